@@ -61,17 +61,18 @@ export function textOf({ chain, comparisons }: CheckedDay): string {
 }
 
 function lineOf(comparison: Comparison): string {
-  const { with: name, result, root, revision, difference, reason, period } = comparison;
+  const { with: name, result, root, revision, difference, reason, period, signedBy } = comparison;
   const other = NAMES[name];
   if (period !== undefined) return periodLineOf(comparison, period);
   const of = revision !== undefined && revision > 1 ? ` (revision ${revision})` : '';
-  if (result === 'agrees') return `AGREES with ${other}${of}`;
+  const by = signedBy === undefined ? '' : `, signed by key ${signedBy}`;
+  if (result === 'agrees') return `AGREES with ${other}${of}${by}`;
   if (result === 'unchecked') return `NOT CHECKED against ${other}: ${reason ?? ''}`;
   const roots = root === undefined ? '' : `: its root is ${root}`;
   const wallet =
     difference &&
     `; wallet ${difference.wallet} kept ${difference.chain} by the chain, ${difference.listed} by ${other}`;
-  return `DIFFERS from ${other}${of}${roots}${wallet ?? `; ${reason ?? ''}`}`;
+  return `DIFFERS from ${other}${of}${roots}${by}${wallet ?? `; ${reason ?? ''}`}`;
 }
 
 function periodLineOf(

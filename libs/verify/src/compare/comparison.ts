@@ -18,6 +18,8 @@ export interface Comparison {
   /** The first day of the period of which the api says something else than the chain. */
   readonly differentDay?: { readonly day: string; readonly chain: string; readonly api: string };
   readonly revision?: number;
+  /** The id of the public key that signed it. */
+  readonly signedBy?: string;
   /** The first wallet of which it says something else, where that could be found. */
   readonly difference?: Difference;
   /** Why it was not checked, or why no wallet is named. */
@@ -42,6 +44,7 @@ export interface Others {
 interface Said {
   readonly root: string;
   readonly revision?: number;
+  readonly signedBy?: string;
 }
 
 export class Comparer {
@@ -72,8 +75,8 @@ export class Comparer {
   ): Promise<Comparison> {
     let said: Said;
     try {
-      const { root, revision } = await say();
-      said = { root, ...(revision !== undefined && { revision }) };
+      const { root, revision, signedBy } = await say();
+      said = { root, ...(revision !== undefined && { revision }), ...(signedBy && { signedBy }) };
     } catch (error) {
       return { with: name, result: 'unchecked', reason: reasonOf(error) };
     }

@@ -197,7 +197,8 @@ async function proxyOf(
   const server = createServer((request, response) => {
     void (async () => {
       if (request.url === KEYS) return response.end(keys);
-      const { host, connection, ...headers } = request.headers as Record<string, string>;
+      const headers = new Headers(request.headers as Record<string, string>);
+      for (const name of ['host', 'connection']) headers.delete(name);
       const answer = await fetch(target + (request.url ?? ''), { headers });
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       return response.end(Buffer.from(await answer.arrayBuffer()));

@@ -31,7 +31,7 @@ const LANGUAGES: readonly Language[] = [
     tools: [['php', '-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']],
     required: true,
   },
-  { name: 'Go', file: 'callbacks.go', tools: [['go', 'version']] },
+  { name: 'Go', file: 'callbacks.go', tools: [['go', 'version']], required: true },
   {
     name: 'Java',
     file: 'Callbacks.java',

@@ -85,6 +85,7 @@ export class PartnerTerminal {
       PATH: path,
       HOME: process.env['HOME'] ?? '',
       LOWMARK_REPOSITORY: resolve('.'),
+      GOCACHE: this.path('.go-cache'),
       npm_config_offline: 'true',
       npm_config_update_notifier: 'false',
     };

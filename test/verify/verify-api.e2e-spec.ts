@@ -1,4 +1,6 @@
 /** The program as others have it, beside a real chain, a real index, real sealed days and a real api. Needs a build. */
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayText } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
@@ -48,13 +50,14 @@ describe('with the api', () => {
       const done = await verify.run([...args, '--json'], credentials(partner));
       const report = reportOf(done);
       expect(report).toMatchObject({ result: 'agrees' });
+      const signedBy = await keyIdOf(url);
       expect(report.days).toEqual(
         days.map((day) => ({
           day: dayText(day.day),
           ...{ root: day.root, wallets: day.wallets, total: String(day.total) },
           lastBlock: { number: Number(day.blockNumber), hash: day.blockHash },
           result: 'agrees',
-          comparisons: [{ with: 'api', result: 'agrees', root: day.root, revision: 1 }],
+          comparisons: [{ with: 'api', result: 'agrees', root: day.root, revision: 1, signedBy }],
         })),
       );
       expect(done).toMatchObject({ status: 0, err: '' });
@@ -72,9 +75,30 @@ describe('with the api', () => {
       expect(first).toContain('AGREES with the api');
       expect(second).toContain(`${dayText(MIDNIGHT / DAY)}  by the chain`);
       expect(second).toContain(
-        `DIFFERS from the api (revision 2): its root is ${root}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
+        `DIFFERS from the api (revision 2): its root is ${root}, signed by key ${await keyIdOf(url)}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
       );
       expect(status).toBe(1);
+    });
+  });
+
+  it('names the first day of a period of which it says something else', async () => {
+    const { bench, days } = await suite.twoSealedDays();
+    const [first, last] = ends(days);
+    const revised = await suite.revised(bench, 33n);
+    const registry = await suite.publishedPeriod([first, revised]);
+    await withApi(async ({ url }, partner) => {
+      // Asked for the day that is right: the period is not.
+      const args = [...suite.chainArgs(first), '--api', url, '--registry', registry, '--json'];
+      const done = await verify.run(args, credentials(partner));
+      const [firstDay, lastDay] = [dayText(first.day), dayText(last.day)];
+      expect(reportOf(done).days[0]?.comparisons).toMatchObject([
+        { with: 'api', result: 'agrees' },
+        {
+          ...{ with: 'registry', result: 'differs', period: { firstDay, lastDay } },
+          differentDay: { day: lastDay, chain: last.root, api: revised.root },
+        },
+      ]);
+      expect(done.status).toBe(1);
     });
   });
 
@@ -103,6 +127,27 @@ describe('with the api', () => {
         },
       ]);
       expect(done.status).toBe(1);
+    });
+  });
+
+  it('takes no answer that none of the public keys signed', async () => {
+    const { days } = await suite.twoSealedDays();
+    const args = suite.chainArgs(...ends(days));
+    await withApi(async ({ url }, partner) => {
+      const { keys } = await keySet(url);
+      for (const shown of [{ keys: [{ ...keys[0], x: 'A'.repeat(43) }] }, { keys: 1 }, null]) {
+        const proxy = await proxyOf(url, JSON.stringify(shown));
+        try {
+          const { status, out } = await verify.run(
+            [...args, '--api', proxy.url],
+            credentials(partner),
+          );
+          expect(out).toContain('NOT CHECKED against the api: its answer is not signed by a key');
+          expect(status).toBe(2);
+        } finally {
+          await proxy.close();
+        }
+      }
     });
   });
 
@@ -135,3 +180,35 @@ describe('with the api', () => {
     });
   });
 });
+
+const KEYS = '/.well-known/http-message-signatures-directory';
+
+async function keySet(url: string): Promise<{ keys: { kid: string }[] }> {
+  return (await (await fetch(url + KEYS)).json()) as { keys: { kid: string }[] };
+}
+
+const keyIdOf = async (url: string): Promise<string> => (await keySet(url)).keys[0]?.kid ?? '';
+
+/** The api behind one that shows other public keys. */
+async function proxyOf(
+  target: string,
+  keys: string,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      if (request.url === KEYS) return response.end(keys);
+      const headers = new Headers(request.headers as Record<string, string>);
+      for (const name of ['host', 'connection']) headers.delete(name);
+      const answer = await fetch(target + (request.url ?? ''), { headers });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers));
+      return response.end(Buffer.from(await answer.arrayBuffer()));
+    })();
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  };
+  return { url: `http://127.0.0.1:${port}`, close };
+}

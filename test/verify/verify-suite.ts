@@ -1,10 +1,16 @@
 /** Days that an index has sealed, and what `@lowmark/verify` is told to check them. */
 import { expect } from '@jest/globals';
-import { type Abi, encodeDeployData, encodeFunctionData } from 'viem';
-import { snapshotRegistryAbi, snapshotRegistryBytecode } from '#libs/chain';
+import { type Abi, encodeDeployData } from 'viem';
+import {
+  publishCalldata,
+  type RegistrySlot,
+  snapshotRegistryAbi,
+  snapshotRegistryBytecode,
+} from '#libs/chain';
 import { type SealedDay } from '#libs/db';
 import { mineOne } from '#libs/devchain';
-import { type Address, dayText } from '#libs/domain';
+import { type Address, buildPeriodTree, type DayRoot, dayText, type NodeHash } from '#libs/domain';
+import { createKeccak256 } from '#libs/keccak';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
 import { type SealBench } from '../../apps/indexer/test/seal-bench.js';
 import { DAY, MIDNIGHT, SealSuite } from '../../apps/indexer/test/seal-suite.js';
@@ -68,7 +74,18 @@ export class VerifySuite extends SealSuite {
   }
 
   /** A registry on the chain, with the root of one day. */
-  async publishedRegistry({ day, root }: Pick<SealedDay, 'day' | 'root'>): Promise<Address> {
+  publishedRegistry({ day, root }: Pick<SealedDay, 'day' | 'root'>): Promise<Address> {
+    return this.registryWith({ kind: 'day', firstDay: day, lastDay: day }, root);
+  }
+
+  /** One with the root of a period of these days. */
+  async publishedPeriod(days: readonly DayRoot[]): Promise<Address> {
+    const [firstDay, lastDay] = [days[0]?.day ?? NaN, days.at(-1)?.day ?? NaN];
+    const { root } = buildPeriodTree(days, await createKeccak256());
+    return this.registryWith({ kind: 'period', firstDay, lastDay }, root);
+  }
+
+  private async registryWith(slot: RegistrySlot, root: NodeHash): Promise<Address> {
     const { rpc, contracts } = this.chain;
     const { treasury: from, staking } = contracts;
     const args = [from, DAY, from, `eip155:31337:${staking}`];
@@ -77,9 +94,7 @@ export class VerifySuite extends SealSuite {
     const seconds = MIDNIGHT + 2 * DAY - 60;
     const { contractAddress } = await mineOne(rpc, seconds, { from, data });
     const to = contractAddress as Address;
-    const publish = { functionName: 'publish', args: [BigInt(day), root] };
-    const call = encodeFunctionData({ abi, ...publish });
-    await mineOne(rpc, seconds + 12, { from, to, data: call });
+    await mineOne(rpc, seconds + 12, { from, to, data: publishCalldata(slot, root) });
     return to;
   }
 }

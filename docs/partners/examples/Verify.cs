@@ -1,13 +1,16 @@
-// Signatures in C#, the .NET base library only (.NET 8 or newer).
+// Signatures in C# 7 or newer, the base library only: .NET Core 3, .NET 5 to 10, Mono 6.
 //
 //     dotnet run Verify.cs [signature-vectors.json]    checks every worked example (.NET 10 runs the file as it is;
-//                                                      before that, put it into a console project)
+//                                                      before that, put it into a console project; with Mono:
+//                                                      mcs -r:System.Runtime.Serialization,System.Xml,System.Xml.Linq)
 using System;
 using System.Globalization;
 using System.IO;
+using System.Runtime.Serialization.Json;
 using System.Security.Cryptography;
 using System.Text;
-using System.Text.Json;
+using System.Xml;
+using System.Xml.Linq;
 
 public static class Signatures
 {
@@ -42,14 +45,15 @@ public static class Signatures
     /// <summary>X-API-REQUEST is a UUID of version 7: its first 48 bits are the time, in milliseconds.</summary>
     public static bool IsFresh(string requestId, DateTimeOffset now)
     {
-        string digits = requestId.Replace("-", "");
+        string digits = (requestId ?? "").Replace("-", "");
         if (digits.Length != 32 || digits[12] != '7') return false;
         if (!long.TryParse(
                 digits.Substring(0, 12), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out long ms))
         {
             return false;
         }
-        return (now - DateTimeOffset.FromUnixTimeMilliseconds(ms)).Duration() <= Fresh;
+        // In milliseconds, because 48 bits of them reach beyond the last DateTimeOffset.
+        return Math.Abs(now.ToUnixTimeMilliseconds() - ms) <= Fresh.TotalMilliseconds;
     }
 
     /// <summary>For X-API-SIGNATURE of your answer: method, path and id of the call, and exactly the bytes that you send.</summary>
@@ -61,9 +65,9 @@ public static class Signatures
 
 public static class Program
 {
-    private static bool Check(JsonElement vector)
+    private static bool Check(XElement vector)
     {
-        Func<string, string> Text = name => vector.GetProperty(name).GetString();
+        Func<string, string> Text = name => vector.Element(name).Value;
         string secret = Text("secret"), method = Text("method"), path = Text("path"), signature = Text("signature");
         byte[] body = Encoding.UTF8.GetBytes(Text("body")), changed = Encoding.UTF8.GetBytes(Text("body") + " ");
         switch (Text("direction"))
@@ -81,20 +85,26 @@ public static class Program
         }
     }
 
+    /// <summary>As elements, which every .NET can; in your program System.Text.Json is the usual choice.</summary>
+    private static XElement ReadJson(string file) =>
+        XElement.Load(JsonReaderWriterFactory.CreateJsonReader(File.ReadAllBytes(file), XmlDictionaryReaderQuotas.Max));
+
     public static int Main(string[] args)
     {
         string file = args.Length > 0 ? args[0] : "../../wire/signature-vectors.json";
         int count = 0, good = 0;
-        foreach (JsonElement vector in JsonDocument.Parse(File.ReadAllText(file)).RootElement.GetProperty("vectors").EnumerateArray())
+        foreach (XElement vector in ReadJson(file).Element("vectors").Elements())
         {
             count++;
             if (Check(vector)) good++;
-            else Console.WriteLine("WRONG  " + vector.GetProperty("name").GetString());
+            else Console.WriteLine("WRONG  " + vector.Element("name").Value);
         }
         Console.WriteLine($"{good} of {count} vectors verified");
         const string Id = "01a1fdfa-467b-7abc-8def-0123456789ab";
         DateTimeOffset made = DateTimeOffset.FromUnixTimeMilliseconds(1795262400123);
-        bool fresh = Signatures.IsFresh(Id, made.AddSeconds(299)) && !Signatures.IsFresh(Id, made.AddSeconds(301));
+        const string Latest = "ffffffff-ffff-7fff-bfff-ffffffffffff";
+        bool fresh = Signatures.IsFresh(Id, made.AddSeconds(299)) && !Signatures.IsFresh(Id, made.AddSeconds(301))
+            && !Signatures.IsFresh(Latest, made);
         if (!fresh) Console.WriteLine("WRONG  freshness");
         return fresh && count > 0 && good == count ? 0 : 1;
     }

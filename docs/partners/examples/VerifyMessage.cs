@@ -1,13 +1,16 @@
-// HTTP Message Signatures (RFC 9421) of our answers in C#, the .NET base library only (.NET 8 or newer). It has no Ed25519: ask
-// for Accept-Signature: sig=();alg="hmac-sha256", or take a package such as NSec for ed25519.
+// HTTP Message Signatures (RFC 9421) of our answers in C# 7 or newer, the base library only: .NET Core 3, .NET 5 to 10, Mono 6.
+// It has no Ed25519: ask for Accept-Signature: sig=();alg="hmac-sha256", or take a package such as NSec for ed25519.
 //
-//     dotnet run VerifyMessage.cs [message-signature-vectors.json]    checks the worked examples of hmac-sha256
+//     dotnet run VerifyMessage.cs [message-signature-vectors.json]    checks the worked examples of hmac-sha256 (.NET 10; before
+//                                                                     that and with Mono as Verify.cs)
 using System;
 using System.IO;
+using System.Runtime.Serialization.Json;
 using System.Security.Cryptography;
 using System.Text;
-using System.Text.Json;
 using System.Text.RegularExpressions;
+using System.Xml;
+using System.Xml.Linq;
 
 public sealed class Answer
 {
@@ -16,7 +19,7 @@ public sealed class Answer
     public int Status;
     /// <summary>As received, before it is deserialised.</summary>
     public byte[] Body;
-    /// <summary>The three headers.</summary>
+    /// <summary>The three headers; null where one is missing.</summary>
     public string ContentDigest, SignatureInput, Signature;
 }
 
@@ -27,9 +30,8 @@ public static class MessageSignatures
     /// <summary>Answers that are more than five minutes older or newer than now are refused.</summary>
     public static bool IsOurAnswer(Answer answer, string secret, DateTimeOffset now)
     {
-        string digest = Convert.ToBase64String(SHA256.HashData(answer.Body));
-        if (answer.ContentDigest != "sha-256=:" + digest + ":") return false;
-        string parameters = Regex.Replace(answer.SignatureInput, "^sig=", "");
+        if (answer.ContentDigest != "sha-256=:" + Convert.ToBase64String(Sha256(answer.Body)) + ":") return false;
+        string parameters = Regex.Replace(answer.SignatureInput ?? "", "^sig=", "");
         if (!parameters.StartsWith(Covered + ";", StringComparison.Ordinal)) return false;
         if (!Regex.IsMatch(parameters, ";alg=\"hmac-sha256\"")) return false;
         Match created = Regex.Match(parameters, ";created=([0-9]{1,15})(?:;|\\z)");
@@ -45,9 +47,9 @@ public static class MessageSignatures
             "\"@query\";req: " + query,
             "\"content-digest\": " + answer.ContentDigest,
             "\"@signature-params\": " + parameters);
-        Match given = Regex.Match(answer.Signature, "^sig=:([A-Za-z0-9+/=]+):\\z");
+        Match given = Regex.Match(answer.Signature ?? "", "^sig=:([A-Za-z0-9+/=]+):\\z");
         if (!given.Success) return false;
-        byte[] expected = HMACSHA256.HashData(Encoding.UTF8.GetBytes(secret), Encoding.UTF8.GetBytes(content));
+        byte[] expected = HmacSha256(secret, content);
         try
         {
             return CryptographicOperations.FixedTimeEquals(expected, Convert.FromBase64String(given.Groups[1].Value));
@@ -57,38 +59,62 @@ public static class MessageSignatures
             return false;
         }
     }
+
+    private static byte[] Sha256(byte[] content)
+    {
+        using (var sha256 = SHA256.Create()) return sha256.ComputeHash(content);
+    }
+
+    private static byte[] HmacSha256(string secret, string content)
+    {
+        using (var hmac = new HMACSHA256(Encoding.UTF8.GetBytes(secret)))
+        {
+            return hmac.ComputeHash(Encoding.UTF8.GetBytes(content));
+        }
+    }
 }
 
 // ---- The rest checks the worked examples. ----
 
 public static class Program
 {
+    /// <summary>As elements, which every .NET can; in your program System.Text.Json is the usual choice.</summary>
+    private static XElement ReadJson(string file) =>
+        XElement.Load(JsonReaderWriterFactory.CreateJsonReader(File.ReadAllBytes(file), XmlDictionaryReaderQuotas.Max));
+
+    private static Answer Read(XElement vector)
+    {
+        Func<string, string> Text = name => vector.Element(name).Value;
+        return new Answer
+        {
+            Method = Text("method"),
+            Target = Text("target"),
+            Status = int.Parse(Text("status")),
+            Body = Encoding.UTF8.GetBytes(Text("body")),
+            ContentDigest = Text("contentDigest"),
+            SignatureInput = Text("signatureInput"),
+            Signature = Text("signature"),
+        };
+    }
+
     public static int Main(string[] args)
     {
-        string path = args.Length > 0 ? args[0] : "../../wire/message-signature-vectors.json";
-        JsonElement file = JsonDocument.Parse(File.ReadAllText(path)).RootElement;
-        string secret = file.GetProperty("secret").GetString();
+        XElement file = ReadJson(args.Length > 0 ? args[0] : "../../wire/message-signature-vectors.json");
+        string secret = file.Element("secret").Value;
         DateTimeOffset now = DateTimeOffset.FromUnixTimeSeconds(1795262400);
         int count = 0, good = 0;
-        foreach (JsonElement vector in file.GetProperty("vectors").EnumerateArray())
+        foreach (XElement vector in file.Element("vectors").Elements())
         {
-            Func<string, string> Text = name => vector.GetProperty(name).GetString();
-            if (Text("algorithm") != "hmac-sha256") continue;
+            if (vector.Element("algorithm").Value != "hmac-sha256") continue;
             count++;
-            Func<string, Answer> Of = target => new Answer
-            {
-                Method = Text("method"),
-                Target = target,
-                Status = vector.GetProperty("status").GetInt32(),
-                Body = Encoding.UTF8.GetBytes(Text("body")),
-                ContentDigest = Text("contentDigest"),
-                SignatureInput = Text("signatureInput"),
-                Signature = Text("signature"),
-            };
-            bool right = MessageSignatures.IsOurAnswer(Of(Text("target")), secret, now);
-            bool another = MessageSignatures.IsOurAnswer(Of(Text("target") + "1"), secret, now);
-            if (right && !another) good++;
-            else Console.WriteLine("WRONG  " + Text("name"));
+            Answer answer = Read(vector), another = Read(vector), unsigned = Read(vector);
+            another.Target += "1";
+            unsigned.SignatureInput = unsigned.Signature = null;
+            bool verified = MessageSignatures.IsOurAnswer(answer, secret, now)
+                && !MessageSignatures.IsOurAnswer(another, secret, now)
+                && !MessageSignatures.IsOurAnswer(unsigned, secret, now);
+            if (verified) good++;
+            else Console.WriteLine("WRONG  " + vector.Element("name").Value);
         }
         Console.WriteLine($"{good} of {count} vectors verified");
         return count > 0 && good == count ? 0 : 1;

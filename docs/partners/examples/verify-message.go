@@ -22,8 +22,8 @@ const covered = `("@status" "@method";req "@path";req "@query";req "content-dige
 
 // Answer is an answer with the method and the target (path with query) of its request, and its three headers.
 type Answer struct {
-	Name, Method, Target, Body                string
-	Status                                    int
+	Name, Method, Target, Body               string
+	Status                                   int
 	ContentDigest, SignatureInput, Signature string
 }
 

@@ -1,9 +1,9 @@
 import { dayText } from '#libs/domain';
-import { type Comparison, type Result } from './compare/comparison.js';
+import { type ComparedPeriod, type Comparison, type Result } from './compare/comparison.js';
 import { type ChainDay } from './day/chain-days.js';
 
 export interface CheckedDay {
-  readonly chain: ChainDay;
+  readonly chain: Omit<ChainDay, 'list'> & { readonly wallets: number; readonly total: bigint };
   readonly comparisons: readonly Comparison[];
 }
 
@@ -22,10 +22,10 @@ export function resultOf(comparisons: readonly Comparison[]): Result {
 
 /** For programs: amounts are texts, in the token's smallest unit. */
 export function jsonOf({ chain, comparisons }: CheckedDay): object {
-  const { day, list, root, closing } = chain;
+  const { day, wallets, total, root, closing } = chain;
   return {
     day: dayText(day),
-    ...{ root, wallets: list.length, total: String(list.total) },
+    ...{ root, wallets, total: String(total) },
     lastBlock: { number: Number(closing.number), hash: closing.hash },
     result: resultOf(comparisons),
     comparisons: comparisons.map(({ difference, ...comparison }) => ({
@@ -49,9 +49,9 @@ const NAMES: Readonly<Record<Comparison['with'], string>> = {
 };
 
 export function textOf({ chain, comparisons }: CheckedDay): string {
-  const { day, list, root, closing } = chain;
+  const { day, wallets, total, root, closing } = chain;
   const head = [
-    `${dayText(day)}  by the chain: ${list.length} wallets, in all ${list.total}`,
+    `${dayText(day)}  by the chain: ${wallets} wallets, in all ${total}`,
     `            root ${root}`,
     `            last block ${closing.number}, ${closing.hash}`,
   ];
@@ -60,14 +60,29 @@ export function textOf({ chain, comparisons }: CheckedDay): string {
   );
 }
 
-function lineOf({ with: name, result, root, revision, difference, reason }: Comparison): string {
+function lineOf(comparison: Comparison): string {
+  const { with: name, result, root, revision, difference, reason, period, signedBy } = comparison;
   const other = NAMES[name];
+  if (period !== undefined) return periodLineOf(comparison, period);
   const of = revision !== undefined && revision > 1 ? ` (revision ${revision})` : '';
-  if (result === 'agrees') return `AGREES with ${other}${of}`;
+  const by = signedBy === undefined ? '' : `, signed by key ${signedBy}`;
+  if (result === 'agrees') return `AGREES with ${other}${of}${by}`;
   if (result === 'unchecked') return `NOT CHECKED against ${other}: ${reason ?? ''}`;
   const roots = root === undefined ? '' : `: its root is ${root}`;
   const wallet =
     difference &&
     `; wallet ${difference.wallet} kept ${difference.chain} by the chain, ${difference.listed} by ${other}`;
-  return `DIFFERS from ${other}${of}${roots}${wallet ?? `; ${reason ?? ''}`}`;
+  return `DIFFERS from ${other}${of}${roots}${by}${wallet ?? `; ${reason ?? ''}`}`;
+}
+
+function periodLineOf(
+  { with: name, result, root = '', differentDay, reason = '' }: Comparison,
+  { firstDay, lastDay, chainRoot }: ComparedPeriod,
+): string {
+  const span = `${firstDay}..${lastDay}`;
+  if (result === 'agrees') return `AGREES with ${NAMES[name]}, by its root of ${span}`;
+  const day =
+    differentDay &&
+    `the first day of which the api says something else is ${differentDay.day}: ${differentDay.chain} by the chain, ${differentDay.api} by the api`;
+  return `DIFFERS from ${NAMES[name]}: its root of ${span} is ${root}, by the chain ${chainRoot}; ${day ?? reason}`;
 }

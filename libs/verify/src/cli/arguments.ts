@@ -23,7 +23,7 @@ What the chain is compared with, one at least:
   --api URL                  the service; the first wallet that differs is named
   --api-key-file FILE        the API key for it                     or LOWMARK_API_KEY
   --shared-secret-file FILE  its shared secret                      or LOWMARK_SHARED_SECRET
-  --registry ADDRESS         the SnapshotRegistry on the same chain
+  --registry ADDRESS         the SnapshotRegistry on the same chain, with a root of the day or of a period with it
   --root ROOT                a root that is known otherwise; of one day
   --list FILE                lines of {"walletAddress":"0x…","low":"123"}, ascending; of one day
 

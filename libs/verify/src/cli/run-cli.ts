@@ -1,9 +1,12 @@
 import { createKeccak256 } from '#libs/keccak';
 import { NodeClient } from '../chain/node-client.js';
+import { checkedDays } from '../compare/checked-days.js';
 import { Comparer, type Comparison } from '../compare/comparison.js';
+import { PeriodComparer } from '../compare/period-comparison.js';
+import { neededDays, type Published, SnapshotRegistry } from '../compare/registry.js';
 import { ServiceApi } from '../compare/service-api.js';
 import { ChainDays } from '../day/chain-days.js';
-import { type CheckedDay, EXIT_STATUS, jsonOf, resultOf, textOf } from '../report.js';
+import { EXIT_STATUS, jsonOf, resultOf, textOf } from '../report.js';
 import { UncheckedError, UsageError } from '../verify.error.js';
 import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';
 
@@ -51,20 +54,21 @@ async function check(
   const { rpcUrl, contracts, rules, fromBlock, days, isJson } = given;
   const node = new NodeClient(rpcUrl);
   const chainId = await node.chainId();
-  const { api, registry, root, list } = given;
-  const others = {
-    ...(api && { api: new ServiceApi(api, `eip155:${chainId}:${contracts[0]}`) }),
-    ...(registry && { registry }),
-    ...(root && { root }),
-    ...(list && { list }),
-  };
-  const comparer = new Comparer(others, node, onProgress);
+  const { registry, root, list } = given;
+  const api = given.api && new ServiceApi(given.api, `eip155:${chainId}:${contracts[0]}`);
+  const others = { ...(api && { api }), ...(root && { root }), ...(list && { list }) };
+  const published: ReadonlyMap<number, Published> = registry
+    ? await new SnapshotRegistry(node, registry).published(days)
+    : new Map<number, Published>();
   const keccak = await createKeccak256();
-  const chain = new ChainDays({ node, keccak, contracts, rules, fromBlock, days, onProgress });
+  const needed = neededDays(days, published);
+  const reading = { node, keccak, contracts, rules, fromBlock, days: needed, onProgress };
+  const comparer = new Comparer(others, onProgress);
+  const periods = new PeriodComparer(keccak, api, onProgress);
   const comparisons: Comparison[] = [];
   const shown: object[] = [];
-  for await (const day of chain.days()) {
-    const checked: CheckedDay = { chain: day, comparisons: await comparer.compare(day) };
+  const chain = new ChainDays(reading).days();
+  for await (const checked of checkedDays(chain, { days, published, comparer, periods })) {
     comparisons.push(...checked.comparisons);
     if (isJson) shown.push(jsonOf(checked));
     else out(`${textOf(checked)}\n`);
@@ -73,7 +77,7 @@ async function check(
   if (isJson) {
     out(`${JSON.stringify({ version: 1, chainId, contracts, result, days: shown }, null, 2)}\n`);
   }
-  if (Object.keys(others).length === 0) {
+  if (Object.keys(others).length === 0 && registry === undefined) {
     err('There is nothing to compare with: give --api, --registry, --root or --list.\n');
   }
   return EXIT_STATUS[result];

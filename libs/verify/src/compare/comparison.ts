@@ -1,10 +1,9 @@
 /** One day of the chain beside what others say of it. */
 import { createReadStream } from 'node:fs';
-import { type Address, dayText } from '#libs/domain';
-import { type NodeClient } from '../chain/node-client.js';
+import { dayText } from '#libs/domain';
 import { type ChainDay } from '../day/chain-days.js';
 import { UncheckedError } from '../verify.error.js';
-import { registryRoot } from './registry.js';
+import { type Published } from './registry.js';
 import { type ServiceApi } from './service-api.js';
 import { type Difference, firstDifference, readWalletLines } from './wallet-list.js';
 
@@ -13,19 +12,30 @@ export type Result = 'agrees' | 'differs' | 'unchecked';
 export interface Comparison {
   readonly with: 'api' | 'registry' | 'root' | 'list';
   readonly result: Result;
-  /** What it says. */
+  /** What it says: of the day, or of the period where there is one. */
   readonly root?: string;
+  readonly period?: ComparedPeriod;
+  /** The first day of the period of which the api says something else than the chain. */
+  readonly differentDay?: { readonly day: string; readonly chain: string; readonly api: string };
   readonly revision?: number;
+  /** The id of the public key that signed it. */
+  readonly signedBy?: string;
   /** The first wallet of which it says something else, where that could be found. */
   readonly difference?: Difference;
   /** Why it was not checked, or why no wallet is named. */
   readonly reason?: string;
 }
 
-/** What the chain is compared with. */
+/** Its days as texts. */
+export interface ComparedPeriod {
+  readonly firstDay: string;
+  readonly lastDay: string;
+  readonly chainRoot: string;
+}
+
+/** What the chain is compared with, besides the registry. */
 export interface Others {
   readonly api?: ServiceApi;
-  readonly registry?: Address;
   readonly root?: string;
   /** A file. */
   readonly list?: string;
@@ -34,25 +44,23 @@ export interface Others {
 interface Said {
   readonly root: string;
   readonly revision?: number;
+  readonly signedBy?: string;
 }
 
 export class Comparer {
   constructor(
     private readonly others: Others,
-    private readonly node: NodeClient,
     private readonly onProgress: (text: string) => void,
   ) {}
 
-  async compare(chain: ChainDay): Promise<Comparison[]> {
-    const { api, registry, root, list } = this.others;
+  /** @param published by the registry; a period is compared by the PeriodComparer */
+  async compare(chain: ChainDay, published?: Published): Promise<Comparison[]> {
+    const { api, root, list } = this.others;
     const day = dayText(chain.day);
     const found: Comparison[] = [];
     if (api !== undefined) found.push(await this.with('api', chain, () => api.day(day)));
-    if (registry !== undefined) {
-      const read = async (): Promise<Said> => ({
-        root: await registryRoot(this.node, registry, chain.day),
-      });
-      found.push(await this.with('registry', chain, read));
+    if (published !== undefined && !('period' in published)) {
+      found.push(await this.with('registry', chain, () => rootIn(published)));
     }
     if (root !== undefined)
       found.push(await this.with('root', chain, () => Promise.resolve({ root })));
@@ -67,8 +75,8 @@ export class Comparer {
   ): Promise<Comparison> {
     let said: Said;
     try {
-      const { root, revision } = await say();
-      said = { root, ...(revision !== undefined && { revision }) };
+      const { root, revision, signedBy } = await say();
+      said = { root, ...(revision !== undefined && { revision }), ...(signedBy && { signedBy }) };
     } catch (error) {
       return { with: name, result: 'unchecked', reason: reasonOf(error) };
     }
@@ -117,6 +125,11 @@ export class Comparer {
       return { reason: `the wallet could not be found: ${reasonOf(error)}` };
     }
   }
+}
+
+function rootIn(published: Exclude<Published, { period: unknown }>): Promise<Said> {
+  if ('root' in published) return Promise.resolve(published);
+  return Promise.reject(new UncheckedError(published.reason));
 }
 
 function listOf(file: string): ReturnType<typeof readWalletLines> {

@@ -1,28 +1,128 @@
+/** What the `SnapshotRegistry` at an address has of days: roots of their own, or one of a period. */
 import { parseAbi } from 'viem';
-import { type Address } from '#libs/domain';
+import { type Address, type NodeHash } from '#libs/domain';
 import { type Hex } from '../chain/effect-decoder.js';
 import { type NodeClient } from '../chain/node-client.js';
 import { UncheckedError } from '../verify.error.js';
 
-const ABI = parseAbi(['function rootOf(uint256 day) view returns (bytes32)']);
+const ABI = parseAbi([
+  'function rootOf(uint256 day) view returns (bytes32)',
+  'function periods(uint256 firstDay) view returns (uint256 lastDay, bytes32 root)',
+  'function nextPeriodDay() view returns (uint256)',
+]);
 const NONE = `0x${'0'.repeat(64)}`;
+/** `MAX_PERIOD_DAYS` of the contract. */
+const MOST_DAYS = 366;
 
-/** The root that the `SnapshotRegistry` at this address has of a day. @throws UncheckedError where it has none */
-export async function registryRoot(
-  node: NodeClient,
-  address: Address,
-  day: number,
-): Promise<string> {
-  const root = await node.asked(`the root of the registry ${address}`, () =>
-    node.client.readContract({
-      address: address as Hex,
-      abi: ABI,
-      functionName: 'rootOf',
-      args: [BigInt(day)],
-    }),
-  );
-  if (root !== NONE) return root;
-  throw new UncheckedError(
-    'it has no root of the day: it was not published, or with a period, out of which openDay takes it',
-  );
+/** A root of all its days, which cannot be taken apart: each of them is needed to compare it. */
+export interface Period {
+  readonly firstDay: number;
+  readonly lastDay: number;
+  readonly root: NodeHash;
+}
+
+export type Published =
+  | { readonly root: NodeHash }
+  | { readonly period: Period }
+  /** Neither, or why that is not known. */
+  | { readonly reason: string };
+
+export interface DaySpan {
+  readonly first: number;
+  readonly last: number;
+}
+
+export class SnapshotRegistry {
+  private readonly begun = new Map<number, Promise<Period | undefined>>();
+
+  constructor(
+    private readonly node: NodeClient,
+    private readonly address: Address,
+  ) {}
+
+  /** Never rejects for what the node does not tell. */
+  async published({ first, last }: DaySpan): Promise<Map<number, Published>> {
+    const found = new Map<number, Published>();
+    for (let day = first; day <= last; day += 1) found.set(day, await this.of(day));
+    return found;
+  }
+
+  private async of(day: number): Promise<Published> {
+    try {
+      const root = await this.rootOf(day);
+      if (root !== undefined) return { root };
+      const period = await this.periodOf(day);
+      if (period !== undefined) return { period };
+    } catch (error) {
+      if (!(error instanceof UncheckedError)) throw error;
+      return { reason: error.message };
+    }
+    return { reason: 'it has no root of the day, nor of a period with it: none was published' };
+  }
+
+  private async rootOf(day: number): Promise<NodeHash | undefined> {
+    const root = await this.read('root', (contract) =>
+      this.node.client.readContract({
+        ...contract,
+        functionName: 'rootOf',
+        args: [BigInt(day)],
+      }),
+    );
+    return root === NONE ? undefined : (root as NodeHash);
+  }
+
+  /** Periods do not overlap: the last one that begins by the day is the only one that may have it. */
+  private async periodOf(day: number): Promise<Period | undefined> {
+    const next = await this.read('periods', (contract) =>
+      this.node.client.readContract({ ...contract, functionName: 'nextPeriodDay' }),
+    );
+    if (BigInt(day) >= next) return undefined;
+    for (let firstDay = day; firstDay > day - MOST_DAYS && firstDay >= 0; firstDay -= 1) {
+      const period = await this.periodFrom(firstDay);
+      if (period !== undefined) return period.lastDay >= day ? period : undefined;
+    }
+    return undefined;
+  }
+
+  private periodFrom(firstDay: number): Promise<Period | undefined> {
+    const known = this.begun.get(firstDay) ?? this.readPeriod(firstDay);
+    this.begun.set(firstDay, known);
+    return known;
+  }
+
+  private async readPeriod(firstDay: number): Promise<Period | undefined> {
+    const [last, root] = await this.read('periods', (contract) =>
+      this.node.client.readContract({
+        ...contract,
+        functionName: 'periods',
+        args: [BigInt(firstDay)],
+      }),
+    );
+    if (root === NONE) return undefined;
+    const lastDay = Number(last);
+    if (lastDay >= firstDay && lastDay - firstDay < MOST_DAYS) {
+      return { firstDay, lastDay, root: root as NodeHash };
+    }
+    throw new UncheckedError(`${this.address} is no SnapshotRegistry: it has a period without end`);
+  }
+
+  private read<T>(
+    what: string,
+    ask: (contract: { readonly address: Hex; readonly abi: typeof ABI }) => Promise<T>,
+  ): Promise<T> {
+    const contract = { address: this.address as Hex, abi: ABI };
+    return this.node.asked(`the ${what} of the registry ${this.address}`, () => ask(contract));
+  }
+}
+
+/** All days that must be worked out to compare these. */
+export function neededDays(
+  { first, last }: DaySpan,
+  published: ReadonlyMap<number, Published>,
+): DaySpan {
+  const periods = [...published.values()].flatMap((one) => ('period' in one ? [one.period] : []));
+  return {
+    first: Math.min(first, ...periods.map(({ firstDay }) => firstDay)),
+    last: Math.max(last, ...periods.map(({ lastDay }) => lastDay)),
+  };
 }

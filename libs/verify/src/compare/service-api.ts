@@ -1,7 +1,8 @@
-/** What the service says of a day, by its API: every answer's signature is verified. */
+/** What the service says of a day, by its API: of every answer the signature by the secret is verified, and that by its public key. */
 import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
 import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
 import { UncheckedError } from '../verify.error.js';
+import { PublicSignatures } from './public-signatures.js';
 
 export interface ServiceApiOptions {
   /** Such as `https://staking.example`. */
@@ -20,6 +21,7 @@ const MOST_PROOFS = 5000;
 
 export class ServiceApi {
   private readonly client: StakingClient;
+  private readonly signatures: PublicSignatures;
 
   /** @param contract by its CAIP-10 account id @throws TypeError for options that cannot be meant */
   constructor(
@@ -27,16 +29,19 @@ export class ServiceApi {
     private readonly contract: string,
   ) {
     const { url: baseUrl, apiKey, sharedSecret } = options;
+    this.signatures = new PublicSignatures(baseUrl);
     this.client = new StakingClient({
       ...{ baseUrl, apiKey, sharedSecret, timeoutMs: TIMEOUT_MS, retries: RETRIES },
       // The query is part of what is signed.
       messageSignatures: true,
+      fetch: this.signatures.fetch,
     });
   }
 
   /** @throws UncheckedError */
-  day(day: string): Promise<SealedDay> {
-    return this.told(() => this.client.day(day, { contract: this.contract }));
+  async day(day: string): Promise<SealedDay & { readonly signedBy: string }> {
+    const sealed = await this.told(() => this.client.day(day, { contract: this.contract }));
+    return { ...sealed, signedBy: this.signatures.requireKeyId() };
   }
 
   /** What the root proves of a wallet. @throws UncheckedError */
@@ -82,7 +87,9 @@ export class ServiceApi {
 
   private async told<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      const answer = await ask();
+      this.signatures.requireKeyId();
+      return answer;
     } catch (error) {
       throw uncheckedOf(error);
     }

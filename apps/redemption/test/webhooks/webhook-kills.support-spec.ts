@@ -68,7 +68,7 @@ export function describeWebhookKills(size: {
         await subscribe(subscriber.url);
         const setup: WebhookWorkerSetup = {
           ...{ databaseUrl: test.urlAs('redemption'), secretsKey: SECRETS_KEY },
-          ...{ atOnce: 48, perSubscription: 48, leaseMs: 3000 },
+          ...{ atOnce: 48, perSubscription: 96, leaseMs: 1500 },
           // Forty failures in a row do not happen; an event that was given up would be missed below.
           stepsMs: Array.from({ length: 40 }, () => 20),
         };

@@ -9,10 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
-import { breachesOf, told } from '../checks/invariants.js';
-import { gatherFacts, vaultFacts } from '../checks/gather-facts.js';
-import { ledgerFaults } from '../checks/ledgers.js';
-import { VAULT_FUNDS } from '../verdict.js';
+import { settle } from '../checks/one-partner.js';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
 
@@ -217,27 +214,9 @@ class Stampede {
 
   private async faults(): Promise<string[]> {
     const { world, wallets, partner } = this;
-    const { database, bench, partners } = world;
-    const vault = await vaultFacts(bench);
-    const books = { partners, copiesOf: () => 0, firstFinal: new Map<string, string>() };
-    const facts = await gatherFacts(database, vault, books);
-    const ours = new Set(facts.map(({ id }) => id));
-    const ledgers = [];
-    for (const wallet of wallets) {
-      const points = partner?.books.points.get(wallet);
-      const tokens = await bench.tokens(wallet);
-      ledgers.push({ wallet, points, pointsWithoutUs: POINTS + 1, tokens });
-    }
-    return [
-      ...breachesOf(facts).map(told),
-      ...ledgerFaults(facts, {
-        wallets: ledgers,
-        funds: VAULT_FUNDS,
-        left: await bench.tokens(bench.vault),
-        strayClaims: [...vault.claims.keys()].filter((id) => !ours.has(id)),
-        oddities: partner?.oddities ?? [],
-      }),
-      ...facts.flatMap(({ id, row }) => (row.state === 'claimed' ? [] : [`${id} is ${row.state}`])),
-    ];
+    if (partner === undefined) return ['there is no partner'];
+    const { facts, faults } = await settle(world, partner, wallets, POINTS + 1);
+    const unclaimed = facts.filter(({ row }) => row.state !== 'claimed');
+    return [...faults, ...unclaimed.map(({ id, row }) => `${id} is ${row.state}`)];
   }
 }

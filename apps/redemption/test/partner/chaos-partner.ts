@@ -69,6 +69,8 @@ export class ChaosPartner {
   readonly requestIds = new Set<string>();
   readonly deliveredTransactionIds = new Set<string>();
   readonly deliveredRevertIds = new Set<string>();
+  /** Its books hear of none of these until that is changed. */
+  deafTo: BookRequest['step'] | undefined;
   private faults = 0;
   private healed = false;
   private readonly hadFaults = new Set<BookRequest['step']>();
@@ -207,6 +209,7 @@ export class ChaosPartner {
   private faultFor(call: BookRequest, dice: Dice): FaultName | undefined {
     const { temper, firstFaults } = this.setup;
     if (this.healed) return undefined;
+    if (call.step === this.deafTo) return dice.pick(DEAF_FAULTS);
     if (call.step === 'deduct' && temper.deductions) return dice.pick(temper.deductions);
     if (this.behaves || !dice.chance(temper.faultRate)) return undefined;
     if (temper.deaf) return dice.pick(DEAF_FAULTS);

@@ -8,6 +8,8 @@ import { type Dice } from '../world/dice.js';
 export class WebhookSubscriber {
   /** `webhook-id`s in the order of their first acceptance, by wallet. */
   readonly accepted = new Map<string, string[]>();
+  /** The statuses of each redemption of the service, in the order of their first acceptance; not of the events that only name a number. */
+  readonly changes = new Map<string, string[]>();
   readonly faults: string[] = [];
   requests = 0;
   failures = 0;
@@ -79,5 +81,8 @@ export class WebhookSubscriber {
     const own = this.accepted.get(wallet);
     if (own === undefined) this.accepted.set(wallet, [id]);
     else own.push(id);
+    if (!('redemptionId' in data) || !data.redemptionId.includes('-')) return;
+    const { redemptionId, status } = data;
+    this.changes.set(redemptionId, [...(this.changes.get(redemptionId) ?? []), status]);
   }
 }

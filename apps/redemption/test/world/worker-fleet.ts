@@ -13,15 +13,15 @@ interface Member {
 }
 
 const MOST_LINES = 5000;
-const ENGINE = 'world/worker.program.js';
+const PROGRAM = 'world/worker.program.js';
 
 /** Near this file where it runs compiled; under dist/ where Jest compiles it by itself. */
-function programFile(program: string): string {
-  const near = join(import.meta.dirname, '..', program);
-  return existsSync(near) ? near : join('dist', 'apps', 'redemption', 'test', program);
+function programFile(): string {
+  const near = join(import.meta.dirname, '..', PROGRAM);
+  return existsSync(near) ? near : join('dist', 'apps', 'redemption', 'test', PROGRAM);
 }
 
-export class WorkerFleet<Setup = WorkerSetup> {
+export class WorkerFleet {
   kills = 0;
   /** The end of what the workers warned of. */
   readonly lines: string[] = [];
@@ -31,11 +31,7 @@ export class WorkerFleet<Setup = WorkerSetup> {
   private starts = 0;
   private sleepers: (() => void)[] = [];
 
-  /** @param program from the folder of the tests; default: the engine of redemptions */
-  constructor(
-    private readonly setupOf: (ordinal: number) => Setup,
-    private readonly program = ENGINE,
-  ) {}
+  constructor(private readonly setupOf: (ordinal: number) => WorkerSetup) {}
 
   get ready(): number {
     return [...this.members].filter(({ ready }) => ready).length;
@@ -88,7 +84,7 @@ export class WorkerFleet<Setup = WorkerSetup> {
   private add(): void {
     const ordinal = this.starts++;
     // Not what this process runs with: Jest needs options that a worker does not.
-    const child = fork(programFile(this.program), {
+    const child = fork(programFile(), {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
@@ -121,7 +117,7 @@ export class WorkerFleet<Setup = WorkerSetup> {
     this.wake();
   }
 
-  private order({ child }: Member, order: WorkerOrder<Setup>): void {
+  private order({ child }: Member, order: WorkerOrder): void {
     // To one that is dying it may fail; its exit is heard of.
     child.send(order, () => undefined);
   }

@@ -1,6 +1,14 @@
 /** What a worker process of the tests is told over its channel; nothing of it is in an argument or a variable. */
 import { type Address } from '#libs/domain';
 
+/** How events of webhooks are sent, by the clock on the wall. */
+export interface WebhookTerms {
+  readonly atOnce: number;
+  readonly perSubscription: number;
+  readonly leaseMs: number;
+  readonly stepsMs: readonly number[];
+}
+
 export interface WorkerSetup {
   readonly databaseUrl: string;
   readonly secretsKey: string;
@@ -32,10 +40,12 @@ export interface WorkerSetup {
     /** Whole tokens, as a decimal's text; absent: not limited. */
     readonly walletDailyTokens?: string;
   };
+  /** Absent: it sends none. */
+  readonly webhooks?: WebhookTerms;
 }
 
-export type WorkerOrder<Setup = WorkerSetup> =
-  | { readonly kind: 'start'; readonly setup: Setup }
+export type WorkerOrder =
+  | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'time'; readonly nowMs: number };
 
 export type WorkerWord =

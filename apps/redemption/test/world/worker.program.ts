@@ -16,6 +16,7 @@ import { RedemptionSettings } from '../../src/redemption.env.js';
 import { createEngine } from '../../src/worker/create-engine.js';
 import { Dice } from './dice.js';
 import { composeVouchers } from './compose-vouchers.js';
+import { deliverWebhooks } from '../webhooks/deliver-webhooks.js';
 import { type WorkerOrder, type WorkerSetup, type WorkerWord } from './worker-orders.js';
 
 let nowMs: number | undefined;
@@ -99,6 +100,8 @@ async function start(setup: WorkerSetup): Promise<void> {
         walletDailyTokens === undefined ? undefined : parseDecimal(walletDailyTokens),
     },
   ).start();
+  if (setup.webhooks !== undefined)
+    deliverWebhooks(database, setup.secretsKey, setup.webhooks, logger);
 }
 
 process.on('message', (order: WorkerOrder) => {

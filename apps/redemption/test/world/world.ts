@@ -57,7 +57,7 @@ export class World {
   readonly bench: VaultBench;
   readonly server: ChaosServer;
   readonly liar: LyingEndpoint | undefined;
-  private readonly secretsKey = randomBytes(32).toString('base64');
+  readonly secretsKey = randomBytes(32).toString('base64');
   private readonly dice: Dice;
 
   private constructor(

@@ -2,9 +2,11 @@
  * The events on their way. What is leased is a lane, the events of one subscription with one order key: its oldest event is sent, and
  * no other one until that is delivered or given up. Killed at any moment, a process loses its leases and no event.
  */
-import { type AttemptOutcome, type UuidV7 } from '#libs/domain';
+import { type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type AttemptEnd, AttemptEnds, FAILING } from './attempt-ends.js';
+import { type DueEvent } from './due-event.js';
 
 export interface LaneLease {
   /** At most so many. */
@@ -16,45 +18,6 @@ export interface LaneLease {
   /** Of one subscription at once, by all processes together. */
   readonly perSubscription: number;
 }
-
-/** An event whose lane is leased. */
-export interface DueEvent {
-  readonly sequence: bigint;
-  readonly id: string;
-  readonly subscription: string;
-  readonly orderKey: string;
-  readonly type: string;
-  /** JSON: the bytes to send and sign. */
-  readonly payload: string;
-  readonly waitingSince: Date;
-  /** Since then. */
-  readonly attempts: number;
-  readonly url: string;
-  /** Those that are good, sealed; the newest first. */
-  readonly secrets: readonly Buffer[];
-}
-
-/** What is kept of an attempt: bounded and without secrets by the caller. */
-export interface AttemptRecord {
-  readonly at: Date;
-  readonly outcome: AttemptOutcome['kind'];
-  readonly status: number | undefined;
-  readonly error: string | undefined;
-  readonly durationMs: number;
-  readonly request: object;
-  readonly answer: object;
-}
-
-export interface AttemptEnd {
-  readonly event: DueEvent;
-  readonly owner: string;
-  readonly record: AttemptRecord;
-  /** When it is due again; absent: it is delivered, or given up. */
-  readonly nextAttemptAt?: Date | undefined;
-}
-
-/** An address that failed so often in a row gets one event at a time. */
-const FAILING = 5;
 
 const LEASE = named<{
   count: number;
@@ -93,43 +56,6 @@ const HEADS = named<{ subscriptions: readonly string[]; orderKeys: readonly stri
       AND o.order_key = leased.order_key AND o.state = 'waiting' ORDER BY o.sequence LIMIT 1) AS e`,
 );
 
-/**
- * The outcome of an attempt is written whether or not its process still holds the lease; only the holder of the lease sets when the lane
- * is due again. Of two processes that deliver the same event one ends it.
- */
-const END = named<Record<string, unknown>>(
-  'webhook_attempt_end',
-  `WITH ended AS (
-      UPDATE webhooks.event SET attempts = attempts + 1, state = :state, finished_at = CASE WHEN :state <> 'waiting' THEN clock_timestamp() END
-      WHERE sequence = :sequence::bigint AND state = 'waiting' RETURNING state
-    ), noted AS (
-      INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
-      VALUES (:sequence::bigint, :at, :outcome, :status::int, :error, :durationMs, :request::jsonb, :answer::jsonb)
-    )
-    UPDATE webhooks.lane SET waiting = waiting - (SELECT count(*) FROM ended WHERE state <> 'waiting'),
-      next_attempt_at = CASE WHEN lease_owner = :owner::uuid THEN coalesce(:nextAttemptAt::timestamptz, now()) ELSE next_attempt_at END,
-      leased_until = CASE WHEN lease_owner = :owner::uuid THEN NULL ELSE leased_until END,
-      lease_owner = nullif(lease_owner, :owner::uuid)
-    WHERE subscription = :subscription::uuid AND order_key = :orderKey RETURNING waiting`,
-);
-
-const COUNT_FAILURE = named<{ id: string }>(
-  'webhook_failed',
-  `UPDATE webhooks.subscription SET failures = failures + 1 WHERE id = :id::uuid AND failures < ${FAILING}`,
-);
-
-/** Once a second at most, as one row would be written for all deliveries of a subscription. */
-const COUNT_SUCCESS = named<{ id: string }>(
-  'webhook_succeeded',
-  `UPDATE webhooks.subscription SET failures = 0, last_delivered_at = clock_timestamp() WHERE id = :id::uuid
-    AND (failures > 0 OR last_delivered_at IS NULL OR last_delivered_at < clock_timestamp() - interval '1 second')`,
-);
-
-const GONE = named<{ id: string }>(
-  'webhook_gone',
-  `UPDATE webhooks.subscription SET paused_at = clock_timestamp(), paused_because = 'gone' WHERE id = :id::uuid AND paused_at IS NULL`,
-);
-
 const RELEASE = named<{ subscription: string; orderKey: string; owner: string }>(
   'webhook_release',
   `UPDATE webhooks.lane SET leased_until = NULL, lease_owner = NULL
@@ -157,7 +83,11 @@ export interface QueueStanding {
 type DueRow = Omit<DueEvent, 'sequence'> & { readonly sequence: string };
 
 export class EventQueue {
-  constructor(private readonly database: Database) {}
+  private readonly ends: AttemptEnds;
+
+  constructor(private readonly database: Database) {
+    this.ends = new AttemptEnds(database);
+  }
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async lease({ dueBy, ...lease }: LaneLease): Promise<DueEvent[]> {
@@ -180,22 +110,8 @@ export class EventQueue {
   }
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError: the event is sent again when the lease ends */
-  async end({ event, owner, record, nextAttemptAt }: AttemptEnd): Promise<void> {
-    const { subscription, orderKey, sequence } = event;
-    const { outcome, request, answer, ...others } = record;
-    const ended = outcome === 'delivered' ? 'delivered' : 'given-up';
-    await this.database.query(
-      END({
-        ...{ subscription, orderKey, owner, sequence: sequence.toString(), outcome, ...others },
-        ...{ status: record.status ?? null, error: record.error ?? null },
-        ...{ request: JSON.stringify(request), answer: JSON.stringify(answer) },
-        state: nextAttemptAt === undefined ? ended : 'waiting',
-        nextAttemptAt: nextAttemptAt ?? null,
-      }),
-    );
-    const count = outcome === 'delivered' ? COUNT_SUCCESS : COUNT_FAILURE;
-    await this.database.query(count({ id: subscription }));
-    if (outcome === 'gone') await this.database.query(GONE({ id: subscription }));
+  end(end: AttemptEnd): Promise<void> {
+    return this.ends.add(end);
   }
 
   async standing(): Promise<QueueStanding> {

@@ -1,14 +1,8 @@
 /** The webhooks of partners: subscriptions, events on their way, and what writes them. */
+export { type AttemptEnd, type AttemptRecord } from './attempt-ends.js';
 export { DayEvents } from './day-events.js';
-export {
-  type AttemptEnd,
-  type AttemptRecord,
-  type DueEvent,
-  EventQueue,
-  type LaneLease,
-  messageId,
-  type QueueStanding,
-} from './event-queue.js';
+export { type DueEvent } from './due-event.js';
+export { EventQueue, type LaneLease, messageId, type QueueStanding } from './event-queue.js';
 export { ReplayStore, type ReplayWish } from './replay-store.js';
 export {
   MOST_SUBSCRIPTIONS,

@@ -1,0 +1,47 @@
+/** Whether partner, chain and database agree where all redemptions are of one partner, whose wallets had the same points each. */
+import { type Address } from '#libs/domain';
+import { type ChaosPartner } from '../partner/chaos-partner.js';
+import { VAULT_FUNDS } from '../verdict.js';
+import { type World } from '../world/world.js';
+import { gatherFacts, vaultFacts } from './gather-facts.js';
+import { breachesOf, told } from './invariants.js';
+import { ledgerFaults } from './ledgers.js';
+import { type RedemptionFacts } from './redemption-facts.js';
+
+export interface Settled {
+  readonly facts: readonly RedemptionFacts[];
+  readonly faults: readonly string[];
+}
+
+/** @param points of each wallet before anything was redeemed */
+export async function settle(
+  { database, bench, partners }: World,
+  partner: ChaosPartner,
+  wallets: readonly Address[],
+  points: number,
+): Promise<Settled> {
+  const vault = await vaultFacts(bench);
+  const books = { partners, copiesOf: () => 0, firstFinal: new Map<string, string>() };
+  const facts = await gatherFacts(database, vault, books);
+  const ours = new Set(facts.map(({ id }) => id));
+  const ledgers = [];
+  for (const wallet of wallets) {
+    const left = partner.books.points.get(wallet);
+    const tokens = await bench.tokens(wallet);
+    ledgers.push({ wallet, points: left, pointsWithoutUs: points, tokens });
+  }
+  const faults = [
+    ...breachesOf(facts).map(told),
+    ...ledgerFaults(facts, {
+      wallets: ledgers,
+      funds: VAULT_FUNDS,
+      left: await bench.tokens(bench.vault),
+      strayClaims: [...vault.claims.keys()].filter((id) => !ours.has(id)),
+      oddities: partner.oddities,
+    }),
+    ...[...partner.confirmations.keys()]
+      .filter((id) => !ours.has(id))
+      .map((id) => `a confirmation of ${id}, which is no redemption`),
+  ];
+  return { facts, faults };
+}

@@ -1,0 +1,106 @@
+/**
+ * Players of one partner that redeem beside the events of webhooks: three of four claim, the fourth lets its voucher expire. The partner
+ * fails a third of the time at each call. Time is moved by hand, so that what is tried again hours later is due within the test.
+ */
+import { type Address, newRedemption, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
+import { newRequestId } from '#libs/partner-client';
+import { settle, type Settled } from '../checks/one-partner.js';
+import { type ChaosPartner } from '../partner/chaos-partner.js';
+import { type World } from '../world/world.js';
+
+const POINTS = 100;
+const LIMITS = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 7200 };
+/** Wallets below are the chain's own contracts. */
+const FIRST_WALLET = 256;
+const LOST = { deduct: 'lost', revert: 'lost', confirm: 'lost' } as const;
+
+export interface RedemptionCounts {
+  readonly authorised: number;
+  readonly open: number;
+  /** Confirmations that were not delivered. */
+  readonly owed: number;
+}
+
+export class RedeemingPlayers {
+  readonly wallets: Address[] = [];
+  private readonly claimed = new Set<string>();
+
+  private constructor(
+    private readonly world: World,
+    readonly partnerId: string,
+    readonly partner: ChaosPartner,
+  ) {}
+
+  static async join(world: World): Promise<RedeemingPlayers> {
+    const { partnerId, partner } = await world.addPartner({
+      name: 'webhooks',
+      nature: {
+        does: PARTNER_CAPABILITIES,
+        balanceFirst: false,
+        namesDuplicates: true,
+        clockAheadMs: 0,
+      },
+      recorded: PARTNER_CAPABILITIES,
+      confirms: true,
+      temper: { faultRate: 1 / 3, faultsUntilHealed: Infinity, deaf: true },
+      firstFaults: LOST,
+      unreachableForMs: 0,
+      redemptions: [],
+    });
+    return new RedeemingPlayers(world, partnerId, partner);
+  }
+
+  async redeem(count: number): Promise<void> {
+    const { world, partner, partnerId } = this;
+    for (let made = 0; made < count; made += 1) {
+      const { nowMs } = world;
+      const ordinal = FIRST_WALLET + this.wallets.length;
+      const wallet = `0x${ordinal.toString(16).padStart(40, '0')}` as Address;
+      partner.books.points.set(wallet, 2 * POINTS);
+      this.wallets.push(wallet);
+      const terms = {
+        id: newRequestId({ nowMs: () => nowMs }),
+        ...{ partner: partnerId, wallet, points: BigInt(POINTS) },
+        ...{ usdAmount: { digits: 1n, scale: 0 }, priceUsd: { digits: 15n, scale: 2 } },
+        ...{ tokenAmount: 6_666_666_666_666_666_667n, tokenDecimals: 18 },
+        quoteExpiresAtMs: nowMs + 600_000,
+      };
+      const key = { key: wallet, bodyHash: Buffer.alloc(32, 1) };
+      await world.store.create(newRedemption(terms, nowMs), key, LIMITS);
+    }
+  }
+
+  /** What is authorised is claimed, and then it is so much later. */
+  async step(ms: number): Promise<void> {
+    const { world } = this;
+    const rows = await world.database.query<{ id: UuidV7; wallet: string }>({
+      text: `SELECT id, encode(wallet, 'hex') AS wallet FROM redemption.redemption WHERE state = 'authorised' ORDER BY id`,
+    });
+    const claims = [];
+    for (const { id, wallet } of rows) {
+      if (this.claimed.has(id) || Number.parseInt(wallet.slice(-4), 16) % 4 === 0) continue;
+      this.claimed.add(id);
+      const stored = await world.store.get(id);
+      if (stored?.redemption.state === 'authorised') claims.push(stored.redemption);
+    }
+    await world.chain.claimAll(claims, Math.floor(world.nowMs / 1000));
+    world.nowMs += ms;
+    await world.chain.mine(Math.floor(world.nowMs / 1000));
+    await world.fleet.tell(world.nowMs);
+    await world.database.query({ text: 'NOTIFY lowmark_redemption' });
+  }
+
+  async counts(): Promise<RedemptionCounts> {
+    const [row] = await this.world.database.query<RedemptionCounts & Record<string, number>>({
+      text: `SELECT count(*) FILTER (WHERE r.state = 'authorised')::int AS authorised,
+          count(*) FILTER (WHERE r.state NOT IN ('claimed', 'reverted', 'failed'))::int AS open,
+          count(*) FILTER (WHERE c.state <> 'delivered')::int AS owed
+        FROM redemption.redemption r LEFT JOIN redemption.confirmation c ON c.redemption_id = r.id`,
+    });
+    return row ?? { authorised: 0, open: 0, owed: 0 };
+  }
+
+  settle(): Promise<Settled> {
+    return settle(this.world, this.partner, this.wallets, 2 * POINTS);
+  }
+}

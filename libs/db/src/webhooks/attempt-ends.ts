@@ -1,0 +1,221 @@
+/**
+ * Writes what came of attempts. Those that end while others are written are written together after them: one statement and one commit for
+ * all, and one count for each subscription.
+ */
+import { type AttemptOutcome } from '#libs/domain';
+import { type Database } from '../connection/database.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { named } from '../connection/named.js';
+import { type DueEvent } from './due-event.js';
+
+/** What is kept of an attempt: bounded and without secrets by the caller. */
+export interface AttemptRecord {
+  readonly at: Date;
+  readonly outcome: AttemptOutcome['kind'];
+  readonly status: number | undefined;
+  readonly error: string | undefined;
+  readonly durationMs: number;
+  readonly request: object;
+  readonly answer: object;
+}
+
+export interface AttemptEnd {
+  readonly event: DueEvent;
+  readonly owner: string;
+  readonly record: AttemptRecord;
+  /** When it is due again; absent: it is delivered, or given up. */
+  readonly nextAttemptAt?: Date | undefined;
+}
+
+/** An address that failed so often in a row gets one event at a time. */
+export const FAILING = 5;
+
+/**
+ * The outcome of an attempt is written whether or not its process still holds the lease; only the holder of the lease sets when the lane
+ * is due again. Of two processes that deliver the same event one ends it.
+ */
+const END = named<Record<string, unknown>>(
+  'webhook_attempt_end',
+  `WITH ended AS (
+      UPDATE webhooks.event SET attempts = attempts + 1, state = :state, finished_at = CASE WHEN :state <> 'waiting' THEN clock_timestamp() END
+      WHERE sequence = :sequence::bigint AND state = 'waiting' RETURNING state
+    ), noted AS (
+      INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
+      VALUES (:sequence::bigint, :at, :outcome, :status::int, :error, :durationMs, :request::jsonb, :answer::jsonb)
+    )
+    UPDATE webhooks.lane SET waiting = waiting - (SELECT count(*) FROM ended WHERE state <> 'waiting'),
+      next_attempt_at = CASE WHEN lease_owner = :owner::uuid THEN coalesce(:nextAttemptAt::timestamptz, now()) ELSE next_attempt_at END,
+      leased_until = CASE WHEN lease_owner = :owner::uuid THEN NULL ELSE leased_until END,
+      lease_owner = nullif(lease_owner, :owner::uuid)
+    WHERE subscription = :subscription::uuid AND order_key = :orderKey RETURNING waiting`,
+);
+
+/**
+ * The same for many, of which no two have the same lane. It waits for no row while it holds others, so that nothing can wait for it in a
+ * circle: it leaves out those that another transaction holds, and returns those that it wrote.
+ */
+const END_MANY = named<{ ends: string }>(
+  'webhook_attempts_end',
+  `WITH held AS MATERIALIZED (
+      SELECT g.*, l.subscription, l.order_key
+      FROM jsonb_to_recordset(:ends::jsonb) AS g(sequence bigint, owner uuid, at timestamptz, outcome text, status int, error text,
+          "durationMs" int, request jsonb, answer jsonb, state text, "nextAttemptAt" timestamptz)
+        JOIN webhooks.event e ON e.sequence = g.sequence
+        JOIN webhooks.lane l ON l.subscription = e.subscription AND l.order_key = e.order_key
+      FOR UPDATE OF e, l SKIP LOCKED
+    ), ended AS (
+      UPDATE webhooks.event e SET attempts = e.attempts + 1, state = held.state,
+        finished_at = CASE WHEN held.state <> 'waiting' THEN clock_timestamp() END
+      FROM held WHERE e.sequence = held.sequence AND e.state = 'waiting' RETURNING e.sequence, e.state
+    ), noted AS (
+      INSERT INTO webhooks.attempt (event, at, outcome, status, error, duration_ms, request, answer)
+      SELECT sequence, at, outcome, status, error, "durationMs", request, answer FROM held ORDER BY at
+    ), moved AS (
+      UPDATE webhooks.lane l SET waiting = l.waiting - (ended.state IS NOT NULL AND ended.state <> 'waiting')::int,
+        next_attempt_at = CASE WHEN l.lease_owner = held.owner THEN coalesce(held."nextAttemptAt", now()) ELSE l.next_attempt_at END,
+        leased_until = CASE WHEN l.lease_owner = held.owner THEN NULL ELSE l.leased_until END,
+        lease_owner = nullif(l.lease_owner, held.owner)
+      FROM held LEFT JOIN ended ON ended.sequence = held.sequence
+      WHERE l.subscription = held.subscription AND l.order_key = held.order_key
+    )
+    SELECT sequence FROM held`,
+);
+
+const FAILURES = `least(${FAILING}, CASE WHEN :delivered::boolean THEN 0 ELSE failures END + :failed::int)`;
+
+/** Once a second at most for what is delivered, as one row would be written for all deliveries of a subscription. */
+const COUNT = named<{ id: string; delivered: boolean; failed: number }>(
+  'webhook_attempts_count',
+  `UPDATE webhooks.subscription SET failures = ${FAILURES},
+      last_delivered_at = CASE WHEN :delivered::boolean THEN clock_timestamp() ELSE last_delivered_at END
+    WHERE id = :id::uuid AND (failures <> ${FAILURES}
+      OR :delivered::boolean AND coalesce(last_delivered_at < clock_timestamp() - interval '1 second', true))`,
+);
+
+const GONE = named<{ id: string }>(
+  'webhook_gone',
+  `UPDATE webhooks.subscription SET paused_at = clock_timestamp(), paused_because = 'gone' WHERE id = :id::uuid AND paused_at IS NULL`,
+);
+
+interface Waiting {
+  readonly end: AttemptEnd;
+  readonly written: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** So many by one statement. */
+const MOST = 100;
+
+export class AttemptEnds {
+  private waiting: Waiting[] = [];
+  private isWriting = false;
+
+  constructor(private readonly database: Database) {}
+
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError: the event is sent again when the lease ends */
+  add(end: AttemptEnd): Promise<void> {
+    return new Promise((written, failed) => {
+      this.waiting.push({ end, written, failed });
+      void this.write();
+    });
+  }
+
+  /** One batch after the other, until none waits. */
+  private async write(): Promise<void> {
+    if (this.isWriting) return;
+    this.isWriting = true;
+    for (let batch = this.take(); batch.length > 0; batch = this.take()) {
+      const [one, ...others] = batch;
+      await (others.length === 0 && one !== undefined
+        ? this.writeAlone(one)
+        : this.writeBatch(batch));
+    }
+    this.isWriting = false;
+  }
+
+  /** The first ones, and of each lane one. */
+  private take(): Waiting[] {
+    const batch = new Map<string, Waiting>();
+    const later: Waiting[] = [];
+    for (const one of this.waiting) {
+      const { subscription, orderKey } = one.end.event;
+      const lane = `${subscription} ${orderKey}`;
+      if (batch.size < MOST && !batch.has(lane)) batch.set(lane, one);
+      else later.push(one);
+    }
+    this.waiting = later;
+    return [...batch.values()];
+  }
+
+  /** Never rejects. */
+  private async writeBatch(batch: readonly Waiting[]): Promise<void> {
+    let written = batch;
+    try {
+      const done = await this.writeTogether(batch);
+      written = batch.filter(({ end }) => done.has(end.event.sequence));
+      // These may wait for a row: none of the next batch waits for them.
+      for (const one of batch) if (!written.includes(one)) void this.writeAlone(one);
+      await this.count(written);
+      for (const one of written) one.written();
+    } catch (error) {
+      for (const one of written) one.failed(error);
+    }
+  }
+
+  /** @returns the sequences of those that were written; none where one of them is refused */
+  private async writeTogether(batch: readonly Waiting[]): Promise<ReadonlySet<bigint>> {
+    const ends = JSON.stringify(batch.map(({ end }) => valuesOf(end)));
+    try {
+      const rows = await this.database.query<{ sequence: string }>(END_MANY({ ends }));
+      return new Set(rows.map(({ sequence }) => BigInt(sequence)));
+    } catch (error) {
+      if (error instanceof DatabaseRefusedError) return new Set();
+      throw error;
+    }
+  }
+
+  /** Never rejects. */
+  private async writeAlone(one: Waiting): Promise<void> {
+    try {
+      const { request, answer, ...values } = valuesOf(one.end);
+      const json = { request: JSON.stringify(request), answer: JSON.stringify(answer) };
+      const { subscription, orderKey } = one.end.event;
+      await this.database.query(END({ ...values, ...json, subscription, orderKey }));
+      await this.count([one]);
+      one.written();
+    } catch (error) {
+      one.failed(error);
+    }
+  }
+
+  /** Of each subscription, in the order in which its attempts ended: the failures since the last one that was delivered. */
+  private async count(written: readonly Waiting[]): Promise<void> {
+    const counts = new Map<string, { delivered: boolean; failed: number; gone: boolean }>();
+    for (const { end } of written) {
+      const { subscription } = end.event;
+      const { outcome } = end.record;
+      const before = counts.get(subscription) ?? { delivered: false, failed: 0, gone: false };
+      const gone = before.gone || outcome === 'gone';
+      const after =
+        outcome === 'delivered'
+          ? { delivered: true, failed: 0, gone }
+          : { ...before, failed: before.failed + 1, gone };
+      counts.set(subscription, after);
+    }
+    for (const [id, { delivered, failed, gone }] of counts) {
+      await this.database.query(COUNT({ id, delivered, failed }));
+      if (gone) await this.database.query(GONE({ id }));
+    }
+  }
+}
+
+function valuesOf({ event, owner, record, nextAttemptAt }: AttemptEnd) {
+  const { outcome, status, error } = record;
+  const ended = outcome === 'delivered' ? 'delivered' : 'given-up';
+  return {
+    ...{ sequence: event.sequence.toString(), owner, ...record },
+    ...{ status: status ?? null, error: error ?? null },
+    state: nextAttemptAt === undefined ? ended : 'waiting',
+    nextAttemptAt: nextAttemptAt ?? null,
+  };
+}

@@ -1,0 +1,16 @@
+/** An event whose lane is leased. */
+export interface DueEvent {
+  readonly sequence: bigint;
+  readonly id: string;
+  readonly subscription: string;
+  readonly orderKey: string;
+  readonly type: string;
+  /** JSON: the bytes to send and sign. */
+  readonly payload: string;
+  readonly waitingSince: Date;
+  /** Since then. */
+  readonly attempts: number;
+  readonly url: string;
+  /** Those that are good, sealed; the newest first. */
+  readonly secrets: readonly Buffer[];
+}

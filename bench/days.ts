@@ -2,7 +2,7 @@
  * Sealing the days of an index of a million wallets: a first day, of which all wallets are read, and the next one, on which a part of
  * them has changed; beside the floor, which is the hashing alone, in the same run. Then what is read of a sealed day: proofs, and its
  * whole list. By the thread and the stores of the indexer and of the API, on a PostgreSQL with default durability. At last the list as
- * the API sends it, and ordinary reads beside it.
+ * the API sends it, and ordinary reads beside it. Between: the tiers of all wallets of the first day, and those that change by the next.
  *
  *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000]
  */
@@ -19,6 +19,7 @@ import { type BlockHash, type BlockRef, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { SealThread } from '../apps/indexer/src/seal/seal-thread.js';
 import { measureExport } from './days/export.js';
+import { TierBench } from './days/tiers.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
@@ -106,7 +107,11 @@ interface Sealed {
   readonly peakMb: number;
 }
 
-async function sealDays(url: string, fence: bigint): Promise<Sealed[]> {
+async function sealDays(
+  url: string,
+  fence: bigint,
+  afterEach: (what: string) => Promise<void>,
+): Promise<Sealed[]> {
   const thread = new SealThread(
     { url, stakeSet: 'default', applicationName: 'bench' },
     new AbortController().signal,
@@ -122,6 +127,7 @@ async function sealDays(url: string, fence: bigint): Promise<Sealed[]> {
       });
       const seconds = (performance.now() - startMs) / 1000;
       sealed.push({ day, seconds, peakMb: process.resourceUsage().maxRSS / 1024 });
+      await afterEach(place === 2 ? 'all wallets' : `${count(changed)} changed`);
     }
   } finally {
     await thread.stop();
@@ -164,7 +170,8 @@ try {
     const fence = await seed(url);
     const floor = floorSeconds(await createKeccak256());
     const beforeMb = process.resourceUsage().maxRSS / 1024;
-    const sealed = await sealDays(url, fence);
+    const tiers = await TierBench.start(server, url);
+    const sealed = await sealDays(url, fence, (what) => tiers.follow(what));
     const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
     try {
       const lists = new SealedListStore(database);
@@ -198,6 +205,7 @@ try {
       );
       console.log();
       table(['stored', 'bytes a wallet and day'], await sizesOf(database));
+      await tiers.print();
       await measureExport(url, next.day);
     } finally {
       await database.close();

@@ -8,11 +8,7 @@ export class LastDelivery1760000000043 implements SchemaMigration {
   readonly olderMayStart = true;
 
   async up(runner: QueryRunner): Promise<void> {
-    // Before the lock on the subscriptions, which redemptions look at.
-    const delivered = (await runner.query(DELIVERED)) as { subscription: string; at: string }[];
-    await runner.query(COLUMN);
-    const [ids, times] = [delivered.map((one) => one.subscription), delivered.map(({ at }) => at)];
-    await runner.query(FILL, [ids, times]);
+    await runner.query(UP);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -20,8 +16,6 @@ export class LastDelivery1760000000043 implements SchemaMigration {
       ALTER TABLE webhooks.subscription DROP COLUMN last_delivered_at;`);
   }
 }
-
-const DELIVERED = `SELECT subscription, max(finished_at)::text AS at FROM webhooks.event WHERE state = 'delivered' GROUP BY subscription`;
 
 function viewOf(further: string): string {
   return `VIEW portal.webhook_subscription WITH (security_barrier) AS
@@ -33,10 +27,17 @@ function viewOf(further: string): string {
 `;
 }
 
-const COLUMN = `
-ALTER TABLE webhooks.subscription ADD COLUMN last_delivered_at timestamptz;
-COMMENT ON COLUMN webhooks.subscription.last_delivered_at IS 'when an event was delivered last, to the second; null: none was';
-CREATE OR REPLACE ${viewOf(', s.last_delivered_at')}`;
-
-const FILL = `UPDATE webhooks.subscription s SET last_delivered_at = d.at
-  FROM unnest($1::uuid[], $2::timestamptz[]) AS d (id, at) WHERE s.id = d.id`;
+/** What was delivered is read before the lock on the subscriptions, which redemptions look at. */
+const UP = `
+DO $$
+DECLARE
+  ids uuid[];
+  times timestamptz[];
+BEGIN
+  SELECT array_agg(d.subscription), array_agg(d.at) INTO ids, times
+    FROM (SELECT subscription, max(finished_at) AS at FROM webhooks.event WHERE state = 'delivered' GROUP BY subscription) AS d;
+  ALTER TABLE webhooks.subscription ADD COLUMN last_delivered_at timestamptz;
+  COMMENT ON COLUMN webhooks.subscription.last_delivered_at IS 'when an event was delivered last, to the second; null: none was';
+  CREATE OR REPLACE ${viewOf(', s.last_delivered_at')}
+  UPDATE webhooks.subscription s SET last_delivered_at = d.at FROM unnest(ids, times) AS d (id, at) WHERE s.id = d.id;
+END $$`;

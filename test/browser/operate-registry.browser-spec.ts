@@ -44,7 +44,7 @@ it('where it is not set that is said, with the setting', async () => {
   await visit.goto('/operate');
   await visit.page.getByRole('navigation').getByRole('link', { name: 'Registry' }).click();
   await visit.heading('Registry');
-  await card().getByText('REGISTRY_ADDRESS names no registry of it').waitFor();
+  await card().getByText('REGISTRY_ADDRESS is not set for the console').waitFor();
   expect(await visit.findings()).toEqual([]);
 });
 

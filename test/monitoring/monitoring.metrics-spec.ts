@@ -32,9 +32,6 @@ const MAY_BE_EMPTY = ['min(lowmark_redis_up)'];
 /** Of the nightly audit: the first one comes at the next full minute, so it may have been or not. */
 const OF_THE_AUDIT = /\blowmark_audit_/;
 
-/** Of a registry, which the stack does not publish to: registry-publishing.e2e-spec.ts shows their values where there is one. */
-const OF_THE_REGISTRY = /\blowmark_registry_/;
-
 /** Undo what `beforeAll` has done so far, the last first. */
 const undo: (() => Promise<unknown>)[] = [];
 
@@ -153,7 +150,7 @@ describe('the dashboard', () => {
   }, 2 * GENEROUS_MS);
 
   it.each(dashboardExpressions())('%s: %s', async (_, expression) => {
-    if (MAY_BE_EMPTY.includes(expression) || OF_THE_REGISTRY.test(expression)) {
+    if (MAY_BE_EMPTY.includes(expression)) {
       expect(await monitoring.query(expression)).toEqual([]);
       return;
     }

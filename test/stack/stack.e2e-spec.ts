@@ -102,6 +102,20 @@ describe('npm start', () => {
     }
   });
 
+  it('publishes days of its history in a registry', async () => {
+    const status = async (): Promise<string> => {
+      const args = [CLI, 'registry', 'status', '--json'];
+      return (await promisify(execFile)(process.execPath, args, { cwd: directory })).stdout;
+    };
+    const published = async () => {
+      const { publications } = JSON.parse(await status()) as {
+        publications: readonly { readonly status: string }[];
+      };
+      return publications.filter(({ status }) => ['mined', 'final'].includes(status)).length;
+    };
+    await eventually(async () => (await published()) >= 2, { withinMs: 120_000, everyMs: 2_000 });
+  }, 150_000);
+
   it('goes on with new blocks', async () => {
     const before = Number(await rpc(first, 'eth_blockNumber'));
     await eventually(async () => Number(await rpc(first, 'eth_blockNumber')) >= before + 2, 10_000);

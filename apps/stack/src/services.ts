@@ -61,6 +61,7 @@ const SERVICES: readonly ServiceRow[] = [
     settings: ({ chain, urls, secrets }) => ({
       ...chain.environment,
       ...chain.vault,
+      ...chain.registry,
       DATABASE_URL: urls.redemption,
       SECRETS_KEY: secrets.secretsKey,
       EVIDENCE_KEY: secrets.evidenceKey,
@@ -79,7 +80,7 @@ const SERVICES: readonly ServiceRow[] = [
     name: 'console',
     settings: ({ chain, urls, secrets, settings }) => ({
       ...chain.environment,
-      ...vaultOf(chain),
+      ...addressesOf(chain),
       DATABASE_URL: urls.console,
       PORTAL_DATABASE_URL: urls.portal,
       SECRETS_KEY: secrets.secretsKey,
@@ -114,10 +115,13 @@ const SERVICES: readonly ServiceRow[] = [
   },
 ];
 
-/** Where the vault is, without its keys. */
-function vaultOf({ vault = {} }: StackChain): Variables {
-  const VAULT_CONTRACT = vault['VAULT_CONTRACT'];
-  return VAULT_CONTRACT === undefined ? {} : { VAULT_CONTRACT };
+/** Where vault and registry are, without their keys. */
+function addressesOf({ vault, registry }: StackChain): Variables {
+  return Object.fromEntries(
+    Object.entries({ ...vault, ...registry }).filter(([name]) =>
+      ['VAULT_CONTRACT', 'REGISTRY_ADDRESS'].includes(name),
+    ),
+  );
 }
 
 function servicesFor(settings: StackSettings): readonly ServiceRow[] {

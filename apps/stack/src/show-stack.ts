@@ -34,6 +34,7 @@ export async function showStack(
     `  Token              ${tokenContract}`,
     `  Staking contract   ${stakeContract}`,
     ...(chain.vault ? [`  Redemption vault   ${places.vaultContract ?? ''}`] : []),
+    ...(chain.registry ? [`  Day roots          ${places.registryAddress ?? ''}`] : []),
     ...(chain.local ? [`  Example wallet     ${wallet}`] : []),
     `  Partner            ${partner.name}`,
     `  API key            ${partner.apiKey}`,

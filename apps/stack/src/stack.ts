@@ -61,7 +61,7 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
 /** Where everything is, for those who use the stack. */
 function places({ settings }: StackContext, { local, redeemers }: StackChain): StackFile {
   if (local) {
-    const { contracts, vault, chain } = local;
+    const { contracts, vault, registry, chain } = local;
     const player = redeemers.at(-1);
     return {
       ...urlsOf(settings),
@@ -72,6 +72,7 @@ function places({ settings }: StackContext, { local, redeemers }: StackChain): S
       tokenContract: contracts.token,
       vaultContract: vault.vault,
       vaultStartBlock: String(vault.startBlock),
+      ...(registry && { registryAddress: registry.address }),
       ...(player !== undefined && { player: checksummed(player) }),
     };
   }

@@ -15,6 +15,7 @@ writeFileSync(
     tokenContract: '0x1',
     vaultContract: '0x2',
     vaultStartBlock: '7',
+    registryAddress: '0x3',
   }),
 );
 
@@ -41,6 +42,7 @@ describe('environmentOrStack', () => {
       TOKEN_CONTRACT: '0x1',
       VAULT_CONTRACT: '0x2',
       VAULT_START_BLOCK: '7',
+      REGISTRY_ADDRESS: '0x3',
     };
     expect(environmentOrStack({ CHAIN_ID: '1' }, path)).toMatchObject(chain);
     const own = { CHAIN_ID: '1', RPC_URLS: 'http://own' };

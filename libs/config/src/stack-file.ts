@@ -14,6 +14,7 @@ interface Stack {
   readonly tokenContract?: string;
   readonly vaultContract?: string;
   readonly vaultStartBlock?: string;
+  readonly registryAddress?: string;
   readonly voucherSignerKey?: string;
   readonly isLocalChain?: boolean;
   readonly consoleUrl?: string;
@@ -52,6 +53,7 @@ function chainOf(stack: Stack): SettingsSource {
     TOKEN_CONTRACT: stack.tokenContract,
     VAULT_CONTRACT: stack.vaultContract,
     VAULT_START_BLOCK: stack.vaultStartBlock,
+    REGISTRY_ADDRESS: stack.registryAddress,
     ...(stack.isLocalChain === true && signerOf(stack)),
   };
 }

@@ -16,5 +16,6 @@ export {
   StakingPlayer,
   withdraw,
 } from './staking/player.js';
+export { deployLocalRegistry } from './registry/deployment.js';
 export { deployLocalVault, type LocalVault, type VaultSetup } from './vault/deployment.js';
-export { type DevReceipt, type DevTransaction, mineBlock, mineOne } from './vault/mined-block.js';
+export { type DevReceipt, type DevTransaction, mineBlock, mineOne } from './mined-block.js';

@@ -3,11 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressOfKey, type DevChain, mintPrivateKey } from '#libs/devchain';
+import { dayOf } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { Screen } from '../context.js';
 import { LocalChain } from './local-chain.js';
 
-const signer = addressOfKey(mintPrivateKey());
+const [signer, publisher] = [addressOfKey(mintPrivateKey()), addressOfKey(mintPrivateKey())];
 // windowCap()
 const WINDOW_CAP = '0xce428b63';
 
@@ -22,7 +23,7 @@ describe('the local chain of the stack', () => {
     return LocalChain.start(directory, {
       clock: systemClock,
       screen: new Screen(systemClock, () => undefined),
-      signer: whose,
+      ...{ signer: whose, publisher },
       onLaunched: (launched) => (chain = launched),
     });
   };
@@ -49,6 +50,12 @@ describe('the local chain of the stack', () => {
     expect(BigInt(held)).toBe(10n ** 24n);
   });
 
+  it('has a registry in which its publisher may publish the last seven days', async () => {
+    const { registry, chain } = first;
+    expect(registry?.firstDay).toBe(dayOf(systemClock.nowMs() / 1000) - 7);
+    expect(await chain.rpc.call<string>('eth_getCode', registry?.address, 'latest')).not.toBe('0x');
+  });
+
   it('has wallets that do not stake', async () => {
     const redeemers = await first.redeemers();
     expect(redeemers).toHaveLength(3);
@@ -70,6 +77,7 @@ describe('the local chain of the stack', () => {
     const again = await start();
     expect(await blockAt(again, final['number'] ?? '')).toEqual(final);
     expect(again.vault).toEqual(first.vault);
+    expect(again.registry).toEqual(first.registry);
   });
 
   it('can be asked about its final block at once after a start', async () => {

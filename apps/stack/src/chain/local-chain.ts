@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
-  deployLocalVault,
   deployStaking,
   type DevChain,
   type DevChainOptions,
@@ -14,12 +13,13 @@ import {
   type StakingDeployment,
   StakingPlayer,
 } from '#libs/devchain';
-import { type Address, parseAddress, SECONDS_PER_DAY } from '#libs/domain';
+import { type Address, dayOf, parseAddress, SECONDS_PER_DAY } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { readJson, writePrivateJson } from '../data/stack-file.js';
 import { grouped, type Screen } from '../context.js';
 import { BUDGET, countEvents, Crowd, makeHistory, Random } from './history.js';
-import { type LocalFacts } from './local-environment.js';
+import { type ChainRegistry, type ChainVault, registryFor, vaultFor } from './local-contracts.js';
+import { type LocalFacts, type LocalRegistry } from './local-environment.js';
 
 const SEED = 20_240_229;
 const HISTORY_SECONDS = 42 * SECONDS_PER_DAY;
@@ -27,6 +27,8 @@ const HISTORY_BLOCKS = 1_350;
 /** The treasury, the wallets that stake, and those that redeem. */
 const CHAIN_OPTIONS = { accounts: 44, finalityDepth: 64 };
 const STAKING_WALLETS = 40;
+/** So many days of the history are published in the registry, each in a transaction. */
+const PUBLISHED_DAYS = 7;
 
 /** What must be known to go on with a saved chain. */
 interface SavedChain {
@@ -39,11 +41,8 @@ interface SavedChain {
     readonly startBlock: string;
     readonly signer: Address;
   };
-}
-
-/** A vault, and whose vouchers it pays. */
-interface ChainVault extends LocalVault {
-  readonly signer: Address;
+  /** Absent where nothing is published. */
+  readonly registry?: ChainRegistry;
 }
 
 interface LocalChainHooks {
@@ -51,6 +50,8 @@ interface LocalChainHooks {
   readonly screen: Screen;
   /** Whose vouchers the vault pays; it may cancel as well. */
   readonly signer: Address;
+  /** Publishes the roots of days in a registry, which there is only with it. */
+  readonly publisher?: Address;
   /** Gets the chain as soon as it runs, long before it has its history; to stop it is the receiver's business. */
   readonly onLaunched: (chain: DevChain) => void;
   /** Starts the chain, or finds one that was started with these options. Default: a child process. */
@@ -74,6 +75,7 @@ export class LocalChain {
       /** Of the crowd that stakes. */
       readonly wallets: readonly Address[];
       readonly vault: ChainVault;
+      readonly registry?: ChainRegistry;
     },
   ) {}
 
@@ -93,7 +95,7 @@ export class LocalChain {
   }
 
   static async #create(stateFile: string, hooks: LocalChainHooks): Promise<LocalChain> {
-    const { clock, screen, signer, onLaunched, launch = launchDevChain } = hooks;
+    const { clock, screen, signer, publisher, onLaunched, launch = launchDevChain } = hooks;
     const toSeconds = Math.floor(clock.nowMs() / 1000);
     const fromSeconds = toSeconds - HISTORY_SECONDS;
     const chain = await launch({
@@ -107,6 +109,10 @@ export class LocalChain {
     const player = new StakingPlayer(chain.rpc, contracts);
     await player.fund(wallets, BUDGET, fromSeconds - 1_800);
     const vault = await vaultFor(player, chain, { signer, seconds: fromSeconds - 900 });
+    const registry = await registryFor(player, chain, {
+      ...{ publisher, seconds: fromSeconds - 900 },
+      firstDay: dayOf(toSeconds) - PUBLISHED_DAYS,
+    });
     const random = new Random(SEED);
     const blocks = makeHistory(random, new Crowd(random, wallets), {
       fromSeconds,
@@ -120,13 +126,13 @@ export class LocalChain {
     });
     const events = grouped(countEvents(blocks));
     screen.step('chain', `has ${events} staking events of ${wallets.length} wallets`);
-    return new LocalChain(chain, player, { clock, stateFile, wallets, vault });
+    return new LocalChain(chain, player, { clock, stateFile, wallets, vault, ...registry });
   }
 
   static async #resume(
     saved: SavedChain,
     stateFile: string,
-    { clock, screen, signer, onLaunched, launch = launchDevChain }: LocalChainHooks,
+    { clock, screen, signer, publisher, onLaunched, launch = launchDevChain }: LocalChainHooks,
   ): Promise<LocalChain> {
     const { chainId, wallets, contracts } = saved;
     const chain = await launch({ chainId, stateFile, ...CHAIN_OPTIONS });
@@ -143,10 +149,17 @@ export class LocalChain {
             signer,
           }
         : await vaultFor(player, chain, { signer, seconds });
+    const registry =
+      publisher !== undefined && saved.registry?.publisher === publisher
+        ? { registry: saved.registry }
+        : await registryFor(player, chain, {
+            ...{ publisher, seconds },
+            firstDay: dayOf(seconds) - PUBLISHED_DAYS,
+          });
     // Of older blocks the chain has no state any more: the newest of them becomes the final one, so that it can be asked.
     await player.mine(...quiet(seconds));
     screen.step('chain', `goes on at block ${grouped(await player.head())}`);
-    return new LocalChain(chain, player, { clock, stateFile, wallets, vault });
+    return new LocalChain(chain, player, { clock, stateFile, wallets, vault, ...registry });
   }
 
   get wallets(): readonly Address[] {
@@ -155,6 +168,10 @@ export class LocalChain {
 
   get vault(): LocalVault {
     return this.parts.vault;
+  }
+
+  get registry(): LocalRegistry | undefined {
+    return this.parts.registry;
   }
 
   /** What services have to be told of it. */
@@ -219,12 +236,14 @@ export class LocalChain {
 
   #record(): SavedChain {
     const { startBlock, ...contracts } = this.contracts;
+    const { registry } = this.parts;
     const { vault, signer, startBlock: vaultStartBlock } = this.parts.vault;
     return {
       chainId: this.chain.chainId,
       contracts: { ...contracts, startBlock: String(startBlock) },
       wallets: this.wallets,
       vault: { address: vault, startBlock: String(vaultStartBlock), signer },
+      ...(registry && { registry }),
     };
   }
 }
@@ -238,15 +257,6 @@ function balanceCall(contract: Address, wallet: Address) {
 async function accountsOf(chain: DevChain): Promise<Address[]> {
   const accounts = await chain.rpc.call<string[]>('eth_accounts');
   return accounts.map((text) => parseAddress(text)).filter((wallet) => wallet !== undefined);
-}
-
-async function vaultFor(
-  { contracts: { token, treasury } }: StakingPlayer,
-  { rpc }: DevChain,
-  { signer, seconds }: { readonly signer: Address; readonly seconds: number },
-): Promise<ChainVault> {
-  const setup = { token, treasury, signer, canceller: signer };
-  return { ...(await deployLocalVault(rpc, setup, seconds)), signer };
 }
 
 /** As many empty blocks as it takes until what came before is final. */

@@ -1,6 +1,12 @@
 /** What services are told of a local chain: addresses and settings of development, no secret. */
 import { type LocalVault, type StakingDeployment } from '#libs/devchain';
-import { type Address } from '#libs/domain';
+import { type Address, dayText } from '#libs/domain';
+
+/** Where the roots of days are published, and since which day. */
+export interface LocalRegistry {
+  readonly address: Address;
+  readonly firstDay: number;
+}
 
 /** What is to be known of a local chain. */
 export interface LocalFacts {
@@ -30,6 +36,10 @@ export function vaultVariables({ vault }: LocalFacts): Variables {
   return { VAULT_CONTRACT: vault.vault, VAULT_START_BLOCK: String(vault.startBlock) };
 }
 
+export function registryVariables({ address, firstDay }: LocalRegistry): Variables {
+  return { REGISTRY_ADDRESS: address, REGISTRY_FIRST_DAY: dayText(firstDay) };
+}
+
 /** The price is what its developer says it is, also when it is changed between two starts. */
 export const LOCAL_PRICE: Variables = {
   PRICE_SOURCE: 'fixed:0.15',
@@ -44,6 +54,9 @@ export const LOCAL_REDEMPTIONS: Variables = {
   ALLOW_PRIVATE_PARTNERS: 'true',
   PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
   PAYOUT_POLL_MS: '500',
+  // A day is published as soon as it is sealed.
+  REGISTRY_DELAY_SECONDS: '0',
+  REGISTRY_POLL_MS: '1000',
 };
 
 /** Wallets that the web pages offer: the first of them is the one that is left for trying. */

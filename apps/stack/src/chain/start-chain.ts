@@ -15,7 +15,12 @@ import { type StackSettings } from '../stack.env.js';
 import { StackError } from '../stack.error.js';
 import { Crowd, Random } from './history.js';
 import { LocalChain } from './local-chain.js';
-import { chainVariables, LOCAL_PRICE, vaultVariables } from './local-environment.js';
+import {
+  chainVariables,
+  LOCAL_PRICE,
+  registryVariables,
+  vaultVariables,
+} from './local-environment.js';
 
 export interface StackChain {
   /** Absent where RPC_URLS names the chain. */
@@ -26,6 +31,8 @@ export interface StackChain {
   readonly environment: Readonly<Record<string, string>>;
   /** What the redemption service has to be told besides; absent where nothing can be redeemed. */
   readonly vault?: Readonly<Record<string, string>>;
+  /** What it is told of a registry to publish in. */
+  readonly registry?: Readonly<Record<string, string>>;
   /** What it is told where the environment of the stack says nothing else. */
   readonly defaults: Readonly<Record<string, string>>;
 }
@@ -67,11 +74,13 @@ export async function startChain(context: StackContext): Promise<StackChain> {
 async function startLocal(context: StackContext): Promise<StackChain> {
   const { screen, clock, paths, file } = context;
   const voucherSignerKey = file.content.voucherSignerKey ?? mintPrivateKey();
-  await file.set({ voucherSignerKey });
+  const registryPrivateKey = file.content.registryPrivateKey ?? mintPrivateKey();
+  await file.set({ voucherSignerKey, registryPrivateKey });
   const local = await LocalChain.start(paths.chain, {
     clock,
     screen,
     signer: addressOfKey(voucherSignerKey),
+    publisher: addressOfKey(registryPrivateKey),
     onLaunched: (chain) => {
       keepRunning(context, {
         name: 'the local chain',
@@ -94,6 +103,9 @@ async function startLocal(context: StackContext): Promise<StackChain> {
       VOUCHER_SIGNER_KEY: voucherSignerKey,
       VAULT_CANCELLER_KEY: voucherSignerKey,
     },
+    ...(local.registry && {
+      registry: { ...registryVariables(local.registry), REGISTRY_PRIVATE_KEY: registryPrivateKey },
+    }),
     defaults: LOCAL_PRICE,
   };
 }

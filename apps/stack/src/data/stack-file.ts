@@ -53,6 +53,7 @@ export interface StackFile extends Partial<Secrets> {
   readonly tokenContract?: string;
   readonly vaultContract?: string;
   readonly vaultStartBlock?: string;
+  readonly registryAddress?: string;
   /** A wallet with points, for trying by hand; with its checksum. */
   readonly player?: string;
   readonly partner?: StackPartner;
@@ -63,6 +64,8 @@ export interface StackFile extends Partial<Secrets> {
   readonly isLocalChain?: boolean;
   /** Signs and cancels the vouchers of the local chain's vault. */
   readonly voucherSignerKey?: string;
+  /** Publishes the roots of days in the local chain's registry. */
+  readonly registryPrivateKey?: string;
 }
 
 /** The file in memory; each `set` is on disk when it returns. */

@@ -2,7 +2,7 @@ import { encodeDeployData, encodeFunctionData, maxUint256 } from 'viem';
 import { lowmarkTokenAbi, lowmarkTokenBytecode, stakingAbi, stakingBytecode } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
-import { mineOne } from '../vault/mined-block.js';
+import { mineOne } from '../mined-block.js';
 
 /** Where the contracts of a local chain are. */
 export interface StakingDeployment {

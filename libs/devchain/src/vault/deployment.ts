@@ -8,7 +8,7 @@ import {
 } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
-import { mineOne } from './mined-block.js';
+import { mineOne } from '../mined-block.js';
 
 type Hex = `0x${string}`;
 

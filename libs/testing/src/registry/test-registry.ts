@@ -1,7 +1,6 @@
 import {
   type Abi,
   decodeFunctionResult,
-  encodeDeployData,
   encodeFunctionData,
   type Hex,
   keccak256,
@@ -12,16 +11,13 @@ import {
   publishCalldata,
   type RegistrySlot,
   snapshotRegistryAbi,
-  snapshotRegistryBytecode,
+  stakedInText,
 } from '#libs/chain';
-import { type DevReceipt, mineOne } from '#libs/devchain';
+import { deployLocalRegistry, type DevReceipt, mineOne } from '#libs/devchain';
 import { type Address, type DayProof, type NodeHash } from '#libs/domain';
 import { type TestChain } from '../chain/start-chain.js';
 
 const abi: Abi = snapshotRegistryAbi;
-const ADMIN_DELAY = 86_400;
-/** 10,000 of the chain's coin. */
-const COINS = '0x21e19e0c9bab2400000';
 
 /** A SnapshotRegistry on a local chain, whose blocks are mined by hand, twelve seconds apart. */
 export class TestRegistry {
@@ -39,12 +35,10 @@ export class TestRegistry {
     { seconds, stakedIn }: { readonly seconds: number; readonly stakedIn?: string },
   ): Promise<TestRegistry> {
     const { contracts, chainId, rpc } = chain;
-    const text = stakedIn ?? `eip155:${chainId}:${contracts.staking}`;
-    const args = [contracts.treasury, ADMIN_DELAY, publisher, text];
-    const data = encodeDeployData({ abi, bytecode: snapshotRegistryBytecode, args });
-    const receipt = await mineOne(rpc, seconds, { from: contracts.treasury, data });
-    await rpc.call('anvil_setBalance', publisher, COINS);
-    return new TestRegistry(chain, receipt.contractAddress as Address, publisher, seconds);
+    const text = stakedIn ?? stakedInText(chainId, [contracts.staking]);
+    const setup = { admin: contracts.treasury, publisher, stakedIn: text };
+    const registry = await deployLocalRegistry(rpc, setup, seconds);
+    return new TestRegistry(chain, registry, publisher, seconds);
   }
 
   /** The time of the newest block, where this one made it. */

@@ -117,10 +117,7 @@ function Published({ status }: { readonly status: Status }) {
 }
 
 const COLUMNS: readonly Column<Publication>[] = [
-  {
-    header: words.days,
-    cell: ({ firstDay, lastDay }) => (firstDay === lastDay ? firstDay : `${firstDay} – ${lastDay}`),
-  },
+  { header: words.days, cell: (one) => <PublishedDays {...one} /> },
   { header: words.status, cell: (one) => <PublicationStatus {...one} /> },
   { header: words.root, cell: ({ root }) => <Code className="text-of-others">{root}</Code> },
   {
@@ -128,6 +125,15 @@ const COLUMNS: readonly Column<Publication>[] = [
     cell: ({ transactionHash }) => <Code className="text-of-others">{transactionHash ?? '–'}</Code>,
   },
 ];
+
+function PublishedDays({ firstDay, lastDay }: Publication) {
+  return (
+    <>
+      <span className="together">{firstDay}</span>
+      {lastDay !== firstDay && <span className="together"> – {lastDay}</span>}
+    </>
+  );
+}
 
 function PublicationStatus({ status, reason, acknowledged }: Publication) {
   return (

@@ -6,7 +6,7 @@ export const registryTexts = {
   registry: 'Registry',
   registryOf: (stakeSet: string) => `Registry of ${stakeSet}`,
   notSet:
-    'Nothing is published, as far as is known here: REGISTRY_ADDRESS names no registry of it. It is optional; where the redemption service has it, set it for the console too.',
+    'REGISTRY_ADDRESS is not set for the console, so it knows of no registry. Publishing is optional: where the redemption service has the setting, give it to the console too.',
   noIndex: 'There is no index yet, so that nothing is sealed.',
   look: 'a person has to look',
   underWay: 'under way',

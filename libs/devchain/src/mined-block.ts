@@ -1,5 +1,5 @@
 import { type Address } from '#libs/domain';
-import { type DevRpc } from '../json-rpc.js';
+import { type DevRpc } from './json-rpc.js';
 
 export interface DevTransaction {
   /** One of the chain's accounts, or any address where the chain runs with `autoImpersonate`. */

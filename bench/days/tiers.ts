@@ -39,7 +39,7 @@ export class TierBench {
   static async start(server: BenchServer, url: string): Promise<TierBench> {
     const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
     const [partner] = await database.query<{ id: string }>({
-      text: `INSERT INTO partners.partner (name) VALUES ('bench') RETURNING id`,
+      text: `INSERT INTO partners.partner (name) VALUES ('tiers') RETURNING id`,
     });
     if (partner === undefined) throw new Error('the partner was added');
     const store = new SubscriptionStore(database);

@@ -1,24 +1,26 @@
 /** Tiers of random histories against a brute-force oracle, day by day and block by block. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, type TierRule } from '#libs/domain';
-import { aBlock, aWallet, createTestDatabase, type TestDatabase, testSeeds } from '#libs/testing';
+import { aBlock, createTestDatabase, type TestDatabase, testSeeds } from '#libs/testing';
 import { type Database, DayEvents, SubscriptionStore, TierEvents } from '../index.js';
+import {
+  DAYS,
+  History,
+  LAST,
+  lastBlockOf,
+  secondsOf,
+  tierAfter,
+  WALLETS,
+} from './tier-history.support-spec.js';
 import {
   AUDIT,
   DAY_SECONDS,
-  dice,
   eventsOf,
   finalTo,
   indexStakes,
   seal,
-  type StakeStep,
   subscribe,
 } from './webhook-bench.support-spec.js';
-
-const DAYS = 14;
-const BLOCKS_A_DAY = 3;
-const LAST = DAYS * BLOCKS_A_DAY;
-const WALLETS = Array.from({ length: 7 }, (_, place) => aWallet(place + 1));
 
 let test: TestDatabase;
 let admin: Database;
@@ -31,68 +33,14 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-const lastBlockOf = (day: number): number => (day + 1) * BLOCKS_A_DAY;
-const secondsOf = (block: number): number =>
-  Math.floor(((block - 1) / BLOCKS_A_DAY) * DAY_SECONDS) + 60;
+/** Whatever is looked at is told alike: those that changed, page by page, or all wallets from two changes on. */
+const SIZES = [
+  { page: 2, fewChanges: 1_000 },
+  { page: 3, fewChanges: 1 },
+] as const;
 
-class History {
-  readonly steps: StakeStep[] = [];
-  /** By wallet, at the end of each block from 0 on. */
-  private readonly balances = new Map<Address, bigint[]>();
-
-  constructor(seed: number) {
-    const roll = dice(seed);
-    for (const wallet of WALLETS) this.balances.set(wallet, [0n]);
-    for (let block = 1; block <= LAST; block += 1) {
-      const deltas: { wallet: Address; amount: bigint }[] = [];
-      for (const wallet of WALLETS) {
-        const own = this.balances.get(wallet) as bigint[];
-        const before = own.at(-1) as bigint;
-        const next = roll(4) === 0 ? BigInt(roll(40)) : before;
-        if (next !== before) deltas.push({ wallet, amount: next - before });
-        own.push(next);
-      }
-      this.steps.push({ block, seconds: secondsOf(block), deltas });
-    }
-  }
-
-  balance(wallet: Address, block: number): bigint {
-    const own = this.balances.get(wallet) ?? [];
-    return own[block] ?? own.at(-1) ?? 0n;
-  }
-
-  low(wallet: Address, day: number): bigint {
-    if (day < 0) return 0n;
-    const blocks = Array.from({ length: BLOCKS_A_DAY + 1 }, (_, n) => day * BLOCKS_A_DAY + n);
-    return blocks
-      .map((block) => this.balance(wallet, block))
-      .reduce((least, one) => (one < least ? one : least));
-  }
-
-  /** A sum over the rule's days. */
-  measured({ measure, days }: TierRule, wallet: Address, point: number): bigint {
-    if (measure === 'balance') return this.balance(wallet, point);
-    return Array.from({ length: days }, (_, back) => this.low(wallet, point - back)).reduce(
-      (sum, one) => sum + one,
-      0n,
-    );
-  }
-}
-
-/** The rule as a person would say it. */
-function tierAfter(rule: TierRule, before: number, sum: bigint): number {
-  const days = BigInt(rule.days);
-  let tier = before;
-  while (tier < rule.thresholds.length && sum >= (rule.thresholds[tier] as bigint) * days)
-    tier += 1;
-  while (tier > 0 && sum < ((rule.thresholds[tier - 1] as bigint) - rule.hysteresis) * days) {
-    tier -= 1;
-  }
-  return tier;
-}
-
-async function follow(id: string, pageSize = 2): Promise<number> {
-  const tiers = new TierEvents(database, 'default', pageSize);
+async function follow(id: string, sizes: (typeof SIZES)[number] = SIZES[0]): Promise<number> {
+  const tiers = new TierEvents(database, 'default', sizes);
   expect(await tiers.followed()).toContain(id);
   let told = 0;
   for (;;) {
@@ -111,9 +59,9 @@ const RULES: readonly TierRule[] = [
 ];
 
 describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => {
-  it.each(RULES)(
-    'are told as they change: $measure, $days days, hysteresis $hysteresis',
-    async (rule) => {
+  it.each(RULES.flatMap((rule) => SIZES.map((sizes) => ({ ...rule, sizes }))))(
+    'are told as they change: $measure, $days days, hysteresis $hysteresis, $sizes.fewChanges changes are few',
+    async ({ sizes, ...rule }) => {
       const history = new History(seed);
       await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
       const one = await subscribe(admin, ['wallet.tier-changed'], rule);
@@ -122,7 +70,7 @@ describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => 
       for (let day = 2; day < DAYS; day += 1) {
         await finalTo(admin, lastBlockOf(day) + 1);
         await seal(admin, day, lastBlockOf(day));
-        await follow(one.id);
+        await follow(one.id, sizes);
         const point = rule.measure === 'balance' ? lastBlockOf(day) + 1 : day;
         for (const wallet of WALLETS) {
           const amount = history.measured(rule, wallet, point);
@@ -238,6 +186,30 @@ describe('tiers', () => {
     ]);
   });
 
+  it('look at all wallets where many changes would be read for each page', async () => {
+    const history = new History(11);
+    await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
+    await finalTo(admin, LAST + 1);
+    const one = await subscribe(admin, ['wallet.tier-changed'], RULE);
+    const passes = async (fewChanges: number): Promise<unknown> => {
+      const tiers = new TierEvents(database, 'default', { page: 1, fewChanges });
+      await tiers.step(one.id);
+      const { rows } = await admin.pool.query('SELECT pass FROM webhooks.tier_cursor');
+      await follow(one.id);
+      return rows[0];
+    };
+    await seal(admin, 0, lastBlockOf(0));
+    expect(await passes(1)).toEqual({ pass: 'first' });
+    const changes = (day: number): number =>
+      history.steps
+        .filter(({ block }) => block > lastBlockOf(day - 2) && block <= lastBlockOf(day))
+        .reduce((sum, { deltas }) => sum + deltas.length, 0);
+    await seal(admin, 1, lastBlockOf(1));
+    expect(await passes(changes(1))).toEqual({ pass: 'changed' });
+    await seal(admin, 2, lastBlockOf(2));
+    expect(await passes(changes(2) - 1)).toEqual({ pass: 'again' });
+  });
+
   it('are followed by one process at a time, and told once by several', async () => {
     const history = new History(7);
     await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
@@ -248,11 +220,11 @@ describe('tiers', () => {
     for (let day = 1; day < DAYS; day += 1) await seal(admin, day, lastBlockOf(day));
     const others = [await test.open({ url: test.urlAs('redemption') }), database];
     const steps = others.map(async (other) => {
-      const tiers = new TierEvents(other, 'default', 1);
+      const tiers = new TierEvents(other, 'default', { page: 1, fewChanges: 9 });
       for (let step = 0; step < 300; step += 1) await tiers.step(one.id);
     });
     await Promise.all(steps);
-    await follow(one.id, 1);
+    await follow(one.id);
     const told = await eventsOf(admin, one);
     const tiers = new Map<unknown, unknown>();
     for (const { data } of told) {

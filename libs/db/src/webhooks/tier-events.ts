@@ -2,7 +2,7 @@
  * `wallet.tier-changed`: follows what is final, a day or a stretch of blocks at a time, and page by page through the wallets concerned.
  * One transaction takes a page, stores the new tiers, writes the events and moves the cursor, so that a process killed at any moment has
  * told each change once. Passes: the first one of a rule stores the tiers of all wallets and tells nothing; then those are looked at
- * whose balance changed; and all again where a sealed day came out differently.
+ * whose balance changed; and all again where a sealed day came out differently, or where so much changed that this is quicker.
  */
 import { type PoolClient } from 'pg';
 import { type TierMeasure } from '#libs/domain';
@@ -67,7 +67,15 @@ interface Underway {
   readonly after: Buffer;
 }
 
-const PAGE = 2000;
+interface Sizes {
+  /** Wallets. */
+  readonly page: number;
+  /** Changes up to which those that changed are looked for: each page reads all of them. */
+  readonly fewChanges: number;
+}
+
+/** With as many changes, looking for the wallets takes as long as the measures of a million: about a minute. */
+const SIZES: Sizes = { page: 2000, fewChanges: 300_000 };
 
 export interface TierStep {
   /** Whether there may be more to do now. */
@@ -83,7 +91,7 @@ export class TierEvents {
   constructor(
     private readonly database: Database,
     private readonly set: string,
-    private readonly pageSize = PAGE,
+    private readonly sizes = SIZES,
   ) {}
 
   /** The subscriptions with a rule for tiers. */
@@ -100,14 +108,14 @@ export class TierEvents {
     return this.database.transaction(async (client) => {
       const [cursor] = await run<Cursor>(client, LOCK({ id }));
       if (cursor === undefined) return IDLE;
-      const underway = underwayOf(cursor) ?? (await nextPass(client, cursor));
+      const underway = underwayOf(cursor) ?? (await this.nextPass(client, cursor));
       if (underway === undefined) return IDLE;
       const page = await this.page(client, id, cursor, underway);
       if (!page.holds) return IDLE;
       // A revision that is noted during a pass is the next pass's.
       const beginsAgain = underway.pass === 'again' && cursor.pass === null;
       const recheck = cursor.recheck && !beginsAgain;
-      const isOver = page.seen < this.pageSize || page.last === null;
+      const isOver = page.seen < this.sizes.page || page.last === null;
       await run(
         client,
         MOVE(
@@ -129,30 +137,40 @@ export class TierEvents {
     { version, point, measure, days }: Cursor,
     { pass, point: to, after }: Underway,
   ): Promise<TierPageRow> {
-    const pages = TIER_PAGES[measure === 'balance' ? 'balance' : 'days'];
+    const pages = statementsOf(measure);
     const statement = pass === 'changed' ? pages.changed : pages.all;
-    const { set, pageSize: limit } = this;
+    const { set } = this;
+    const { page: limit } = this.sizes;
     const tells = pass !== 'first';
     const before = point ?? '-1';
     const values = { id, version, set, point: to, before, days, after, limit, tells };
     const [row] = await run<TierPageRow>(client, statement(values));
     return row ?? { holds: false, seen: 0, last: null, told: 0 };
   }
+
+  private async nextPass(
+    client: PoolClient,
+    { measure, days, point: before, recheck }: Cursor,
+  ): Promise<Underway | undefined> {
+    const after = Buffer.alloc(0);
+    if (recheck && before !== null) return { pass: 'again', point: before, after };
+    const next = measure === 'balance' ? NEXT_BLOCK : NEXT_DAY;
+    const [found] = await run<{ point: string | number | null }>(client, next({ point: before }));
+    if (found === undefined || found.point === null) return undefined;
+    const point = String(found.point);
+    if (before === null) return { pass: 'first', point, after };
+    const { fewChanges: few } = this.sizes;
+    const { many } = statementsOf(measure);
+    const [changes] = await run<{ isMany: boolean }>(client, many({ point, before, days, few }));
+    return { pass: changes?.isMany === true ? 'again' : 'changed', point, after };
+  }
+}
+
+function statementsOf(measure: TierMeasure) {
+  return TIER_PAGES[measure === 'balance' ? 'balance' : 'days'];
 }
 
 function underwayOf({ pass, passPoint, passAfter }: Cursor): Underway | undefined {
   if (pass === null || passPoint === null || passAfter === null) return undefined;
   return { pass, point: passPoint, after: passAfter };
-}
-
-async function nextPass(
-  client: PoolClient,
-  { measure, point, recheck }: Cursor,
-): Promise<Underway | undefined> {
-  const after = Buffer.alloc(0);
-  if (recheck && point !== null) return { pass: 'again', point, after };
-  const next = measure === 'balance' ? NEXT_BLOCK : NEXT_DAY;
-  const [found] = await run<{ point: string | number | null }>(client, next({ point }));
-  if (found === undefined || found.point === null) return undefined;
-  return { pass: point === null ? 'first' : 'changed', point: String(found.point), after };
 }

@@ -37,10 +37,9 @@ const ALL = `every AS (
       FROM every WHERE every.wallet IS NOT NULL
     ), page AS MATERIALIZED (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)`;
 
-/** Those with a change in blocks of which the measure may come out differently; found by the index of blocks. */
-const changed = (above: string, upTo: string): string => `page AS MATERIALIZED (
-      SELECT DISTINCT wallet FROM staking.balance_change
-      WHERE block > ${above} AND block <= ${upTo} AND wallet > :after ORDER BY wallet LIMIT :limit
+/** Those with a change in the blocks; found by the index of blocks, so that each page reads all changes in them. */
+const changedIn = (range: string): string => `page AS MATERIALIZED (
+      SELECT DISTINCT wallet FROM staking.balance_change WHERE ${range} AND wallet > :after ORDER BY wallet LIMIT :limit
     )`;
 
 const lastBlock = (day: string): string =>
@@ -50,7 +49,8 @@ interface Measure {
   readonly name: string;
   /** The condition on `i`, the state of the index. */
   readonly holds: string;
-  readonly changed: string;
+  /** The condition on changes of which the measure may come out differently. */
+  readonly range: string;
   /** Of `page.wallet`; of several days the sum, so that nothing is rounded. */
   readonly amount: string;
   readonly point: string;
@@ -62,7 +62,7 @@ const OF_DAYS: Measure = {
   holds: `least(i.finalised_number, i.verified_number) > ${lastBlock(':point::int')}
         AND EXISTS (SELECT FROM staking.sealed_day s WHERE s.day = :point::int)
         AND NOT EXISTS (SELECT FROM staking.seal_recheck r WHERE r.from_day <= :point::int)`,
-  changed: changed(lastBlock(':before::int - :days::int'), lastBlock(':point::int')),
+  range: `block > ${lastBlock(':before::int - :days::int')} AND block <= ${lastBlock(':point::int')}`,
   amount: `(SELECT sum(coalesce(one.low, 0)) FROM generate_series(:point::int - :days::int + 1, :point::int) AS of(day)
         LEFT JOIN LATERAL (
           SELECT CASE WHEN d.day = of.day THEN least(d.low, d.closing) ELSE d.closing END AS low
@@ -73,7 +73,7 @@ const OF_DAYS: Measure = {
 const OF_BALANCE: Measure = {
   name: 'balance',
   holds: 'least(i.finalised_number, i.verified_number) >= :point::bigint AND :days::int = 1',
-  changed: changed(':before::bigint', ':point::bigint'),
+  range: 'block > :before::bigint AND block <= :point::bigint',
   amount: `coalesce((SELECT c.balance FROM staking.balance_change c
         WHERE c.wallet = page.wallet AND c.block <= :point::bigint ORDER BY c.block DESC LIMIT 1), 0)`,
   point: `'blockNumber', :point::bigint`,
@@ -86,7 +86,7 @@ const pageOf = (measure: Measure, isAll: boolean) =>
     `WITH RECURSIVE holds AS (
       SELECT i.token_decimals FROM staking.index_state i
       WHERE i.halted_at IS NULL AND ${measure.holds} AND :before::text IS NOT NULL
-    ), ${isAll ? ALL : measure.changed}, measured AS (
+    ), ${isAll ? ALL : changedIn(measure.range)}, measured AS (
       SELECT page.wallet, ${measure.amount} AS amount FROM page WHERE EXISTS (SELECT FROM holds)
     ), judged AS (
       SELECT m.wallet, m.amount, s.measure, coalesce(t.tier, 0) AS before,
@@ -114,8 +114,19 @@ const pageOf = (measure: Measure, isAll: boolean) =>
       (SELECT wallet FROM page ORDER BY wallet DESC LIMIT 1) AS last, (SELECT count(*) FROM told)::int AS told`,
   );
 
-/** By the kind of measure, and whether all wallets are looked at. */
+const manyOf = (measure: Measure) =>
+  named<Pick<TierPage, 'point' | 'before' | 'days'> & { readonly few: number }>(
+    `webhook_tiers_${measure.name}_many`,
+    `SELECT count(*) > :few::int AS "isMany" FROM (
+      SELECT FROM staking.balance_change WHERE ${measure.range} LIMIT :few::int + 1
+    ) AS one WHERE :before::text IS NOT NULL AND :days::int IS NOT NULL`,
+  );
+
+/** By the kind of measure: a page of all wallets, or of those that changed; and whether there are more changes than `few`. */
 export const TIER_PAGES = {
-  days: { all: pageOf(OF_DAYS, true), changed: pageOf(OF_DAYS, false) },
-  balance: { all: pageOf(OF_BALANCE, true), changed: pageOf(OF_BALANCE, false) },
+  days: { all: pageOf(OF_DAYS, true), changed: pageOf(OF_DAYS, false), many: manyOf(OF_DAYS) },
+  balance: {
+    ...{ all: pageOf(OF_BALANCE, true), changed: pageOf(OF_BALANCE, false) },
+    many: manyOf(OF_BALANCE),
+  },
 } as const;

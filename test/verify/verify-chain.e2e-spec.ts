@@ -49,7 +49,7 @@ describe('without the api', () => {
       const done = await verify.run([...suite.chainArgs(day), '--registry', registry]);
       expect(done.out).toContain(`AGREES with the registry, by its root of ${span}`);
       expect(done.out.match(/by the chain:/g)).toHaveLength(1);
-      expect(done).toMatchObject({ status: 0, err: '' });
+      expect(done.status).toBe(0);
     }
     const both = await verify.run([...suite.chainArgs(first, last), '--registry', registry]);
     expect(both.out.match(/AGREES with the registry/g)).toHaveLength(2);

@@ -8,14 +8,19 @@ export interface Credential {
 /** What a header carries unchanged. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 
+/** @throws TypeError, which never shows the value */
+export function requireApiKey(apiKey: string): void {
+  if (typeof apiKey !== 'string' || !HEADER_TEXT.test(apiKey)) {
+    throw new TypeError('apiKey must be a text of printable ASCII without blanks; is it set?');
+  }
+}
+
 /**
  * Finds at the start what would otherwise be seen as "no signature fits".
  * @throws TypeError, which never shows the value
  */
 export function requireCredential({ apiKey, sharedSecret }: Credential): void {
-  if (typeof apiKey !== 'string' || !HEADER_TEXT.test(apiKey)) {
-    throw new TypeError('apiKey must be a text of printable ASCII without blanks; is it set?');
-  }
+  requireApiKey(apiKey);
   if (typeof sharedSecret !== 'string' || sharedSecret === '') {
     throw new TypeError('sharedSecret must be a text; is it set?');
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { verifyMessage } from '../signing/message-signature.js';
+import { type MessageKeys, verifyMessage } from '../signing/message-signature.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
 import { SignatureError, UnexpectedAnswerError } from './errors.js';
 import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
@@ -7,7 +7,8 @@ import { ListStream } from './list-stream.js';
 import { refusalOf } from './refusal.js';
 
 export interface SignedRequestsOptions extends ExchangeOptions {
-  readonly sharedSecret: string;
+  /** Without the shared secret, an answer is taken by its message signature alone. */
+  readonly keys: MessageKeys;
   /** Whether each answer has to bear a signature over its whole request, with a nonce of its own. */
   readonly bindsAnswers: boolean;
 }
@@ -36,22 +37,24 @@ export class SignedRequests {
 
   /** @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError */
   async ask(request: StakingRequest): Promise<VerifiedAnswer> {
-    const { sharedSecret, bindsAnswers, ...options } = this.#options;
-    const nonce = bindsAnswers ? randomUUID() : undefined;
+    const { keys, bindsAnswers, ...options } = this.#options;
+    const { sharedSecret } = keys;
+    const nonce = bindsAnswers || sharedSecret === undefined ? randomUUID() : undefined;
+    const algorithm = sharedSecret === undefined ? 'ed25519' : 'hmac-sha256';
     const headers = {
       ...options.headers,
-      ...(nonce && { 'accept-signature': `sig=();alg="hmac-sha256";nonce="${nonce}"` }),
+      ...(nonce && { 'accept-signature': `sig=();alg="${algorithm}";nonce="${nonce}"` }),
     };
     const answer = await exchange(request, { ...options, headers });
     const { status, headers: came, body } = answer;
     const signature = came.get('x-api-signature');
     const { url } = request;
     const method = request.body === undefined ? 'GET' : 'POST';
-    if (!verify(sharedSecret, { method, url, body }, signature)) {
+    if (sharedSecret !== undefined && !verify(sharedSecret, { method, url, body }, signature)) {
       throw new SignatureError(status, signature !== null);
     }
     const received = { method, url, status, headers: came, body };
-    if (nonce !== undefined && !verifyMessage(received, { sharedSecret }, { nonce })) {
+    if (nonce !== undefined && !verifyMessage(received, keys, { nonce })) {
       throw new SignatureError(status, true, false);
     }
     return { answer, body: parsed(body, status) };
@@ -60,10 +63,14 @@ export class SignedRequests {
   /**
    * A list of any length. Its signature is over what it is about (`X-Sealed-Day`), to which the caller holds what comes; it is not bound
    * to the request by a nonce, so that the caller compares that with what was asked, too.
-   * @throws as `ask`; LowmarkApiError where it is refused
+   * @throws as `ask`; LowmarkApiError where it is refused; TypeError without the shared secret, which alone signs lists
    */
   async openList(url: string): Promise<OpenedList> {
-    const { sharedSecret, ...options } = this.#options;
+    const { keys, ...options } = this.#options;
+    const { sharedSecret } = keys;
+    if (sharedSecret === undefined) {
+      throw new TypeError('Lists are signed with the shared secret only: sharedSecret is missing.');
+    }
     const stream = new ListStream(url, options);
     const opened = await stream.open();
     const { status, headers, body } =

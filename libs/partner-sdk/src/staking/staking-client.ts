@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../clock.js';
-import { type Credential, requireCredential } from '../credential.js';
+import { requireApiKey, requireCredential } from '../credential.js';
+import { type MessageKeys } from '../signing/message-signature.js';
 import { type AskedBatch, MAX_BATCH, readBatch, type SnapshotsByWallet } from './batch.js';
 import { type DayQuery, DayReader, type DaysQuery, type ProofQuery } from './day-reader.js';
 import { type DayWallet } from './day-wallets.js';
@@ -12,7 +13,13 @@ import { requireAddress, requireContract, requireDay, requireRange } from './req
 import { SignedRequests } from './signed-requests.js';
 import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
 
-export interface StakingClientOptions extends Credential {
+/**
+ * By the shared secret each answer's `X-API-SIGNATURE` is verified. Without it, for a program that holds no secret, `publicKeys` is
+ * needed: each request asks for an `ed25519` signature with a nonce of its own, and only answers that bear it are taken. Lists of a day
+ * need the secret.
+ */
+export interface StakingClientOptions extends MessageKeys {
+  readonly apiKey: string;
   /** Such as `https://staking.example`; a path of its own is kept. */
   readonly baseUrl: string;
   /** For one call, all its attempts together. Default: 10 000. */
@@ -67,18 +74,18 @@ export class StakingClient {
 
   /** @throws TypeError, RangeError for options that cannot be meant */
   constructor(options: StakingClientOptions) {
-    requireCredential(options);
+    const { apiKey } = options;
     const { timeoutMs = TIMEOUT_MS, retries = RETRIES, cacheSeconds = 0 } = options;
     requireRange('timeoutMs', timeoutMs, { from: 1, to: MAX_TIMEOUT_MS });
     requireRange('retries', retries, { from: 0, to: 100 });
     requireRange('cacheSeconds', cacheSeconds, { from: 0, to: Number.MAX_SAFE_INTEGER / 1000 });
     this.#endpoint = endpointOf(options.baseUrl);
     this.#requests = new SignedRequests({
-      sharedSecret: options.sharedSecret,
+      keys: requireKeys(options),
       bindsAnswers: options.messageSignatures ?? false,
       fetch: options.fetch ?? fetch,
       headers: {
-        'x-api-key': options.apiKey,
+        'x-api-key': apiKey,
         'content-type': 'application/json',
         // What is compressed on the way is not what was signed.
         'accept-encoding': 'identity',
@@ -221,6 +228,17 @@ export class StakingClient {
 }
 
 /** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
+/** The secret where it is given; the public keys are needed where it is not. @throws TypeError, which never shows a value */
+function requireKeys({ apiKey, sharedSecret, publicKeys }: StakingClientOptions): MessageKeys {
+  if (sharedSecret === undefined && publicKeys !== undefined) {
+    requireApiKey(apiKey);
+    return { publicKeys };
+  }
+  const credential = { apiKey, sharedSecret: sharedSecret ?? '' };
+  requireCredential(credential);
+  return { sharedSecret: credential.sharedSecret };
+}
+
 function endpointOf(baseUrl: string): string {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isWeb = base?.protocol === 'https:' || base?.protocol === 'http:';

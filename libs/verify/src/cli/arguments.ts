@@ -22,7 +22,7 @@ What the chain is compared with, one at least:
 
   --api URL                  the service; the first wallet that differs is named
   --api-key-file FILE        the API key for it                     or LOWMARK_API_KEY
-  --shared-secret-file FILE  its shared secret                      or LOWMARK_SHARED_SECRET
+  --shared-secret-file FILE  its shared secret, which may be absent or LOWMARK_SHARED_SECRET
   --registry ADDRESS         the SnapshotRegistry on the same chain, with a root of the day or of a period with it
   --root ROOT                a root that is known otherwise; of one day
   --list FILE                lines of {"walletAddress":"0x…","low":"123"}, ascending; of one day
@@ -144,14 +144,13 @@ function urlOf(name: string, text: string): string {
 
 function apiOf(values: Values, environment: Environment): ServiceApiOptions | undefined {
   if (values.api === undefined) return undefined;
-  const read = (option: 'api-key-file' | 'shared-secret-file', variable: string): string => {
+  const read = (option: 'api-key-file' | 'shared-secret-file', variable: string) => {
     const file = values[option];
-    if (file !== undefined) return secretOf(option, file);
-    return environment[variable] ?? missing(`--${option} or ${variable}`);
+    return file === undefined ? environment[variable] || undefined : secretOf(option, file);
   };
   return {
     url: urlOf('--api', values.api),
-    apiKey: read('api-key-file', 'LOWMARK_API_KEY'),
+    apiKey: read('api-key-file', 'LOWMARK_API_KEY') ?? missing('--api-key-file or LOWMARK_API_KEY'),
     sharedSecret: read('shared-secret-file', 'LOWMARK_SHARED_SECRET'),
   };
 }

@@ -37,8 +37,7 @@ export class PublicSignatures {
     const { status } = response;
     const url = input instanceof Request ? input.url : String(input);
     const answer = { method: 'GET', url, status, headers: response.headers, body };
-    this.keys ??= this.readKeys();
-    for (const [kid, x] of Object.entries(await this.keys)) {
+    for (const [kid, x] of Object.entries(await this.publicKeys())) {
       const keys = { publicKeys: { [kid]: x } };
       if (verifyMessage(answer, keys, { label: LABEL, nonce })) this.signedBy = kid;
     }
@@ -51,7 +50,11 @@ export class PublicSignatures {
     throw new UncheckedError(`its answer is not signed by a key that it shows at ${DIRECTORY}`);
   }
 
-  /** None where they cannot be read: then nothing is signed by them. */
+  /** `x` by `kid`; none where they cannot be read: then nothing is signed by them. */
+  publicKeys(): Promise<PublicKeys> {
+    return (this.keys ??= this.readKeys());
+  }
+
   private async readKeys(): Promise<PublicKeys> {
     try {
       const url = this.baseUrl.replace(/\/+$/, '') + DIRECTORY;

@@ -1,4 +1,4 @@
-/** What the service says of a day, by its API: of every answer the signature by the secret is verified, and that by its public key. */
+/** What the service says of a day, by its API: each answer's signature by its public key is verified, and by the secret where there is one. */
 import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
 import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
 import { UncheckedError } from '../verify.error.js';
@@ -8,7 +8,8 @@ export interface ServiceApiOptions {
   /** Such as `https://staking.example`. */
   readonly url: string;
   readonly apiKey: string;
-  readonly sharedSecret: string;
+  /** Absent: the public keys alone vouch for answers, and lists are not read. */
+  readonly sharedSecret: string | undefined;
 }
 
 /** An older day may be worked out again first, for half a minute. */
@@ -20,48 +21,43 @@ const NO_LIST: readonly number[] = [404, 410];
 const MOST_PROOFS = 5000;
 
 export class ServiceApi {
-  private readonly client: StakingClient;
+  private opened: Promise<StakingClient> | undefined;
   private readonly signatures: PublicSignatures;
 
   /** @param contract by its CAIP-10 account id @throws TypeError for options that cannot be meant */
   constructor(
-    options: ServiceApiOptions,
+    private readonly options: ServiceApiOptions,
     private readonly contract: string,
   ) {
-    const { url: baseUrl, apiKey, sharedSecret } = options;
-    this.signatures = new PublicSignatures(baseUrl);
-    this.client = new StakingClient({
-      ...{ baseUrl, apiKey, sharedSecret, timeoutMs: TIMEOUT_MS, retries: RETRIES },
-      // The query is part of what is signed.
-      messageSignatures: true,
-      fetch: this.signatures.fetch,
-    });
+    this.signatures = new PublicSignatures(options.url);
   }
 
   /** @throws UncheckedError */
   async day(day: string): Promise<SealedDay & { readonly signedBy: string }> {
-    const sealed = await this.told(() => this.client.day(day, { contract: this.contract }));
+    const sealed = await this.told((client) => client.day(day, { contract: this.contract }));
     return { ...sealed, signedBy: this.signatures.requireKeyId() };
   }
 
   /** What the root proves of a wallet. @throws UncheckedError */
   async provenLow(day: string, wallet: Address, root: string): Promise<bigint> {
     const query = { contract: this.contract, root };
-    const { low } = await this.told(() => this.client.proof(day, wallet, query));
+    const { low } = await this.told((client) => client.proof(day, wallet, query));
     return BigInt(low);
   }
 
   /** All wallets of the day in ascending order: by the list where it is kept, else from proof to proof. @throws UncheckedError */
   async *wallets(day: string, root: string): AsyncGenerator<DayLow> {
-    const query = { contract: this.contract };
-    try {
-      for await (const { walletAddress, low } of this.client.dayWallets(day, query)) {
-        yield { wallet: walletAddress as Address, low };
-      }
-      return;
-    } catch (error) {
-      if (!(error instanceof LowmarkApiError) || !NO_LIST.includes(error.status)) {
-        throw uncheckedOf(error);
+    if (this.options.sharedSecret !== undefined) {
+      try {
+        const list = (await this.client()).dayWallets(day, { contract: this.contract });
+        for await (const { walletAddress, low } of list) {
+          yield { wallet: walletAddress as Address, low };
+        }
+        return;
+      } catch (error) {
+        if (!(error instanceof LowmarkApiError) || !NO_LIST.includes(error.status)) {
+          throw uncheckedOf(error);
+        }
       }
     }
     yield* this.walletsByProofs(day, root);
@@ -73,7 +69,7 @@ export class ServiceApi {
     for (let proofs = 0; proofs < MOST_PROOFS; proofs += 1) {
       const query = { contract: this.contract, root };
       const at = wallet;
-      const { leaf } = await this.told(() => this.client.proof(day, at, query));
+      const { leaf } = await this.told((client) => client.proof(day, at, query));
       const address = parseAddress(leaf.wallet);
       if (address !== undefined && BigInt(leaf.low) > 0n)
         yield { wallet: address, low: BigInt(leaf.low) };
@@ -85,14 +81,32 @@ export class ServiceApi {
     );
   }
 
-  private async told<T>(ask: () => Promise<T>): Promise<T> {
+  private async told<T>(ask: (client: StakingClient) => Promise<T>): Promise<T> {
     try {
-      const answer = await ask();
+      const answer = await ask(await this.client());
       this.signatures.requireKeyId();
       return answer;
     } catch (error) {
       throw uncheckedOf(error);
     }
+  }
+
+  private client(): Promise<StakingClient> {
+    return (this.opened ??= this.open());
+  }
+
+  private async open(): Promise<StakingClient> {
+    const { url: baseUrl, apiKey, sharedSecret } = this.options;
+    const keys =
+      sharedSecret === undefined
+        ? { publicKeys: await this.signatures.publicKeys() }
+        : { sharedSecret };
+    return new StakingClient({
+      ...{ baseUrl, apiKey, ...keys, timeoutMs: TIMEOUT_MS, retries: RETRIES },
+      // The query is part of what is signed.
+      messageSignatures: true,
+      fetch: this.signatures.fetch,
+    });
   }
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { chromium } from './libs/testing/src/jest/chromium.mjs';
+import { totalmem } from 'node:os';
 import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
 import { hasPgbackrest } from './libs/testing/src/jest/pgbackrest.mjs';
 import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
@@ -20,15 +20,19 @@ export default {
     ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
     ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
     ...(hasPgbackrest() ? ['<rootDir>/test/**/*.pgbackrest-spec.ts'] : []),
-    ...(chromium() ? ['<rootDir>/{apps,test}/**/*.browser-spec.ts'] : []),
     ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
   testTimeout: 60_000,
+  // Said at the end of the run.
+  globals: {
+    otherRuns:
+      'Run by themselves: npm run test:browser (the web pages in Chromium), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).',
+  },
   testSequencer: '<rootDir>/libs/testing/src/jest/slowest-first.mjs',
-  // More than two cores can do at once: half of the slow ones wait most of the time.
-  maxWorkers: 3,
+  // More than two cores can do at once: half of the slow ones wait most of the time. Each may have a whole system beside it.
+  maxWorkers: totalmem() >= 12 * 2 ** 30 ? 4 : 3,
   workerIdleMemoryLimit: '1GB',
 };

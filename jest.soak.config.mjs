@@ -4,7 +4,9 @@ import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
 /** What takes minutes: the same tests as in `npm test`, many times over, and whole systems; see CONTRIBUTING.md. */
 export default {
   ...config,
-  maxWorkers: 2,
+  globals: {},
+  // Two of the slow ones wait for an alert or for a death most of the time.
+  maxWorkers: 3,
   testMatch: [
     '<rootDir>/{apps,libs,test,contracts}/**/*.soak-spec.ts',
     ...(hasMonitoring() ? ['<rootDir>/test/**/*.metrics-spec.ts'] : []),

@@ -7,5 +7,7 @@ const DOCUMENTS = ['redemption', 'console'];
 for (const name of DOCUMENTS) {
   const source = new URL(`../../docs/wire/${name}-openapi.json`, import.meta.url);
   const types = astToString(await openapiTS(JSON.parse(await readFile(source, 'utf8'))));
-  await writeFile(new URL(`src/api/${name}.generated.ts`, import.meta.url), types);
+  const file = new URL(`src/api/${name}.generated.ts`, import.meta.url);
+  // What reads it at the same time, as the linter may, never finds it empty.
+  if ((await readFile(file, 'utf8').catch(() => '')) !== types) await writeFile(file, types);
 }

@@ -75,7 +75,7 @@ afterAll(async () => {
 
 /** For what takes a few seconds on a machine with nothing else to do. */
 const within = (holds: () => boolean | Promise<boolean>): Promise<void> =>
-  eventually(holds, 45_000);
+  eventually(holds, { withinMs: 45_000, everyMs: 250 });
 
 /** A partner's request, a player's and one for a page, so that the services have something to measure. */
 async function askServices(): Promise<void> {

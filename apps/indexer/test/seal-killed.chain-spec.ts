@@ -116,7 +116,7 @@ describe('a process that seals days', () => {
         const child = start();
         // Where all days are sealed already it ends by itself.
         const hasBegun = async () => child.exitCode !== null || (await isSealing(database));
-        await eventually(hasBegun, GENEROUS_MS);
+        await eventually(hasBegun, { withinMs: GENEROUS_MS, everyMs: 10 });
         await sleep(random(150));
         await kill();
         await expectWhole(database);

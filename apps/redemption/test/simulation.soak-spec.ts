@@ -51,4 +51,4 @@ function describeCoverage(verdict: () => Verdict): void {
 const [fixed, ofThisRun] = testSeeds() as [TestSeed, TestSeed];
 describeSimulation(300, fixed, describeCoverage);
 // What comes by chance needs no coverage: each run has another seed.
-describeSimulation(100, ofThisRun);
+describeSimulation(40, ofThisRun);

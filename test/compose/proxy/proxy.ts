@@ -119,5 +119,6 @@ export class Proxy {
 /** Debian has it in a folder for administrators. */
 export function environmentOfHaproxy(): Record<string, string> {
   const path = process.env['PATH'] ?? '';
-  return { PATH: `${path}${delimiter}${dirname(haproxy() ?? '')}` };
+  // Its names are those of containers, which no name server of this machine knows: without one it need not wait for each of them.
+  return { PATH: `${path}${delimiter}${dirname(haproxy() ?? '')}`, RES_OPTIONS: 'attempts:0' };
 }

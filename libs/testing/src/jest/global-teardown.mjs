@@ -8,9 +8,10 @@ import { missingToolsNote } from './postgres-tools.mjs';
 import { missingRedisNote } from './redis-server.mjs';
 import { stopTestServer } from './test-server.mjs';
 
-export default async function teardown() {
+export default async function teardown({ testPathPatterns }, { globals }) {
   await stopTestServer();
   leaveMemoryFolder();
+  const isWhole = !testPathPatterns.isSet();
   const note = [
     missingRedisNote(),
     missingChromiumNote(),
@@ -19,6 +20,7 @@ export default async function teardown() {
     missingHaproxyNote(),
     missingPgbackrestNote(),
     missingClusterNote(),
+    isWhole && globals.otherRuns !== undefined ? `\n${globals.otherRuns}\n` : '',
   ].join('');
   // Jest prints its summary before; at the exit of the process nothing comes after.
   if (note !== '') process.once('exit', () => process.stderr.write(note));

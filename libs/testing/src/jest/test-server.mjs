@@ -8,7 +8,7 @@ import { EmbeddedPostgres } from '#libs/devpostgres';
 const TEMPLATE = 'lowmark_template';
 
 const SETTINGS = {
-  max_connections: '100',
+  max_connections: '150',
   fsync: 'off',
   full_page_writes: 'off',
   // Tests last seconds; a background job at a random moment only makes them differ.

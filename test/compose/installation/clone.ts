@@ -89,7 +89,12 @@ export class Clone {
 
   /** @throws where it fails, with what it wrote */
   async docker(...words: string[]): Promise<string> {
-    const ended = await this.type('docker', words);
+    return this.dockerWith('', ...words);
+  }
+
+  /** The same with something to read. */
+  async dockerWith(input: string, ...words: string[]): Promise<string> {
+    const ended = await this.type('docker', words, input);
     if (ended.code !== 0) throw new Error(`docker ${words.join(' ')}: ${ended.code}\n${ended.err}`);
     return ended.out.trim();
   }

@@ -21,7 +21,9 @@ COPY nest-cli.json tsconfig.json .swcrc ./
 COPY libs libs
 COPY apps apps
 COPY bench bench
+# What the web pages are made of besides: the contracts, and partners' documents.
 COPY docs/wire docs/wire
+COPY docs/partners docs/partners
 # Not by npm, which would look for the Node that package.json pins and whose script did not run.
 RUN node node_modules/@nestjs/cli/bin/nest.js build && node apps/web/build.mjs && rm -rf dist/bench dist/libs/testing dist/apps/*/test
 

@@ -17,6 +17,13 @@ export TLS_FOLDER="${TLS_FOLDER:-/run/lowmark/tls}"
 for certificate in "$TLS_FOLDER"/*.pem; do
   [ ! -e "$certificate" ] || TLS=on
 done
+# start.sh has-new-tls: whether there is a certificate, and was none at the start, after which HAProxy does not begin with TLS.
+state=${SOCKET:-/tmp/haproxy.sock}.tls
+if [ "${1:-}" = has-new-tls ]; then
+  [ "$TLS" = on ] && [ "$(cat "$state")" = off ]
+  exit
+fi
+echo "$TLS" > "$state"
 # Without any: a name that no host has.
 PAGES=none.invalid
 case ${CONSOLE_ORIGIN:-} in

@@ -1,4 +1,7 @@
-import { existsSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { programOf, ROOT, textOf, trialFile } from './compose-file.js';
 
@@ -26,6 +29,26 @@ describe('Dockerfile', () => {
         expect(existsSync(new URL(path, ROOT))).toBe(true);
         expect(ignore).toContain(`!${path}`);
       }
+    }
+  });
+
+  it('has what the web pages are made of', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lowmark-image-'));
+    try {
+      const copied = [...text.matchAll(/^COPY (docs\/\S+) \S+$/gm)].map(([, path = '']) => path);
+      for (const path of [...copied, 'apps/web/clients.mjs', 'apps/web/partner-docs.mjs']) {
+        cpSync(new URL(path, ROOT), join(folder, path), { recursive: true });
+      }
+      mkdirSync(join(folder, 'apps/web/src/api'), { recursive: true });
+      symlinkSync(new URL('node_modules', ROOT), join(folder, 'node_modules'));
+      const script = `import './apps/web/clients.mjs';
+        import { renderDocuments } from './apps/web/partner-docs.mjs';
+        console.log(renderDocuments().length > 0);`;
+      const words = ['--input-type=module', '--eval', script];
+      const made = spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' });
+      expect(made).toMatchObject({ stderr: '', stdout: 'true\n' });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 

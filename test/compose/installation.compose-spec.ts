@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StakingClient } from '#libs/partner-sdk';
@@ -7,8 +6,12 @@ import { shellBlocks } from '../operating/machine/shell-blocks.js';
 import { Clone } from './installation/clone.js';
 import {
   configure,
+  containersOf,
   emptyInstallation,
+  imageOf,
   type Installation,
+  Notes,
+  removeInstallation,
   startTrial,
 } from './installation/installation.js';
 import { type Credential, Load } from './installation/load.js';
@@ -24,13 +27,11 @@ describe('./lowmark on a real engine', () => {
   let wallet = '';
   let credential: Credential;
   let load: Load;
-  let begunMs = 0;
+  let notes: Notes;
 
-  function note(what: string): void {
-    process.stderr.write(
-      `${((performance.now() - begunMs) / 1000).toFixed(0).padStart(5)} s  ${what}\n`,
-    );
-  }
+  const note = (what: string): void => {
+    notes.write(what);
+  };
 
   /** Does something while the load goes on; by default what the words say. */
   async function underLoad(
@@ -46,19 +47,10 @@ describe('./lowmark on a real engine', () => {
     expect([...load.bad]).toEqual([]);
   }
 
-  const idsOf = async (services: readonly string[]): Promise<string[]> =>
-    (await Promise.all(services.map(async (name) => clone.containers(name)))).flat().sort();
-
-  const imageOf = async (service: string): Promise<string> => {
-    const ids = await clone.containers(service);
-    const images = await clone.docker('inspect', '--format', '{{.Image}}', ...ids);
-    const [image = '', ...others] = new Set(images.split('\n'));
-    expect(others).toEqual([]);
-    return image;
-  };
+  const idsOf = (services: readonly string[]): Promise<string[]> => containersOf(clone, services);
 
   beforeAll(async () => {
-    begunMs = performance.now();
+    notes = new Notes();
     installation = await emptyInstallation();
     ({ clone } = installation);
   });
@@ -66,13 +58,7 @@ describe('./lowmark on a real engine', () => {
   afterAll(async () => {
     // Where a test has failed it still runs.
     await (load as Load | undefined)?.stop();
-    for (const words of ['down --volumes --remove-orphans', 'local down --volumes']) {
-      await clone.tryLowmark(words);
-    }
-    for (const tag of ['test', 'before']) {
-      await clone.docker('image', 'rm', `${installation.project}:${tag}`).catch(() => '');
-    }
-    await rm(dirname(clone.folder), { recursive: true, force: true });
+    await removeInstallation(installation);
   });
 
   it('does not start for real without settings', async () => {
@@ -131,20 +117,20 @@ describe('./lowmark on a real engine', () => {
 
   it('drops no request while it is upgraded, its keys are replaced with restarts, and on the way back', async () => {
     load = new Load({ ...installation, wallet, credential });
-    const [data, before] = [await idsOf(DATA), await imageOf('api')];
+    const [data, before] = [await idsOf(DATA), await imageOf(clone, 'api')];
     const dockerfile = clone.read('Dockerfile');
     clone.write('Dockerfile', `${dockerfile}LABEL lowmark.test=newer\n`);
     await underLoad('./lowmark upgrade');
-    const upgraded = await imageOf('api');
+    const upgraded = await imageOf(clone, 'api');
     expect(upgraded).not.toBe(before);
-    expect(await imageOf('redemption')).toBe(upgraded);
-    expect(await imageOf('console')).toBe(upgraded);
+    expect(await imageOf(clone, 'redemption')).toBe(upgraded);
+    expect(await imageOf(clone, 'console')).toBe(upgraded);
     await rotate();
     clone.write('.env', `${clone.read('.env')}API_REPLICAS=3\n`);
     await underLoad('./lowmark back');
-    expect(await imageOf('api')).toBe(before);
-    expect(await imageOf('redemption')).toBe(before);
-    expect(await imageOf('console')).toBe(before);
+    expect(await imageOf(clone, 'api')).toBe(before);
+    expect(await imageOf(clone, 'redemption')).toBe(before);
+    expect(await imageOf(clone, 'console')).toBe(before);
     clone.write('Dockerfile', dockerfile);
     expect(await idsOf(DATA)).toEqual(data);
   });

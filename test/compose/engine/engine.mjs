@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from './packages.mjs';
-import { capture, succeeds } from './run.mjs';
+import { capture, run, succeeds } from './run.mjs';
 
 /** Holds images between runs. Short, as the path of a socket has 108 bytes at most. */
 const FOLDER = process.env.LOWMARK_ENGINE_DIRECTORY ?? join(tmpdir(), 'lowmark-engine');
@@ -40,7 +40,9 @@ export async function findEngine({ install = false } = {}) {
   const now = answering();
   if (now !== undefined) return { variables: now, started: false };
   await startEngine();
-  return { variables: { DOCKER_HOST: `unix://${SOCKET}` }, started: true };
+  const ours = { DOCKER_HOST: `unix://${SOCKET}` };
+  removeLeftovers(ours);
+  return { variables: ours, started: true };
 }
 
 /** Stops the engine that findEngine started; its images stay. */
@@ -91,6 +93,25 @@ async function startEngine() {
       throw new EngineMissing(`dockerd does not start. The end of ${LOG_FILE}:\n${endOfLog()}`);
     }
     await sleep(200);
+  }
+}
+
+/** What tests left that were killed: it would start with the engine again and again. */
+function removeLeftovers(variables) {
+  const list = (...words) => run('docker', words, { environment: variables }).split('\n');
+  const project = '{{.Label "com.docker.compose.project"}}';
+  for (const [kind, id] of [
+    ['container', '{{.ID}}'],
+    ['volume', '{{.Name}}'],
+    ['network', '{{.ID}}'],
+  ]) {
+    const all = kind === 'container' ? ['--all'] : [];
+    const rows = list(kind, 'ls', ...all, '--format', `${project} ${id}`);
+    const ids = rows
+      .filter((row) => row.startsWith('lowmark-test-'))
+      .map((row) => row.split(' ')[1]);
+    const force = kind === 'network' ? [] : ['--force'];
+    if (ids.length > 0) run('docker', [kind, 'rm', ...force, ...ids], { environment: variables });
   }
 }
 

@@ -25,6 +25,8 @@ import { capture, run } from './run.mjs';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const RECIPES = fileURLToPath(new URL('stand-ins', import.meta.url));
 const BASE = 'lowmark-test/debian:trixie';
+/** Of deploy/ha, by the name that its Dockerfile has. */
+const DEBIAN = /^debian:(\w+)-slim$/;
 const LABEL = 'lowmark.stand-in';
 const MIRROR = 'http://deb.debian.org/debian';
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
@@ -51,18 +53,23 @@ const TARGETS = {
 export function provideImages({ variables = {}, profiles = [], say = () => undefined } = {}) {
   const docker = (...words) => run('docker', words, { environment: variables });
   const recipe = recipeHash();
-  const wanted = wantedImages(profiles).filter((image) => !isPresent(image, recipe, variables));
+  const names = [...wantedImages(profiles), baseOfFailover()];
+  const wanted = names.filter((image) => !isPresent(image, recipe, variables));
   const pulled = pullAll(wanted, variables);
   const missing = wanted.filter((image) => !pulled.includes(image));
   for (const image of pulled) say(`${image}  pulled`);
-  const unknown = missing.filter((image) => targetOf(image) === undefined);
+  for (const image of missing.filter((name) => DEBIAN.test(name))) {
+    makeDebian(DEBIAN.exec(image)[1], image, variables);
+    say(`${image}  made`);
+  }
+  const unknown = missing.filter((image) => targetOf(image) === undefined && !DEBIAN.test(image));
   const toBuild = missing.filter((image) => targetOf(image) !== undefined);
   if (toBuild.length > 0) {
     const context = mkdtempSync(join(tmpdir(), 'lowmark-images-'));
     try {
       fillContext(context, toBuild.map(targetOf));
       if (capture('docker', ['image', 'inspect', BASE], variables).status !== 0) {
-        makeBase(variables);
+        makeDebian('trixie', BASE, variables);
         say(`${BASE}  made`);
       }
       for (const image of toBuild) {
@@ -89,6 +96,12 @@ export function wantedImages(profiles) {
     .filter((image) => image !== undefined && !OUR_IMAGES.test(image));
   const dockerfile = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
   return [...new Set([/^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)?.[1] ?? 'node', ...images])];
+}
+
+/** The base of the image of deploy/ha. */
+export function baseOfFailover() {
+  const dockerfile = readFileSync(join(ROOT, 'deploy/ha/Dockerfile'), 'utf8');
+  return /^ARG DEBIAN_IMAGE=(\S+)$/m.exec(dockerfile)?.[1] ?? 'debian';
 }
 
 function targetOf(image) {
@@ -125,13 +138,13 @@ function recipeHash() {
 }
 
 /** Debian without what the package manager itself does not need; straight into the engine, as its archive is large. */
-function makeBase(variables) {
+function makeDebian(suite, name, variables) {
   const without = ['doc', 'man', 'locale'].map(
     (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
   );
   const options = ['--quiet', '--variant=minbase', '--include=ca-certificates', ...without];
-  const words = [...options, '--aptopt=\'Acquire::Languages "none"\'', 'trixie', '-', MIRROR];
-  run('bash', ['-o', 'pipefail', '-c', `mmdebstrap ${words.join(' ')} | docker import - ${BASE}`], {
+  const words = [...options, '--aptopt=\'Acquire::Languages "none"\'', suite, '-', MIRROR];
+  run('bash', ['-o', 'pipefail', '-c', `mmdebstrap ${words.join(' ')} | docker import - ${name}`], {
     environment: variables,
   });
 }

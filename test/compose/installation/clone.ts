@@ -15,26 +15,61 @@ export interface Ended {
   readonly err: string;
 }
 
+const OUTPUT = { maxBuffer: 2 ** 26 };
+
 export class Clone {
+  private tracked: readonly string[] = [];
+
   private constructor(
     readonly folder: string,
     private readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  /** What git knows of this working tree, as it is now. @param environment for every command that is typed */
-  static async make(folder: string, environment: Readonly<Record<string, string>>): Promise<Clone> {
+  /** @param environment for every command that is typed */
+  static async make(
+    folder: string,
+    environment: Readonly<Record<string, string>>,
+    commit?: string,
+  ): Promise<Clone> {
     await mkdir(folder, { recursive: true });
-    const words = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-    const { stdout } = await execute('git', words, { maxBuffer: 2 ** 24 });
-    for (const path of stdout.split('\0').filter((name) => name !== '' && existsSync(name))) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      copyFileSync(path, join(folder, path));
+    const clone = new Clone(folder, environment);
+    await clone.checkOut(commit);
+    return clone;
+  }
+
+  /** Takes the files of a commit, or else what git knows of this working tree as it is now; what the operator made stays. */
+  async checkOut(commit?: string): Promise<void> {
+    for (const path of this.tracked) await rm(join(this.folder, path), { force: true });
+    this.tracked = commit === undefined ? await this.copyTree() : await this.extract(commit);
+  }
+
+  private async copyTree(): Promise<string[]> {
+    const paths = await listed('ls-files', '-z', '--cached', '--others', '--exclude-standard');
+    const present = paths.filter((name) => existsSync(name));
+    for (const path of present) {
+      mkdirSync(dirname(join(this.folder, path)), { recursive: true });
+      copyFileSync(path, join(this.folder, path));
     }
-    return new Clone(folder, environment);
+    return present;
+  }
+
+  private async extract(commit: string): Promise<string[]> {
+    const script = 'git archive "$0" | tar -x -C "$1"';
+    await execute('bash', ['-e', '-o', 'pipefail', '-c', script, commit, this.folder], OUTPUT);
+    return listed('ls-tree', '-r', '-z', '--name-only', commit);
   }
 
   read(path: string): string {
     return readFileSync(join(this.folder, path), 'utf8');
+  }
+
+  has(path: string): boolean {
+    return existsSync(join(this.folder, path));
+  }
+
+  /** Takes a file of this working tree in place of the commit's. */
+  copy(path: string): void {
+    copyFileSync(path, join(this.folder, path));
   }
 
   write(path: string, text: string): void {
@@ -54,7 +89,12 @@ export class Clone {
 
   /** @throws where it fails, with what it wrote */
   async docker(...words: string[]): Promise<string> {
-    const ended = await this.type('docker', words);
+    return this.dockerWith('', ...words);
+  }
+
+  /** The same with something to read. */
+  async dockerWith(input: string, ...words: string[]): Promise<string> {
+    const ended = await this.type('docker', words, input);
     if (ended.code !== 0) throw new Error(`docker ${words.join(' ')}: ${ended.code}\n${ended.err}`);
     return ended.out.trim();
   }
@@ -80,7 +120,7 @@ export class Clone {
     const options = {
       cwd: this.folder,
       env: { ...process.env, ...this.environment },
-      maxBuffer: 2 ** 26,
+      ...OUTPUT,
     };
     const running = execute(program, [...words], options);
     running.child.stdin?.end(input);
@@ -93,6 +133,12 @@ export class Clone {
       return { code, out: failed.stdout ?? '', err: failed.stderr ?? String(error) };
     }
   }
+}
+
+/** What git lists with zeros between. */
+async function listed(...words: string[]): Promise<string[]> {
+  const { stdout } = await execute('git', words, OUTPUT);
+  return stdout.split('\0').filter((path) => path !== '');
 }
 
 /** Ports that are free now. */

@@ -1,7 +1,8 @@
 /** An installation for real, whose chain is that of a trial in the same clone; the settings of production but for the chain and the price. */
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Clone, freePorts } from './clone.js';
 
 /** The settings of a trial that describe its chain. */
@@ -24,26 +25,29 @@ export interface Installation {
   readonly apiUrl: string;
   readonly redemptionUrl: string;
   readonly pagesUrl: string;
+  readonly tlsPort: number;
 }
 
-/** A clone in an empty folder, with nothing started. */
-export async function emptyInstallation(): Promise<Installation> {
+/** A clone in an empty folder, with nothing started. @param commit its version, else this working tree */
+export async function emptyInstallation(commit?: string): Promise<Installation> {
   const project = `lowmark-test-${randomBytes(3).toString('hex')}`;
   const [api = 0, redemption = 0, pages = 0, https = 0, chain = 0] = await freePorts(5);
-  const clone = await Clone.make(join(tmpdir(), project, project), {
+  const environment = {
     LOWMARK_IMAGE: `${project}:test`,
     API_PORT: String(api),
     REDEMPTION_PORT: String(redemption),
     CONSOLE_PORT: String(pages),
     HTTPS_PORT: String(https),
     CHAIN_PORT: String(chain),
-  });
+  };
+  const clone = await Clone.make(join(tmpdir(), project, project), environment, commit);
   return {
     clone,
     project,
     apiUrl: `http://127.0.0.1:${api}`,
     redemptionUrl: `http://127.0.0.1:${redemption}`,
     pagesUrl: `http://127.0.0.1:${pages}`,
+    tlsPort: https,
   };
 }
 
@@ -70,4 +74,40 @@ export async function configure({ clone, project }: Installation): Promise<void>
   const key = await clone.lowmark('local secret show voucher_signer_key');
   await clone.lowmark('build');
   await clone.lowmark('secret set voucher_signer_key', key);
+}
+
+/** Ends everything, also what a failed test left. */
+export async function removeInstallation({ clone, project }: Installation): Promise<void> {
+  for (const words of ['down --volumes --remove-orphans', 'local down --volumes']) {
+    await clone.tryLowmark(words);
+  }
+  const images = ['test', 'before'].map((tag) => `${project}:${tag}`);
+  for (const image of [...images, `${project}-postgres:test`]) {
+    await clone.docker('image', 'rm', image).catch(() => '');
+  }
+  await rm(dirname(clone.folder), { recursive: true, force: true });
+}
+
+/** The containers of services that run, in order. */
+export async function containersOf(clone: Clone, services: readonly string[]): Promise<string[]> {
+  return (await Promise.all(services.map((name) => clone.containers(name)))).flat().sort();
+}
+
+/** The one image of all replicas of a service. */
+export async function imageOf(clone: Clone, service: string): Promise<string> {
+  const ids = await clone.containers(service);
+  const images = await clone.docker('inspect', '--format', '{{.Image}}', ...ids);
+  const [image = '', ...others] = new Set(images.split('\n'));
+  if (others.length > 0) throw new Error(`${service} runs ${images}`);
+  return image;
+}
+
+/** Writes what was done to the terminal, with the time since the first line. */
+export class Notes {
+  private readonly begunMs = performance.now();
+
+  write(what: string): void {
+    const seconds = ((performance.now() - this.begunMs) / 1000).toFixed(0).padStart(5);
+    process.stderr.write(`${seconds} s  ${what}\n`);
+  }
 }

@@ -1,5 +1,5 @@
 /** Callers that ask through the proxy over and over, at a steady pace; each answer is counted, and each snapshot's signature verified. */
-import { request } from 'undici';
+import { type Dispatcher, request } from 'undici';
 import { verify } from '#libs/partner-sdk';
 
 const SNAPSHOTS = '/api/staking/snapshots';
@@ -15,6 +15,8 @@ export interface LoadOptions {
   readonly pagesUrl: string;
   readonly wallet: string;
   readonly credential: Credential;
+  /** Where names and certificates are not those of the world. */
+  readonly dispatcher?: Dispatcher;
 }
 
 export class Load {
@@ -75,10 +77,16 @@ export class Load {
     }
   }
 
+  private get connection(): { readonly dispatcher?: Dispatcher } {
+    const { dispatcher } = this.options;
+    return dispatcher === undefined ? {} : { dispatcher };
+  }
+
   private async snapshot(): Promise<string> {
     const { apiUrl, wallet } = this.options;
     const { apiKey, sharedSecret } = this.credential;
     const answer = await request(`${apiUrl}${SNAPSHOTS}?walletAddress=${wallet}`, {
+      ...this.connection,
       headers: { 'x-api-key': apiKey },
     });
     const body = await answer.body.text();
@@ -92,6 +100,7 @@ export class Load {
 
   private async nonce(): Promise<string> {
     const answer = await request(`${this.options.redemptionUrl}/api/auth/nonce`, {
+      ...this.connection,
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{}',
@@ -102,7 +111,7 @@ export class Load {
   }
 
   private async page(): Promise<string> {
-    const answer = await request(`${this.options.pagesUrl}/redeem`);
+    const answer = await request(`${this.options.pagesUrl}/redeem`, this.connection);
     const body = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`pages ${answer.statusCode} ${body}`);
     return 'pages';

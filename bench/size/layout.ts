@@ -5,9 +5,6 @@ import { FIRST_SECONDS, type LargeHistory } from './large-history.js';
 
 const KINDS = ['plain', 'hash', 'time'] as const;
 
-/** Partitions that rows behind the end of the history go to. */
-const SPARE = 2;
-
 export interface Layout {
   readonly name: string;
   readonly kind: (typeof KINDS)[number];
@@ -69,9 +66,10 @@ function boundsOf(
   if (kind === 'hash') {
     return Array.from({ length: parts }, (_, part) => `WITH (MODULUS ${parts}, REMAINDER ${part})`);
   }
-  const length = Math.ceil((end - first) / parts);
-  return Array.from({ length: parts + SPARE }, (_, part) => {
+  // The last one is half full at the end of the history, as it is on average.
+  const length = Math.ceil((end - first) / (parts - 0.5));
+  return Array.from({ length: parts }, (_, part) => {
     const from = first + part * length;
-    return `FROM (${part === 0 ? 'MINVALUE' : from}) TO (${part === parts + SPARE - 1 ? 'MAXVALUE' : from + length})`;
+    return `FROM (${part === 0 ? 'MINVALUE' : from}) TO (${part === parts - 1 ? 'MAXVALUE' : from + length})`;
   });
 }

@@ -13,10 +13,13 @@ const SOURCES = [
   'package-lock.json',
 ];
 
+/** Each build writes them, after the program that is looked at; they are made of what is in docs/wire. */
+const MADE = ['apps/web/src/api/*.generated.ts'];
+
 const changedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const builtMs = changedMs('dist/apps/cli/src/main.js');
 
-if (globSync(SOURCES).some((path) => changedMs(path) >= builtMs)) {
+if (globSync(SOURCES, { exclude: MADE }).some((path) => changedMs(path) >= builtMs)) {
   const { status } = spawnSync('npm run --silent build', { shell: true, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 }

@@ -54,7 +54,9 @@ export async function emptyInstallation(commit?: string): Promise<Installation> 
 /** Starts a trial, and keeps of it what mines blocks. @returns the wallet of a staker */
 export async function startTrial({ clone }: Installation): Promise<string> {
   await clone.lowmark('local up');
-  await clone.lowmark('local rm --stop --force proxy api redemption console indexer partner');
+  await clone.lowmark('local rm --stop --force proxy api redemption console indexer');
+  // Without its container `down` fails later: another one was to start after it.
+  await clone.lowmark('local stop partner');
   const log = await clone.lowmark('local logs --no-log-prefix activity');
   const wallet = /a wallet that stakes: (0x[0-9a-f]{40})/.exec(log)?.[1];
   if (wallet === undefined) throw new Error(`The trial names no wallet:\n${log}`);

@@ -2,10 +2,14 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { type Page } from 'playwright-core';
 
 const HAS_AXE = 'window.axe !== undefined';
+/** A colour in the middle of its transition is none that a reader sees. */
+const SETTLED = `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition)
+  .map((one) => one.finished.catch(() => undefined))).then(() => undefined)`;
 const EXCESS_WIDTH = 'document.documentElement.scrollWidth - innerWidth';
 
 /** What axe finds that is serious or critical on a page as it is, and whether something is wider than the screen. */
 export async function graveFaults(page: Page): Promise<string[]> {
+  await page.evaluate(SETTLED);
   // A document keeps axe, whose half a megabyte the builder would put into it anew for each look, twice.
   const source = (await page.evaluate<boolean>(HAS_AXE)) && { axeSource: 'undefined' };
   // The pages have no frames, so axe need not open a page of its own to join what it finds in each.

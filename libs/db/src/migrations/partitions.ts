@@ -77,6 +77,8 @@ BEGIN
   END LOOP;
 END $$;
 
+REVOKE ALL ON FUNCTION staking.copy_triggers, staking.revoke_rights FROM PUBLIC;
+
 -- The rights go from the partition to the parent.
 DO $$
 DECLARE

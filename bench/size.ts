@@ -4,16 +4,16 @@
  * stores of the indexer and of the API, on a PostgreSQL with default durability.
  *
  *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
- *                         [--layouts plain]                         also hash:16, time:14: the tables in so many partitions
+ *                         [--layouts product]                       also one, hash:16, time:14: the tables in so many partitions
  *                         [--settings '{"shared_buffers":"2GB"}']   of the server; default: as it comes
  *                         [--other   '{"max_wal_size":"16GB",…}']   set without a restart, for a second measurement of each size,
  *                                                                   which goes on behind the rows of the first
  */
 import type pg from 'pg';
-import { createDatabase, type Database, IndexStore, SnapshotStore } from '#libs/db';
+import { createDatabase, type Database, IndexStore, PartitionStore, SnapshotStore } from '#libs/db';
 import { type Address, type BlockRef, dayOf } from '#libs/domain';
 import { CHANGES_PER_BLOCK, LargeHistory } from './size/large-history.js';
-import { layOut, layoutOf } from './size/layout.js';
+import { type Layout, layOut, layoutOf } from './size/layout.js';
 import { seedHistory } from './size/seed.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
@@ -24,12 +24,14 @@ import { Random, walletAt } from './support/random.js';
 const BLOCKS_A_BATCH = 1000;
 const CHANGES_A_BATCH = BLOCKS_A_BATCH * CHANGES_PER_BLOCK;
 const WARM_UP = 5;
+/** The indexer looks every ten seconds. */
+const BATCHES_A_LOOK = 20;
 
 const options = readOptions({
   changes: '1000000,10000000,100000000',
   batches: '60',
   reads: '5000',
-  layouts: 'plain',
+  layouts: 'product',
   settings: '{}',
   other: '{"max_wal_size":"16GB","checkpoint_timeout":"30min","wal_compression":"on"}',
 });
@@ -67,11 +69,11 @@ async function main(): Promise<void> {
         await layOut(client, layout, history);
         await seedHistory(url, history);
         sized.push([name, ...(await vacuumed(client, history))]);
-        const database = await createDatabase({ url, applicationName: 'bench', poolSize: 2 });
+        const database = await createDatabase({ url, applicationName: 'bench', poolSize: 3 });
         try {
           await makeBusy(client);
           read.push([name, ...(await reads(database, history))]);
-          const writer = new Writer(database, client, history);
+          const writer = new Writer(database, client, { history, layout });
           written.push([`${name}, as it comes`, ...writtenRow(await writer.write())]);
           const other = await withSettings(client, () => writer.write());
           written.push([`${name}, other settings`, ...writtenRow(other)]);
@@ -158,6 +160,10 @@ async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<s
 /** Goes on with the history as a first sync does: ranges of a thousand blocks, none of whose days has a row yet. */
 class Writer {
   private readonly store: IndexStore;
+  private readonly partitions: PartitionStore;
+  private readonly history: LargeHistory;
+  /** Whether partitions are added, as the indexer does. */
+  private readonly extends: boolean;
   private head: BlockRef;
   private number: number;
   /** The range before. */
@@ -166,9 +172,12 @@ class Writer {
   constructor(
     database: Database,
     private readonly client: pg.Client,
-    private readonly history: LargeHistory,
+    { history, layout }: { readonly history: LargeHistory; readonly layout: Layout },
   ) {
     this.store = new IndexStore(database);
+    this.partitions = new PartitionStore(database);
+    this.history = history;
+    this.extends = layout.kind === 'product';
     this.head = history.block(history.blocks);
     this.number = history.changes;
   }
@@ -183,6 +192,7 @@ class Writer {
     for (let batch = -WARM_UP; batch < numberOf(options.batches); batch += 1) {
       if (batch === 0) walBefore = await walPosition(this.client);
       const [readSeconds, seconds] = await this.range(fence);
+      if (this.extends && batch % BATCHES_A_LOOK === 0) await this.partitions.extend(fence);
       if (batch < 0) continue;
       reading.push(readSeconds);
       all.push(seconds);

@@ -1,9 +1,15 @@
-/** The two large tables as they are, or partitioned: by a hash of the wallet, or by time. For comparing; the product has them plain. */
+/**
+ * The two large tables as the product has them, in one partition or in partitions of the size that the indexer makes; for comparing,
+ * all in one, or in a number of partitions by a hash of the wallet, or by time.
+ */
 import type pg from 'pg';
 import { dayOf } from '#libs/domain';
 import { FIRST_SECONDS, type LargeHistory } from './large-history.js';
 
-const KINDS = ['plain', 'hash', 'time'] as const;
+const KINDS = ['product', 'one', 'hash', 'time'] as const;
+
+/** As staking.next_partition makes them: 256 MiB of rows and half as much. */
+const CHANGES_A_PARTITION = 4_200_000;
 
 export interface Layout {
   readonly name: string;
@@ -11,12 +17,12 @@ export interface Layout {
   readonly parts: number;
 }
 
-/** @param text `plain`, `hash:16`, `time:14` @throws Error where it is something else */
+/** @param text `product`, `one`, `hash:16`, `time:14` @throws Error where it is something else */
 export function layoutOf(text: string): Layout {
   const [name = '', parts = '1'] = text.split(':');
   const kind = KINDS.find((known) => known === name);
   if (kind === undefined || !/^[1-9][0-9]{0,2}$/.test(parts)) {
-    throw new Error(`--layouts: ${text} is none of plain, hash:N and time:N`);
+    throw new Error(`--layouts: ${text} is none of product, one, hash:N and time:N`);
   }
   return { name: text, kind, parts: Number(parts) };
 }
@@ -27,7 +33,10 @@ export async function layOut(
   layout: Layout,
   history: LargeHistory,
 ): Promise<void> {
-  if (layout.kind === 'plain') return;
+  const { kind } = layout;
+  const parts =
+    kind === 'product' ? Math.ceil(history.changes / CHANGES_A_PARTITION) : layout.parts;
+  if (kind !== 'hash' && parts === 1) return;
   const lastDay = dayOf(history.block(history.blocks).timestampSeconds) + 1;
   const blocks = { column: 'block', first: 0, end: history.blocks + 1 };
   const days = { column: 'day', first: dayOf(FIRST_SECONDS), end: lastDay };
@@ -42,15 +51,19 @@ export async function layOut(
         FROM pg_constraint WHERE conrelid = $1::regclass AND contype = 'p'`,
       [`staking.${table}`],
     );
-    const by = layout.kind === 'hash' ? 'HASH (wallet)' : `RANGE (${range.column})`;
+    const by = kind === 'hash' ? 'HASH (wallet)' : `RANGE (${range.column})`;
     await client.query(`
-      ALTER TABLE staking.${table} RENAME TO plain;
-      CREATE TABLE staking.${table} (LIKE staking.plain INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY ${by};
-      DROP TABLE staking.plain CASCADE`);
+      ALTER TABLE staking.${table} RENAME TO former;
+      CREATE TABLE staking.${table} (LIKE staking.former INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY ${by};
+      DROP TABLE staking.former CASCADE`);
     for (const { definition } of rows) await client.query(definition);
-    for (const [part, bounds] of boundsOf(layout, range).entries()) {
+    const bounds =
+      kind === 'hash'
+        ? Array.from({ length: parts }, (_, part) => `WITH (MODULUS ${parts}, REMAINDER ${part})`)
+        : timeBounds(parts, range);
+    for (const [part, bound] of bounds.entries()) {
       await client.query(
-        `CREATE TABLE staking.${table}_${part} PARTITION OF staking.${table} FOR VALUES ${bounds}`,
+        `CREATE TABLE staking.${table}_${part + 1} PARTITION OF staking.${table} FOR VALUES ${bound}`,
       );
     }
   }
@@ -59,13 +72,11 @@ export async function layOut(
   );
 }
 
-function boundsOf(
-  { kind, parts }: Layout,
+/** Rows behind the end of the history go to the last one, until the indexer's store adds the next. */
+function timeBounds(
+  parts: number,
   { first, end }: { readonly first: number; readonly end: number },
 ): string[] {
-  if (kind === 'hash') {
-    return Array.from({ length: parts }, (_, part) => `WITH (MODULUS ${parts}, REMAINDER ${part})`);
-  }
   // The last one is half full at the end of the history, as it is on average.
   const length = Math.ceil((end - first) / (parts - 0.5));
   return Array.from({ length: parts }, (_, part) => {

@@ -58,7 +58,7 @@ describe('the way back to the version before the proofs', () => {
   afterAll(() => other.drop());
 
   async function used(role: string): Promise<string[]> {
-    const text = `SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'staking'::regnamespace AND relkind IN ('r', 'v')
+    const text = `SELECT relname::text AS name FROM pg_class WHERE relnamespace = 'staking'::regnamespace AND relkind IN ('r', 'p', 'v')
       AND has_table_privilege($1, oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') ORDER BY 1`;
     return (await owner.query<{ name: string }>({ text }, [role])).map(({ name }) => name);
   }

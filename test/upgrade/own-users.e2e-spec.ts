@@ -28,6 +28,7 @@ const NEW = [
   'RegistryPublications1760000000041',
   'Reasons1760000000042',
   'LastDelivery1760000000043',
+  'Partitions1760000000044',
 ];
 
 let test: TestDatabase;

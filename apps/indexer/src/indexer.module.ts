@@ -7,10 +7,11 @@ import { AuditModule } from './audit/audit.module.js';
 import { ConnectionsModule } from './connections/connections.module.js';
 import { FollowModule } from './follow/follow.module.js';
 import { type IndexerSettings } from './indexer.env.js';
+import { PartitionModule } from './partitions/partition.module.js';
 import { PriceModule } from './price/price.module.js';
 import { SealModule } from './seal/seal.module.js';
 
-/** The indexer as a service: one loop, the token's price, sealed days, the nightly audit, its health page and its metrics. */
+/** The indexer as a service: one loop, partitions of its tables, the token's price, sealed days, the nightly audit, its health page and its metrics. */
 @Module({})
 export class IndexerModule {
   static register(settings: IndexerSettings, logger: Logger): DynamicModule {
@@ -22,6 +23,7 @@ export class IndexerModule {
         MetricsModule.register('indexer', createMetrics('indexer', labelsOf(settings))),
         ScheduleModule.forRoot(),
         FollowModule,
+        PartitionModule,
         PriceModule,
         SealModule,
         ...(settings.auditHourUtc === 'off' ? [] : [AuditModule]),

@@ -41,6 +41,11 @@ export { type SealedContent, type SealedDay, SealOutdatedError } from './seal/se
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
+export {
+  PARTITIONED_TABLES,
+  type PartitionOutcome,
+  PartitionStore,
+} from './index-store/partition-store.js';
 export { type Undone } from './index-store/rollback.js';
 export {
   IndexReader,

@@ -144,12 +144,14 @@ const CATALOGUE = {
         LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
     UNION ALL SELECT 'constraint', format('%s %s', t.name, c.conname), pg_get_constraintdef(c.oid)
       FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid
-    UNION ALL SELECT 'index', t.name, pg_get_indexdef(t.oid) FROM tables t WHERE relkind = 'i'
+    UNION ALL SELECT 'index', t.name, pg_get_indexdef(t.oid) FROM tables t WHERE relkind IN ('i', 'I')
     UNION ALL SELECT 'view', t.name, pg_get_viewdef(t.oid) FROM tables t WHERE relkind = 'v'
     UNION ALL SELECT 'trigger', format('%s %s', t.name, g.tgname), pg_get_triggerdef(g.oid)
       FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal
     UNION ALL SELECT 'function', p.oid::regprocedure::text, pg_get_functiondef(p.oid)
       FROM pg_proc p JOIN ours ON ours.oid = p.pronamespace
+    UNION ALL SELECT 'partition', inhrelid::regclass::text, concat_ws(' ', inhparent::regclass, pg_get_expr(c.relpartbound, c.oid))
+      FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid JOIN tables t ON t.oid = c.oid
     UNION ALL SELECT 'comment', format('%s %s', t.name, d.objsubid), d.description
       FROM tables t JOIN pg_description d ON d.objoid = t.oid AND d.classoid = 'pg_class'::regclass
     ORDER BY 1, 2, 3`,
@@ -181,7 +183,8 @@ describe('the schema', () => {
   it('has no table that is neither an entity nor written by hand for a reason', async () => {
     const tables = await database.query<{ name: string }>(
       {
-        text: `SELECT schemaname || '.' || tablename AS name FROM pg_tables WHERE schemaname = ANY ($1)`,
+        text: `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition`,
       },
       [SCHEMAS],
     );

@@ -1,8 +1,8 @@
 import { type Clock, SingleFlight } from '#libs/platform';
-import { type IndexStatus, type Lead } from './index-status.js';
+import { type IndexPhase, type IndexStatus, type Lead } from './index-status.js';
 
 /**
- * Work beside the loop: of the process that leads, while it follows the chain, one run at a time. It ends with the lead and with the
+ * Work beside the loop: of the process that leads, by default while it follows the chain, one run at a time. It ends with the lead and with the
  * process.
  */
 export class LeadingWork {
@@ -13,13 +13,14 @@ export class LeadingWork {
   constructor(
     private readonly status: IndexStatus,
     private readonly clock: Clock,
+    private readonly phases: readonly IndexPhase[] = ['following'],
   ) {}
 
   /** Does nothing where it is not its turn. @param work is given the signal that ends it */
   run(work: (lead: Lead) => Promise<void>): Promise<void> {
     return this.runs.run(async () => {
       const { lead, phase } = this.status;
-      if (lead === undefined || phase !== 'following') return;
+      if (lead === undefined || !this.phases.includes(phase)) return;
       if (this.clock.nowMs() < this.notBeforeMs || this.stopping.signal.aborted) return;
       await work({ ...lead, signal: AbortSignal.any([lead.signal, this.stopping.signal]) });
     });

@@ -43,6 +43,7 @@ const ALL = [
   'RegistryPublications1760000000041',
   'Reasons1760000000042',
   'LastDelivery1760000000043',
+  'Partitions1760000000044',
 ];
 
 /** The migration as another process runs it, from the compiled program. */

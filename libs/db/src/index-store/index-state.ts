@@ -111,6 +111,18 @@ export class HeadMovedError extends RetryableError {
   }
 }
 
+/** The newest partition ends below the blocks of the write, and the one behind it could not be added yet. Nothing was written. */
+export class PartitionAwaitedError extends RetryableError {
+  constructor(cause: unknown) {
+    super(
+      'PARTITION_AWAITED',
+      'The next partition of the index is added once a transaction has ended that uses its tables for long: find it (pg_stat_activity, ' +
+        'xact_start) and let it end. Nothing was written; the indexer goes on then.',
+      { cause },
+    );
+  }
+}
+
 /** There is no index in this database yet. */
 export class IndexMissingError extends PermanentError {
   constructor() {

@@ -1,6 +1,7 @@
 import { type PoolClient } from 'pg';
 import { type BalanceChange, type BalanceDay, type BlockRef } from '#libs/domain';
 import { run } from '../connection/database.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
 import { hashOf, hexOf } from '../rows.js';
 import { byWallet, copyChanges, copyDays } from './copy-rows.js';
@@ -13,6 +14,7 @@ import {
   type IndexSettings,
   type IndexState,
   type InitialIndexState,
+  PartitionAwaitedError,
   requireSameSettings,
 } from './index-state.js';
 import { rollBack, type Undone } from './rollback.js';
@@ -179,18 +181,24 @@ export class IndexStore extends IndexReader {
 
   /**
    * Adds one range of blocks.
-   * @throws FencedError, HeadMovedError, DatabaseRefusedError (rows that contradict the index), DatabaseUnavailableError;
+   * @throws FencedError, HeadMovedError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
+   * DatabaseUnavailableError;
    * nothing is written then, except that after a DatabaseUnavailableError it may have been: read the state
    */
   async commit(batch: IndexBatch): Promise<void> {
     const { fence, previousHead, changes, days, newDays = [] } = batch;
-    await this.database.transaction(async (client) => {
+    const work = async (client: PoolClient): Promise<void> => {
       await lock(client, fence, previousHead);
       if (changes.length > 0) await copyChanges(client, byWallet(changes));
       if (newDays.length > 0) await copyDays(client, byWallet(newDays));
       if (days.length > 0) await client.query(UPSERT_DAYS(dayArrays(byWallet(days))));
       await client.query(ADVANCE(advanceValues(batch)));
-    });
+    };
+    try {
+      await this.database.transaction(work);
+    } catch (error) {
+      throw isBeyondPartition(error) ? new PartitionAwaitedError(error) : error;
+    }
   }
 
   /**
@@ -216,6 +224,12 @@ export class IndexStore extends IndexReader {
     const rows = await this.database.query(CLEAR_HALT({ fence }));
     if (rows.length === 0) throw new FencedError();
   }
+}
+
+/** The check that a partition has while it gets its bound; see migrations/partitions.ts. */
+function isBeyondPartition(error: unknown): boolean {
+  if (!(error instanceof DatabaseRefusedError)) return false;
+  return (error.cause as { constraint?: unknown }).constraint === 'below_next';
 }
 
 async function lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<void> {

@@ -41,6 +41,7 @@ import { Webhooks1760000000040 } from './webhooks.js';
 import { RegistryPublications1760000000041 } from './registry-publications.js';
 import { Reasons1760000000042 } from './reasons.js';
 import { LastDelivery1760000000043 } from './last-delivery.js';
+import { Partitions1760000000044 } from './partitions.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -79,4 +80,5 @@ export const migrations = [
   RegistryPublications1760000000041,
   Reasons1760000000042,
   LastDelivery1760000000043,
+  Partitions1760000000044,
 ];

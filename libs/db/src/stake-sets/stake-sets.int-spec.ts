@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type QueryRunner } from 'typeorm';
 import { type BlockRef, foldBlocks } from '#libs/domain';
 import {
   aBlock,
@@ -23,6 +24,8 @@ import {
   SnapshotStore,
   StakeSetStore,
 } from '../index.js';
+import { Partitions1760000000044 } from '../migrations/partitions.js';
+import { sqlInSchema } from './stake-set.js';
 
 const WALLET = aWallet(1);
 const DAY = 86_400;
@@ -34,8 +37,10 @@ const CATALOGUE = {
           pg_get_expr(d.adbin, d.adrelid), a.attidentity) AS definition
         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
           LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
-        WHERE c.relnamespace = $1::text::regnamespace AND c.relkind IN ('r', 'v')
-      UNION ALL SELECT 'index', pg_get_indexdef(oid) FROM pg_class WHERE relnamespace = $1::text::regnamespace AND relkind = 'i'
+        WHERE c.relnamespace = $1::text::regnamespace AND c.relkind IN ('r', 'p', 'v')
+      UNION ALL SELECT 'index', pg_get_indexdef(oid) FROM pg_class WHERE relnamespace = $1::text::regnamespace AND relkind IN ('i', 'I')
+      UNION ALL SELECT 'partition', format('%s of %s %s', c.oid::regclass, inhparent::regclass, pg_get_expr(c.relpartbound, c.oid))
+        FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE c.relnamespace = $1::text::regnamespace
       UNION ALL SELECT 'constraint', format('%s %s', conrelid::regclass, pg_get_constraintdef(oid))
         FROM pg_constraint WHERE connamespace = $1::text::regnamespace
       UNION ALL SELECT 'trigger', pg_get_triggerdef(g.oid) FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
@@ -109,23 +114,19 @@ describe('migrate', () => {
     try {
       await migrate(other.url, { stakeSets: ['golf'] });
       const opened = await other.open();
-      await opened.query({
-        text: 'DROP TABLE stakes_golf.seal_recheck, stakes_golf.sealed_nodes, stakes_golf.sealed_leaves, stakes_golf.sealed_day',
-      });
-      await opened.query({
-        text: `DROP FUNCTION stakes_golf.note_sealed_days, stakes_golf.guard_sealed_day, stakes_golf.refuse_change_of_sealed CASCADE`,
-      });
+      const query = (sql: string) => opened.query({ text: sqlInSchema(sql, 'stakes_golf') });
+      await new Partitions1760000000044().down({ query } as unknown as QueryRunner);
       await opened.query({
         text: 'UPDATE lowmark.stake_set SET migrations = trim_array(migrations, 1)',
       });
       await opened.query({ text: 'CREATE SCHEMA stakes_chess' });
       await expect(migrate(other.url, { stakeSets: ['chess'] })).rejects.toThrow('stakes_chess');
       const { rows } = await opened.pool.query(
-        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 5',
+        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 6',
       );
       expect(rows).toEqual([]);
       await opened.query({ text: 'DROP SCHEMA stakes_chess' });
-      expect(await migrate(other.url)).toEqual(['SealedDays1760000000033 of golf']);
+      expect(await migrate(other.url)).toEqual(['Partitions1760000000044 of golf']);
     } finally {
       await other.drop();
     }

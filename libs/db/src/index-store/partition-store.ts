@@ -1,0 +1,65 @@
+/** Adds partitions to the large tables of the index; see docs/decisions/0016-partitions-by-time.md. */
+import { type Database, run } from '../connection/database.js';
+import { DatabaseRefusedError } from '../connection/database.error.js';
+import { named } from '../connection/named.js';
+import { FencedError } from './index-state.js';
+
+export const PARTITIONED_TABLES = ['balance_change', 'balance_day'] as const;
+
+type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
+
+/** As `next_partition` tells. */
+type PartitionStep = 'none' | 'bounded' | 'validated' | 'added' | 'fenced' | 'refused';
+
+/**
+ * `small`: no further partition is needed; `added`: there is one more; `busy`: a transaction uses the table for long, to be tried later;
+ * `refused`: the table has rows that no program can have written.
+ */
+export type PartitionOutcome = 'small' | 'added' | 'busy' | 'refused';
+
+const NEXT = named<{ table: PartitionedTable; fence: bigint }>(
+  'index_next_partition',
+  'SELECT staking.next_partition(:table, :fence) AS step',
+);
+
+/** All rows of the newest partition may be read in a step. */
+const STEP_TIMEOUT = '15min';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export class PartitionStore {
+  /** @param database of the stake set */
+  constructor(private readonly database: Database) {}
+
+  /**
+   * Adds a partition to the tables whose newest one is large; goes on with one that a program was adding when it ended. Beside whatever is
+   * written and read.
+   * @throws FencedError, DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async extend(fence: bigint): Promise<Record<PartitionedTable, PartitionOutcome>> {
+    const [changes, days] = PARTITIONED_TABLES;
+    return { [changes]: await this.next(changes, fence), [days]: await this.next(days, fence) };
+  }
+
+  private async next(table: PartitionedTable, fence: bigint): Promise<PartitionOutcome> {
+    for (;;) {
+      const step = await this.step(table, fence);
+      if (step === 'fenced') throw new FencedError();
+      if (step === 'none') return 'small';
+      if (step === 'added' || step === 'busy' || step === 'refused') return step;
+    }
+  }
+
+  private async step(table: PartitionedTable, fence: bigint): Promise<PartitionStep | 'busy'> {
+    try {
+      return await this.database.transaction(async (client) => {
+        await client.query(`SET LOCAL statement_timeout = '${STEP_TIMEOUT}'`);
+        const [row] = await run<{ step: PartitionStep }>(client, NEXT({ table, fence }));
+        return row?.step ?? 'none';
+      });
+    } catch (error) {
+      if (error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE)
+        return 'busy';
+      throw error;
+    }
+  }
+}

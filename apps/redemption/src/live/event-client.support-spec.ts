@@ -75,6 +75,9 @@ export class EventClient {
   }
 }
 
+/** Often: a look may move the service's clock. */
+const LOOKS = { everyMs: 10 };
+
 /** What is expected comes true in time; else the expectation that failed last. */
 export async function becomes(expectation: () => unknown): Promise<void> {
   let failed: unknown;
@@ -86,7 +89,7 @@ export async function becomes(expectation: () => unknown): Promise<void> {
       failed = error;
       return false;
     }
-  }).catch((late: unknown) => {
+  }, LOOKS).catch((late: unknown) => {
     throw failed ?? late;
   });
 }

@@ -84,7 +84,11 @@ it('the whole indexer tells of its index, its sync and its connections', async (
       expect(text).toContain(`\nlowmark_index_rollbacks_total{why="${why}",app="indexer"} 0\n`);
     }
     expect(text).toMatch(/^lowmark_audit_last_success_timestamp_seconds\{app="indexer"\} 0$/m);
-    expect([...app.get(SchedulerRegistry).getCronJobs().keys()].sort()).toEqual(['audit', 'partitions', 'seal']);
+    expect([...app.get(SchedulerRegistry).getCronJobs().keys()].sort()).toEqual([
+      'audit',
+      'partitions',
+      'seal',
+    ]);
     for (const state of ['idle', 'busy', 'waiting']) {
       expect(text).toMatch(
         new RegExp(`^lowmark_database_connections\\{state="${state}",app="indexer"\\} \\d+$`, 'm'),

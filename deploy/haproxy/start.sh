@@ -20,7 +20,7 @@ done
 # start.sh has-new-tls: whether there is a certificate, and was none at the start, after which HAProxy does not begin with TLS.
 state=${SOCKET:-/tmp/haproxy.sock}.tls
 if [ "${1:-}" = has-new-tls ]; then
-  [ "$TLS" = on ] && [ "$(cat "$state")" = off ]
+  [ "$TLS" = on ] && [ "$(cat "$state" 2> /dev/null)" = off ]
   exit
 fi
 echo "$TLS" > "$state"

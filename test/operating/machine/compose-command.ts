@@ -15,6 +15,7 @@ const WITH_WORD = [
     '--exit-code-from',
     '--signal',
     '--tail',
+    '--timeout',
     '-e',
     '-u',
   ],

@@ -78,6 +78,8 @@ async function runIn(
   const { containers } = machine;
   const [service = '', ...command] = rest;
   containers.requireServices([service]);
+  // It began with the certificates that there are.
+  if (service === 'proxy' && command.includes('has-new-tls')) return { code: 1 };
   if (service === 'proxy') return { out: containers.proxyStatus };
   if (service === 'backups') {
     const script = (command[0] ?? '').replace('/usr/local/lib/lowmark/', 'deploy/pgbackrest/');

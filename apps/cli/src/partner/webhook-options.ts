@@ -9,7 +9,7 @@ import {
   type WebhookTopic,
 } from '#libs/domain';
 import { LONGEST_OVERLAP_HOURS, OptionError } from '#libs/operations';
-import { argument, option, positiveInteger } from '../options.js';
+import { argument, oneOf, option, positiveInteger } from '../options.js';
 
 export const WEBHOOK = argument('<webhook>', 'its id, as `partner webhook list` shows it');
 
@@ -31,7 +31,11 @@ export const TOPICS_OPTION = [
 ] as const;
 
 export const RULE_OPTIONS = [
-  option('--measure <name>', `of a wallet’s tier: ${TIER_MEASURES.join(', ')}`, measureName),
+  option(
+    '--measure <name>',
+    `of a wallet’s tier: ${TIER_MEASURES.join(', ')}`,
+    oneOf(TIER_MEASURES),
+  ),
   option('--days <number>', `of the average, 2 to ${LONGEST_AVERAGE_DAYS}`, positiveInteger),
   option(
     '--thresholds <list>',
@@ -80,12 +84,6 @@ function topicList(text: string): WebhookTopic[] {
     }
     return topic;
   });
-}
-
-function measureName(text: string): TierMeasure {
-  const found = TIER_MEASURES.find((known) => known === text);
-  if (found !== undefined) return found;
-  throw new InvalidArgumentError(`Expected one of ${TIER_MEASURES.join(', ')}.`);
 }
 
 function amount(text: string): bigint {

@@ -1,4 +1,3 @@
-import { Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   REGISTRY_ADDRESS_SETTING,
@@ -24,7 +23,6 @@ import { fieldLines, table } from '../output/text.js';
 /** Which registry is meant. */
 class RegistrySettings extends StakeSetSettings {
   @Setting(CHAIN_ID_SETTING)
-  @Min(1)
   readonly chainId!: number;
 
   @Setting({ ...REGISTRY_ADDRESS_SETTING, optional: false })

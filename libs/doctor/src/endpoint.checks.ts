@@ -4,12 +4,13 @@ import {
   isTransient,
   parseFinality,
   providerOf,
+  toQuantity,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { duration } from '#libs/operations';
 import { type Answer, type Check, check, fault, notChecked, ok, table, warning } from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
-import { askEndpoint, quantityOf, reasonOf, toHex, type Told } from './rpc-question.js';
+import { askEndpoint, quantityOf, reasonOf, type Told } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Clocks differ a little, and some chains date their blocks ahead. */
@@ -107,7 +108,7 @@ class Endpoint {
   /** Why the logs are not given; undefined where they are. */
   async refusesLogs(from: bigint, to: bigint): Promise<string | undefined> {
     const address = watched(await this.subject.staking(), this.subject.settings);
-    const filter = { address, fromBlock: toHex(from), toBlock: toHex(to) };
+    const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const { value, error } = await this.ask('eth_getLogs', filter);
     if (error !== undefined) return reasonOf(error);
     return Array.isArray(value) ? undefined : 'answers with something else than a list';
@@ -116,7 +117,7 @@ class Endpoint {
   /** Why the state of a block is not told; undefined where it is. */
   async refusesState(block: bigint): Promise<string | undefined> {
     const call = { to: NO_CONTRACT, data: '0x' };
-    const { value, error } = await this.ask('eth_call', call, toHex(block));
+    const { value, error } = await this.ask('eth_call', call, toQuantity(block));
     if (error instanceof ExecutionRevertedError) return undefined;
     if (error !== undefined) return reasonOf(error);
     return typeof value === 'string' ? undefined : 'answers with something else than bytes';
@@ -181,7 +182,7 @@ async function finalityAnswer(endpoint: Endpoint): Promise<Answer> {
   const { finality: setting } = subject.settings;
   const finality = parseFinality(setting);
   const below = finality.kind === 'depth' ? latest.number - finality.blocks : 0n;
-  const tag = finality.kind === 'tag' ? finality.tag : toHex(below < 0n ? 0n : below);
+  const tag = finality.kind === 'tag' ? finality.tag : toQuantity(below < 0n ? 0n : below);
   const final = await endpoint.blockAt(tag);
   if (final === undefined || typeof final === 'string') {
     return fault(`no block for FINALITY=${setting}${final === undefined ? '' : `: ${final}`}`);

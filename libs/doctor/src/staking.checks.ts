@@ -4,6 +4,7 @@ import {
   chooseVerification,
   isCounted,
   readVerificationOffer,
+  toQuantity,
   type RpcPool,
   type VerificationOffer,
 } from '#libs/chain';
@@ -21,7 +22,7 @@ import {
   table,
   warning,
 } from './checks.js';
-import { askAny, quantityOf, toHex } from './rpc-question.js';
+import { askAny, quantityOf } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Looked at below the head and above the first block, the larger number first. */
@@ -80,7 +81,7 @@ async function startAnswer({
 }: StakingChain): Promise<Answer | undefined> {
   if (startBlock === undefined || startBlock === 0n) return undefined;
   for (const contract of contracts) {
-    if ((await hasCode(pool, contract, toHex(startBlock - 1n))) === true) {
+    if ((await hasCode(pool, contract, toQuantity(startBlock - 1n))) === true) {
       return fault(
         `${contract} was there before STAKE_START_BLOCK (${startBlock}): earlier stakes are not read`,
       );
@@ -157,7 +158,7 @@ async function spanOf(
 ): Promise<{ readonly from: bigint; readonly logs: unknown[] } | undefined> {
   for (const span of SPANS) {
     const [from, to] = rangeOf(span);
-    const filter = { address: contract, fromBlock: toHex(from), toBlock: toHex(to) };
+    const filter = { address: contract, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const logs = await askAny(pool, { method: 'eth_getLogs', params: [filter] });
     if (Array.isArray(logs)) return { from, logs: logs as unknown[] };
   }

@@ -6,10 +6,11 @@ import {
   WebhookMissingError,
   type WebhookEventState,
 } from '#libs/db';
+import { type WebhookTopic } from '#libs/domain';
 import {
   addWebhook,
   listWebhooks,
-  moment as momentText,
+  moment,
   OptionError,
   pauseWebhook,
   removeWebhook,
@@ -24,13 +25,13 @@ import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { AS, JSON_LINE, LIMIT, oneOf, option, required, YES } from '../options.js';
 import { fieldLines, table } from '../output/text.js';
 import {
-  moment,
   overlapHours,
   RULE_OPTIONS,
   ruleOf,
   type TermOptions,
   TOPICS_OPTION,
   URL_OPTION,
+  utcTime,
   WEBHOOK,
 } from '../partner/webhook-options.js';
 import { type Named, PARTNER } from './partner-ping.command.js';
@@ -42,13 +43,18 @@ interface Chosen extends Named {
 const chosen = ({ name: partner, webhook }: Chosen) => ({ partner, webhook });
 const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';
 
+interface AddGiven {
+  readonly url: string;
+  readonly topics: readonly WebhookTopic[];
+}
+
 const add = command({
   name: 'add',
   description: 'tell a partner at an address, and print the secret that signs, once',
   arguments: [PARTNER],
   options: [required(...URL_OPTION), required(...TOPICS_OPTION), ...RULE_OPTIONS, JSON_LINE, AS],
   settings: PartnerSettings,
-  async action(call, given: Named & Required<Pick<TermOptions, 'url' | 'topics'>> & TermOptions) {
+  async action(call, given: Named & TermOptions & AddGiven) {
     const { name: partner, url, topics, allowPrivate } = given;
     const wish = { partner, url, topics, rule: ruleOf(given), allowPrivate };
     const made = await call.withDatabase(addWebhook, call.operator, wish, call.keyRing());
@@ -72,7 +78,7 @@ const list = command({
         ['stake set', one.stakeSet],
         ['tiers', one.rule && `${one.rule.measure}, from ${one.rule.thresholds.join(', ')}`],
         ['waiting', String(one.waiting)],
-        ['last delivery', momentText(one.lastDeliveredAt) ?? 'none'],
+        ['last delivery', moment(one.lastDeliveredAt) ?? 'none'],
         ['paused', one.pausedAt === null ? undefined : `by ${one.pausedBecause ?? ''}`],
       ]),
     );
@@ -131,7 +137,7 @@ const rotate = command({
   async action(call, given: Chosen & { readonly overlap: number }) {
     const rotation = { ...chosen(given), overlapHours: given.overlap };
     const made = await call.withDatabase(rotateWebhook, call.operator, rotation, call.keyRing());
-    const until = momentText(made.goodUntil.getTime()) ?? '';
+    const until = moment(made.goodUntil.getTime()) ?? '';
     call.print(
       made,
       `secret  ${made.secret}\n\nThe old one signs too, until ${until}. ${SECRET_NOTE}`,
@@ -145,7 +151,7 @@ const replay = command({
   arguments: [PARTNER, WEBHOOK],
   options: [
     option('--event <id>', 'its id, msg_…'),
-    option('--since <time>', 'of all that came about then or later', moment),
+    option('--since <time>', 'of all that came about then or later', utcTime),
     option('--delivered', 'with --since: also those that were delivered'),
     AS,
   ],

@@ -60,7 +60,7 @@ export function ruleOf(given: TermOptions): TierRule | undefined {
   return { measure, days: days ?? 1, thresholds, hysteresis: hysteresis ?? 0n };
 }
 
-export function moment(text: string): Date {
+export function utcTime(text: string): Date {
   const at = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) || Number.isNaN(at.getTime())) {
     throw new InvalidArgumentError('Expected a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z.');

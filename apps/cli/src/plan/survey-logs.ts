@@ -11,9 +11,10 @@ import {
   type RpcCall,
   type RpcPool,
   type StakeEventSpec,
+  toQuantity,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { quantityOf, toHex, toldBy } from '#libs/doctor';
+import { quantityOf, toldBy } from '#libs/doctor';
 
 interface SurveyQuestion {
   readonly contracts: readonly Address[];
@@ -169,7 +170,7 @@ async function sample(
 ): Promise<Sample> {
   const { start, blocks, wallets, seenTo } = asked;
   const end = start + BigInt(blocks) - 1n;
-  const span = { fromBlock: toHex(start), toBlock: toHex(end) };
+  const span = { fromBlock: toQuantity(start), toBlock: toQuantity(end) };
   const topics = [...new Set(events.map(({ topic0 }) => topic0))];
   const filter = { ...span, address: contracts, topics: [topics] };
   const begunMs = performance.now();
@@ -264,7 +265,7 @@ async function secondsForHeaders(pool: RpcPool, from: bigint, missing: number): 
 }
 
 function headerCall(number: bigint): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [toHex(number), false] };
+  return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
 }
 
 function sumOf(samples: readonly Sample[], name: Exclude<keyof Sample, 'seconds'>): number {

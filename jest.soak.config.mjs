@@ -1,6 +1,5 @@
 import config from './jest.config.mjs';
 import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
-import { hasPgbackrest } from './libs/testing/src/jest/pgbackrest.mjs';
 
 /** What takes minutes: the same tests as in `npm test`, many times over, and whole systems; see CONTRIBUTING.md. */
 export default {
@@ -10,7 +9,6 @@ export default {
   maxWorkers: 3,
   testMatch: [
     '<rootDir>/{apps,libs,test,contracts}/**/*.soak-spec.ts',
-    ...(hasPgbackrest() ? ['<rootDir>/test/**/*.pgbackrest-spec.ts'] : []),
     ...(hasMonitoring() ? ['<rootDir>/test/**/*.metrics-spec.ts'] : []),
   ],
 };

@@ -1,18 +1,10 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** What a conformance run may have taken and not given back yet, so that the next console gives it back where one is killed. */
-export class ConformanceDeductions1760000000039 implements SchemaMigration {
-  readonly name = 'ConformanceDeductions1760000000039';
+export class ConformanceDeductions1760000000039 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(TABLE);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE console.conformance_deduction');
-  }
+  readonly upStatements = [TABLE];
+  readonly downStatements = ['DROP TABLE console.conformance_deduction'];
 }
 
 const TABLE = `

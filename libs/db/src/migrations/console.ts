@@ -1,20 +1,10 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** Who is signed in to the web pages, who may act for a partner, and what waits for a second operator. Only new tables. */
-export class Console1760000000026 implements SchemaMigration {
-  readonly name = 'Console1760000000026';
+export class Console1760000000026 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(SIGN_IN);
-    await runner.query(MEMBERS);
-    await runner.query(APPROVALS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP SCHEMA console CASCADE');
-  }
+  readonly upStatements = [SIGN_IN, MEMBERS, APPROVALS];
+  readonly downStatements = ['DROP SCHEMA console CASCADE'];
 }
 
 /** Of the tables whose rows stand for an operator or for a partner's member. */

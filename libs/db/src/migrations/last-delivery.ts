@@ -1,20 +1,14 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** When a webhook was delivered something last: kept with the subscription, as its events are removed after a while. */
-export class LastDelivery1760000000043 implements SchemaMigration {
-  readonly name = 'LastDelivery1760000000043';
+export class LastDelivery1760000000043 extends SqlMigration {
   /** What an older program delivers is not noted; the next delivery of a newer one is. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(UP);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`DROP VIEW portal.webhook_subscription; CREATE ${viewOf('')}
-      ALTER TABLE webhooks.subscription DROP COLUMN last_delivered_at;`);
-  }
+  readonly upStatements = [UP];
+  readonly downStatements = [
+    `DROP VIEW portal.webhook_subscription; CREATE ${viewOf('')}
+      ALTER TABLE webhooks.subscription DROP COLUMN last_delivered_at;`,
+  ];
 }
 
 function viewOf(further: string): string {

@@ -1,18 +1,12 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** What operators page through and search for, without a look at rows that are not shown; see redemption-plans.int-spec.ts. */
-export class SearchIndexes1760000000038 implements SchemaMigration {
-  readonly name = 'SearchIndexes1760000000038';
+export class SearchIndexes1760000000038 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(INDEXES);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP INDEX redemption.redemption_undone, redemption.redemption_queue');
-  }
+  readonly upStatements = [INDEXES];
+  readonly downStatements = [
+    'DROP INDEX redemption.redemption_undone, redemption.redemption_queue',
+  ];
 }
 
 /** What was settled by hand stays in its state for good: without it the index is as small as what is open. */

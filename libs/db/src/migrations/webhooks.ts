@@ -1,29 +1,18 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * Webhooks: who is told of what, the events with their attempts, and where the evaluation of sealed days and tiers stands. An event is
  * written in the transaction of what it tells. See docs/decisions/0014-webhooks.md.
  */
-export class Webhooks1760000000040 implements SchemaMigration {
-  readonly name = 'Webhooks1760000000040';
+export class Webhooks1760000000040 extends SqlMigration {
   /** An older program sends none; the events of redemptions are noted by a trigger, and wait. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(TABLES);
-    await runner.query(QUEUE);
-    await runner.query(REDEMPTIONS);
-    await runner.query(VIEWS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TRIGGER tell_subscribers ON redemption.redemption');
-    await runner.query(
-      'DROP VIEW portal.webhook_subscription, portal.webhook_event, portal.webhook_attempt',
-    );
-    await runner.query('DROP SCHEMA webhooks CASCADE');
-  }
+  readonly upStatements = [TABLES, QUEUE, REDEMPTIONS, VIEWS];
+  readonly downStatements = [
+    'DROP TRIGGER tell_subscribers ON redemption.redemption',
+    'DROP VIEW portal.webhook_subscription, portal.webhook_event, portal.webhook_attempt',
+    'DROP SCHEMA webhooks CASCADE',
+  ];
 }
 
 const TABLES = `

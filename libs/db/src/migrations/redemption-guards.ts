@@ -1,5 +1,3 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
 /** The triggers of the redemption migration: part of it, so never edited once released. */
 export const GUARDS = `
 CREATE FUNCTION redemption.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

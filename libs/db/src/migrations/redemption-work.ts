@@ -120,3 +120,19 @@ DROP TABLE redemption.reconciliation_run;
 DROP TABLE redemption.vault_claim;
 DROP TABLE redemption.reconciliation_checkpoint;
 `;
+
+/** What operators page through and search for, without a look at rows that are not shown; see redemption-plans.int-spec.ts. */
+export class SearchIndexes1760000000038 extends SqlMigration {
+  readonly olderMayStart = true;
+  readonly upStatements = [SEARCH_INDEXES];
+  readonly downStatements = [
+    'DROP INDEX redemption.redemption_undone, redemption.redemption_queue',
+  ];
+}
+
+/** What was settled by hand stays in its state for good: without it the index is as small as what is open. */
+const SEARCH_INDEXES = `
+CREATE INDEX redemption_queue ON redemption.redemption ((state <> 'attention'), state_since_at, id)
+  WHERE state NOT IN ('claimed', 'reverted', 'failed') AND (state <> 'attention' OR reason IS DISTINCT FROM 'settled-by-hand');
+CREATE INDEX redemption_undone ON redemption.redemption (state, partner, id) WHERE state IN ('reverted', 'failed');
+`;

@@ -1,8 +1,7 @@
 /** A partner's credentials for its calls to us: several are good at once, so that they are replaced without a halt. */
 import { CredentialStore, type Database, type NewCredential, type PartnerIdentity } from '#libs/db';
 import { hashApiKey, type KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
-import { onPartner } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { onPartner, type Operator } from '../audit/audited.js';
 
 const KEY_PREFIX_LENGTH = 12;
 

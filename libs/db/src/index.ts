@@ -54,7 +54,7 @@ export {
   CredentialExistsError,
   CredentialStore,
   type NewCredential,
-  type Replacement,
+  type Revocation,
   type SealedCredential,
 } from './partners/credential-store.js';
 export {

@@ -15,7 +15,7 @@ export * from './metrics/metrics.js';
 export { ManagementModule } from './management/management.module.js';
 export { provide } from './provide.js';
 export { measureRequests } from './metrics/request-metrics.js';
-export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
+export { observeRpc } from './metrics/rpc-metrics.js';
 export {
   answerWithId,
   nameRequests,

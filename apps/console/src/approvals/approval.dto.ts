@@ -1,10 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { type Approval } from '#libs/db';
-
-const TIME = { type: 'string', format: 'date-time' } as const;
-const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
+import * as Field from '../http/fields.js';
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
@@ -49,58 +47,26 @@ export class ApprovalsQuery {
 
 @ApiSchema({ name: 'Approval' })
 export class ApprovalBody {
-  @ApiProperty({ type: 'string' })
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string', description: 'The command that does the same.' })
-  readonly action!: string;
-
-  @ApiProperty({ type: 'object', additionalProperties: true })
-  readonly arguments!: Readonly<Record<string, unknown>>;
-
-  @ApiProperty({ type: 'string', description: 'What it means, as it was shown before.' })
-  readonly summary!: string;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Why it is asked for; null: by a version before.',
-  })
+  @Field.Text() readonly id!: string;
+  @Field.Text('The command that does the same.') readonly action!: string;
+  @Field.Json() readonly arguments!: Readonly<Record<string, unknown>>;
+  @Field.Text('What it means, as it was shown before.') readonly summary!: string;
+  @Field.TextOrNull('Why it is asked for; null: by a version before.')
   readonly reason!: string | null;
-
-  @ApiProperty({ enum: STATES })
-  readonly state!: (typeof STATES)[number];
-
-  @ApiProperty({ type: 'string' })
-  readonly requestedBy!: string;
-
-  @ApiProperty({ type: 'boolean', description: 'Whether the one who asks now asked for it.' })
-  readonly isOwn!: boolean;
-
-  @ApiProperty(TIME)
-  readonly requestedAt!: string;
-
-  @ApiProperty(TIME)
-  readonly expiresAt!: string;
-
-  @ApiProperty({ type: String, nullable: true })
-  readonly decidedBy!: string | null;
-
-  @ApiProperty(TIME_OR_NULL)
-  readonly decidedAt!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'What came of it; null after an approval: its end was never learnt.',
-  })
+  @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
+  @Field.Text() readonly requestedBy!: string;
+  @Field.Flag('Whether the one who asks now asked for it.') readonly isOwn!: boolean;
+  @Field.Time() readonly requestedAt!: string;
+  @Field.Time() readonly expiresAt!: string;
+  @Field.TextOrNull() readonly decidedBy!: string | null;
+  @Field.TimeOrNull() readonly decidedAt!: string | null;
+  @Field.TextOrNull('What came of it; null after an approval: its end was never learnt.')
   readonly outcome!: string | null;
 }
 
 @ApiSchema({ name: 'Approvals' })
 export class ApprovalsBody {
-  @ApiProperty({ type: [ApprovalBody] })
-  readonly approvals!: ApprovalBody[];
+  @Field.ListOf(ApprovalBody) readonly approvals!: ApprovalBody[];
 }
 
 /** @param subject of the operator who looks at it */

@@ -1,8 +1,9 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional, Matches } from 'class-validator';
 import { type AnsweredRequest } from '#libs/db';
+import * as Field from '../http/fields.js';
 import { baseString, BaseStringBody } from './base-string.js';
-import { ID_PATTERN, MAYBE_TEXT, text, TIME, WalletFilter } from './page.dto.js';
+import { ID_PATTERN, text, WalletFilter } from './page.dto.js';
 
 /** The ids that the api takes over from a caller. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -37,71 +38,33 @@ export class RequestsQuery extends WalletFilter {
 
 @ApiSchema({ name: 'OwnRequest' })
 export class RequestBody {
-  @ApiProperty({ type: 'string' })
-  readonly id!: string;
-
-  @ApiProperty({
-    ...MAYBE_TEXT,
-    description: 'X-Request-Id; null of requests of before it was kept.',
-  })
+  @Field.Text() readonly id!: string;
+  @Field.TextOrNull('X-Request-Id; null of requests of before it was kept.')
   readonly requestId!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'The beginning of the key.' })
-  readonly keyPrefix!: string | null;
-
-  @ApiProperty(TIME)
-  readonly at!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly method!: string;
-
-  @ApiProperty({ type: 'string', description: 'With the query, as it was sent; the beginning.' })
-  readonly path!: string;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly isPathCut!: boolean;
-
-  @ApiProperty({ type: 'integer' })
-  readonly status!: number;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'Of an error.' })
-  readonly code!: string | null;
-
-  @ApiProperty({ type: 'integer', description: 'Bytes of the body, all of it.' })
-  readonly bodyBytes!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Microseconds.' })
-  readonly durationUs!: number;
+  @Field.TextOrNull('The beginning of the key.') readonly keyPrefix!: string | null;
+  @Field.Time() readonly at!: string;
+  @Field.Text() readonly method!: string;
+  @Field.Text('With the query, as it was sent; the beginning.') readonly path!: string;
+  @Field.Flag() readonly isPathCut!: boolean;
+  @Field.Whole() readonly status!: number;
+  @Field.TextOrNull('Of an error.') readonly code!: string | null;
+  @Field.Whole('Bytes of the body, all of it.') readonly bodyBytes!: number;
+  @Field.Whole('Microseconds.') readonly durationUs!: number;
 }
 
 @ApiSchema({ name: 'OwnRequests' })
 export class RequestsBody {
-  @ApiProperty({ type: [RequestBody], description: 'Newest first.' })
-  readonly requests!: RequestBody[];
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page; null on the last.' })
-  readonly next!: string | null;
+  @Field.ListOf(RequestBody, 'Newest first.') readonly requests!: RequestBody[];
+  @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
 }
 
 @ApiSchema({ name: 'OwnAnsweredRequest' })
 export class AnsweredRequestBody extends RequestBody {
-  @ApiProperty({ type: 'string', description: 'Of the answer; the beginning, as UTF-8.' })
-  readonly body!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Bytes of the body that were kept.' })
-  readonly keptBytes!: number;
-
-  @ApiProperty({ type: 'string', description: 'X-API-SIGNATURE.' })
-  readonly signature!: string;
-
-  @ApiProperty({ type: BaseStringBody })
-  readonly baseString!: BaseStringBody;
-
-  @ApiProperty({
-    type: Boolean,
-    nullable: true,
-    description: 'Null where the bytes are not all there, or the secret.',
-  })
+  @Field.Text('Of the answer; the beginning, as UTF-8.') readonly body!: string;
+  @Field.Whole('Bytes of the body that were kept.') readonly keptBytes!: number;
+  @Field.Text('X-API-SIGNATURE.') readonly signature!: string;
+  @Field.Nested(BaseStringBody) readonly baseString!: BaseStringBody;
+  @Field.FlagOrNull('Null where the bytes are not all there, or the secret.')
   readonly verifies!: boolean | null;
 }
 

@@ -7,6 +7,7 @@ import { HttpProblem } from '#libs/service';
 import { explainSignatureInTurns, HashBudget } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
+import * as Field from '../http/fields.js';
 import { OwnSecrets } from './own-secrets.js';
 
 const LONGEST = 2048;
@@ -18,7 +19,7 @@ const MOST_OTHERS = 20;
 
 @ApiSchema({ name: 'SignatureQuestion' })
 export class SignatureQuestionDto {
-  @ApiProperty({ type: 'string', description: 'The beginning of a key, or `callback`.' })
+  @Field.Text('The beginning of a key, or `callback`.')
   @Matches(/^(?:callback|svck_[A-Za-z0-9_-]{1,7})$/, {
     message: '$property must be the beginning of one of your keys, or callback.',
   })
@@ -53,16 +54,12 @@ export class SignatureQuestionDto {
 
 @ApiSchema({ name: 'SignatureExplanation' })
 export class SignatureExplanationBody {
-  @ApiProperty({ type: 'string', description: 'What is signed: method, path, request id, body.' })
-  readonly content!: string;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly matches!: boolean;
-
-  @ApiProperty({
-    type: [String],
-    description: 'What made the other signature, reproduced to the last bit; empty: not known.',
-  })
+  @Field.Text('What is signed: method, path, request id, body.') readonly content!: string;
+  @Field.Flag() readonly matches!: boolean;
+  @Field.ListOf(
+    String,
+    'What made the other signature, reproduced to the last bit; empty: not known.',
+  )
   readonly mistakes!: string[];
 }
 

@@ -1,12 +1,13 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiOperation, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsOptional, Matches } from 'class-validator';
 import { type AuditEntry, AuditLog, Database, PartnerStore } from '#libs/db';
 import { parseUuidV7 } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
+import * as Field from '../../http/fields.js';
 import { NamedPartner, PartnerNames } from '../partner-names.js';
-import { NEXT, PAGE_SIZE, TEXT, TEXT_OR_NULL, TIME } from '../schema.js';
+import { PAGE_SIZE } from '../schema.js';
 
 const ACTOR = 'operator:';
 
@@ -47,38 +48,20 @@ class LogQuery {
 
 @ApiSchema({ name: 'LogEntry' })
 class LogEntryBody {
-  @ApiProperty(TEXT)
-  readonly id!: string;
-
-  @ApiProperty(TIME)
-  readonly at!: string;
-
-  @ApiProperty(TEXT)
-  readonly actor!: string;
-
-  @ApiProperty(TEXT)
-  readonly command!: string;
-
-  @ApiProperty(TEXT_OR_NULL)
-  readonly redemption!: string | null;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/NamedPartner' }, { type: 'null' }] })
-  readonly partner!: NamedPartner | null;
-
-  @ApiProperty({ type: 'object', additionalProperties: true })
-  readonly arguments!: object;
-
-  @ApiProperty(TEXT)
-  readonly outcome!: string;
+  @Field.Text() readonly id!: string;
+  @Field.Time() readonly at!: string;
+  @Field.Text() readonly actor!: string;
+  @Field.Text() readonly command!: string;
+  @Field.TextOrNull() readonly redemption!: string | null;
+  @Field.NestedOrNull(NamedPartner) readonly partner!: NamedPartner | null;
+  @Field.Json() readonly arguments!: object;
+  @Field.Text() readonly outcome!: string;
 }
 
 @ApiSchema({ name: 'Log' })
 class LogBody {
-  @ApiProperty({ type: [LogEntryBody] })
-  readonly items!: LogEntryBody[];
-
-  @ApiProperty(NEXT)
-  readonly next!: string | null;
+  @Field.ListOf(LogEntryBody) readonly items!: LogEntryBody[];
+  @Field.Next() readonly next!: string | null;
 }
 
 /** Who did what, on the command line and here: the refused too. */

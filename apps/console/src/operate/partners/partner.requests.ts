@@ -21,6 +21,7 @@ import {
   type PartnerStep,
 } from '#libs/domain';
 import { ApprovalReason } from '../../approvals/approval.dto.js';
+import * as Field from '../../http/fields.js';
 import { RequestName } from '../request-id.js';
 
 const MAX_INT = 2_147_483_647;
@@ -166,7 +167,7 @@ export class RevocationDto {
   })
   readonly keyPrefix!: string;
 
-  @ApiProperty({ type: 'boolean', description: 'Also the last active one.' })
+  @Field.Flag('Also the last active one.')
   @IsBoolean({ message: '$property must be true or false.' })
   readonly force!: boolean;
 }

@@ -17,6 +17,7 @@ import { Type } from 'class-transformer';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { type ActionName } from '#libs/operations';
 import { ApprovalReason } from '../../approvals/approval.dto.js';
+import * as Field from '../../http/fields.js';
 import { IsMoment } from '../../http/moment.js';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -89,11 +90,11 @@ export class QueueQuery {
 }
 
 export class ActionDto {
-  @ApiProperty({ enum: ACTIONS })
+  @Field.OneOf(ACTIONS)
   @IsIn(ACTIONS, { message: '$property must be an action.' })
   readonly action!: ActionName;
 
-  @ApiProperty({ type: 'integer', minimum: 1, description: 'Of the redemption, as it was seen.' })
+  @Field.ChainId('Of the redemption, as it was seen.')
   @Max(MAX_VERSION, { message: '$property must be a version.' })
   @Min(1, { message: '$property must be a version.' })
   @IsInt({ message: '$property must be a version.' })
@@ -110,11 +111,11 @@ export class ActionDto {
 }
 
 class SeenRedemption {
-  @ApiProperty({ type: 'string', format: 'uuid' })
+  @Field.Uuid()
   @Matches(UUID, { message: '$property must be an id.' })
   readonly id!: string;
 
-  @ApiProperty({ type: 'integer', minimum: 1 })
+  @Field.ChainId()
   @Max(MAX_VERSION, { message: '$property must be a version.' })
   @Min(1, { message: '$property must be a version.' })
   @IsInt({ message: '$property must be a version.' })

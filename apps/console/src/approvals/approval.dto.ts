@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
@@ -16,32 +16,27 @@ const LONGEST_REASON = 500;
 
 /** Why an action is asked for, in a request for one that may need a second operator. */
 export function ApprovalReason(): PropertyDecorator {
+  const must = `be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one`;
   return applyDecorators(
-    ApiPropertyOptional({
-      ...{ type: 'string', minLength: 1, maxLength: LONGEST_REASON },
+    Input.Matching(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, must, {
+      ...{ minLength: 1, maxLength: LONGEST_REASON },
       description: 'Why, for the second operator. Needed where one decides.',
     }),
-    IsOptional(),
-    Matches(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, {
-      message: `$property must be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one.`,
-    }),
+    Input.Optional(),
   );
 }
 
 export class ReasonDto {
-  @ApprovalReason()
-  readonly reason?: string;
+  @ApprovalReason() readonly reason?: string;
 }
 
 export class ApprovalsQuery {
-  @ApiPropertyOptional({ enum: ['open', 'all'], description: 'Default: open.' })
-  @IsOptional()
-  @IsIn(['open', 'all'], { message: '$property must be open or all.' })
+  @Input.Optional()
+  @Input.OneOf(['open', 'all'], 'be open or all', { description: 'Default: open.' })
   readonly which?: 'open' | 'all';
 
-  @ApiPropertyOptional({ type: 'string', description: 'Of all: those before this id.' })
-  @IsOptional()
-  @Matches(ID, { message: '$property must be an id.' })
+  @Input.Optional()
+  @Input.Matching(ID, 'be an id', { description: 'Of all: those before this id.' })
   readonly before?: string;
 }
 

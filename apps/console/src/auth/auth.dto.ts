@@ -1,11 +1,12 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsOptional, IsString, IsUUID, Matches, MaxLength } from 'class-validator';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { IsString, IsUUID, Matches } from 'class-validator';
 import { type OperatorRole, type Standing } from '#libs/db';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { OPERATOR_ROLES } from './operator-roles.js';
 
 const KINDS = ['operator', 'partner'] as const;
-const TOKEN = { type: 'string', maxLength: 100, writeOnly: true } as const;
+const TOKEN = { maxLength: 100, writeOnly: true };
 
 @ApiSchema({ name: 'PartnerName' })
 export class PartnerName {
@@ -35,21 +36,15 @@ export class WaysBody {
 }
 
 export class WishDto {
-  @Field.OneOf(KINDS)
-  @IsIn(KINDS, { message: '$property must be operator or partner.' })
-  readonly kind!: Standing['kind'];
+  @Input.OneOf(KINDS, 'be operator or partner') readonly kind!: Standing['kind'];
 
-  @ApiPropertyOptional({ ...TOKEN, description: 'Of an invitation, which is accepted by it.' })
-  @IsOptional()
-  @MaxLength(100, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
+  @Input.Optional()
+  @Input.TextUpTo(100, { ...TOKEN, description: 'Of an invitation, which is accepted by it.' })
   readonly invitation?: string;
 }
 
 export class WalletSignIn extends WishDto {
-  @Field.Text('An EIP-4361 message, exactly as it was signed.')
-  @MaxLength(4096, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
+  @Input.TextUpTo(4096, { description: 'An EIP-4361 message, exactly as it was signed.' })
   readonly message!: string;
 
   @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{130}$' })
@@ -65,10 +60,7 @@ export class OidcStart extends WishDto {
   @IsString({ message: '$property must be a text.' })
   readonly returnTo!: string;
 
-  @ApiPropertyOptional({ type: 'boolean', description: 'Ask the person again.' })
-  @IsOptional()
-  @IsBoolean({ message: '$property must be true or false.' })
-  readonly fresh?: boolean;
+  @Input.Optional() @Input.Flag('Ask the person again.') readonly fresh?: boolean;
 }
 
 export class OidcStarted {
@@ -76,10 +68,7 @@ export class OidcStarted {
 }
 
 export class TokenDto {
-  @ApiProperty(TOKEN)
-  @MaxLength(100, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
-  readonly token!: string;
+  @Input.TextUpTo(100, TOKEN) readonly token!: string;
 }
 
 @ApiSchema({ name: 'InvitingPartner' })

@@ -54,6 +54,10 @@ export function ListOf(type: Type | StringConstructor, description?: string): Pr
   return field({ type: [type] })(description);
 }
 
+export function ListOfWords(values: readonly string[]): PropertyDecorator {
+  return field({ type: 'array', items: { type: 'string', enum: [...values] } })();
+}
+
 /** A body within a body. */
 export function Nested(type: Type, description?: string): PropertyDecorator {
   return field({ type })(description);

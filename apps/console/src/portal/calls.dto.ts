@@ -1,31 +1,23 @@
 /** Our calls to a partner, for its engineers: what was asked, what came, and what the signature of the answer should have been over. */
 import { createHash } from 'node:crypto';
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnCall } from '#libs/db';
 import { PARTNER_STEPS, type PartnerStep } from '#libs/domain';
 import { type CallRecord } from '#libs/partner-client';
 import { signedContent } from '#libs/signing';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { BaseStringBody } from './base-string.js';
-import { BEFORE, BEFORE_FAULT, text, TimeFilter, UUID_PATTERN } from './page.dto.js';
+import { BeforeUuid, text, TimeFilter } from './page.dto.js';
 
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
 
 export class CallsQuery extends TimeFilter {
-  @ApiPropertyOptional(BEFORE)
-  @IsOptional()
-  @Matches(UUID_PATTERN, BEFORE_FAULT)
-  readonly before?: string;
+  @Input.Optional() @BeforeUuid() readonly before?: string;
+  @Input.Optional() @Input.OneOf(PARTNER_STEPS, 'be a step') readonly step?: PartnerStep;
 
-  @ApiPropertyOptional({ enum: PARTNER_STEPS })
-  @IsOptional()
-  @IsIn(PARTNER_STEPS, { message: '$property must be a step.' })
-  readonly step?: PartnerStep;
-
-  @ApiPropertyOptional({ enum: OUTCOMES })
-  @IsOptional()
-  @IsIn(OUTCOMES, { message: '$property must be answer, no-answer or nothing-sent.' })
+  @Input.Optional()
+  @Input.OneOf(OUTCOMES, 'be answer, no-answer or nothing-sent')
   readonly outcome?: (typeof OUTCOMES)[number];
 }
 

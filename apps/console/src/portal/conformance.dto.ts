@@ -1,28 +1,18 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsBoolean, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OpenDeduction } from '#libs/db';
 import { type Report } from '#libs/partner-sdk/conformance';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { type ConformanceRun } from './conformance.service.js';
-import { WALLET_PATTERN } from './page.dto.js';
-
-const WALLET = { type: 'string', pattern: WALLET_PATTERN.source } as const;
-const WALLET_FAULT = { message: '$property must be 0x and 40 hex digits.' };
+import {} from './page.dto.js';
 
 @ApiSchema({ name: 'ConformanceWish' })
 export class ConformanceDto {
-  @ApiProperty({ ...WALLET, description: 'A test player with five points or more.' })
-  @Matches(WALLET_PATTERN, WALLET_FAULT)
-  readonly address!: string;
+  @Input.Wallet('A test player with five points or more.') readonly address!: string;
 
-  @ApiPropertyOptional({ ...WALLET, description: 'A player without points.' })
-  @IsOptional()
-  @Matches(WALLET_PATTERN, WALLET_FAULT)
-  readonly emptyAddress?: string;
+  @Input.Optional() @Input.Wallet('A player without points.') readonly emptyAddress?: string;
 
-  @Field.Flag('Whether a claim may be confirmed, for one point.')
-  @IsBoolean({ message: '$property must be true or false.' })
-  readonly mayClaim!: boolean;
+  @Input.Flag('Whether a claim may be confirmed, for one point.') readonly mayClaim!: boolean;
 }
 
 @ApiSchema({ name: 'ConformanceProgress' })

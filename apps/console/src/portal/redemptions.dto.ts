@@ -1,20 +1,16 @@
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnRedemption, type OwnRedemptionHistory } from '#libs/db';
 import { REDEMPTION_STATES, type RedemptionState, tokensText } from '#libs/domain';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { CallBody, callBody } from './calls.dto.js';
-import { BEFORE, BEFORE_FAULT, text, UUID_PATTERN, WalletFilter } from './page.dto.js';
+import { BeforeUuid, text, WalletFilter } from './page.dto.js';
 
 export class RedemptionsQuery extends WalletFilter {
-  @ApiPropertyOptional(BEFORE)
-  @IsOptional()
-  @Matches(UUID_PATTERN, BEFORE_FAULT)
-  readonly before?: string;
+  @Input.Optional() @BeforeUuid() readonly before?: string;
 
-  @ApiPropertyOptional({ enum: REDEMPTION_STATES })
-  @IsOptional()
-  @IsIn(REDEMPTION_STATES, { message: '$property must be a state of a redemption.' })
+  @Input.Optional()
+  @Input.OneOf(REDEMPTION_STATES, 'be a state of a redemption')
   readonly state?: RedemptionState;
 }
 

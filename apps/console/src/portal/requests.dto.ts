@@ -1,37 +1,29 @@
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type AnsweredRequest } from '#libs/db';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { baseString, BaseStringBody } from './base-string.js';
-import { ID_PATTERN, text, WalletFilter } from './page.dto.js';
+import { BeforeNumber, text, WalletFilter } from './page.dto.js';
 
 /** The ids that the api takes over from a caller. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-export class RequestsQuery extends WalletFilter {
-  @ApiPropertyOptional({ type: 'string', pattern: ID_PATTERN.source, description: 'See `next`.' })
-  @IsOptional()
-  @Matches(ID_PATTERN, { message: '$property must be the id of a request.' })
-  readonly before?: string;
+const STATUS = /^[1-5]\d\d$/;
 
-  @ApiPropertyOptional({ type: 'string', pattern: '^[1-5]\\d\\d$' })
-  @IsOptional()
-  @Matches(/^[1-5]\d\d$/, { message: '$property must be a status such as 404.' })
+export class RequestsQuery extends WalletFilter {
+  @Input.Optional() @BeforeNumber('be the id of a request') readonly before?: string;
+
+  @Input.Optional()
+  @Input.Matching(STATUS, 'be a status such as 404', { pattern: STATUS.source })
   readonly status?: string;
 
-  @ApiPropertyOptional({ enum: ['all', 'failed'], description: '`failed`: 400 and above.' })
-  @IsOptional()
-  @IsIn(['all', 'failed'], { message: '$property must be all or failed.' })
+  @Input.Optional()
+  @Input.OneOf(['all', 'failed'], 'be all or failed', { description: '`failed`: 400 and above.' })
   readonly which?: 'all' | 'failed';
 
-  @ApiPropertyOptional({
-    type: 'string',
-    pattern: REQUEST_ID.source,
-    description: 'The X-Request-Id of one.',
-  })
-  @IsOptional()
-  @Matches(REQUEST_ID, {
-    message: '$property must be 1 to 64 of A-Z a-z 0-9 . _ -, as X-Request-Id has them.',
+  @Input.Optional()
+  @Input.Matching(REQUEST_ID, 'be 1 to 64 of A-Z a-z 0-9 . _ -, as X-Request-Id has them', {
+    ...{ pattern: REQUEST_ID.source, description: 'The X-Request-Id of one.' },
   })
   readonly requestId?: string;
 }

@@ -1,17 +1,8 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import {
-  IsBoolean,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnStanding } from '#libs/db';
 import { KEY_PREFIX, LONGEST_OVERLAP_HOURS } from '#libs/operations';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { text } from './page.dto.js';
 
 @ApiSchema({ name: 'OwnCredential' })
@@ -90,37 +81,25 @@ function credentialBody(one: OwnStanding['credentials'][number], nowMs: number):
   };
 }
 
-const KEY = {
-  type: 'string',
-  pattern: KEY_PREFIX.source,
-  description: 'The beginning of the key.',
-} as const;
-const KEY_FAULT = { message: '$property must be the beginning of a key: svck_ and 1 to 7 more.' };
-const HOURS_FAULT = {
-  message: `$property must be whole hours, 0 to ${LONGEST_OVERLAP_HOURS} (30 days).`,
-};
-
 export class KeyDto {
-  @ApiProperty(KEY)
-  @Matches(KEY_PREFIX, KEY_FAULT)
+  @Input.Matching(KEY_PREFIX, 'be the beginning of a key: svck_ and 1 to 7 more', {
+    ...{ pattern: KEY_PREFIX.source, description: 'The beginning of the key.' },
+  })
   readonly keyPrefix!: string;
 }
 
 @ApiSchema({ name: 'OwnRotation' })
 export class RotationDto extends KeyDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: LONGEST_OVERLAP_HOURS })
-  @Max(LONGEST_OVERLAP_HOURS, HOURS_FAULT)
-  @Min(0, HOURS_FAULT)
-  @IsInt(HOURS_FAULT)
+  @Input.Whole(
+    { minimum: 0, maximum: LONGEST_OVERLAP_HOURS },
+    `be whole hours, 0 to ${LONGEST_OVERLAP_HOURS} (30 days)`,
+  )
   readonly overlapHours!: number;
 }
 
 @ApiSchema({ name: 'OwnRevocation' })
 export class RevocationDto extends KeyDto {
-  @ApiPropertyOptional({ type: 'boolean', description: 'Also the last one that lasts.' })
-  @IsOptional()
-  @IsBoolean({ message: '$property must be true or false.' })
-  readonly force?: boolean;
+  @Input.Optional() @Input.Flag('Also the last one that lasts.') readonly force?: boolean;
 }
 
 @ApiSchema({ name: 'OwnIssuedCredential' })
@@ -138,8 +117,5 @@ export class RevokedBody {
 
 @ApiSchema({ name: 'OwnMemberChoice' })
 export class MemberChoice {
-  @ApiProperty({ type: 'string', maxLength: 512 })
-  @MaxLength(512, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
-  readonly subject!: string;
+  @Input.TextUpTo(512, { maxLength: 512 }) readonly subject!: string;
 }

@@ -1,15 +1,14 @@
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnUsage } from '#libs/db';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { text } from './page.dto.js';
 
 const HOURS = ['24', '72', '168'] as const;
 
 export class UsageQuery {
-  @ApiPropertyOptional({ enum: HOURS, default: '24' })
-  @IsOptional()
-  @IsIn(HOURS, { message: '$property must be 24, 72 or 168.' })
+  @Input.Optional()
+  @Input.OneOf(HOURS, 'be 24, 72 or 168', { default: '24' })
   readonly hours?: (typeof HOURS)[number];
 }
 

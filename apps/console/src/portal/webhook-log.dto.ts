@@ -1,5 +1,5 @@
 import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { IsIn, IsOptional } from 'class-validator';
 import {
   EVENT_STATES,
   type LoggedAttempt,
@@ -8,13 +8,11 @@ import {
   type WebhookEventState,
 } from '#libs/db';
 import * as Field from '../http/fields.js';
-import { ID_PATTERN, text } from './page.dto.js';
+import * as Input from '../http/inputs.js';
+import { BeforeNumber, text } from './page.dto.js';
 
 export class WebhookEventsQuery {
-  @ApiPropertyOptional({ type: 'string', pattern: ID_PATTERN.source, description: 'See `next`.' })
-  @IsOptional()
-  @Matches(ID_PATTERN, { message: '$property must be `next` of the page before.' })
-  readonly before?: string;
+  @Input.Optional() @BeforeNumber() readonly before?: string;
 
   @ApiPropertyOptional({ enum: EVENT_STATES })
   @IsOptional()

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -26,8 +26,8 @@ import {
 } from '#libs/domain';
 import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
 import * as Field from '../http/fields.js';
-import { IsMoment } from '../http/moment.js';
-import { text, TIME } from './page.dto.js';
+import * as Input from '../http/inputs.js';
+import { text } from './page.dto.js';
 
 const AMOUNT = /^\d{1,78}$/;
 const AMOUNT_FAULT = { message: '$property must be a whole number in the smallest unit.' };
@@ -56,28 +56,6 @@ export class TierRuleDto {
   readonly hysteresis!: string;
 }
 
-@ApiSchema({ name: 'WebhookChange' })
-export class WebhookChangeDto {
-  @ApiPropertyOptional({ type: 'string', description: '`https://`, public, without a query.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2000)
-  readonly url?: string;
-
-  @ApiPropertyOptional({ isArray: true, enum: WEBHOOK_TOPICS })
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(WEBHOOK_TOPICS.length)
-  @IsIn(WEBHOOK_TOPICS, { each: true })
-  readonly topics?: WebhookTopic[];
-
-  @ApiPropertyOptional({ type: TierRuleDto })
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => TierRuleDto)
-  readonly rule?: TierRuleDto;
-}
-
 @ApiSchema({ name: 'NewWebhook' })
 export class NewWebhookDto {
   @Field.Text('`https://`, public, without a query.')
@@ -97,6 +75,9 @@ export class NewWebhookDto {
   @Type(() => TierRuleDto)
   readonly rule?: TierRuleDto;
 }
+
+@ApiSchema({ name: 'WebhookChange' })
+export class WebhookChangeDto extends PartialType(NewWebhookDto) {}
 
 @ApiSchema({ name: 'WebhookPause' })
 export class PauseDto {
@@ -122,10 +103,7 @@ export class ReplayDto {
   @MaxLength(64)
   readonly event?: string;
 
-  @ApiPropertyOptional({ ...TIME, description: 'All that came about then or later.' })
-  @IsOptional()
-  @IsMoment()
-  readonly since?: string;
+  @Input.Optional() @Input.Moment('All that came about then or later.') readonly since?: string;
 
   @ApiPropertyOptional({ type: 'boolean', description: 'Also those that were delivered.' })
   @IsOptional()

@@ -1,22 +1,16 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type AuditRun, AuditRunStore, IndexStore, type IndexState } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
 import * as Field from '../../http/fields.js';
-import { PAGE_SIZE, StakeSetParameter } from '../schema.js';
+import { AfterNumber, PAGE_SIZE, StakeSetParameter } from '../schema.js';
 import { StakeSets } from '../stake-sets.js';
 
 class AuditsQuery {
-  @StakeSetParameter()
-  readonly stakeSet?: string;
-
-  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
-  @IsOptional()
-  @Matches(/^\d{1,18}$/, { message: '$property must be `next` of the page before.' })
-  readonly after?: string;
+  @StakeSetParameter() readonly stakeSet?: string;
+  @AfterNumber() readonly after?: string;
 }
 
 @ApiSchema({ name: 'AuditDifference' })

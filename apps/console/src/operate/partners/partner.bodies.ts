@@ -3,7 +3,6 @@ import { decimalText, type ListedCredential, type PartnerCallback } from '#libs/
 import { PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
 import { callbackNotes, type FoundPartner, type IssuedCredential } from '#libs/operations';
 import * as Field from '../../http/fields.js';
-import { TEXT } from '../schema.js';
 
 const STANDINGS = ['open', 'paused', 'no-budget', 'no-callback'] as const;
 type PartnerStanding = (typeof STANDINGS)[number];
@@ -28,10 +27,13 @@ export class CallbackBody {
   @Field.DecimalOrNull('Whole tokens in a UTC day.') readonly dailyTokenBudget!: string | null;
   @Field.Flag() readonly confirms!: boolean;
 
-  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...PARTNER_CAPABILITIES] } })
+  @Field.ListOfWords(PARTNER_CAPABILITIES)
   readonly capabilities!: readonly PartnerCapability[];
 
-  @ApiProperty({ type: 'array', items: TEXT, description: 'What else is needed before it serves.' })
+  @ApiProperty({
+    ...{ type: 'array', items: { type: 'string' } },
+    description: 'What else is needed before it serves.',
+  })
   readonly notes!: readonly string[];
 }
 

@@ -1,34 +1,33 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches, MaxLength } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
+import { MaxLength } from 'class-validator';
 import { REDEMPTION_STATES, UNSETTLED_KINDS, type UnsettledKind } from '#libs/domain';
 import { LONGEST_NOTE } from '#libs/operations';
 import * as Field from '../../http/fields.js';
+import * as Input from '../../http/inputs.js';
 import { NamedPartner } from '../partner-names.js';
+import { AFTER } from '../schema.js';
 
 /** `BLOCK_ID_TRANSACTION` of the last row of a page. */
 export const CLAIM_KEY = /^(\d{1,18})_([0-9a-f-]{36}|0x[0-9a-f]{64})_(0x[0-9a-f]{64})$/;
 
+const NOTE = `have 1 to ${LONGEST_NOTE} characters`;
+
 export class ClaimsQuery {
-  @ApiPropertyOptional({ enum: ['open', 'all'], description: 'Default: open.' })
-  @IsOptional()
-  @IsIn(['open', 'all'], { message: '$property must be open or all.' })
+  @Input.Optional()
+  @Input.OneOf(['open', 'all'], 'be open or all', { description: 'Default: open.' })
   readonly which?: 'open' | 'all';
 
-  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
-  @IsOptional()
-  @Matches(CLAIM_KEY, { message: '$property must be `next` of the page before.' })
+  @Input.Optional()
+  @Input.Matching(CLAIM_KEY, 'be `next` of the page before', { description: AFTER })
   readonly after?: string;
 }
 
 export class AcknowledgeDto {
-  @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: LONGEST_NOTE,
+  @MaxLength(4 * LONGEST_NOTE, { message: `$property must ${NOTE}.` })
+  @Input.Matching(/\S/, NOTE, {
+    ...{ minLength: 1, maxLength: LONGEST_NOTE },
     description: 'What it was, for those who look at it later.',
   })
-  @MaxLength(4 * LONGEST_NOTE, { message: `$property must have 1 to ${LONGEST_NOTE} characters.` })
-  @Matches(/\S/, { message: `$property must have 1 to ${LONGEST_NOTE} characters.` })
   readonly note!: string;
 }
 

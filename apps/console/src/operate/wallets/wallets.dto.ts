@@ -1,33 +1,27 @@
-import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import * as Field from '../../http/fields.js';
+import * as Input from '../../http/inputs.js';
 import { NamedPartner } from '../partner-names.js';
-import { StakeSetParameter } from '../schema.js';
+import { AFTER, StakeSetParameter } from '../schema.js';
 
 export const RANGES = ['7', '30', '90', 'all'] as const;
 export type Range = (typeof RANGES)[number];
 
-export class HistoryQuery {
-  @StakeSetParameter()
-  readonly stakeSet?: string;
+export class StakeSetQuery {
+  @StakeSetParameter() readonly stakeSet?: string;
+}
 
-  @ApiPropertyOptional({ enum: RANGES, description: 'The last days; default: 30.' })
-  @IsOptional()
-  @IsIn(RANGES, { message: '$property must be 7, 30, 90 or all.' })
+export class HistoryQuery extends StakeSetQuery {
+  @Input.Optional()
+  @Input.OneOf(RANGES, 'be 7, 30, 90 or all', { description: 'The last days; default: 30.' })
   readonly days?: Range;
 }
 
-export class StakeSetQuery {
-  @StakeSetParameter()
-  readonly stakeSet?: string;
-}
-
 export class WalletPageQuery {
-  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
-  @IsOptional()
-  @Matches(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/, {
-    message: '$property must be the id of a redemption, given once.',
+  @Input.Optional()
+  @Input.Matching(Input.UUID_PATTERN, 'be the id of a redemption, given once', {
+    description: AFTER,
   })
   readonly after?: string;
 }

@@ -54,9 +54,7 @@ export function ConfirmDialog({
             <Checkbox
               label={second.sure}
               checked={isSure}
-              onChange={({ currentTarget }) => {
-                setIsSure(currentTarget.checked);
-              }}
+              onChange={({ currentTarget }) => setIsSure(currentTarget.checked)}
             />
           </>
         )}

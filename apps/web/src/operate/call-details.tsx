@@ -25,20 +25,12 @@ export function CallDetails({ call }: { readonly call: Call }) {
         size="xs"
         variant="default"
         aria-label={`${words.details}: ${call.step} ${call.requestId}`}
-        onClick={() => {
-          setIsOpen(true);
-        }}
+        onClick={() => setIsOpen(true)}
       >
         {words.details}
       </Button>
       {isOpen && (
-        <Dialog
-          size="lg"
-          title={`${words.title}: ${call.step}`}
-          onClose={() => {
-            setIsOpen(false);
-          }}
-        >
+        <Dialog size="lg" title={`${words.title}: ${call.step}`} onClose={() => setIsOpen(false)}>
           <Stack gap="xs">
             <Fact name="X-API-REQUEST">{call.requestId}</Fact>
             <Fact name={words.outcome}>{callOutcome(call)}</Fact>

@@ -30,23 +30,10 @@ function ShowCall({ call }: { readonly call: Call }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
+      <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
         {texts.common.show}
       </Button>
-      {isOpen && (
-        <CallDetail
-          call={call}
-          onClose={() => {
-            setOpen(false);
-          }}
-        />
-      )}
+      {isOpen && <CallDetail call={call} onClose={() => setOpen(false)} />}
     </>
   );
 }

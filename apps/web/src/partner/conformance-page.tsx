@@ -82,9 +82,7 @@ function Start({ consequence, last }: StartProps) {
       const body = { address, mayClaim, ...(emptyAddress !== '' && { emptyAddress }) };
       return dataOf(consoleApi.POST('/api/partner/conformance', { body }));
     },
-    onSuccess: (data) => {
-      client.setQueryData(KEY, data);
-    },
+    onSuccess: (data) => client.setQueryData(KEY, data),
   });
   const isReady = isWallet(address) && (emptyAddress === '' || isWallet(emptyAddress));
   return (
@@ -104,24 +102,18 @@ function Start({ consequence, last }: StartProps) {
             placeholder="0x…"
             required
             value={address}
-            onChange={({ currentTarget }) => {
-              setAddress(currentTarget.value.trim());
-            }}
+            onChange={({ currentTarget }) => setAddress(currentTarget.value.trim())}
           />
           <TextInput
             label={words.empty}
             placeholder="0x…"
             value={emptyAddress}
-            onChange={({ currentTarget }) => {
-              setEmptyAddress(currentTarget.value.trim());
-            }}
+            onChange={({ currentTarget }) => setEmptyAddress(currentTarget.value.trim())}
           />
           <Checkbox
             label={words.mayClaim}
             checked={mayClaim}
-            onChange={({ currentTarget }) => {
-              setMayClaim(currentTarget.checked);
-            }}
+            onChange={({ currentTarget }) => setMayClaim(currentTarget.checked)}
           />
           <Group>
             <Button type="submit" disabled={!isReady} loading={start.isPending}>
@@ -147,13 +139,7 @@ function UnderWay({ run: { progress } }: { readonly run: Run }) {
         {now}
       </Text>
       <Group>
-        <Button
-          variant="default"
-          loading={stop.isPending}
-          onClick={() => {
-            stop.mutate();
-          }}
-        >
+        <Button variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
           {words.stop}
         </Button>
       </Group>
@@ -183,13 +169,7 @@ function ReportShown({ run, report }: { readonly run: Run; readonly report: Repo
         <Text size="sm">
           <When at={run.endedAt} />
         </Text>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => {
-            download(report.json);
-          }}
-        >
+        <Button size="compact-sm" variant="default" onClick={() => download(report.json)}>
           {words.download}
         </Button>
       </Group>

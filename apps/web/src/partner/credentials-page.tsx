@@ -54,9 +54,7 @@ export function CredentialsPage() {
             const body = { keyPrefix: action.keyPrefix, overlapHours };
             return dataOf(consoleApi.POST('/api/partner/credentials/rotate', { body }));
           }}
-          onClose={() => {
-            setAction(undefined);
-          }}
+          onClose={() => setAction(undefined)}
           onMade={(made) => {
             setIssued(made);
             void changed();
@@ -66,9 +64,7 @@ export function CredentialsPage() {
       {action?.name === 'revoke' && (
         <Revocation
           {...action}
-          onClose={() => {
-            setAction(undefined);
-          }}
+          onClose={() => setAction(undefined)}
           onRevoked={() => void changed()}
         />
       )}
@@ -82,9 +78,7 @@ export function CredentialsPage() {
             { label: words.secret, value: issued.sharedSecret },
           ]}
           until={{ label: words.goodUntil, at: issued.goodUntil }}
-          onStored={() => {
-            setIssued(undefined);
-          }}
+          onStored={() => setIssued(undefined)}
         />
       )}
     </>
@@ -132,12 +126,7 @@ function Actions({ one, all, onChoose }: ActionsProps) {
   return (
     <Group gap="xs">
       {canReplace && (
-        <Button
-          size="compact-sm"
-          onClick={() => {
-            onChoose({ name: 'rotate', keyPrefix, isLast });
-          }}
-        >
+        <Button size="compact-sm" onClick={() => onChoose({ name: 'rotate', keyPrefix, isLast })}>
           {words.rotate}
         </Button>
       )}
@@ -145,9 +134,7 @@ function Actions({ one, all, onChoose }: ActionsProps) {
         <Button
           size="compact-sm"
           variant="default"
-          onClick={() => {
-            onChoose({ name: 'revoke', keyPrefix, isLast });
-          }}
+          onClick={() => onChoose({ name: 'revoke', keyPrefix, isLast })}
         >
           {words.revoke}
         </Button>
@@ -200,9 +187,7 @@ function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: Revocati
       isPending={revoke.isPending}
       second={isLast ? { warning: words.last, sure: words.sure } : undefined}
       problem={hasBecomeLast ? null : error}
-      onConfirm={() => {
-        revoke.mutate(isLast);
-      }}
+      onConfirm={() => revoke.mutate(isLast)}
       onClose={onClose}
     />
   );

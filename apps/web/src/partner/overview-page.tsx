@@ -93,9 +93,7 @@ function ownName({ name, subject }: Standing['members'][number]): string {
 function Members({ members }: Pick<Standing, 'members'>) {
   const client = useQueryClient();
   const [leaving, setLeaving] = useState<Standing['members'][number]>();
-  const close = () => {
-    setLeaving(undefined);
-  };
+  const close = () => setLeaving(undefined);
   const withdraw = useMutation({
     mutationFn: (subject: string) =>
       consoleApi.POST('/api/partner/members/withdraw', { body: { subject } }),
@@ -130,13 +128,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
               members.length === 1 ? (
                 words.onlyMember
               ) : (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => {
-                    setLeaving(member);
-                  }}
-                >
+                <Button size="compact-sm" variant="default" onClick={() => setLeaving(member)}>
                   {words.withdraw}
                 </Button>
               ),
@@ -149,9 +141,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
           consequence={words.withdrawing(leaving.name)}
           isPending={withdraw.isPending}
           problem={withdraw.error}
-          onConfirm={() => {
-            withdraw.mutate(leaving.subject);
-          }}
+          onConfirm={() => withdraw.mutate(leaving.subject)}
           onClose={close}
         />
       )}

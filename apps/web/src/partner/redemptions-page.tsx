@@ -84,14 +84,7 @@ export function RedemptionsPage() {
         empty={words.empty}
         columns={[...COLUMNS, showColumn(setShown)]}
       />
-      {shown !== undefined && (
-        <RedemptionDetail
-          id={shown}
-          onClose={() => {
-            setShown(undefined);
-          }}
-        />
-      )}
+      {shown !== undefined && <RedemptionDetail id={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }
@@ -195,12 +188,7 @@ function Confirmation({ redemption: { id, state }, confirmation, sent }: Confirm
           {again.isSuccess && confirmation.state === 'pending' && (
             <Text role="status">{words.sent}</Text>
           )}
-          <Button
-            loading={again.isPending}
-            onClick={() => {
-              again.mutate();
-            }}
-          >
+          <Button loading={again.isPending} onClick={() => again.mutate()}>
             {words.again}
           </Button>
         </>

@@ -67,18 +67,14 @@ export function RequestsPage() {
           placeholder="404"
           w={90}
           value={status}
-          onChange={({ currentTarget }) => {
-            setStatus(currentTarget.value.trim());
-          }}
+          onChange={({ currentTarget }) => setStatus(currentTarget.value.trim())}
         />
         {failed.input}
         <TextInput
           label={words.requestId}
           value={requestId}
           error={requestId === '' || REQUEST_ID.test(requestId) ? undefined : words.noRequestId}
-          onChange={({ currentTarget }) => {
-            setRequestId(currentTarget.value.trim());
-          }}
+          onChange={({ currentTarget }) => setRequestId(currentTarget.value.trim())}
         />
       </Group>
       <KeyedTable
@@ -95,14 +91,7 @@ export function RequestsPage() {
         empty={words.empty}
         columns={[...COLUMNS, showColumn(setShown)]}
       />
-      {shown !== undefined && (
-        <RequestDetail
-          id={shown}
-          onClose={() => {
-            setShown(undefined);
-          }}
-        />
-      )}
+      {shown !== undefined && <RequestDetail id={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }

@@ -35,9 +35,7 @@ export function RotationDialog<Made>({
       {...dialog}
       isPending={rotation.isPending}
       problem={rotation.error}
-      onConfirm={() => {
-        rotation.mutate();
-      }}
+      onConfirm={() => rotation.mutate()}
     >
       <Select
         label={overlapLabel}

@@ -60,9 +60,8 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
   const field = (name: Exclude<keyof SignatureQuestion, 'secretOf'>) => ({
     label: words[name],
     value: asked[name],
-    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => {
-      setAsked({ ...asked, [name]: currentTarget.value });
-    },
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      setAsked({ ...asked, [name]: currentTarget.value }),
   });
   return (
     <Stack>
@@ -79,9 +78,7 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
               data={secrets}
               value={secretOf}
               allowDeselect={false}
-              onChange={(chosen) => {
-                setAsked({ ...asked, secretOf: chosen });
-              }}
+              onChange={(chosen) => setAsked({ ...asked, secretOf: chosen })}
             />
             <TextInput {...field('method')} w={110} />
             <TextInput {...field('requestId')} />

@@ -69,12 +69,8 @@ export function SnapshotPage() {
 function Explorer({ keys }: { readonly keys: readonly string[] }) {
   const [{ keyPrefix, walletAddress, lastDays, contract }, setAsked] = useState(askedOf);
   const key = keys.includes(keyPrefix) ? keyPrefix : (keys[0] ?? null);
-  const put = (change: Partial<Asked>): void => {
-    setAsked((before) => ({ ...before, ...change }));
-  };
-  const keep = (): void => {
-    keepAsked({ keyPrefix: key ?? '', walletAddress, lastDays, contract });
-  };
+  const put = (change: Partial<Asked>): void => setAsked((before) => ({ ...before, ...change }));
+  const keep = (): void => keepAsked({ keyPrefix: key ?? '', walletAddress, lastDays, contract });
   const ask = useMutation({
     mutationFn: () => {
       keep();
@@ -108,24 +104,18 @@ function Explorer({ keys }: { readonly keys: readonly string[] }) {
             label={words.wallet}
             placeholder="0x…"
             value={walletAddress}
-            onChange={({ currentTarget }) => {
-              put({ walletAddress: currentTarget.value });
-            }}
+            onChange={({ currentTarget }) => put({ walletAddress: currentTarget.value })}
           />
           <TextInput
             label={words.days}
             w={90}
             value={lastDays}
-            onChange={({ currentTarget }) => {
-              put({ lastDays: currentTarget.value });
-            }}
+            onChange={({ currentTarget }) => put({ lastDays: currentTarget.value })}
           />
           <TextInput
             label={words.contract}
             value={contract}
-            onChange={({ currentTarget }) => {
-              put({ contract: currentTarget.value });
-            }}
+            onChange={({ currentTarget }) => put({ contract: currentTarget.value })}
           />
           <Button type="submit" loading={ask.isPending} disabled={key === null}>
             {words.ask}

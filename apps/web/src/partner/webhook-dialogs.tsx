@@ -33,9 +33,7 @@ export function WebhookPause({ webhook: { id, url, pausedAt }, onClose, onDone }
       consequence={paused ? words.pausing(url) : words.resuming(url)}
       isPending={pause.isPending}
       problem={pause.error}
-      onConfirm={() => {
-        pause.mutate();
-      }}
+      onConfirm={() => pause.mutate()}
       onClose={onClose}
     />
   );
@@ -53,9 +51,7 @@ export function WebhookTest({ webhook: { id, url }, onClose, onDone }: ActionPro
       consequence={words.testing(url)}
       isPending={test.isPending}
       problem={test.error}
-      onConfirm={() => {
-        test.mutate();
-      }}
+      onConfirm={() => test.mutate()}
       onClose={onClose}
     />
   );
@@ -73,9 +69,7 @@ export function WebhookRemoval({ webhook: { id, url }, onClose, onDone }: Action
       consequence={words.removing(url)}
       isPending={remove.isPending}
       problem={remove.error}
-      onConfirm={() => {
-        remove.mutate();
-      }}
+      onConfirm={() => remove.mutate()}
       onClose={onClose}
     />
   );

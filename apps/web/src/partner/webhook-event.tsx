@@ -99,12 +99,7 @@ function ReplayOne({ webhook, event, onReplayed }: Omit<WebhookEventProps, 'onCl
     <Stack gap="xs">
       <Text size="sm">{words.replaying}</Text>
       {replay.error !== null && <Problem problem={replay.error} />}
-      <Button
-        loading={replay.isPending}
-        onClick={() => {
-          replay.mutate();
-        }}
-      >
+      <Button loading={replay.isPending} onClick={() => replay.mutate()}>
         {words.replay}
       </Button>
     </Stack>

@@ -58,9 +58,7 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
             data-autofocus
             maxLength={2000}
             value={form.url}
-            onChange={({ currentTarget: { value } }) => {
-              put({ url: value });
-            }}
+            onChange={({ currentTarget: { value } }) => put({ url: value })}
           />
           <Topics form={form} put={put} />
           {hasTiers(form) && <Tiers form={form} put={put} />}
@@ -103,9 +101,7 @@ function Topics({ form, put }: FieldsProps) {
     <Checkbox.Group
       label={words.topics}
       value={[...form.topics]}
-      onChange={(chosen) => {
-        put({ topics: TOPICS.filter((topic) => chosen.includes(topic)) });
-      }}
+      onChange={(chosen) => put({ topics: TOPICS.filter((topic) => chosen.includes(topic)) })}
     >
       <Stack gap="xs" mt="xs">
         {TOPICS.map((topic) => (
@@ -134,9 +130,7 @@ function Tiers({ form, put }: FieldsProps) {
           label={words.days}
           inputMode="numeric"
           value={form.days}
-          onChange={({ currentTarget: { value } }) => {
-            put({ days: value });
-          }}
+          onChange={({ currentTarget: { value } }) => put({ days: value })}
         />
       )}
       <Textarea
@@ -145,9 +139,7 @@ function Tiers({ form, put }: FieldsProps) {
         rows={4}
         maxLength={2000}
         value={form.thresholds}
-        onChange={({ currentTarget: { value } }) => {
-          put({ thresholds: value });
-        }}
+        onChange={({ currentTarget: { value } }) => put({ thresholds: value })}
       />
       <TextInput
         label={words.hysteresis}
@@ -155,9 +147,7 @@ function Tiers({ form, put }: FieldsProps) {
         inputMode="numeric"
         maxLength={80}
         value={form.hysteresis}
-        onChange={({ currentTarget: { value } }) => {
-          put({ hysteresis: value });
-        }}
+        onChange={({ currentTarget: { value } }) => put({ hysteresis: value })}
       />
     </>
   );

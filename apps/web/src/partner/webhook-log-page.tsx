@@ -85,12 +85,7 @@ function Log({ webhook: { id, url } }: { readonly webhook: Webhook }) {
       <PageTitle>{url}</PageTitle>
       <Group align="end" mb="md">
         {state.input}
-        <Button
-          variant="default"
-          onClick={() => {
-            setReplaying(true);
-          }}
-        >
+        <Button variant="default" onClick={() => setReplaying(true)}>
           {words.replayAll}
         </Button>
       </Group>
@@ -114,19 +109,11 @@ function Log({ webhook: { id, url } }: { readonly webhook: Webhook }) {
           webhook={id}
           event={shown}
           onReplayed={replayed}
-          onClose={() => {
-            setShown(undefined);
-          }}
+          onClose={() => setShown(undefined)}
         />
       )}
       {isReplaying && (
-        <WebhookReplay
-          webhook={id}
-          onReplayed={replayed}
-          onClose={() => {
-            setReplaying(false);
-          }}
-        />
+        <WebhookReplay webhook={id} onReplayed={replayed} onClose={() => setReplaying(false)} />
       )}
     </>
   );

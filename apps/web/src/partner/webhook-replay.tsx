@@ -42,25 +42,19 @@ export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayPro
       isPending={replay.isPending}
       problem={replay.error}
       isReady={since !== ''}
-      onConfirm={() => {
-        replay.mutate();
-      }}
+      onConfirm={() => replay.mutate()}
       onClose={onClose}
     >
       <TextInput
         type="datetime-local"
         label={texts.common.since}
         value={since}
-        onChange={({ currentTarget: { value } }) => {
-          setSince(value);
-        }}
+        onChange={({ currentTarget: { value } }) => setSince(value)}
       />
       <Checkbox
         label={words.alsoDelivered}
         checked={delivered}
-        onChange={({ currentTarget: { checked } }) => {
-          setDelivered(checked);
-        }}
+        onChange={({ currentTarget: { checked } }) => setDelivered(checked)}
       />
     </ConfirmDialog>
   );

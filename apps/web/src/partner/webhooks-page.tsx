@@ -44,15 +44,7 @@ export function WebhooksPage() {
     if (secret !== undefined) setMade(secret);
     void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
   };
-  const add = (
-    <Button
-      onClick={() => {
-        setAdding(true);
-      }}
-    >
-      {words.add}
-    </Button>
-  );
+  const add = <Button onClick={() => setAdding(true)}>{words.add}</Button>;
   return (
     <>
       <PageTitle actions={add}>{texts.nav.webhooks}</PageTitle>
@@ -67,14 +59,7 @@ export function WebhooksPage() {
       </Loaded>
       {isAdding && <WebhookDialog onClose={close} onSaved={changed} />}
       {action !== undefined && <ActionDialog {...action} onClose={close} onChanged={changed} />}
-      {made !== undefined && (
-        <WebhookSecret
-          made={made}
-          onStored={() => {
-            setMade(undefined);
-          }}
-        />
-      )}
+      {made !== undefined && <WebhookSecret made={made} onStored={() => setMade(undefined)} />}
     </>
   );
 }
@@ -85,9 +70,7 @@ interface ActionDialogProps extends Action {
 }
 
 function ActionDialog({ name, webhook, onClose, onChanged }: ActionDialogProps) {
-  const onDone = () => {
-    onChanged();
-  };
+  const onDone = () => onChanged();
   const props = { webhook, onClose };
   if (name === 'change') return <WebhookDialog {...props} onSaved={onDone} />;
   if (name === 'rotate') return <WebhookRotation {...props} onMade={onChanged} />;
@@ -173,9 +156,7 @@ function Actions({ webhook, onChoose }: ActionsProps) {
           key={name}
           size="compact-sm"
           variant="default"
-          onClick={() => {
-            onChoose({ name, webhook });
-          }}
+          onClick={() => onChoose({ name, webhook })}
         >
           {label}
         </Button>

@@ -8,9 +8,7 @@ export function useNow(): number {
     const timer = setInterval(() => {
       setNow(serverNowMs());
     }, 1_000);
-    return () => {
-      clearInterval(timer);
-    };
+    return () => clearInterval(timer);
   }, []);
   return nowMs;
 }

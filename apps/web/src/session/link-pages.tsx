@@ -20,9 +20,7 @@ function tokenOfPage(): string {
 /** A link that is pasted into the tab of an old one changes only what is behind the #: no page is loaded. */
 function onNewLink(look: () => void): () => void {
   addEventListener('hashchange', look);
-  return () => {
-    removeEventListener('hashchange', look);
-  };
+  return () => removeEventListener('hashchange', look);
 }
 
 interface TokenProps {

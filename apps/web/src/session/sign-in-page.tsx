@@ -75,22 +75,12 @@ export function SignInWays({ kind, invitation }: SignInProps) {
   return (
     <Stack>
       {ways.data?.oidc === true && (
-        <Button
-          loading={oidc.isPending}
-          onClick={() => {
-            oidc.mutate();
-          }}
-        >
+        <Button loading={oidc.isPending} onClick={() => oidc.mutate()}>
           {texts.oidc}
         </Button>
       )}
       {hasWallets && (
-        <Wallets
-          isBusy={wallet.isPending}
-          onChoose={(chosen) => {
-            wallet.mutate(chosen);
-          }}
-        />
+        <Wallets isBusy={wallet.isPending} onChoose={(chosen) => wallet.mutate(chosen)} />
       )}
       {kind === 'operator' && <LinkHint />}
       {problem !== null && <SignInProblem problem={problem} />}
@@ -147,9 +137,7 @@ export function Wallets({ isBusy, onChoose }: WalletsProps) {
       key={wallet.info.uuid}
       variant="default"
       loading={isBusy}
-      onClick={() => {
-        onChoose(wallet);
-      }}
+      onClick={() => onChoose(wallet)}
     >
       <span className="text-of-others">{texts.wallet(wallet.info.name.slice(0, 60))}</span>
     </Button>

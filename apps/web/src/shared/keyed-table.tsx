@@ -87,9 +87,7 @@ function Pages<Row>({
           <Button
             variant="default"
             disabled={keys.length === 1}
-            onClick={() => {
-              setKeys(keys.slice(0, -1));
-            }}
+            onClick={() => setKeys(keys.slice(0, -1))}
           >
             Previous
           </Button>

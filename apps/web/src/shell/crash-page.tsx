@@ -10,13 +10,7 @@ export function CrashPage() {
         {crash.title}
       </Title>
       <Text>{crash.more}</Text>
-      <Button
-        onClick={() => {
-          location.reload();
-        }}
-      >
-        {crash.reload}
-      </Button>
+      <Button onClick={() => location.reload()}>{crash.reload}</Button>
     </Stack>
   );
 }

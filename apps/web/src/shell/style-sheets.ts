@@ -5,9 +5,7 @@ export async function applyStyleSheets(): Promise<void> {
     [...links].map(
       (link) =>
         new Promise<void>((resolve) => {
-          const isOver = (): void => {
-            resolve();
-          };
+          const isOver = (): void => resolve();
           link.onload = isOver;
           link.onerror = isOver;
           link.rel = 'stylesheet';

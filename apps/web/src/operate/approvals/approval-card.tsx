@@ -97,9 +97,7 @@ function Decision({ approval, onDecided }: CardProps) {
       onDecided(decided);
       await queries.invalidateQueries({ queryKey: ['operate'] });
     },
-    onError: () => {
-      setIsAsked(false);
-    },
+    onError: () => setIsAsked(false),
   });
   return (
     <Stack gap="xs" mt="sm">
@@ -107,12 +105,7 @@ function Decision({ approval, onDecided }: CardProps) {
       {decide.isError && <Problem problem={decide.error} />}
       <Group>
         {!isOwn && (
-          <Button
-            disabled={!mayOperate}
-            onClick={() => {
-              setIsAsked(true);
-            }}
-          >
+          <Button disabled={!mayOperate} onClick={() => setIsAsked(true)}>
             {words.approve}
           </Button>
         )}
@@ -120,9 +113,7 @@ function Decision({ approval, onDecided }: CardProps) {
           variant="default"
           disabled={!mayOperate}
           loading={decide.isPending}
-          onClick={() => {
-            decide.mutate('refuse');
-          }}
+          onClick={() => decide.mutate('refuse')}
         >
           {isOwn ? words.withdraw : words.refuse}
         </Button>
@@ -134,12 +125,8 @@ function Decision({ approval, onDecided }: CardProps) {
           consequence={`${words.confirm} ${summary}`}
           isPending={decide.isPending}
           problem={null}
-          onConfirm={() => {
-            decide.mutate('approve');
-          }}
-          onClose={() => {
-            setIsAsked(false);
-          }}
+          onConfirm={() => decide.mutate('approve')}
+          onClose={() => setIsAsked(false)}
         />
       )}
     </Stack>

@@ -59,12 +59,7 @@ export function ApprovalsPage() {
               <ApprovalCard key={approval.id} approval={approval} onDecided={setDecided} />
             ))}
             {which === 'all' && found.length === MOST && (
-              <Button
-                variant="default"
-                onClick={() => {
-                  setBefore(found.at(-1)?.id);
-                }}
-              >
+              <Button variant="default" onClick={() => setBefore(found.at(-1)?.id)}>
                 {words.older}
               </Button>
             )}

@@ -24,9 +24,7 @@ export function ReasonField({ value, onChange, error = null }: ReasonFieldProps)
       maxLength={LONGEST}
       error={error}
       value={value}
-      onChange={({ currentTarget }) => {
-        onChange(currentTarget.value);
-      }}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
   );
 }

@@ -35,9 +35,7 @@ export function AuditsPage() {
           value={stakeSet}
           allowDeselect={false}
           maw={240}
-          onChange={(chosen) => {
-            setStakeSet(chosen ?? 'default');
-          }}
+          onChange={(chosen) => setStakeSet(chosen ?? 'default')}
         />
       )}
       <KeyedTable

@@ -37,9 +37,7 @@ export function DoctorPage() {
   });
   const look = useMutation({
     mutationFn: () => dataOf(consoleApi.POST('/api/operate/doctor')),
-    onSuccess: (begun) => {
-      queries.setQueryData(QUERY, begun);
-    },
+    onSuccess: (begun) => queries.setQueryData(QUERY, begun),
   });
   return (
     <Stack>
@@ -48,13 +46,7 @@ export function DoctorPage() {
       <Loaded query={report}>
         {(data) => (
           <>
-            <LookButton
-              report={data}
-              isStarting={look.isPending}
-              onLook={() => {
-                look.mutate();
-              }}
-            />
+            <LookButton report={data} isStarting={look.isPending} onLook={() => look.mutate()} />
             {look.isError && <Problem problem={look.error} />}
             {data.state === 'never' ? <Empty>{words.never}</Empty> : <Findings report={data} />}
           </>
@@ -114,9 +106,7 @@ function Findings({ report }: { readonly report: Report }) {
       <Switch
         label={words.showAll}
         checked={showsAll}
-        onChange={({ currentTarget }) => {
-          setShowsAll(currentTarget.checked);
-        }}
+        onChange={({ currentTarget }) => setShowsAll(currentTarget.checked)}
       />
       {shown.length > 0 && (
         <Rows

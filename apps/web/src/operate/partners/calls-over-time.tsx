@@ -55,9 +55,7 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
           aria-label={words.range}
           data={RANGES.map((value) => ({ value, label: words.hours[value] }))}
           value={hours}
-          onChange={(chosen) => {
-            setHours(RANGES.find((one) => one === chosen) ?? '24');
-          }}
+          onChange={(chosen) => setHours(RANGES.find((one) => one === chosen) ?? '24')}
         />
         <Loaded query={found}>
           {({ hours: rows }) =>

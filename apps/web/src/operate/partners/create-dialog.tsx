@@ -51,9 +51,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
               data-autofocus
               maxLength={LONGEST_NAME}
               value={name}
-              onChange={({ currentTarget }) => {
-                setName(currentTarget.value);
-              }}
+              onChange={({ currentTarget }) => setName(currentTarget.value)}
             />
             <NumberInput
               label={words.rate}

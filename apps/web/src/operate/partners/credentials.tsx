@@ -22,9 +22,7 @@ const words = deskTexts.credentials;
 export function Credentials({ partner }: { readonly partner: Partner }) {
   const [asked, setAsked] = useState<'add' | Credential | undefined>(undefined);
   const isAdmin = useIsAdmin();
-  const close = (): void => {
-    setAsked(undefined);
-  };
+  const close = (): void => setAsked(undefined);
   const columns: readonly Column<Credential>[] = [
     { header: words.prefix, cell: ({ keyPrefix }) => `${keyPrefix}…` },
     { header: words.created, cell: ({ createdAt }) => <When at={createdAt} /> },
@@ -47,12 +45,7 @@ export function Credentials({ partner }: { readonly partner: Partner }) {
       />
       {isAdmin && (
         <Group mt="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              setAsked('add');
-            }}
-          >
+          <Button variant="default" onClick={() => setAsked('add')}>
             {words.add}
           </Button>
         </Group>
@@ -77,9 +70,7 @@ function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => v
       size="xs"
       variant="default"
       aria-label={words.revokeTitle(one.keyPrefix)}
-      onClick={() => {
-        onAsk(one);
-      }}
+      onClick={() => onAsk(one)}
     >
       {words.revoke}
     </Button>
@@ -114,9 +105,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
       consequence={consequenceOf('partner rotate')}
       isPending={add.isPending}
       problem={add.error}
-      onConfirm={() => {
-        add.mutate();
-      }}
+      onConfirm={() => add.mutate()}
       onClose={() => {
         // Else the answer, which comes once, would find no dialog.
         if (!add.isPending) onClose();
@@ -155,9 +144,7 @@ function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: Revoke
       second={isLast ? { warning: words.last, sure: words.lastSure } : undefined}
       isPending={revoke.isPending}
       problem={revoke.error}
-      onConfirm={() => {
-        revoke.mutate();
-      }}
+      onConfirm={() => revoke.mutate()}
       onClose={onClose}
     />
   );

@@ -43,9 +43,7 @@ export function Invitations({ partner, invitations }: InvitationsProps) {
         variant="default"
         aria-label={`${words.withdraw}: ${note}`}
         loading={withdraw.isPending}
-        onClick={() => {
-          withdraw.mutate(id);
-        }}
+        onClick={() => withdraw.mutate(id)}
       >
         {words.withdraw}
       </Button>

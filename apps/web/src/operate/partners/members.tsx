@@ -37,9 +37,7 @@ export function Members({ partner }: { readonly partner: string }) {
         }),
       ),
   });
-  const close = (): void => {
-    setAsked(undefined);
-  };
+  const close = (): void => setAsked(undefined);
   return (
     <Card title={words.title}>
       <Loaded query={members}>
@@ -61,12 +59,7 @@ export function Members({ partner }: { readonly partner: string }) {
       </Loaded>
       {isAdmin && (
         <Group mt="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              setAsked('invite');
-            }}
-          >
+          <Button variant="default" onClick={() => setAsked('invite')}>
             {words.invite}
           </Button>
         </Group>
@@ -94,9 +87,7 @@ function columnsOf(isAdmin: boolean, onRemove: (one: Member) => void): readonly 
       size="xs"
       variant="default"
       aria-label={words.removeTitle(member.name)}
-      onClick={() => {
-        onRemove(member);
-      }}
+      onClick={() => onRemove(member)}
     >
       {words.remove}
     </Button>
@@ -143,18 +134,14 @@ function InviteDialog({ partner, onClose }: DialogProps) {
               error={isTooLong && words.noteTooLong(count)}
               data-autofocus
               value={note}
-              onChange={({ currentTarget: { value } }) => {
-                setNote(value);
-              }}
+              onChange={({ currentTarget: { value } }) => setNote(value)}
             />
             {invite.isError && <Problem problem={refusalOf(invite.error)} />}
             <Group justify="end">
               <Button
                 loading={invite.isPending}
                 disabled={count === 0 || isTooLong}
-                onClick={() => {
-                  invite.mutate();
-                }}
+                onClick={() => invite.mutate()}
               >
                 {words.invite}
               </Button>
@@ -199,9 +186,7 @@ function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly mem
       consequence={consequenceOf('partner remove-member')}
       isPending={remove.isPending}
       problem={remove.error}
-      onConfirm={() => {
-        remove.mutate();
-      }}
+      onConfirm={() => remove.mutate()}
       onClose={onClose}
     />
   );

@@ -79,12 +79,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
         actions={
           mayOperate &&
           standing !== 'no-callback' && (
-            <Button
-              variant="default"
-              onClick={() => {
-                setIsAsked(true);
-              }}
-            >
+            <Button variant="default" onClick={() => setIsAsked(true)}>
               {isPaused ? words.resume : words.pause}
             </Button>
           )
@@ -106,9 +101,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
           id={partner.id}
           isPaused={isPaused}
           onDone={setResult}
-          onClose={() => {
-            setIsAsked(false);
-          }}
+          onClose={() => setIsAsked(false)}
         />
       )}
     </>
@@ -151,9 +144,7 @@ function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
       isPending={change.isPending}
       problem={change.error}
       isReady={!needsReason || reason.trim() !== ''}
-      onConfirm={() => {
-        change.mutate();
-      }}
+      onConfirm={() => change.mutate()}
       onClose={onClose}
     >
       {needsReason && <ReasonField value={reason} onChange={setReason} />}

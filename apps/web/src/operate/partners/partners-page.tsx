@@ -51,17 +51,7 @@ export function PartnersPage() {
   return (
     <Stack>
       <PageTitle
-        actions={
-          isAdmin && (
-            <Button
-              onClick={() => {
-                setIsCreating(true);
-              }}
-            >
-              {words.create}
-            </Button>
-          )
-        }
+        actions={isAdmin && <Button onClick={() => setIsCreating(true)}>{words.create}</Button>}
       >
         {words.title}
       </PageTitle>
@@ -70,9 +60,7 @@ export function PartnersPage() {
         maw={320}
         maxLength={LONGEST_NAME}
         value={name}
-        onChange={({ currentTarget }) => {
-          setName(currentTarget.value);
-        }}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <KeyedTable
         caption={words.title}
@@ -88,13 +76,7 @@ export function PartnersPage() {
         rowKey={({ id }) => id}
         empty={part === '' ? words.empty : words.noneFits}
       />
-      {isCreating && (
-        <CreateDialog
-          onClose={() => {
-            setIsCreating(false);
-          }}
-        />
-      )}
+      {isCreating && <CreateDialog onClose={() => setIsCreating(false)} />}
     </Stack>
   );
 }

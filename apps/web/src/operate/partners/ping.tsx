@@ -44,9 +44,7 @@ export function Ping({ partner }: { readonly partner: string }) {
               placeholder="0x…"
               flex={1}
               value={address}
-              onChange={({ currentTarget: { value } }) => {
-                setAddress(value);
-              }}
+              onChange={({ currentTarget: { value } }) => setAddress(value)}
             />
             <Button type="submit" loading={ping.isPending} disabled={!ADDRESS.test(address.trim())}>
               {words.go}

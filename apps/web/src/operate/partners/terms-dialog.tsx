@@ -57,9 +57,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
   const consequenceOf = useConsequences();
   const [before] = useState(() => formOf(partner));
   const [form, setForm] = useState<TermsForm>(before);
-  const put = (change: Partial<TermsForm>): void => {
-    setForm({ ...form, ...change });
-  };
+  const put = (change: Partial<TermsForm>): void => setForm({ ...form, ...change });
   const [reason, setReason] = useState('');
   const change = changeOf(before, form);
   const isCallback = useHasSecondOperator() && change.callback !== undefined;
@@ -98,9 +96,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
               label={words[name]}
               error={errorOf(name)}
               value={form[name]}
-              onChange={({ currentTarget: { value } }) => {
-                put({ [name]: value });
-              }}
+              onChange={({ currentTarget: { value } }) => put({ [name]: value })}
             />
           ))}
           {TEXTS.map((name) => (
@@ -111,9 +107,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
               placeholder={name === 'key' ? (partner.callback?.keyPrefix ?? '') : ''}
               autoComplete="off"
               value={form[name]}
-              onChange={({ currentTarget: { value } }) => {
-                put({ [name]: value });
-              }}
+              onChange={({ currentTarget: { value } }) => put({ [name]: value })}
             />
           ))}
           <Text size="sm">{words.callback.orNone}</Text>
@@ -123,31 +117,25 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
             autoComplete="new-password"
             error={errorOf('secret')}
             value={form.secret}
-            onChange={({ currentTarget: { value } }) => {
-              put({ secret: value });
-            }}
+            onChange={({ currentTarget: { value } }) => put({ secret: value })}
           />
           <MultiSelect
             label={words.callback.capabilities}
             data={[...CAPABILITIES]}
             value={[...form.capabilities]}
-            onChange={(chosen) => {
-              put({ capabilities: CAPABILITIES.filter((one) => chosen.includes(one)) });
-            }}
+            onChange={(chosen) =>
+              put({ capabilities: CAPABILITIES.filter((one) => chosen.includes(one)) })
+            }
           />
           <Checkbox
             label={words.callback.confirms}
             checked={form.confirm}
-            onChange={({ currentTarget: { checked } }) => {
-              put({ confirm: checked });
-            }}
+            onChange={({ currentTarget: { checked } }) => put({ confirm: checked })}
           />
           <Checkbox
             label={words.callback.allowPrivate}
             checked={form.allowPrivate}
-            onChange={({ currentTarget: { checked } }) => {
-              put({ allowPrivate: checked });
-            }}
+            onChange={({ currentTarget: { checked } }) => put({ allowPrivate: checked })}
           />
           {isCut && <Text size="sm">{words.cutAtOnce}</Text>}
           {needsReason && (

@@ -31,24 +31,13 @@ export function Terms({ partner }: { readonly partner: Partner }) {
       {callback === null ? <Text>{words.noCallback}</Text> : <CallbackFacts callback={callback} />}
       {isAdmin && (
         <Group mt="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              setIsEditing(true);
-            }}
-          >
+          <Button variant="default" onClick={() => setIsEditing(true)}>
             {words.edit}
           </Button>
         </Group>
       )}
       {isEditing && (
-        <TermsDialog
-          partner={partner}
-          onDone={setResult}
-          onClose={() => {
-            setIsEditing(false);
-          }}
-        />
+        <TermsDialog partner={partner} onDone={setResult} onClose={() => setIsEditing(false)} />
       )}
     </Card>
   );

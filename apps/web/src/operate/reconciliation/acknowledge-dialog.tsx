@@ -40,9 +40,7 @@ export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDi
       isPending={acknowledge.isPending}
       problem={acknowledge.error}
       isReady={note.trim() !== ''}
-      onConfirm={() => {
-        acknowledge.mutate();
-      }}
+      onConfirm={() => acknowledge.mutate()}
       onClose={onClose}
     >
       <Code className="text-of-others">{claim.id}</Code>
@@ -54,9 +52,7 @@ export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDi
         minRows={2}
         data-autofocus
         value={note}
-        onChange={({ currentTarget }) => {
-          setNote(currentTarget.value);
-        }}
+        onChange={({ currentTarget }) => setNote(currentTarget.value)}
       />
     </ConfirmDialog>
   );

@@ -28,9 +28,7 @@ export function ClaimsTable({ which }: { readonly which: 'open' | 'all' }) {
           variant="default"
           disabled={!mayOperate || !row.canAcknowledge}
           title={mayOperate ? undefined : texts.shared.onlyOperators}
-          onClick={() => {
-            setChosen(row);
-          }}
+          onClick={() => setChosen(row)}
         >
           {words.acknowledge}
         </Button>
@@ -60,9 +58,7 @@ export function ClaimsTable({ which }: { readonly which: 'open' | 'all' }) {
         <AcknowledgeDialog
           claim={chosen}
           consequence={chosen.consequence}
-          onClose={() => {
-            setChosen(undefined);
-          }}
+          onClose={() => setChosen(undefined)}
         />
       )}
     </>

@@ -52,9 +52,7 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
                 variant="default"
                 {...WHOLE_LABEL}
                 disabled={!mayOperate || action.unavailable !== null}
-                onClick={() => {
-                  setAsked({ action, version });
-                }}
+                onClick={() => setAsked({ action, version })}
               >
                 {action.title}
               </Button>
@@ -68,9 +66,7 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
           id={id}
           asked={asked}
           onDone={setResult}
-          onClose={() => {
-            setAsked(undefined);
-          }}
+          onClose={() => setAsked(undefined)}
         />
       )}
     </Card>
@@ -117,9 +113,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
       isPending={perform.isPending}
       problem={perform.error}
       isReady={(input === null || given.trim() !== '') && (!needsApproval || reason.trim() !== '')}
-      onConfirm={() => {
-        perform.mutate();
-      }}
+      onConfirm={() => perform.mutate()}
       onClose={onClose}
     >
       {input !== null && (
@@ -128,9 +122,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
           maxLength={LONGEST}
           data-autofocus
           value={given}
-          onChange={({ currentTarget: { value } }) => {
-            setGiven(value);
-          }}
+          onChange={({ currentTarget: { value } }) => setGiven(value)}
         />
       )}
       {needsApproval && (

@@ -52,11 +52,7 @@ export function AdoptionPage() {
               />
               {isAdmin ? (
                 <Group>
-                  <Button
-                    onClick={() => {
-                      setAsked(items.slice(0, MOST));
-                    }}
-                  >
+                  <Button onClick={() => setAsked(items.slice(0, MOST))}>
                     {words.adopt(Math.min(items.length, MOST))}
                   </Button>
                 </Group>
@@ -68,13 +64,7 @@ export function AdoptionPage() {
         }
       </Loaded>
       {asked !== undefined && (
-        <AdoptDialog
-          seen={asked}
-          onDone={setResult}
-          onClose={() => {
-            setAsked(undefined);
-          }}
-        />
+        <AdoptDialog seen={asked} onDone={setResult} onClose={() => setAsked(undefined)} />
       )}
     </Stack>
   );
@@ -116,9 +106,7 @@ function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
       isPending={adopt.isPending}
       problem={adopt.error}
       isReady={!needsReason || reason.trim() !== ''}
-      onConfirm={() => {
-        adopt.mutate();
-      }}
+      onConfirm={() => adopt.mutate()}
       onClose={onClose}
     >
       {needsReason && <ReasonField value={reason} onChange={setReason} />}

@@ -34,9 +34,7 @@ export function AuditPart({ wallet, stakeSet }: AuditPartProps) {
         variant="default"
         loading={audit.isPending}
         disabled={!mayOperate}
-        onClick={() => {
-          audit.mutate();
-        }}
+        onClick={() => audit.mutate()}
       >
         {words.audit}
       </Button>

@@ -67,18 +67,14 @@ function OneWallet({ wallet }: { readonly wallet: string }) {
           value={stakeSet}
           allowDeselect={false}
           maw={240}
-          onChange={(chosen) => {
-            setStakeSet(chosen ?? 'default');
-          }}
+          onChange={(chosen) => setStakeSet(chosen ?? 'default')}
         />
       )}
       <SegmentedControl
         aria-label={words.days}
         data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
         value={range}
-        onChange={(chosen) => {
-          setRange(RANGES.find((known) => known === chosen) ?? '30');
-        }}
+        onChange={(chosen) => setRange(RANGES.find((known) => known === chosen) ?? '30')}
         maw={420}
       />
       <Loaded query={history} skeleton={<Skeletons lines={8} />}>

@@ -24,19 +24,12 @@ export function DocsPage() {
           label={words.search}
           mb="md"
           value={search}
-          onChange={({ currentTarget }) => {
-            setSearch(currentTarget.value);
-          }}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
         />
         {search.trim() === '' ? (
           <DocumentList current={page} />
         ) : (
-          <Results
-            search={search}
-            onChosen={() => {
-              setSearch('');
-            }}
-          />
+          <Results search={search} onChosen={() => setSearch('')} />
         )}
       </div>
       <div className={classes['document-place']}>

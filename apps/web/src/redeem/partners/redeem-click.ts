@@ -49,14 +49,10 @@ export function useRedeemClick(wallet: string, partner: string): RedeemClick {
       }
     };
     void ask();
-    return () => {
-      ending.abort();
-    };
+    return () => ending.abort();
     // eslint-disable-next-line react-hooks/exhaustive-deps -- one run for each click; `take` is another function each time
   }, [text]);
-  const clearRefusal = (): void => {
-    setRefusal(undefined);
-  };
+  const clearRefusal = (): void => setRefusal(undefined);
   return { pending: clickOf(text), isWaiting, refusal, isRefusalOver, clearRefusal };
 }
 
@@ -75,9 +71,7 @@ function useWaitIsOver(refusal: ApiProblem | undefined): boolean {
     const seconds = refusal?.retryAfterSeconds;
     if (seconds === undefined) return undefined;
     const timer = setTimeout(setOver, seconds * 1000, refusal);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [refusal]);
   return refusal !== undefined && over === refusal;
 }

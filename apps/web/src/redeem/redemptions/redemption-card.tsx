@@ -39,12 +39,7 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
       aria-label={`${points}, ${redemption.partner.name}`}
     >
       <Stack gap="sm">
-        <UnstyledButton
-          aria-expanded={isUnfolded}
-          onClick={() => {
-            setUnfolded(!isUnfolded);
-          }}
-        >
+        <UnstyledButton aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
           <Group justify="space-between" gap="xs" align="start">
             <Text size="sm" c="dimmed" className="text-of-others">
               {points} · {redemption.partner.name}

@@ -61,9 +61,7 @@ export function useRedemptions(wallet: string) {
 /** What was just made or cancelled here. */
 export function useTakeRedemption(wallet: string): (redemption: Redemption) => void {
   const client = useQueryClient();
-  return (redemption) => {
-    takeIn(client, wallet, [redemption]);
-  };
+  return (redemption) => takeIn(client, wallet, [redemption]);
 }
 
 function pollEvery(feed: Feed, known: Redemptions | undefined): number {

@@ -15,9 +15,7 @@ export function useConnectWallet(): Choosing {
     failure: isError ? walletFailure(error) : undefined,
     choose: (chosen) => {
       setWallet(chosen);
-      const onSuccess = (): void => {
-        rememberWallet(chosen.info.rdns);
-      };
+      const onSuccess = (): void => rememberWallet(chosen.info.rdns);
       mutate({ connector: connectorOf(chosen) }, { onSuccess });
     },
   };

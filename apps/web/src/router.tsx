@@ -1,10 +1,9 @@
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
 import { operateRoutes } from './operate/routes';
 import { partnerRoutes } from './partner/routes';
-import { CrashPage } from './shell/crash-page';
+import { CrashPage } from './shell/fallback-pages';
 import { rootRoute } from './shell/root-route';
 import { lazyPage } from './shell/upgrades';
-
 const home = createRoute({
   getParentRoute: () => rootRoute,
   path: '/',

@@ -1,9 +1,8 @@
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Dialog } from './dialog';
-import { Problem } from '../shared/problem';
+import { Problem } from '../shared/loaded';
 import { texts } from './texts';
-
 interface ConfirmDialogProps {
   readonly title: string;
   /** Of the button that does it. Default: the title. */

@@ -8,13 +8,11 @@ import { freshSignIn } from '../api/fresh-sign-in';
 import { serverNowMs } from '../api/server-clock';
 import { signInByWallet } from '../session/wallet-sign-in';
 import { type BrowserWallet } from '../wallets/browser-wallets';
-import { ProblemAlert } from '../session/problem-alert';
-import { LinkHint, Wallets } from '../session/sign-in-page';
+import { LinkHint, ProblemAlert, Wallets } from '../session/sign-in-page';
 import { texts as shared } from '../session/texts';
 import { rememberSession, type Session } from '../session/use-session';
-import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in';
+import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in-page';
 import { texts } from './texts';
-
 const words = texts.fresh;
 
 /** Asks for the sign-in that a request waits for, above the form that sent it. */

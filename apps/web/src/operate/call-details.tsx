@@ -4,8 +4,7 @@ import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
 import { type ConsoleBody } from '../api/console-client';
 import { deskTexts } from './desk-texts';
-import { Fact } from './overview/card';
-
+import { Fact } from './card';
 type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;

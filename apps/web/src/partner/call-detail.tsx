@@ -3,10 +3,11 @@ import { Link } from '@tanstack/react-router';
 import { Dialog } from '../desk/dialog';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
-import { type Call, outcomeText } from './call-outcome';
 import { adviceOf, verdictText } from './plain-words';
 import { questionOf } from './signature-question';
 import { texts } from './texts';
+import { type components } from '../api/console.generated';
+import { type Tone } from '../shared/status-badge';
 
 const words = texts.calls;
 
@@ -92,4 +93,18 @@ function SignedContent({ baseString }: { readonly baseString: NonNullable<Call['
       {isWhole ? <Bytes label="SHA-256">{sha256}</Bytes> : <Text size="sm">{words.notWhole}</Text>}
     </>
   );
+}
+
+export type Call = components['schemas']['OwnCall'];
+
+export function toneOf({ outcome, verdict }: Call): Tone {
+  if (outcome === null) return 'busy';
+  if (outcome !== 'answer') return 'bad';
+  return verdict === 'verified' ? 'good' : 'warning';
+}
+
+/** How far the call came, in a few words. */
+export function outcomeText({ outcome, answer }: Call): string {
+  const shown = texts.calls.outcomes[outcome ?? 'open'] ?? '';
+  return answer === null ? shown : `${shown} ${answer.status}`;
 }

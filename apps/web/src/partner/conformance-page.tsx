@@ -13,10 +13,9 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
+import { consoleApi, dataOf, getFrom } from '../api/console-client';
 import { type components } from '../api/console.generated';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { useKept } from '../shared/use-kept';
 import { When } from '../shared/when';
@@ -25,7 +24,6 @@ import { isWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { OpenDeductions } from './open-deductions';
 import { texts } from './texts';
-
 const words = texts.conformance;
 const KEY = ['partner', 'conformance'];
 const LOOK_AGAIN_MS = 1000;
@@ -38,7 +36,7 @@ type Check = Report['checks'][number];
 export function ConformancePage() {
   const query = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/partner/conformance', { signal })),
+    queryFn: (context) => getFrom('/api/partner/conformance')(context),
     refetchInterval: ({ state }) => (isUnderWay(state.data?.run) ? LOOK_AGAIN_MS : false),
   });
   return (

@@ -5,16 +5,14 @@ import { ApiProblem } from '../api/api-problem';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { When } from '../shared/when';
 import { choicesOf } from './credential-choices';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
 import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { texts } from './texts';
-import { type Credential, STANDING_KEY, useStanding } from './use-standing';
-
+import { type Credential, STANDING_KEY, useStanding } from './queries';
 const words = texts.credentials;
 type Issued = components['schemas']['OwnIssuedCredential'];
 interface Action {

@@ -1,6 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, dataOf } from '../api/console-client';
+import { getFrom } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { type Column, Rows } from '../shared/keyed-table';
 import { When } from '../shared/when';
@@ -26,8 +26,7 @@ const OPEN_COLUMNS: readonly Column<OpenDeduction>[] = [
 export function OpenDeductions() {
   const { data } = useQuery({
     queryKey: ['partner', 'conformance', 'deductions'],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/conformance/deductions', { signal })),
+    queryFn: getFrom('/api/partner/conformance/deductions'),
     refetchInterval: LOOK_AGAIN_MS,
   });
   const open = data?.deductions ?? [];

@@ -10,8 +10,7 @@ import { When } from '../shared/when';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { type Standing, STANDING_KEY, useStanding } from './use-standing';
-
+import { type Standing, STANDING_KEY, useStanding } from './queries';
 const words = texts.overview;
 
 /** How the partner is set up here. */

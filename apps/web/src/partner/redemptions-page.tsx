@@ -2,12 +2,11 @@ import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
-import { consoleApi, dataOf } from '../api/console-client';
+import { consoleApi, dataOf, getFrom } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { Amount } from '../shared/amount';
 import { type Column, KeyedTable, Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
@@ -16,7 +15,6 @@ import { showColumn, useChoice, useTimes, useWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { actorText, eventText, noConfirmationText, reasonText, stateText } from './plain-words';
 import { texts } from './texts';
-
 const words = texts.redemptions;
 /** While a confirmation is on its way. */
 const LOOK_AGAIN_MS = 2000;
@@ -92,8 +90,8 @@ export function RedemptionsPage() {
 function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const query = useQuery({
     queryKey: ['partner', 'redemption', id],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/redemptions/{id}', { params: { path: { id } }, signal })),
+    queryFn: (context) =>
+      getFrom('/api/partner/redemptions/{id}', { params: { path: { id } } })(context),
     refetchInterval: ({ state }) =>
       state.data?.confirmation?.state === 'pending' ? LOOK_AGAIN_MS : false,
   });

@@ -2,7 +2,7 @@ import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
-import { consoleApi, dataOf } from '../api/console-client';
+import { consoleApi, dataOf, getFrom } from '../api/console-client';
 import { type components } from '../api/console.generated';
 import { type Column, KeyedTable } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
@@ -99,8 +99,7 @@ export function RequestsPage() {
 function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const query = useQuery({
     queryKey: ['partner', 'request', id],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/requests/{id}', { params: { path: { id } }, signal })),
+    queryFn: getFrom('/api/partner/requests/{id}', { params: { path: { id } } }),
   });
   return (
     <Dialog onClose={onClose} title={words.detail} size="xl">

@@ -13,15 +13,13 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { useKept } from '../shared/use-kept';
 import { Bytes } from './bytes';
 import { PageTitle } from '../desk/page-title';
 import { CALLBACK, lacksQuery, NO_QUESTION, type SignatureQuestion } from './signature-question';
 import { texts } from './texts';
-import { type Standing, useStanding } from './use-standing';
-
+import { type Standing, useStanding } from './queries';
 const words = texts.signature;
 type Explanation = components['schemas']['SignatureExplanation'];
 

@@ -3,14 +3,12 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { Bytes, Signed } from './bytes';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { useStanding } from './use-standing';
-
+import { useStanding } from './queries';
 const words = texts.snapshot;
 type Answer = components['schemas']['SnapshotAnswer'];
 

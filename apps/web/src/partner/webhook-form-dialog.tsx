@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
-import { Problem } from '../shared/problem';
+import { Problem } from '../shared/loaded';
 import { texts } from './texts';
 import {
   formOf,
@@ -15,7 +15,6 @@ import {
   wishOf,
 } from './webhook-form';
 import { webhookTexts as words } from './webhook-texts';
-
 interface WebhookDialogProps {
   /** That is changed; absent: another one is added. */
   readonly webhook?: Webhook;

@@ -5,18 +5,16 @@ import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { PageTitle } from '../desk/page-title';
 import { type Column, KeyedTable } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { showColumn, useChoice } from './filters';
 import { texts } from './texts';
-import { useWebhooks, WEBHOOKS_KEY } from './use-webhooks';
+import { useWebhooks, WEBHOOKS_KEY } from './queries';
 import { WebhookEvent } from './webhook-event';
 import { type Webhook } from './webhook-form';
 import { WebhookReplay } from './webhook-replay';
 import { webhookTexts as words } from './webhook-texts';
-
 type Logged = ConsoleBody<'WebhookEvent'>;
 type State = Logged['state'];
 

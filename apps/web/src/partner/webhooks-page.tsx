@@ -4,24 +4,22 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { PageTitle } from '../desk/page-title';
 import { Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Empty, Skeletons } from '../shared/placeholders';
+import { Empty, Loaded, Skeletons } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { texts } from './texts';
-import { useWebhooks, WEBHOOKS_KEY } from './use-webhooks';
+import { useWebhooks, WEBHOOKS_KEY } from './queries';
 import {
   type MadeSecret,
-  WebhookSecret,
   WebhookPause,
   WebhookRemoval,
   WebhookRotation,
+  WebhookSecret,
   WebhookTest,
 } from './webhook-dialogs';
 import { type Webhook } from './webhook-form';
 import { WebhookDialog } from './webhook-form-dialog';
 import { webhookTexts as words } from './webhook-texts';
-
 type ActionName = 'change' | 'pause' | 'rotate' | 'test' | 'remove';
 interface Action {
   readonly name: ActionName;

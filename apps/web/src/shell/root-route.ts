@@ -1,6 +1,5 @@
 import { createRootRoute } from '@tanstack/react-router';
-import { NotFoundPage } from './not-found-page';
+import { NotFoundPage } from './fallback-pages';
 import { Shell } from './shell';
-
 /** All areas hang their routes here. */
 export const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage });

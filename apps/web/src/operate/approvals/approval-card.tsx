@@ -1,18 +1,19 @@
 import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, pollFrom } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
-import { Problem } from '../../shared/problem';
+import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
-import { FoldedBlock } from '../call-details';
-import { Fact } from '../overview/card';
+import { When, WithTimes } from '../../shared/when';
+import { FoldedBlock, RedemptionAnchor } from '../call-details';
+import { Fact } from '../card';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
-import { AboutRedemption } from './about-redemption';
+import { useMayOperate } from '../operator';
+import { Amount } from '../../shared/amount';
+import { deskTexts } from '../desk-texts';
+import { StateBadge } from '../badges';
 
 type Approval = ConsoleBody<'Approval'>;
 
@@ -130,5 +131,46 @@ function Decision({ approval, onDecided }: CardProps) {
         />
       )}
     </Stack>
+  );
+}
+
+/** The redemption that a request is about, as it is now. */
+function AboutRedemption({ id }: { readonly id: string }) {
+  const { columns } = deskTexts.redemptions;
+  const redemption = useQuery({
+    queryKey: ['operate', 'redemptions', 'one', id],
+    queryFn: pollFrom('/api/operate/redemptions/{redemption}', {
+      params: { path: { redemption: id } },
+    }),
+  });
+  return (
+    <>
+      <Fact name={columns.id}>
+        <RedemptionAnchor id={id} mayBreak />
+      </Fact>
+      <Loaded query={redemption}>
+        {({ state, reason, partner, wallet, points, tokens, usd }) => (
+          <>
+            <Fact name={columns.usd}>
+              <Amount value={usd} />
+            </Fact>
+            <Fact name={columns.points}>
+              <Amount value={points} />
+            </Fact>
+            <Fact name={columns.tokens}>
+              <Amount value={tokens} maxFraction={6} />
+            </Fact>
+            <Fact name={columns.partner}>
+              <bdi>{partner.name}</bdi>
+            </Fact>
+            <Fact name={columns.wallet}>{wallet}</Fact>
+            <Fact name={columns.state}>
+              <StateBadge state={state} />
+              {reason !== null && <Text size="xs">{reason}</Text>}
+            </Fact>
+          </>
+        )}
+      </Loaded>
+    </>
   );
 }

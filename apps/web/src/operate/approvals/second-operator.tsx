@@ -1,9 +1,7 @@
 import { Alert, Text, TextInput } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
+import { When, WithTimes } from '../../shared/when';
 import { texts } from '../texts';
-
 type Result = ConsoleBody<'ActionResult'>;
 
 const words = texts.approvals;

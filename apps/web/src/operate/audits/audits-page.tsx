@@ -1,4 +1,4 @@
-import { Anchor, Select, Stack, Text } from '@mantine/core';
+import { Anchor, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
@@ -8,8 +8,7 @@ import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
-import { useStakeSets } from '../use-stake-sets';
-
+import { StakeSetChoice } from '../stake-set-choice';
 type Run = ConsoleBody<'AuditRun'>;
 type Row = Run & { readonly tokenSymbol: string | null };
 
@@ -22,22 +21,12 @@ const words = texts.audits;
 
 /** The comparisons of the index with the contract, newest first. */
 export function AuditsPage() {
-  const sets = useStakeSets();
   const [stakeSet, setStakeSet] = useState('default');
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
       <Text>{words.intro}</Text>
-      {sets.length > 1 && (
-        <Select
-          label={texts.shared.stakeSet}
-          data={[...sets]}
-          value={stakeSet}
-          allowDeselect={false}
-          maw={240}
-          onChange={(chosen) => setStakeSet(chosen ?? 'default')}
-        />
-      )}
+      <StakeSetChoice value={stakeSet} onChange={setStakeSet} />
       <KeyedTable
         caption={words.title}
         queryKey={['operate', 'audits', stakeSet]}

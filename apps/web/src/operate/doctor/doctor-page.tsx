@@ -1,18 +1,15 @@
 import { Button, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
-import { useNow } from '../../redeem/use-now';
+import { consoleApi, type ConsoleBody, dataOf, pollFrom } from '../../api/console-client';
+import { useNow } from '../../api/server-clock';
 import { Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
-import { Problem } from '../../shared/problem';
+import { Empty, Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
-
+import { useMayOperate } from '../operator';
 type Report = ConsoleBody<'DoctorReport'>;
 type Finding = ConsoleBody<'Finding'>;
 
@@ -31,8 +28,7 @@ export function DoctorPage() {
   const queries = useQueryClient();
   const report = useQuery({
     queryKey: QUERY,
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(consoleApi.GET('/api/operate/doctor', { signal, headers: refreshing(queryKey) })),
+    queryFn: (context) => pollFrom('/api/operate/doctor')(context),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? ASK_MS : false),
   });
   const look = useMutation({

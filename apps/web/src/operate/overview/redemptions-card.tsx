@@ -1,17 +1,15 @@
 import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText } from '../../shared/when';
-import { useOpenApprovals } from '../approvals/use-open-approvals';
-import { StateBadge } from '../state-badge';
+import { useOpenApprovals } from '../approvals/open-approvals';
+import { StateBadge } from '../badges';
 import { texts } from '../texts';
-import { Card } from './card';
-import { EVERY_MS } from './refresh';
-
+import { Card, EVERY_MS } from '../card';
 type Figures = ConsoleBody<'RedemptionFigures'>;
 
 const words = texts.overview.redemptions;
@@ -19,13 +17,7 @@ const words = texts.overview.redemptions;
 export function RedemptionsCard() {
   const figures = useQuery({
     queryKey: ['operate', 'overview', 'redemptions'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/redemptions', {
-          signal,
-          headers: refreshing(queryKey),
-        }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/redemptions'),
     refetchInterval: EVERY_MS,
   });
   return (

@@ -3,12 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
-import { newRequest } from '../new-request';
-import { useConsequences } from '../use-consequences';
-import { HELD, IssuedCredential } from './issued-credential';
-
+import { HELD, IssuedCredential, newRequest } from './issued-credential';
+import { useConsequences } from '../operator';
 const words = deskTexts.partner;
 const LONGEST_NAME = 100;
 

@@ -7,12 +7,9 @@ import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
-import { newRequest } from '../new-request';
-import { Card } from '../overview/card';
-import { useConsequences } from '../use-consequences';
-import { useIsAdmin } from '../use-role';
-import { HELD, IssuedCredential } from './issued-credential';
-
+import { HELD, IssuedCredential, newRequest } from './issued-credential';
+import { Card } from '../card';
+import { useConsequences, useIsAdmin } from '../operator';
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Credential = ConsoleBody<'PartnerCredential'>;
 

@@ -2,11 +2,10 @@ import { Button } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { consoleApi, type ConsoleBody } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { useIsAdmin } from '../use-role';
-
+import { useIsAdmin } from '../operator';
 type Invitation = ConsoleBody<'PartnerInvitation'>;
 
 interface InvitationsProps {

@@ -2,22 +2,18 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../../desk/dialog';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Problem } from '../../shared/problem';
+import { Loaded, Problem } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
-import { CopyLine } from '../../desk/copy-line';
+import { CopyLine, HELD } from './issued-credential';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
-import { useConsequences } from '../use-consequences';
-import { useIsAdmin } from '../use-role';
+import { Card } from '../card';
+import { useConsequences, useIsAdmin } from '../operator';
 import { ApiProblem } from '../../api/api-problem';
 import { namedField } from './named-field';
 import { Invitations } from './invitations';
-import { HELD } from './issued-credential';
-
 type Member = ConsoleBody<'PartnerMember'>;
 
 const words = deskTexts.members;
@@ -29,13 +25,7 @@ export function Members({ partner }: { readonly partner: string }) {
   const isAdmin = useIsAdmin();
   const members = useQuery({
     queryKey: ['operate', 'partners', partner, 'members'],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/partners/{partner}/members', {
-          params: { path: { partner } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/partners/{partner}/members', { params: { path: { partner } } }),
   });
   const close = (): void => setAsked(undefined);
   return (

@@ -2,25 +2,22 @@ import { Anchor, Button, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { Loaded } from '../../shared/loaded';
-import { Skeletons } from '../../shared/placeholders';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
+import { Loaded, Skeletons } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
+import { Card, Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
-import { useConsequences, useHasSecondOperator } from '../use-consequences';
-import { useMayOperate } from '../use-role';
+import { useConsequences, useHasSecondOperator, useMayOperate } from '../operator';
 import { Credentials } from './credentials';
 import { Members } from './members';
 import { PartnerByName } from './partner-by-name';
 import { PartnerCalls } from './partner-calls';
 import { Ping } from './ping';
-import { StandingBadge } from './standing-badge';
+import { StandingBadge } from '../badges';
 import { Terms } from './terms';
-
 const CallsOverTime = lazy(() => import('./calls-over-time'));
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;
@@ -35,13 +32,7 @@ export function PartnerPage() {
 function OnePartner({ id }: { readonly id: string }) {
   const partner = useQuery({
     queryKey: ['operate', 'partners', id],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/partners/{partner}', {
-          params: { path: { partner: id } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/partners/{partner}', { params: { path: { partner: id } } }),
   });
   return (
     <Stack>

@@ -8,10 +8,9 @@ import { useKept } from '../../shared/use-kept';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
-import { useIsAdmin } from '../use-role';
+import { useIsAdmin } from '../operator';
 import { CreateDialog } from './create-dialog';
-import { StandingBadge } from './standing-badge';
-
+import { StandingBadge } from '../badges';
 type Partner = ConsoleBody<'PartnerSummary'>;
 
 const words = deskTexts.partners;

@@ -2,13 +2,12 @@ import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { consoleApi, dataOf } from '../../api/console-client';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { FoldedBlock } from '../call-details';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
-import { useMayOperate } from '../use-role';
-
+import { Card, Fact } from '../card';
+import { useMayOperate } from '../operator';
 const words = deskTexts.ping;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 

@@ -13,14 +13,13 @@ import { useState } from 'react';
 import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ApiProblem } from '../../api/api-problem';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { texts } from '../texts';
-import { useConsequences, useHasSecondOperator } from '../use-consequences';
+import { useConsequences, useHasSecondOperator } from '../operator';
 import { namedField } from './named-field';
 import { CAPABILITIES, changeOf, formOf, onlyCutsBudget, type TermsForm } from './terms-form';
-
 interface TermsDialogProps {
   readonly partner: ConsoleBody<'PartnerDetails'>;
   readonly onDone: (result: ConsoleBody<'ActionResult'>) => void;

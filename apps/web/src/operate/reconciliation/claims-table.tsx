@@ -5,10 +5,9 @@ import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
+import { useMayOperate } from '../operator';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 import { AcknowledgeDialog } from './acknowledge-dialog';
-
 type Claim = ConsoleBody<'Claim'>;
 /** With what the page says of all of them. */
 type Row = Claim & { readonly tokenSymbol: string | null; readonly consequence: string };

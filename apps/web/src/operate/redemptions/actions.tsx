@@ -4,13 +4,11 @@ import { useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
-import { WithTimes } from '../../shared/with-times';
+import { WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
+import { Card } from '../card';
 import { texts } from '../texts';
-import { useApprovalAboveUsd } from '../use-consequences';
-import { useMayOperate } from '../use-role';
-
+import { useApprovalAboveUsd, useMayOperate } from '../operator';
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 type Action = ConsoleBody<'OperatorAction'>;
 type Result = ConsoleBody<'ActionResult'>;

@@ -1,18 +1,15 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { PageTitle } from '../../desk/page-title';
 import { Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
+import { Empty, Loaded } from '../../shared/loaded';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { useConsequences, useHasSecondOperator } from '../use-consequences';
-import { useIsAdmin } from '../use-role';
+import { useConsequences, useHasSecondOperator, useIsAdmin } from '../operator';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
-
 type Redemption = ConsoleBody<'ListedRedemption'>;
 type Result = ConsoleBody<'ActionResult'>;
 
@@ -28,8 +25,7 @@ export function AdoptionPage() {
   const isAdmin = useIsAdmin();
   const unsealed = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/operate/unsealed-redemptions', { signal })),
+    queryFn: getFrom('/api/operate/unsealed-redemptions'),
   });
   return (
     <Stack>

@@ -2,12 +2,10 @@ import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type ConsoleBody } from '../../api/console-client';
 import { StatusBadge } from '../../shared/status-badge';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
+import { When, WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
+import { Card, Fact } from '../card';
 import { texts } from '../texts';
-
 type Approval = ConsoleBody<'Approval'>;
 
 const words = deskTexts.redemption;

@@ -4,9 +4,8 @@ import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
-import { StateBadge } from '../state-badge';
+import { StateBadge } from '../badges';
 import { texts } from '../texts';
-
 type Row = ConsoleBody<'WalletRedemption'>;
 
 const words = texts.wallet;

@@ -2,12 +2,11 @@ import { Anchor, NavLink, Stack, Text, TextInput } from '@mantine/core';
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { type MouseEvent, useEffect, useMemo, useState } from 'react';
 import { documents, type PartnerDocument } from 'virtual:partner-docs';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import classes from '../partner-area.module.css';
 import { texts } from '../texts';
-import { useStanding } from '../use-standing';
+import { useStanding } from '../queries';
 import { searchOf } from './search-documents';
-
 const words = texts.docs;
 const searchDocuments = searchOf(documents);
 

@@ -3,10 +3,8 @@ import { ApiProblem } from '../../api/api-problem';
 import { playerApi } from '../../api/player-client';
 import { untilAnswered } from '../../api/until-answered';
 import { focusWhenThere } from '../kept-focus';
-import { cardId } from '../redemptions/card-id';
-import { useTakeRedemption } from '../redemptions/redemptions-query';
+import { cardId, useTakeRedemption } from '../redemptions/redemptions-query';
 import { type Click, clickOf, endClick, usePendingClick } from './pending-clicks';
-
 export interface RedeemClick {
   readonly pending: Click | undefined;
   /** There was no answer so far, and it is asked for again. */

@@ -7,13 +7,12 @@ import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { useTokenText } from '../config-context';
 import { CancelPart } from './cancel-part';
-import { cardId } from './card-id';
+import { cardId } from './redemptions-query';
 import { ClaimPart } from './claim-part';
 import { RedemptionNotes } from './redemption-notes';
 import { hasEnded, type Phase } from './redemption-phase';
 import { RedemptionSteps } from './redemption-steps';
 import { usePhase } from './use-phase';
-
 interface RedemptionCardProps {
   readonly redemption: Redemption;
   readonly wallet: string;

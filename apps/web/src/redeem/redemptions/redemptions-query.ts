@@ -128,3 +128,8 @@ function useForgottenClaims(redemptions: Redemptions | undefined): void {
     for (const one of redemptions?.items ?? []) if (hasEnded(one)) claimsStore.forget(one.id);
   }, [redemptions]);
 }
+
+/** Of a redemption's card in the page. */
+export function cardId({ id }: Pick<Redemption, 'id'>): string {
+  return `redemption-${id}`;
+}

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, dataOf } from '../api/console-client';
+import { consoleApi, dataOf, getFrom } from '../api/console-client';
 import { type components } from '../api/console.generated';
 
 type Schemas = components['schemas'];
@@ -12,6 +12,17 @@ export const STANDING_KEY = ['partner', 'standing'];
 export function useStanding() {
   return useQuery({
     queryKey: STANDING_KEY,
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/partner/standing', { signal })),
+    queryFn: getFrom('/api/partner/standing'),
+  });
+}
+
+export const WEBHOOKS_KEY = ['partner', 'webhooks'];
+
+/** All webhooks of the partner, the oldest first. */
+export function useWebhooks() {
+  return useQuery({
+    queryKey: WEBHOOKS_KEY,
+    queryFn: async ({ signal }) =>
+      (await dataOf(consoleApi.GET('/api/partner/webhooks', { signal }))).webhooks,
   });
 }

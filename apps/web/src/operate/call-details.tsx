@@ -1,6 +1,6 @@
-import { Anchor, Button, Code, Stack } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Button, Code, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { PageLink } from '../shared/page-link';
 import { Dialog } from '../desk/dialog';
 import { type ConsoleBody } from '../api/console-client';
 import { deskTexts } from './desk-texts';
@@ -76,14 +76,13 @@ interface AnchorProps {
 
 export function RedemptionAnchor({ id, mayBreak = false }: AnchorProps) {
   return (
-    <Anchor
+    <PageLink
+      to="/operate/redemptions/$redemption"
+      params={{ redemption: id }}
       {...(!mayBreak && { className: 'amount' })}
       inherit
-      renderRoot={(props) => (
-        <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />
-      )}
     >
       {id}
-    </Anchor>
+    </PageLink>
   );
 }

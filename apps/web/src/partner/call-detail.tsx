@@ -1,5 +1,5 @@
-import { Alert, Anchor, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Alert, Stack, Text } from '@mantine/core';
+import { PageLink } from '../shared/page-link';
 import { Dialog } from '../desk/dialog';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
@@ -69,17 +69,9 @@ function Came({ call }: { readonly call: Call }) {
       )}
       {baseString !== null && <SignedContent baseString={baseString} />}
       {isSignatureWrong && question !== undefined && (
-        <Anchor
-          renderRoot={(props) => (
-            <Link
-              to="/partner/signature"
-              state={(before) => ({ ...before, kept: { question } })}
-              {...props}
-            />
-          )}
-        >
+        <PageLink to="/partner/signature" state={(before) => ({ ...before, kept: { question } })}>
           {words.debug}
-        </Anchor>
+        </PageLink>
       )}
     </>
   );

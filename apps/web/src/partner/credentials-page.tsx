@@ -1,6 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
 import { ApiProblem } from '../api/api-problem';
 import { consoleApi, dataOf } from '../api/console-client';
 import { type components } from '../api/console.generated';
@@ -30,7 +31,7 @@ export function CredentialsPage() {
   const client = useQueryClient();
   const changed = async () => {
     setAction(undefined);
-    await client.invalidateQueries({ queryKey: STANDING_KEY });
+    await refresh(...STANDING_KEY);
   };
   return (
     <>
@@ -182,10 +183,12 @@ function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: Revocati
     <ConfirmDialog
       title={words.revoke}
       consequence={words.revoking(keyPrefix)}
-      isPending={revoke.isPending}
+      action={{
+        ...revoke,
+        error: hasBecomeLast ? null : error,
+        mutate: () => revoke.mutate(isLast),
+      }}
       second={isLast ? { warning: words.last, sure: words.sure } : undefined}
-      problem={hasBecomeLast ? null : error}
-      onConfirm={() => revoke.mutate(isLast)}
       onClose={onClose}
     />
   );

@@ -1,6 +1,7 @@
 import { Button, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { refresh } from '../api/query-client';
 import { consoleApi } from '../api/console-client';
 import { Amount } from '../shared/amount';
 import { Rows } from '../shared/keyed-table';
@@ -98,7 +99,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
       consoleApi.POST('/api/partner/members/withdraw', { body: { subject } }),
     onSuccess: async () => {
       close();
-      await client.invalidateQueries({ queryKey: STANDING_KEY });
+      await refresh(...STANDING_KEY);
     },
   });
   return (
@@ -138,9 +139,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
         <ConfirmDialog
           title={words.withdraw}
           consequence={words.withdrawing(leaving.name)}
-          isPending={withdraw.isPending}
-          problem={withdraw.error}
-          onConfirm={() => withdraw.mutate(leaving.subject)}
+          action={{ ...withdraw, mutate: () => withdraw.mutate(leaving.subject) }}
           onClose={close}
         />
       )}

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, dataOf, getFrom } from '../api/console-client';
 import { type components } from '../api/console.generated';
@@ -166,7 +167,7 @@ function Confirmation({ redemption: { id, state }, confirmation, sent }: Confirm
   const again = useMutation({
     mutationFn: () =>
       consoleApi.POST('/api/partner/redemptions/{id}/confirmation', { params: { path: { id } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['partner', 'redemption', id] }),
+    onSuccess: () => refresh('partner', 'redemption', id),
   });
   return (
     <Stack gap="xs">

@@ -31,9 +31,7 @@ export function WebhookPause({ webhook: { id, url, pausedAt }, onClose, onDone }
     <ConfirmDialog
       title={paused ? words.pause : words.resume}
       consequence={paused ? words.pausing(url) : words.resuming(url)}
-      isPending={pause.isPending}
-      problem={pause.error}
-      onConfirm={() => pause.mutate()}
+      action={pause}
       onClose={onClose}
     />
   );
@@ -49,9 +47,7 @@ export function WebhookTest({ webhook: { id, url }, onClose, onDone }: ActionPro
     <ConfirmDialog
       title={words.test}
       consequence={words.testing(url)}
-      isPending={test.isPending}
-      problem={test.error}
-      onConfirm={() => test.mutate()}
+      action={test}
       onClose={onClose}
     />
   );
@@ -67,9 +63,7 @@ export function WebhookRemoval({ webhook: { id, url }, onClose, onDone }: Action
     <ConfirmDialog
       title={words.remove}
       consequence={words.removing(url)}
-      isPending={remove.isPending}
-      problem={remove.error}
-      onConfirm={() => remove.mutate()}
+      action={remove}
       onClose={onClose}
     />
   );

@@ -1,7 +1,9 @@
-import { Anchor, Button, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
+import { PageLink } from '../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { PageTitle } from '../desk/page-title';
 import { type Column, KeyedTable } from '../shared/keyed-table';
@@ -48,9 +50,7 @@ export function WebhookLogPage() {
   const webhooks = useWebhooks();
   return (
     <>
-      <Anchor renderRoot={(props) => <Link to="/partner/webhooks" {...props} />}>
-        {words.back}
-      </Anchor>
+      <PageLink to="/partner/webhooks">{words.back}</PageLink>
       <Loaded query={webhooks}>
         {(all) => {
           const webhook = all.find((one) => one.id === id);
@@ -76,7 +76,7 @@ function Log({ webhook: { id, url } }: { readonly webhook: Webhook }) {
   const [shown, setShown] = useState<string>();
   const [isReplaying, setReplaying] = useState(false);
   const client = useQueryClient();
-  const replayed = () => void client.invalidateQueries({ queryKey: [...WEBHOOKS_KEY, id] });
+  const replayed = () => void refresh(...WEBHOOKS_KEY, id);
   const filters = state.chosen === undefined ? {} : { state: state.chosen };
   return (
     <>

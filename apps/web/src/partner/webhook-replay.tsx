@@ -39,10 +39,8 @@ export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayPro
     <ConfirmDialog
       title={words.replayAll}
       consequence={words.replayingAll}
-      isPending={replay.isPending}
-      problem={replay.error}
       isReady={since !== ''}
-      onConfirm={() => replay.mutate()}
+      action={replay}
       onClose={onClose}
     >
       <TextInput

@@ -1,7 +1,7 @@
-import { Anchor, Button, Group, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
+import { PageLink } from '../shared/page-link';
 import { PageTitle } from '../desk/page-title';
 import { Rows } from '../shared/keyed-table';
 import { Empty, Loaded, Skeletons } from '../shared/loaded';
@@ -32,7 +32,6 @@ export function WebhooksPage() {
   const [isAdding, setAdding] = useState(false);
   const [action, setAction] = useState<Action>();
   const [made, setMade] = useState<MadeSecret>();
-  const client = useQueryClient();
   const close = () => {
     setAdding(false);
     setAction(undefined);
@@ -40,7 +39,7 @@ export function WebhooksPage() {
   const changed = (secret?: MadeSecret) => {
     close();
     if (secret !== undefined) setMade(secret);
-    void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+    void refresh(...WEBHOOKS_KEY);
   };
   const add = <Button onClick={() => setAdding(true)}>{words.add}</Button>;
   return (
@@ -92,14 +91,13 @@ function Webhooks({ webhooks, onChoose }: WebhooksProps) {
         {
           header: words.url,
           cell: ({ id, url }) => (
-            <Anchor
+            <PageLink
+              to="/partner/webhooks/$webhook"
+              params={{ webhook: id }}
               className="text-of-others"
-              renderRoot={(props) => (
-                <Link to="/partner/webhooks/$webhook" params={{ webhook: id }} {...props} />
-              )}
             >
               {url}
-            </Anchor>
+            </PageLink>
           ),
         },
         { header: words.topics, cell: ({ topics }) => topics.join(', ') },

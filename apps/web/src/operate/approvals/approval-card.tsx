@@ -1,7 +1,8 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf, pollFrom } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { Loaded, Problem } from '../../shared/loaded';
@@ -48,13 +49,9 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
       </Text>
       {typeof redemption === 'string' && <AboutRedemption id={redemption} />}
       {typeof partner === 'string' && (
-        <Anchor
-          renderRoot={(props) => (
-            <Link to="/operate/partners/$partner" params={{ partner }} {...props} />
-          )}
-        >
+        <PageLink to="/operate/partners/$partner" params={{ partner }}>
           {words.toPartner}
-        </Anchor>
+        </PageLink>
       )}
       <Fact name={words.requestedBy}>
         {requestedBy}, <When at={requestedAt} />
@@ -87,7 +84,6 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
 function Decision({ approval, onDecided }: CardProps) {
   const { id, isOwn, summary } = approval;
   const [isAsked, setIsAsked] = useState(false);
-  const queries = useQueryClient();
   const mayOperate = useMayOperate();
   const decide = useMutation({
     mutationFn: (decision: 'approve' | 'refuse') =>
@@ -96,7 +92,7 @@ function Decision({ approval, onDecided }: CardProps) {
       ),
     onSuccess: async (decided) => {
       onDecided(decided);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
     },
     onError: () => setIsAsked(false),
   });
@@ -124,9 +120,7 @@ function Decision({ approval, onDecided }: CardProps) {
         <ConfirmDialog
           title={words.approve}
           consequence={`${words.confirm} ${summary}`}
-          isPending={decide.isPending}
-          problem={null}
-          onConfirm={() => decide.mutate('approve')}
+          action={{ ...decide, error: null, mutate: () => decide.mutate('approve') }}
           onClose={() => setIsAsked(false)}
         />
       )}

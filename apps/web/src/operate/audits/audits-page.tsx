@@ -1,6 +1,6 @@
-import { Anchor, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable, Rows } from '../../shared/keyed-table';
@@ -121,11 +121,8 @@ function Differences({ run }: { readonly run: Row }) {
 
 function WalletLink({ wallet }: { readonly wallet: string }) {
   return (
-    <Anchor
-      title={wallet}
-      renderRoot={(props) => <Link to="/operate/wallets/$wallet" params={{ wallet }} {...props} />}
-    >
+    <PageLink to="/operate/wallets/$wallet" params={{ wallet }} title={wallet}>
       {`${wallet.slice(0, 10)}…${wallet.slice(-4)}`}
-    </Anchor>
+    </PageLink>
   );
 }

@@ -1,6 +1,6 @@
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
 import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
@@ -41,9 +41,7 @@ function Attention({ count }: { readonly count: number }) {
   return (
     <Group justify="space-between">
       <StatusBadge tone="bad">{words.attention(count)}</StatusBadge>
-      <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
-        {words.toQueue}
-      </Anchor>
+      <PageLink to="/operate/redemptions">{words.toQueue}</PageLink>
     </Group>
   );
 }
@@ -54,9 +52,7 @@ function Approvals() {
   return (
     <Group justify="space-between">
       <StatusBadge tone="busy">{texts.approvals.count(count)}</StatusBadge>
-      <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>
-        {texts.nav.approvals}
-      </Anchor>
+      <PageLink to="/operate/approvals">{texts.nav.approvals}</PageLink>
     </Group>
   );
 }

@@ -1,13 +1,14 @@
 import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../../desk/dialog';
+import { refresh } from '../../api/query-client';
+import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
-import { HELD, IssuedCredential, newRequest } from './issued-credential';
+import { IssuedCredential, newRequest } from './issued-credential';
 import { Card } from '../card';
 import { useConsequences, useIsAdmin } from '../operator';
 type Partner = ConsoleBody<'PartnerDetails'>;
@@ -87,7 +88,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
         }),
       ),
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners'] }),
+    onSuccess: () => refresh('operate', 'partners'),
   });
   if (add.data !== undefined) {
     return (
@@ -100,9 +101,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
     <ConfirmDialog
       title={words.add}
       consequence={consequenceOf('partner rotate')}
-      isPending={add.isPending}
-      problem={add.error}
-      onConfirm={() => add.mutate()}
+      action={add}
       onClose={() => {
         // Else the answer, which comes once, would find no dialog.
         if (!add.isPending) onClose();
@@ -130,7 +129,7 @@ function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: Revoke
         }),
       ),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+      await refresh('operate', 'partners');
       onClose();
     },
   });
@@ -139,9 +138,7 @@ function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: Revoke
       title={words.revokeTitle(keyPrefix)}
       consequence={consequenceOf('partner revoke')}
       second={isLast ? { warning: words.last, sure: words.lastSure } : undefined}
-      isPending={revoke.isPending}
-      problem={revoke.error}
-      onConfirm={() => revoke.mutate()}
+      action={revoke}
       onClose={onClose}
     />
   );

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
+import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Problem } from '../../shared/loaded';
@@ -26,14 +27,13 @@ const COLUMNS: readonly Column<Invitation>[] = [
 
 /** Open ones can be withdrawn. */
 export function Invitations({ partner, invitations }: InvitationsProps) {
-  const queries = useQueryClient();
   const isAdmin = useIsAdmin();
   const withdraw = useMutation({
     mutationFn: (invitation: string) =>
       consoleApi.POST('/api/operate/partners/{partner}/invitations/{invitation}/withdraw', {
         params: { path: { partner, invitation } },
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+    onSuccess: () => refresh('operate', 'partners', partner),
   });
   const action = ({ id, note, state }: Invitation) =>
     state === 'open' && (

@@ -10,13 +10,6 @@ interface IssuedCredentialProps {
 
 const words = deskTexts.issued;
 
-/** Of a dialog with what is shown once, or that waits for it: only its own button closes it. */
-export const HELD = {
-  closeOnEscape: false,
-  closeOnClickOutside: false,
-  withCloseButton: false,
-} as const;
-
 /** Key and secret, this once. */
 export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
   return (

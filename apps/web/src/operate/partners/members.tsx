@@ -1,13 +1,14 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../../desk/dialog';
+import { refresh } from '../../api/query-client';
+import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Loaded, Problem } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
-import { CopyLine, HELD } from './issued-credential';
+import { CopyLine } from './issued-credential';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
 import { useConsequences, useIsAdmin } from '../operator';
@@ -106,7 +107,7 @@ function InviteDialog({ partner, onClose }: DialogProps) {
         }),
       ),
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+    onSuccess: () => refresh('operate', 'partners', partner),
   });
   return (
     <Dialog
@@ -166,7 +167,7 @@ function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly mem
         body: { subject: member.subject },
       }),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] });
+      await refresh('operate', 'partners', partner);
       onClose();
     },
   });
@@ -174,9 +175,7 @@ function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly mem
     <ConfirmDialog
       title={words.removeTitle(member.name)}
       consequence={consequenceOf('partner remove-member')}
-      isPending={remove.isPending}
-      problem={remove.error}
-      onConfirm={() => remove.mutate()}
+      action={remove}
       onClose={onClose}
     />
   );

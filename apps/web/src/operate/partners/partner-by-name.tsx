@@ -1,6 +1,7 @@
-import { Anchor, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate } from '@tanstack/react-router';
+import { Navigate } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
 import { getFrom } from '../../api/console-client';
 import { PageTitle } from '../../desk/page-title';
 import { Empty, Loaded } from '../../shared/loaded';
@@ -31,17 +32,9 @@ function NoneCalled({ name }: { readonly name: string }) {
     <Stack align="start">
       <PageTitle>{deskTexts.partners.title}</PageTitle>
       <Empty>{words.noneCalled(name)}</Empty>
-      <Anchor
-        renderRoot={(props) => (
-          <Link
-            to="/operate/partners"
-            state={(before) => ({ ...before, kept: { name } })}
-            {...props}
-          />
-        )}
-      >
+      <PageLink to="/operate/partners" state={(before) => ({ ...before, kept: { name } })}>
         {words.list}
-      </Anchor>
+      </PageLink>
     </Stack>
   );
 }

@@ -1,7 +1,9 @@
-import { Anchor, Button, Stack } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Button, Stack } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { refresh } from '../../api/query-client';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { Loaded, Skeletons } from '../../shared/loaded';
 import { When } from '../../shared/when';
@@ -36,9 +38,7 @@ function OnePartner({ id }: { readonly id: string }) {
   });
   return (
     <Stack>
-      <Anchor renderRoot={(props) => <Link to="/operate/partners" {...props} />}>
-        {words.list}
-      </Anchor>
+      <PageLink to="/operate/partners">{words.list}</PageLink>
       <Loaded query={partner}>
         {(found) => (
           <>
@@ -108,7 +108,6 @@ interface PauseDialogProps {
 }
 
 function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const needsReason = useHasSecondOperator() && isPaused;
   const [reason, setReason] = useState('');
@@ -124,7 +123,7 @@ function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
     },
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });
@@ -132,10 +131,8 @@ function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
     <ConfirmDialog
       title={isPaused ? words.resume : words.pause}
       consequence={consequenceOf(isPaused ? 'partner resume' : 'partner pause')}
-      isPending={change.isPending}
-      problem={change.error}
       isReady={!needsReason || reason.trim() !== ''}
-      onConfirm={() => change.mutate()}
+      action={change}
       onClose={onClose}
     >
       {needsReason && <ReasonField value={reason} onChange={setReason} />}

@@ -1,6 +1,6 @@
-import { Anchor, Button, Stack, TextInput } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
@@ -19,13 +19,9 @@ const COLUMNS: readonly Column<Partner>[] = [
   {
     header: words.columns.name,
     cell: ({ id, name }) => (
-      <Anchor
-        renderRoot={(props) => (
-          <Link to="/operate/partners/$partner" params={{ partner: id }} {...props} />
-        )}
-      >
+      <PageLink to="/operate/partners/$partner" params={{ partner: id }}>
         <bdi className="text-of-others">{name}</bdi>
-      </Anchor>
+      </PageLink>
     ),
   },
   { header: words.columns.standing, cell: ({ standing }) => <StandingBadge standing={standing} /> },

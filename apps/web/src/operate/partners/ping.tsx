@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { consoleApi, dataOf } from '../../api/console-client';
 import { Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
@@ -13,7 +14,6 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** One call now, with what to mend. */
 export function Ping({ partner }: { readonly partner: string }) {
-  const queries = useQueryClient();
   const mayOperate = useMayOperate();
   const [address, setAddress] = useState('');
   const ping = useMutation({
@@ -24,7 +24,7 @@ export function Ping({ partner }: { readonly partner: string }) {
           body: { address: address.trim() },
         }),
       ),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+    onSuccess: () => refresh('operate', 'partners', partner),
   });
   if (!mayOperate) return null;
   return (

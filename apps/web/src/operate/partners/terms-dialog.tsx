@@ -8,8 +8,9 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ApiProblem } from '../../api/api-problem';
@@ -52,7 +53,6 @@ const LABELS = {
 
 /** Sends only what was changed. */
 export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const [before] = useState(() => formOf(partner));
   const [form, setForm] = useState<TermsForm>(before);
@@ -72,7 +72,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
       ),
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
@@ -79,7 +80,6 @@ interface ActionDialogProps {
 }
 
 function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
-  const queries = useQueryClient();
   const aboveUsd = useApprovalAboveUsd() ?? '0';
   const [given, setGiven] = useState('');
   const [reason, setReason] = useState('');
@@ -98,20 +98,18 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
       ),
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
     // What was decided on an old view is refused: the view behind the dialog is a new one then.
-    onError: () => queries.invalidateQueries({ queryKey: ['operate', 'redemptions', 'one', id] }),
+    onError: () => refresh('operate', 'redemptions', 'one', id),
   });
   return (
     <ConfirmDialog
       title={title}
       consequence={consequence}
-      isPending={perform.isPending}
-      problem={perform.error}
       isReady={(input === null || given.trim() !== '') && (!needsApproval || reason.trim() !== '')}
-      onConfirm={() => perform.mutate()}
+      action={perform}
       onClose={onClose}
     >
       {input !== null && (

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { PageTitle } from '../../desk/page-title';
@@ -74,7 +75,6 @@ interface AdoptDialogProps {
 }
 
 function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const needsReason = useHasSecondOperator();
   const [reason, setReason] = useState('');
@@ -90,7 +90,7 @@ function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
       ),
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });
@@ -99,10 +99,8 @@ function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
       title={words.adopt(seen.length)}
       consequence={consequenceOf('redemption adopt')}
       second={{ warning: words.warning, sure: words.sure }}
-      isPending={adopt.isPending}
-      problem={adopt.error}
       isReady={!needsReason || reason.trim() !== ''}
-      onConfirm={() => adopt.mutate()}
+      action={adopt}
       onClose={onClose}
     >
       {needsReason && <ReasonField value={reason} onChange={setReason} />}

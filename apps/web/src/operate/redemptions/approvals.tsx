@@ -1,5 +1,5 @@
-import { Anchor, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Text } from '@mantine/core';
+import { PageLink } from '../../shared/page-link';
 import { type ConsoleBody } from '../../api/console-client';
 import { StatusBadge } from '../../shared/status-badge';
 import { When, WithTimes } from '../../shared/when';
@@ -40,9 +40,7 @@ export function Approvals({ approvals }: { readonly approvals: readonly Approval
           )}
         </div>
       ))}
-      <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>
-        {words.toApprovals}
-      </Anchor>
+      <PageLink to="/operate/approvals">{words.toApprovals}</PageLink>
     </Card>
   );
 }

@@ -1,6 +1,7 @@
-import { Anchor, Button, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
 import { serverNowMs } from '../../api/server-clock';
 import { type ConsoleBody, getFrom, pollFrom } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
@@ -34,9 +35,7 @@ function OneRedemption({ id }: { readonly id: string }) {
   });
   return (
     <Stack>
-      <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
-        {deskTexts.redemptions.title}
-      </Anchor>
+      <PageLink to="/operate/redemptions">{deskTexts.redemptions.title}</PageLink>
       <PageTitle>{id}</PageTitle>
       <Loaded query={redemption}>
         {(found) => (

@@ -1,7 +1,8 @@
-import { Anchor, SegmentedControl, Stack, Text, Title } from '@mantine/core';
+import { SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { PageLink } from '../../shared/page-link';
 import { type ConsoleBody, getFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Rows } from '../../shared/keyed-table';
@@ -33,9 +34,7 @@ function NoWallet({ text }: { readonly text: string }) {
     <Stack align="start">
       <PageTitle>{text}</PageTitle>
       <Problem problem={words.notAddress} />
-      <Anchor renderRoot={(props) => <Link to="/operate/wallets" {...props} />}>
-        {words.another}
-      </Anchor>
+      <PageLink to="/operate/wallets">{words.another}</PageLink>
     </Stack>
   );
 }

@@ -1,5 +1,4 @@
-import { Anchor } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
@@ -51,13 +50,8 @@ export function WalletRedemptions({ wallet }: { readonly wallet: string }) {
 /** The beginning of the id leads to the redemption. */
 export function RedemptionLink({ id }: { readonly id: string }) {
   return (
-    <Anchor
-      title={id}
-      renderRoot={(props) => (
-        <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />
-      )}
-    >
+    <PageLink to="/operate/redemptions/$redemption" params={{ redemption: id }} title={id}>
       {`${id.slice(0, 13)}…`}
-    </Anchor>
+    </PageLink>
   );
 }

@@ -1,7 +1,8 @@
-import { Anchor, NavLink, Stack, Text, TextInput } from '@mantine/core';
+import { NavLink, Stack, Text, TextInput } from '@mantine/core';
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { type MouseEvent, useEffect, useMemo, useState } from 'react';
 import { documents, type PartnerDocument } from 'virtual:partner-docs';
+import { PageLink } from '../../shared/page-link';
 import { Problem } from '../../shared/loaded';
 import classes from '../partner-area.module.css';
 import { texts } from '../texts';
@@ -73,19 +74,14 @@ function Results({ search, onChosen }: ResultsProps) {
       {places.map(({ id, slug, anchor, document, title, excerpt }) => (
         <div key={id}>
           <Text size="sm">
-            <Anchor
-              renderRoot={(props) => (
-                <Link
-                  to="/partner/docs/$page"
-                  params={{ page: slug }}
-                  hash={anchor}
-                  {...props}
-                  onClick={onChosen}
-                />
-              )}
+            <PageLink
+              to="/partner/docs/$page"
+              params={{ page: slug }}
+              hash={anchor}
+              onClick={onChosen}
             >
               {title}
-            </Anchor>
+            </PageLink>
             {document !== title && ` · ${document}`}
           </Text>
           <Text size="xs" c="dimmed" className="text-of-others">

@@ -1,3 +1,4 @@
+import { type ConsoleBody } from '../api/console-client';
 import { Alert, Stack, Text } from '@mantine/core';
 import { PageLink } from '../shared/page-link';
 import { Dialog } from '../desk/dialog';
@@ -6,7 +7,6 @@ import { Bytes } from './bytes';
 import { adviceOf, verdictText } from './plain-words';
 import { questionOf } from './signature-question';
 import { texts } from './texts';
-import { type components } from '../api/console.generated';
 import { type Tone } from '../shared/status-badge';
 
 const words = texts.calls;
@@ -87,7 +87,7 @@ function SignedContent({ baseString }: { readonly baseString: NonNullable<Call['
   );
 }
 
-export type Call = components['schemas']['OwnCall'];
+export type Call = ConsoleBody<'OwnCall'>;
 
 export function toneOf({ outcome, verdict }: Call): Tone {
   if (outcome === null) return 'busy';

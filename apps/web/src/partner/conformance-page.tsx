@@ -13,8 +13,7 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf, getFrom } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { useKept } from '../shared/use-kept';
@@ -28,8 +27,8 @@ const words = texts.conformance;
 const KEY = ['partner', 'conformance'];
 const LOOK_AGAIN_MS = 1000;
 
-type Run = components['schemas']['ConformanceRun'];
-type Report = components['schemas']['ConformanceReport'];
+type Run = ConsoleBody<'ConformanceRun'>;
+type Report = ConsoleBody<'ConformanceReport'>;
 type Check = Report['checks'][number];
 
 /** The conformance tester, against the partner's own callback. */

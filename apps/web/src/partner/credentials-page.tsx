@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../api/query-client';
 import { ApiProblem } from '../api/api-problem';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Rows } from '../shared/keyed-table';
 import { Loaded, Problem } from '../shared/loaded';
 import { When } from '../shared/when';
@@ -15,7 +14,7 @@ import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { texts } from './texts';
 import { type Credential, STANDING_KEY, useStanding } from './queries';
 const words = texts.credentials;
-type Issued = components['schemas']['OwnIssuedCredential'];
+type Issued = ConsoleBody<'OwnIssuedCredential'>;
 interface Action {
   readonly name: 'rotate' | 'revoke';
   readonly keyPrefix: string;

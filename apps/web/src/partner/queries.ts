@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, dataOf, getFrom } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 
-type Schemas = components['schemas'];
-export type Standing = Schemas['OwnStanding'];
-export type Credential = Schemas['OwnCredential'];
+export type Standing = ConsoleBody<'OwnStanding'>;
+export type Credential = ConsoleBody<'OwnCredential'>;
 
 export const STANDING_KEY = ['partner', 'standing'];
 

@@ -3,8 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../api/query-client';
 import { Dialog } from '../desk/dialog';
-import { consoleApi, dataOf, getFrom } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 import { Amount } from '../shared/amount';
 import { type Column, KeyedTable, Rows } from '../shared/keyed-table';
 import { Loaded, Problem } from '../shared/loaded';
@@ -19,8 +18,8 @@ import { texts } from './texts';
 const words = texts.redemptions;
 /** While a confirmation is on its way. */
 const LOOK_AGAIN_MS = 2000;
-type Redemption = components['schemas']['OwnRedemption'];
-type History = components['schemas']['OwnRedemptionHistory'];
+type Redemption = ConsoleBody<'OwnRedemption'>;
+type History = ConsoleBody<'OwnRedemptionHistory'>;
 type State = Redemption['state'];
 
 const TONES: Partial<Record<State, Tone>> = {

@@ -2,8 +2,7 @@ import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
-import { consoleApi, dataOf, getFrom } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 import { type Column, KeyedTable } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
@@ -16,7 +15,7 @@ import { texts } from './texts';
 
 const words = texts.requests;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-type Asked = components['schemas']['OwnRequest'];
+type Asked = ConsoleBody<'OwnRequest'>;
 
 const COLUMNS: readonly Column<Asked>[] = [
   { header: texts.common.time, cell: ({ at }) => <When at={at} isExact /> },

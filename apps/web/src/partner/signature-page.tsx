@@ -11,8 +11,7 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Loaded, Problem } from '../shared/loaded';
 import { useKept } from '../shared/use-kept';
 import { Bytes } from './bytes';
@@ -21,7 +20,7 @@ import { CALLBACK, lacksQuery, NO_QUESTION, type SignatureQuestion } from './sig
 import { texts } from './texts';
 import { type Standing, useStanding } from './queries';
 const words = texts.signature;
-type Explanation = components['schemas']['SignatureExplanation'];
+type Explanation = ConsoleBody<'SignatureExplanation'>;
 
 /** Why a signature does not verify. */
 export function SignaturePage() {

@@ -1,8 +1,7 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { Bytes, Signed } from './bytes';
@@ -10,7 +9,7 @@ import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 import { useStanding } from './queries';
 const words = texts.snapshot;
-type Answer = components['schemas']['SnapshotAnswer'];
+type Answer = ConsoleBody<'SnapshotAnswer'>;
 
 interface Asked {
   /** Empty: none was chosen. */

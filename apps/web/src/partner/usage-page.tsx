@@ -1,8 +1,7 @@
 import { Select, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { getFrom } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { type ConsoleBody, getFrom } from '../api/console-client';
 import { Rows } from '../shared/keyed-table';
 import { Empty, Loaded, Skeletons } from '../shared/loaded';
 import { formatUtc } from '../format/time';
@@ -10,7 +9,7 @@ import { type HourSeries } from '../desk/hours-chart';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 const words = texts.usage;
-type Usage = components['schemas']['OwnUsage'];
+type Usage = ConsoleBody<'OwnUsage'>;
 type RequestHour = Usage['requests'][number];
 type CallHour = Usage['calls'][number];
 

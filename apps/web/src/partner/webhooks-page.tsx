@@ -11,11 +11,9 @@ import { texts } from './texts';
 import { useWebhooks, WEBHOOKS_KEY } from './queries';
 import {
   type MadeSecret,
-  WebhookPause,
-  WebhookRemoval,
+  WebhookConfirmation,
   WebhookRotation,
   WebhookSecret,
-  WebhookTest,
 } from './webhook-dialogs';
 import { type Webhook } from './webhook-form';
 import { WebhookDialog } from './webhook-form-dialog';
@@ -71,9 +69,7 @@ function ActionDialog({ name, webhook, onClose, onChanged }: ActionDialogProps) 
   const props = { webhook, onClose };
   if (name === 'change') return <WebhookDialog {...props} onSaved={onDone} />;
   if (name === 'rotate') return <WebhookRotation {...props} onMade={onChanged} />;
-  if (name === 'test') return <WebhookTest {...props} onDone={onDone} />;
-  if (name === 'pause') return <WebhookPause {...props} onDone={onDone} />;
-  return <WebhookRemoval {...props} onDone={onDone} />;
+  return <WebhookConfirmation {...props} name={name} onDone={onDone} />;
 }
 
 interface WebhooksProps {

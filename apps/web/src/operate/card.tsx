@@ -1,12 +1,15 @@
 import { Box, Group, Paper, Text, Title } from '@mantine/core';
 import { type ReactNode } from 'react';
 
+/** How often the overview asks again while it is looked at. */
+export const EVERY_MS = 10_000;
+
 interface CardProps {
   readonly title: string;
   readonly children: ReactNode;
 }
 
-/** A part of the overview. */
+/** A part of a page. */
 export function Card({ title, children }: CardProps) {
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>

@@ -1,4 +1,4 @@
-import { Button, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
 import { useTexts } from '../texts/texts-context';
 
 /** In the place of a page that failed. What failed is in the browser's console, and goes nowhere: it may have a player's figures in it. */
@@ -10,13 +10,18 @@ export function CrashPage() {
         {crash.title}
       </Title>
       <Text>{crash.more}</Text>
-      <Button
-        onClick={() => {
-          location.reload();
-        }}
-      >
-        {crash.reload}
-      </Button>
+      <Button onClick={() => location.reload()}>{crash.reload}</Button>
+    </Stack>
+  );
+}
+
+export function NotFoundPage() {
+  const { texts } = useTexts();
+  return (
+    <Stack align="start" maw={640} mx="auto">
+      <Title order={1}>{texts.shell.notFound}</Title>
+      <Text>{texts.shell.notFoundMore}</Text>
+      <Anchor href="/">{texts.shell.home}</Anchor>
     </Stack>
   );
 }

@@ -1,5 +1,16 @@
+import { useSession } from '../session/use-session';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, dataOf } from '../api/console-client';
+import { getFrom } from '../api/console-client';
+
+/** Whether the one who is signed in may change something; the server decides in any case. */
+export function useMayOperate(): boolean {
+  const role = useSession().data?.role;
+  return role === 'operator' || role === 'admin';
+}
+
+export function useIsAdmin(): boolean {
+  return useSession().data?.role === 'admin';
+}
 
 /** What commands lead to, in the words of the command line. */
 export function useConsequences(): (command: string) => string {
@@ -20,7 +31,7 @@ export function useApprovalAboveUsd(): string | null | undefined {
 function useConsequencesQuery() {
   return useQuery({
     queryKey: ['operate', 'consequences'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/consequences', { signal })),
+    queryFn: getFrom('/api/operate/consequences'),
     staleTime: Infinity,
   });
 }

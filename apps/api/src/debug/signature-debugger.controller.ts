@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common
 import { type FastifyRequest } from 'fastify';
 import { HttpProblem, StrictPipe } from '#libs/service';
 import { explainSignatureInTurns, type SignatureExplanation } from '#libs/signing';
-import { ApiKeyGuard } from '../auth/api-key.guard.js';
+import { ApiKeyGuard } from '../auth/admission.js';
 import { SignatureQuestion } from './signature-question.dto.js';
 
 const STRICT = new StrictPipe(

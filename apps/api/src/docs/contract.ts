@@ -11,7 +11,7 @@ import { DaysController } from '../days/days.controller.js';
 import { DayExportController } from '../days/export/day-export.controller.js';
 import { DayExports } from '../days/export/day-exports.service.js';
 import { SealedDays } from '../days/sealed-days.service.js';
-import { API_VERSION } from '../http/signed-answer.js';
+import { API_VERSION } from '../http/signed-wire.js';
 import { Admissions } from '../auth/admission.js';
 import { HistoryController } from '../history/history.controller.js';
 import { BatchRoute } from '../snapshots/batch.route.js';

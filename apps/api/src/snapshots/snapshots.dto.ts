@@ -1,5 +1,16 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { type AccountId, type Address, parseAccountId, parseAddress, parseDay } from '#libs/domain';
+import {
+  type AccountId,
+  type Address,
+  dayOf,
+  type DayWindow,
+  parseAccountId,
+  parseAddress,
+  parseDay,
+  SECONDS_PER_DAY,
+  windowBefore,
+  windowOf,
+} from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 
 export const MAX_DAYS = 30;
@@ -95,6 +106,28 @@ export function contractFrom(account: unknown): AccountId | undefined {
     400,
     'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
   );
+}
+
+export interface AskedDays {
+  readonly lastDays: number;
+  /** The last day of the window, in days since 1970-01-01 UTC. Absent: the day before the request. */
+  readonly endDay?: number | undefined;
+}
+
+/** @throws HttpProblem 400 (the last day is to come), 409 (it is not over) */
+export function askedWindow({ lastDays, endDay: lastDay }: AskedDays, nowMs: number): DayWindow {
+  if (lastDay === undefined) return windowOf(nowMs, lastDays);
+  const today = dayOf(nowMs / 1000);
+  if (lastDay > today) throw new HttpProblem(400, 'endDay must not be in the future.');
+  const window = windowBefore(lastDay + 1, lastDays);
+  if (lastDay === today) {
+    const end = new Date((today + 1) * SECONDS_PER_DAY * 1000).toISOString();
+    throw new HttpProblem(409, `The day of endDay is not over: ask from ${end} on.`, {
+      code: 'DAY_NOT_OVER',
+      retryAfterSeconds: Math.ceil(window.endSeconds - nowMs / 1000),
+    });
+  }
+  return window;
 }
 
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;

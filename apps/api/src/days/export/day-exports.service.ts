@@ -6,9 +6,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type AccountId, canonicalJson } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
-import { Admissions, type Caller } from '../../auth/admission.js';
-import { requireCaller } from '../../auth/api-key.guard.js';
-import { type Exchange, sendListHead } from '../../http/signed-answer.js';
+import { Admissions, requireCaller } from '../../auth/admission.js';
+import { type Exchange, sendListHead } from '../../http/signed-wire.js';
 import { type DayListSource, SealedDays } from '../sealed-days.service.js';
 import { DayLines, type ExportFormat, MEDIA_TYPES } from './day-lines.js';
 import { ExportPlaces } from './export-places.js';
@@ -82,21 +81,13 @@ export class DayExports {
     }
     const giveBack = this.places.take(caller.partnerId);
     try {
-      await this.count({ request, reply }, caller, lines.linesIn(chosen.span));
+      const weight = Math.ceil(lines.linesIn(chosen.span) / WALLETS_OF_A_REQUEST);
+      await this.admissions.recount(request, caller, Math.min(weight, caller.burst));
       sendListHead({ request, reply }, head);
       await this.stream(reply.raw, this.bytesOf(source, lines, chosen), chosen.isGzip);
     } finally {
       giveBack();
     }
-  }
-
-  /** @throws HttpProblem 429 */
-  private async count({ request }: Exchange, caller: Caller, lines: number): Promise<void> {
-    const { admission } = request;
-    const weight = Math.min(Math.ceil(lines / WALLETS_OF_A_REQUEST), caller.burst);
-    if (admission === null || weight <= 1) return;
-    request.admission = await this.admissions.recount(admission, caller, weight);
-    if (request.admission.refusal !== undefined) throw request.admission.refusal;
   }
 
   private async *bytesOf(

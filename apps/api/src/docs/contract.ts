@@ -15,7 +15,7 @@ import { API_VERSION } from '../http/signed-wire.js';
 import { Admissions } from '../auth/admission.js';
 import { HistoryController } from '../history/history.controller.js';
 import { BatchRoute } from '../snapshots/batch.route.js';
-import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
+import { ErrorAnswer } from '../http/contract.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 

@@ -17,14 +17,26 @@ export const MAX_DAYS = 30;
 export const DEFAULT_DAYS = 7;
 const DAYS = /^(?:[1-9]|[12]\d|30)$/;
 
+export const ASKED_WALLET = {
+  description: '0x and 40 hex digits in any case; given once.',
+  type: String,
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  example: '0x52908400098527886e0f7030069857d2e4169ee7',
+} as const;
+export const ASKED_CONTRACT = {
+  type: String,
+  pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+} as const;
+export const GIVEN_CONTRACT = {
+  description:
+    'The account id that was asked for, its address in lower case; with `contract` only.',
+  type: String,
+  pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
+} as const;
+
 /** What is asked for. */
 export class SnapshotQuery {
-  @ApiProperty({
-    description: '0x and 40 hex digits in any case; given once.',
-    type: String,
-    pattern: '^0x[0-9a-fA-F]{40}$',
-    example: '0x52908400098527886e0f7030069857d2e4169ee7',
-  })
+  @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;
 
   @ApiPropertyOptional({
@@ -49,8 +61,7 @@ export class SnapshotQuery {
   @ApiPropertyOptional({
     description:
       'The staking contract that is meant, by its account id (CAIP-10), the address in any case; given at most once. Without it the one agreed for your partner account.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+    ...ASKED_CONTRACT,
     example: 'eip155:1:0x2222222222222222222222222222222222222222',
   })
   readonly contract?: AccountId | undefined;
@@ -166,12 +177,7 @@ export class AnswerOfWallet {
   @ApiProperty(ADDRESS)
   readonly stakeContract!: string;
 
-  @ApiPropertyOptional({
-    description:
-      'The account id that was asked for, its address in lower case; with `contract` only.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
-  })
+  @ApiPropertyOptional(GIVEN_CONTRACT)
   readonly contract?: string;
 
   @ApiPropertyOptional({
@@ -211,16 +217,4 @@ export class SnapshotsAnswer extends AnswerOfWallet {
     maxItems: MAX_DAYS,
   })
   readonly stakingSnapshots!: SnapshotAnswer[];
-}
-
-@ApiSchema({ name: 'Error' })
-export class ErrorAnswer {
-  @ApiProperty({ const: false } as object)
-  readonly success!: false;
-
-  @ApiProperty()
-  readonly code!: string;
-
-  @ApiProperty({ description: 'For people; its wording may change.' })
-  readonly message!: string;
 }

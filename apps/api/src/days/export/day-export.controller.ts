@@ -3,7 +3,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { ApiKeyGuard } from '../../auth/admission.js';
 import { contractFrom } from '../../snapshots/snapshots.dto.js';
 import { requireDay, revisionFrom } from '../days.dto.js';
-import { CsvContract, NdjsonContract } from './day-export.contract.js';
+import { CsvContract, NdjsonContract } from '../days.contract.js';
 import { DayExports } from './day-exports.service.js';
 import { type ExportFormat } from './day-lines.js';
 

@@ -43,8 +43,8 @@ const TYPED_ELSEWHERE: readonly (readonly [
 ])[] = [
   ['test/stack/readme-commands.ts', 'README_BLOCKS', README_BLOCKS],
   ['test/partner-docs/pages.soak-spec.ts', 'WALKED_BLOCKS', WALKED_BLOCKS],
-  ['test/partner-docs/callbacks-in-languages.e2e-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
-  ['test/verify/verify-page.e2e-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],
+  ['test/partner-docs/callbacks-in-languages.system-spec.ts', 'LANGUAGE_BLOCKS', LANGUAGE_BLOCKS],
+  ['test/verify/verify-page.system-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],
 ];
 
 /** Blocks that no test types, and why. */

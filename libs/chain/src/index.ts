@@ -24,6 +24,7 @@ export {
   RangeTooLargeError,
   RateLimitedError,
   RpcError,
+  sizeFailureIn,
 } from './errors/rpc.errors.js';
 export {
   loadStakeDescription,
@@ -65,7 +66,6 @@ export {
   type RegistrySlot,
 } from './registry/registry-entry.js';
 export {
-  GAS_OF_PUBLICATION,
   isStakedIn,
   PUBLICATIONS_KEPT,
   readRegistryFacts,
@@ -93,6 +93,8 @@ export {
   type ToldFigure,
 } from './rpc/endpoint-urls.js';
 export { RpcPool } from './rpc/rpc-pool.js';
+export { headerCall } from './shape/header.js';
+export { toQuantity, wideQuantity } from './shape/hex.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export {
   isSignedByAccount,

@@ -1,7 +1,6 @@
 /** Settings of the redemption service that other programs read too, each in a class of its own. */
-import { address, commaList, type SettingOptions } from './setting.js';
+import { address, commaList, privateKey, type SettingOptions } from './setting.js';
 
-const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
 
 export const TOKEN_SYMBOL_SETTING: SettingOptions = {
@@ -71,12 +70,6 @@ export const ALLOW_PRIVATE_PARTNERS_SETTING: SettingOptions = {
     'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
   default: 'false',
 };
-
-/** 64 hex digits; the fault does not repeat them. */
-export function privateKey(text: string): string {
-  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
-  return text;
-}
 
 function hosts(text: string): string[] {
   const parts = commaList(text.toLowerCase());

@@ -143,6 +143,22 @@ export function base64Key(bytes: number): (text: string) => Buffer {
   };
 }
 
+/** Such keys separated by commas; the value is the text. */
+export function base64Keys(bytes: number): (text: string) => string {
+  return (text) => {
+    commaList(text).forEach(base64Key(bytes));
+    return text;
+  };
+}
+
+/** A private key of an EVM chain. */
+export function privateKey(text: string): string {
+  if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(text)) {
+    throw new Error('must be a private key of 64 hex digits');
+  }
+  return text;
+}
+
 /** An address of an EVM chain, in whatever capitals. */
 export function address(text: string): Address {
   const parsed = parseAddress(text);

@@ -7,6 +7,7 @@ import {
   toQuantity,
   type RpcPool,
   type VerificationOffer,
+  wideQuantity,
 } from '#libs/chain';
 import { type Address, PermanentError } from '#libs/domain';
 import { stakeReader } from '#libs/operations';
@@ -22,7 +23,7 @@ import {
   table,
   warning,
 } from './checks.js';
-import { askAny, quantityOf } from './rpc-question.js';
+import { askAny } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Looked at below the head and above the first block, the larger number first. */
@@ -102,7 +103,7 @@ async function hasCode(
 
 async function eventsAnswer(staking: StakingChain, contract: Address): Promise<Answer> {
   const { pool, events } = staking;
-  const head = quantityOf(await askAny(pool, { method: 'eth_blockNumber', params: [] }));
+  const head = wideQuantity(await askAny(pool, { method: 'eth_blockNumber', params: [] }));
   if (head === undefined) return notChecked('no endpoint tells its newest block');
   const logs = await someLogs(pool, contract, { start: staking.startBlock ?? head, head });
   if (logs === undefined) return notChecked('no endpoint gives its logs');

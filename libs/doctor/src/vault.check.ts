@@ -6,6 +6,7 @@ import {
   type VaultFacts,
   vaultFaults,
   type VaultQuestion,
+  wideQuantity,
 } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { tokensText } from '#libs/operations';
@@ -20,7 +21,6 @@ import {
   warning,
 } from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
-import { quantityOf } from './rpc-question.js';
 import { type Subject } from './subject.js';
 
 /** Holds no role of any contract: roles are given to keys. */
@@ -217,7 +217,7 @@ async function coinAnswer(pool: RpcPool, key: Address): Promise<Answer> {
       { method: 'eth_getBalance', params: [key, 'latest'] },
       { method: 'eth_gasPrice', params: [] },
     ]);
-    return results.map((result) => (result.ok ? quantityOf(result.value) : undefined));
+    return results.map((result) => (result.ok ? wideQuantity(result.value) : undefined));
   });
   if (coin === undefined || price === undefined) {
     return notChecked('no endpoint tells the balance or the price of gas');

@@ -167,7 +167,6 @@ export {
   PublishableDays,
   type SealedRange,
 } from './registry/publishable-days.js';
-export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {
   IdempotencyConflictError,
@@ -194,7 +193,7 @@ export {
   type ReadRows,
   type StoredRedemption,
 } from './redemption/redemption-row.js';
-export { type IdempotencyKey } from './redemption/redemption-creation.js';
+export { AttemptStore, type IdempotencyKey } from './redemption/redemption-creation.js';
 export { type LeaseRequest, RedemptionStore } from './redemption/redemption-store.js';
 export {
   type LoggedCall,

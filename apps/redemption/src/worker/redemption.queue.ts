@@ -11,7 +11,7 @@ import {
 import { LowmarkError, needsEvidence, sendsNames, smallestUnits } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { traced } from '../observe/trace-steps.js';
-import { type PartnerEntry } from '../partner/partner-directory.js';
+import { type PartnerEntry } from '../partner/partners.js';
 import { type VaultConditions } from '../payout/vault-conditions.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';

@@ -94,7 +94,6 @@ export {
 } from './rpc/endpoint-urls.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { headerCall } from './shape/header.js';
-export { toQuantity, wideQuantity } from './shape/hex.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export {
   isSignedByAccount,

@@ -1,4 +1,4 @@
-export { toQuantity } from './shape/hex.js';
+export { toQuantity, wideQuantity } from './shape/hex.js';
 export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';
 export { lowmarkTokenAbi, lowmarkTokenBytecode } from './abi/lowmark-token.generated.js';
 export { redemptionVaultAbi, redemptionVaultBytecode } from './abi/redemption-vault.generated.js';
@@ -94,7 +94,6 @@ export {
 } from './rpc/endpoint-urls.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { headerCall } from './shape/header.js';
-export { toQuantity, wideQuantity } from './shape/hex.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export {
   isSignedByAccount,

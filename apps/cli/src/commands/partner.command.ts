@@ -131,7 +131,7 @@ const rotate = command({
   async action(call, { name, json }: Named & { readonly json?: true }) {
     const keyRing = call.keyRing();
     const issued = await call.withDatabase((database) =>
-      rotateCredential(database, call.operator, name, keyRing),
+      rotateCredential(database, call.operator, { partner: name }, keyRing),
     );
     call.print(issued, issuedText(issued));
     if (json !== true) call.terminal.out('The old key works until `partner revoke` ends it.\n');

@@ -11,6 +11,8 @@ export const TOKEN_SYMBOL_SETTING: SettingOptions = {
 export const TOKEN_DECIMALS_SETTING: SettingOptions = {
   description: 'Overrides the decimals read from the chain.',
   optional: true,
+  min: 0,
+  max: 77,
 };
 
 export const VAULT_CONTRACT_SETTING: SettingOptions = {
@@ -45,12 +47,15 @@ export const VOUCHER_TTL_SETTING: SettingOptions = {
   description:
     'How long a voucher can be claimed; after that the points go back. Not longer than maxTtlSeconds of the vault.',
   default: '1800',
+  min: 10,
+  max: 86_400,
 };
 
 export const REDEMPTION_PRICE_MAX_AGE_SETTING: SettingOptions = {
   description:
     'No redemption is quoted with a price older than this. The source is read once a minute; a feed on the chain may have rounds that are further apart.',
   default: '600',
+  min: 1,
 };
 
 export const SIWE_DOMAINS_SETTING: SettingOptions = {

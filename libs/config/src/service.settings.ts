@@ -108,6 +108,8 @@ export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   description:
     'At SIGTERM: how long the service goes on serving while it already says that it is not ready, so that load balancers notice.',
   default: '0',
+  min: 0,
+  max: 120_000,
 };
 
 /** Where health and metrics are served; see `ManagementModule`. */
@@ -115,6 +117,8 @@ export const MANAGEMENT_PORT_SETTING: SettingOptions = {
   description:
     'The port of /health and /metrics, which are then served there and nowhere else: not for callers. Unset: they are at the service’s own port.',
   optional: true,
+  min: 0,
+  max: 65_535,
 };
 
 /** SECRETS_KEY, for classes that cannot extend SecretsSettings. */

@@ -94,23 +94,17 @@ export {
   PartnerMissingError,
 } from './partners/callback-store.js';
 export {
-  type AcknowledgeRequest,
   type ClaimKey,
   ClaimStore,
   NoSuchClaimError,
   type UnexplainedClaim,
 } from './redemption/claim-store.js';
 export { decimalText } from './rows.js';
-export {
-  DeliveryStore,
-  type DeliveryWrite,
-  type StoredDelivery,
-} from './redemption/delivery-store.js';
+export { DeliveryStore, type StoredDelivery } from './redemption/delivery-store.js';
 export {
   type LedgerRestore,
   LedgerRestoreStore,
   type RestoreScope,
-  type Unplanned,
 } from './redemption/ledger-restore-store.js';
 export {
   type ClaimAlarm,
@@ -118,7 +112,7 @@ export {
   type WatchedVault,
   type WatchState,
 } from './redemption/claim-watch-store.js';
-export { type CoinRequest, CoinStore } from './redemption/coin-store.js';
+export { CoinStore } from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
@@ -133,12 +127,10 @@ export {
 export { PublicationStore, type SignedPublication } from './registry/publication-store.js';
 export * from './registry/publication-views.js';
 export * from './registry/publishable-days.js';
-export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {
   IdempotencyConflictError,
   LeaseLostError,
-  LedgerBusyError,
   LimitBreachedError,
   PartnerIdReusedError,
   RedemptionBusyError,
@@ -149,7 +141,6 @@ export {
 } from './redemption/redemption.error.js';
 export {
   type Look,
-  type LookRequest,
   RedemptionChanges,
   type SeenRedemption,
 } from './redemption/redemption-changes.js';
@@ -160,8 +151,8 @@ export {
   type ReadRows,
   type StoredRedemption,
 } from './redemption/redemption-row.js';
-export { type IdempotencyKey } from './redemption/redemption-creation.js';
-export { type LeaseRequest, RedemptionStore } from './redemption/redemption-store.js';
+export { AttemptStore, type IdempotencyKey } from './redemption/redemption-creation.js';
+export { RedemptionStore } from './redemption/redemption-store.js';
 export {
   type LoggedCall,
   type LoggedTransition,
@@ -171,18 +162,13 @@ export {
   RedemptionViews,
   type StateCount,
 } from './redemption/redemption-views.js';
-export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
-export {
-  type CallsOfHour,
-  type PartnerCallEntry,
-  RedemptionLog,
-} from './redemption/redemption-log.js';
+export { type AuditEntry, AuditLog } from './redemption/audit-log.js';
+export { type CallsOfHour, RedemptionLog } from './redemption/redemption-log.js';
 export {
   isIdPrefix,
   type OpenKey,
   type OpenState,
   type RedemptionFilter,
-  type RedemptionOverview,
   type RedemptionPage,
   RedemptionPages,
 } from './redemption/redemption-pages.js';

@@ -4,7 +4,7 @@ import { type Progress, type Report, runConformance } from '#libs/partner-sdk/co
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
-import { type ConformanceDto } from './conformance.dto.js';
+import { type ConformanceDto, type ConformanceRun } from './conformance.dto.js';
 import { OpenDeductions } from './open-deductions.js';
 import { memberActor } from './own-rows.js';
 import { PartnerEndpoints } from './partner-endpoints.js';
@@ -18,17 +18,6 @@ const KEPT_MS = 3_600_000;
 const MOST_AT_ONCE = 3;
 /** For giving points back when the console stops. */
 const SHUTDOWN_MS = 10_000;
-
-export interface ConformanceRun {
-  readonly baseUrl: string;
-  readonly address: string;
-  readonly startedAtMs: number;
-  endedAtMs: number | undefined;
-  progress: Progress;
-  report: Report | undefined;
-  /** Why there is no report. */
-  failure: string | undefined;
-}
 
 interface Kept {
   readonly run: ConformanceRun;

@@ -39,9 +39,14 @@ export type SubscriptionRow = Omit<WebhookSubscription, 'rule'> & {
   readonly hysteresis: string | null;
 };
 
-export function subscriptionOf(row: SubscriptionRow): WebhookSubscription {
-  const { measure, days, thresholds, hysteresis, ...others } = row;
-  return { ...others, rule: ruleOf(row) };
+export function subscriptionOf({
+  measure,
+  days,
+  thresholds,
+  hysteresis,
+  ...others
+}: SubscriptionRow): WebhookSubscription {
+  return { ...others, rule: ruleOf({ measure, days, thresholds, hysteresis }) };
 }
 
 export function ruleOf({

@@ -1,12 +1,19 @@
-export { type AccountId, accountIdText, parseAccountId } from './chain/account-id.js';
-export { type Address, parseAddress, ZERO_ADDRESS } from './chain/address.js';
-export { type BlockHash, type BlockHeader, type BlockRef } from './chain/block.js';
+export {
+  type AccountId,
+  accountIdText,
+  type Address,
+  parseAccountId,
+  parseAddress,
+  ZERO_ADDRESS,
+} from './chain/address.js';
 export {
   aheadOfClock,
+  type BlockHash,
+  type BlockHeader,
+  type BlockRef,
   differenceOf,
   type FinalStatement,
-  MOST_AHEAD_SECONDS,
-} from './chain/final-block.js';
+} from './chain/block.js';
 export {
   type BalanceChange,
   type BalanceDay,
@@ -29,7 +36,6 @@ export {
   dailyMinima,
   type DailyMinimum,
   type DayWindow,
-  type IndexProgress,
   MAX_AHEAD_SECONDS,
   windowBefore,
   windowOf,
@@ -41,13 +47,7 @@ export {
   smallestUnits,
   tokensText,
 } from './amount/decimal.js';
-export {
-  averageStaked,
-  type Ratio,
-  ratioToNumber,
-  tokensToNumber,
-  valueOf,
-} from './amount/ratio.js';
+export { averageStaked, ratioToNumber, tokensToNumber, valueOf } from './amount/ratio.js';
 export { canonicalJson } from './signing/canonical-json.js';
 export {
   type CancelEvent,
@@ -192,7 +192,7 @@ export {
 } from './seal/day-leaf.js';
 export { DayList, DayListBuilder, ENTRY_BYTES } from './seal/day-list.js';
 export { buildDayTree, DayLeaves, DayTree, siblingsOf } from './seal/day-tree.js';
-export { buildPeriodTree, type DayRoot, PeriodTree } from './seal/period-tree.js';
+export { buildPeriodTree, type DayRoot } from './seal/period-tree.js';
 export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';
 export {
   type AttemptOutcome,

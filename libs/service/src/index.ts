@@ -25,7 +25,8 @@ export {
   Histogram,
   measureConnections,
   MetricsModule,
-  oneReading,
+  type NamedGauge,
+  readingGauges,
   Registry,
 } from './metrics/metrics.js';
 export { ManagementModule } from './management/management.module.js';

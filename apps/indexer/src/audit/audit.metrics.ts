@@ -6,7 +6,7 @@ import {
 } from '#libs/db';
 import { tokensToNumber } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Gauge, oneReading, type Registry } from '#libs/service';
+import { type Gauge, type NamedGauge, readingGauges, type Registry } from '#libs/service';
 
 interface Reading {
   /** The last audit that compared. */
@@ -14,41 +14,26 @@ interface Reading {
   readonly state: IndexState | undefined;
 }
 
-interface AuditGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames?: string[];
+interface AuditGauge extends NamedGauge {
   readonly fill: (gauge: Gauge, reading: Reading) => void;
 }
 
 /** What the last audit found, whichever process made it: read from the database when the metrics are. */
 export class AuditMetrics {
-  readonly gauges: readonly Gauge[];
-
   constructor(registry: Registry, runs: AuditRunStore, index: IndexStore, logger: Logger) {
-    const read = oneReading<Reading>(
+    const add = readingGauges<Reading>(
+      { registry, logger },
       async () => {
         const [last, state] = await Promise.all([runs.lastComparison(), index.state()]);
         return { last, state };
       },
-      (err) => {
-        logger.warn({ err }, 'The last audit could not be read');
-      },
+      'The last audit could not be read',
     );
-    this.gauges = GAUGES.map(
-      ({ fill, ...metric }) =>
-        new Gauge({
-          ...metric,
-          registers: [registry],
-          async collect() {
-            const reading = await read();
-            // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-            this.reset();
-            if (metric.labelNames === undefined) this.remove();
-            if (reading) fill(this, reading);
-          },
-        }),
-    );
+    for (const { fill, ...named } of GAUGES) {
+      add(named, (reading, gauge) => {
+        fill(gauge, reading);
+      });
+    }
   }
 }
 

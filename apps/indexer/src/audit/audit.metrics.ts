@@ -1,12 +1,8 @@
-import {
-  type AuditComparison,
-  type AuditRunStore,
-  type IndexState,
-  type IndexStore,
-} from '#libs/db';
+import { Inject, Injectable } from '@nestjs/common';
+import { type AuditComparison, AuditRunStore, type IndexState, IndexStore } from '#libs/db';
 import { tokensToNumber } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { type Gauge, type NamedGauge, readingGauges, type Registry } from '#libs/service';
+import { type Gauge, LOGGER, type NamedGauge, readingGauges, Registry } from '#libs/service';
 
 interface Reading {
   /** The last audit that compared. */
@@ -19,8 +15,14 @@ interface AuditGauge extends NamedGauge {
 }
 
 /** What the last audit found, whichever process made it: read from the database when the metrics are. */
+@Injectable()
 export class AuditMetrics {
-  constructor(registry: Registry, runs: AuditRunStore, index: IndexStore, logger: Logger) {
+  constructor(
+    @Inject(Registry) registry: Registry,
+    @Inject(AuditRunStore) runs: AuditRunStore,
+    @Inject(IndexStore) index: IndexStore,
+    @Inject(LOGGER) logger: Logger,
+  ) {
     const add = readingGauges<Reading>(
       { registry, logger },
       async () => {

@@ -126,7 +126,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   @Global()
   @Module({ providers, exports: providers })
   class Surroundings {}
-  @Module({ imports: [Surroundings, HealthModule, FollowModule] })
+  @Module({ imports: [Surroundings, HealthModule.register(), FollowModule] })
   class Root {}
   const app = await NestFactory.createApplicationContext(Root, {
     logger: false,

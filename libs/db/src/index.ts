@@ -31,21 +31,12 @@ export {
   SettingsChangedError,
 } from './index-store/index-state.js';
 export { type DayBlocks, DayLows, type WalletDayBytes } from './seal/day-lows.js';
-export {
-  type SealBasis,
-  type SealOutcome,
-  type SealRequest,
-  SealWriter,
-} from './seal/seal-writer.js';
-export { type SealedContent, type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
+export * from './seal/seal-writer.js';
+export { type SealedDay } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
-export {
-  PARTITIONED_TABLES,
-  type PartitionOutcome,
-  PartitionStore,
-} from './index-store/partition-store.js';
+export * from './index-store/partition-store.js';
 export { type Undone } from './index-store/rollback.js';
 export {
   IndexReader,
@@ -53,13 +44,7 @@ export {
   type WalletBalance,
   type WalletPage,
 } from './index-store/index-reader.js';
-export {
-  countPrograms,
-  readServerFacts,
-  REDEMPTION_PROGRAM,
-  type ServerFacts,
-} from './inspection/server-facts.js';
-export { readWalPosition, type WalPosition } from './inspection/wal-position.js';
+export * from './inspection/server-facts.js';
 export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
 export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
 export { scramVerifier } from './roles/scram-verifier.js';
@@ -69,7 +54,7 @@ export {
   CredentialExistsError,
   CredentialStore,
   type NewCredential,
-  type Replacement,
+  type Revocation,
   type SealedCredential,
 } from './partners/credential-store.js';
 export {
@@ -79,18 +64,8 @@ export {
   PartnerUnknownError,
   type RateLimits,
 } from './partners/partner-changes.js';
-export {
-  SealedSecretStore,
-  type SealCount,
-  type SealedSecret,
-  SECRET_PLACES,
-} from './partners/sealed-secret-store.js';
-export {
-  type ListedCredential,
-  type ListedPartner,
-  PartnerExistsError,
-  PartnerStore,
-} from './partners/partner-store.js';
+export * from './partners/sealed-secret-store.js';
+export * from './partners/partner-store.js';
 export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
@@ -156,17 +131,8 @@ export {
   type StoredTransaction,
 } from './registry/publication.js';
 export { PublicationStore, type SignedPublication } from './registry/publication-store.js';
-export {
-  NoSuchPublicationError,
-  type PublicationNote,
-  type PublicationSummary,
-  PublicationViews,
-} from './registry/publication-views.js';
-export {
-  type PublishableDay,
-  PublishableDays,
-  type SealedRange,
-} from './registry/publishable-days.js';
+export * from './registry/publication-views.js';
+export * from './registry/publishable-days.js';
 export { AttemptStore } from './redemption/attempt-store.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {

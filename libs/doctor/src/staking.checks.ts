@@ -4,8 +4,8 @@ import {
   chooseVerification,
   isCounted,
   readVerificationOffer,
-  type RpcPool,
   toQuantity,
+  type RpcPool,
   type VerificationOffer,
   wideQuantity,
 } from '#libs/chain';

@@ -23,8 +23,8 @@ import {
 import { type DoctorSettings } from './doctor.settings.js';
 import { type Subject } from './subject.js';
 
-/** Holds no role of any vault: roles are given to keys. */
-const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
+/** Holds no role of any contract: roles are given to keys. */
+export const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
 const GAS_OF_CANCELLATION = 80_000n;
 const CANCELLATIONS = 20n;
 /** So much longer than vouchers live is enough where our clock is ahead of the chain's. */
@@ -128,7 +128,7 @@ async function readVault(subject: Subject): Promise<Vault> {
   return { ...facts, ...keys, pool, settings, question, address: vault, tokens, unit };
 }
 
-function addressOf(key: string | undefined): Address {
+export function addressOf(key: string | undefined): Address {
   return key === undefined || key === '' ? NO_KEY : addressOfKey(key);
 }
 

@@ -1,0 +1,60 @@
+import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
+import { IsOptional, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { type FastifyRequest } from 'fastify';
+import { HttpProblem, StrictPipe } from '#libs/service';
+import { explainSignatureInTurns, type SignatureExplanation } from '#libs/signing';
+import { ApiKeyGuard } from '../auth/admission.js';
+
+const LONGEST = 2048;
+const LIMITED = ({ property }: { readonly property: string }): string =>
+  `${property} must be a text of at most ${LONGEST} characters, or left out.`;
+const METHOD = { message: 'method must be given, such as GET.' };
+const PATH = { message: 'path must be given: that of the URL as it was sent.' };
+
+/** All texts; the body is the one that was sent, as a text, not as JSON. */
+class SignatureQuestion {
+  @Matches(/^[A-Za-z]{1,20}$/, METHOD)
+  readonly method!: string;
+
+  @MinLength(1, PATH)
+  @MaxLength(LONGEST, { message: LIMITED })
+  readonly path!: string;
+
+  @IsOptional()
+  @MaxLength(LONGEST, { message: LIMITED })
+  readonly requestId?: string;
+
+  @IsOptional()
+  @IsString({ message: 'body must be a text, or left out.' })
+  readonly body?: string;
+
+  @IsOptional()
+  @MaxLength(LONGEST, { message: LIMITED })
+  readonly signature?: string;
+}
+
+const STRICT = new StrictPipe(
+  (field, message) => new HttpProblem(400, message, { field }),
+  'Send a JSON object: method, path, requestId, body, signature.',
+);
+
+/**
+ * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
+ * one. The key alone gets signatures here, without the secret, so it is there only where SIGNATURE_DEBUGGER says so.
+ */
+@Controller('api/debug/signature')
+@UseGuards(ApiKeyGuard)
+export class SignatureDebuggerController {
+  @Post()
+  @HttpCode(200)
+  async explain(
+    @Req() { admission }: FastifyRequest,
+    @Body(STRICT) question: SignatureQuestion,
+  ): Promise<{ readonly success: true } & SignatureExplanation> {
+    const { method, path, requestId, body, signature: given } = question;
+    const secret = admission?.secret ?? '';
+    const asked = { method, path, requestId: requestId ?? undefined, body: body ?? '' };
+    const whole = { ...asked, given: given ?? undefined, secret };
+    return { success: true, ...(await explainSignatureInTurns(whole)) };
+  }
+}

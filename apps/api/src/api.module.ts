@@ -4,10 +4,10 @@ import { AuthModule } from './auth/auth.module.js';
 import { ConnectionsModule } from './connections.module.js';
 import { AnswerKeysController } from './http/answer-keys.controller.js';
 import { DaysModule } from './days/days.module.js';
-import { DebugModule } from './debug/debug.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HistoryController } from './history/history.controller.js';
 import { MessageSignatures } from './http/message-signatures.js';
+import { SignatureDebuggerController } from './http/signature-debugger.controller.js';
 import { SignedWire } from './http/signed-wire.js';
 import { type ApiOptions, SettingsModule } from './settings.module.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
@@ -27,9 +27,12 @@ export class ApiModule {
         SnapshotsModule,
         DaysModule,
         HealthModule,
-        ...(signatureDebugger ? [DebugModule] : []),
       ],
-      controllers: [AnswerKeysController, HistoryController],
+      controllers: [
+        AnswerKeysController,
+        HistoryController,
+        ...(signatureDebugger ? [SignatureDebuggerController] : []),
+      ],
       providers: [SignedWire, MessageSignatures],
     };
   }

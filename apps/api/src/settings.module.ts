@@ -5,7 +5,7 @@ import { AnswerKeys, KeyRing } from '#libs/signing';
 import { ApiSettings } from './api.env.js';
 import { REDIS_DEADLINE_MS } from './connections.module.js';
 import { EXPORT_IDLE_MS } from './days/export/day-exports.service.js';
-import { SLOW_READ_MS } from './snapshots/snapshot-reader.js';
+import { SLOW_READ_MS } from './snapshots/stake-sets.js';
 
 export interface ApiOptions {
   readonly settings: ApiSettings;

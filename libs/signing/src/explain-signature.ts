@@ -32,10 +32,13 @@ export interface SignatureExplanation {
   readonly mistakes: readonly string[];
 }
 
+/** What is signed, in this order. */
+type Parts = Readonly<Record<'method' | 'path' | 'requestId' | 'body', string>>;
+
 /** How one signature is made. */
 interface Recipe {
   readonly key: string | Buffer;
-  readonly parts: readonly [method: string, path: string, requestId: string, body: string];
+  readonly parts: Parts;
   readonly separator: string;
   readonly algorithm: 'sha256' | 'sha1' | 'sha512' | 'sha256 of secret and content';
   readonly encoding: 'hex' | 'base64' | 'base64url' | 'HEX';
@@ -83,7 +86,7 @@ function* explain(question: SignatureQuestion, budget: HashBudget): Steps<Signat
   const matches = verifySignature(secret, content, given);
   const right: Recipe = {
     key: secret,
-    parts: [method, path, requestId, body],
+    parts: { method, path, requestId, body },
     separator: '',
     algorithm: 'sha256',
     encoding: 'hex',
@@ -136,15 +139,14 @@ function* isMadeBy(recipe: Recipe | undefined, { given, budget, bytes }: Search)
 const MOST_KEYS = 6;
 
 function* isOtherOrder(right: Recipe, search: Search): Steps<boolean> {
-  const [method, path, requestId, sent] = right.parts;
-  const members = membersOf(sent);
+  const members = membersOf(right.parts.body);
   if (members === undefined || members.length > MOST_KEYS) return false;
   for (const order of ordersOf(members)) {
     const value = Object.fromEntries(order);
     for (const print of [JSON.stringify, spaced]) {
       const body = printed(value, print);
       if (body === undefined) return false;
-      const recipe: Recipe = { ...right, parts: [method, path, requestId, body] };
+      const recipe: Recipe = { ...right, parts: { ...right.parts, body } };
       if (yield* isMadeBy(recipe, search)) return true;
       if (search.budget.isSpent) return false;
     }
@@ -153,7 +155,10 @@ function* isOtherOrder(right: Recipe, search: Search): Steps<boolean> {
 }
 
 function signatureOf({ key, parts, separator, algorithm, encoding }: Recipe): string {
-  const content = parts.filter((part) => separator === '' || part !== '').join(separator);
+  const { method, path, requestId, body } = parts;
+  const content = [method, path, requestId, body]
+    .filter((part) => separator === '' || part !== '')
+    .join(separator);
   const digest =
     algorithm === 'sha256 of secret and content'
       ? createHash('sha256').update(key).update(content).digest()
@@ -186,74 +191,79 @@ function* mistakesOf({ secret, path, given }: SignatureQuestion): Generator<Mist
   if (given === '') yield { says: 'The signature is empty.', make: () => undefined };
 }
 
-function* partMistakes(sentPath: string): Generator<Mistake> {
-  const change = (
-    says: string,
-    edit: (parts: Recipe['parts']) => readonly (string | undefined)[],
-  ): Mistake => ({
+/** What is signed in place of one part. @returns undefined where it cannot be */
+type Edit = (part: string, sentPath: string) => string | undefined;
+
+const printedWith =
+  (indent?: number | string): Edit =>
+  (body) =>
+    reprinted(body, (value) => JSON.stringify(value, undefined, indent));
+const OTHER_SPACING = 'The body is printed again with other spacing: sign the bytes that are sent.';
+
+const PART_MISTAKES: readonly (readonly [says: string, part: keyof Parts, edit: Edit])[] = [
+  [
+    'The body is sent with a line break at its end that is not signed.',
+    'body',
+    (body) => body.replace(/[\r\n]+$/, ''),
+  ],
+  [OTHER_SPACING, 'body', printedWith(2)],
+  [OTHER_SPACING, 'body', printedWith(4)],
+  [OTHER_SPACING, 'body', printedWith('\t')],
+  [OTHER_SPACING, 'body', printedWith(1)],
+  [
+    'The body is printed again without spaces: sign the bytes that are sent.',
+    'body',
+    printedWith(),
+  ],
+  [
+    'The body is printed again with spaces after colons and commas.',
+    'body',
+    (body) => reprinted(body, spaced),
+  ],
+  [
+    'The body is put into canonical form, and other bytes are sent.',
+    'body',
+    (body) => reprinted(body, canonicalJson),
+  ],
+  ['Whole numbers of the body are signed as 340.0; print the JSON once.', 'body', withDecimals],
+  ['The body is signed with a line break at its end.', 'body', (body) => `${body}\n`],
+  ['The body is left out.', 'body', () => ''],
+  ['An empty body is signed as {}.', 'body', (body) => body || '{}'],
+  ['The query string is signed; only the path is.', 'path', (_, sentPath) => withQuery(sentPath)],
+  [
+    'Scheme and host are signed; only the path is.',
+    'path',
+    (_, sentPath) => sentPath.replace(/[?#].*$/s, ''),
+  ],
+  ['The whole URL is signed; only the path is.', 'path', (_, sentPath) => sentPath],
+  [
+    'The path is signed without its first part, as behind a prefix or a gateway.',
+    'path',
+    (path) => path.replace(/^\/[^/]+(?=\/)/, ''),
+  ],
+  ['The path is signed with a slash at its end.', 'path', (path) => `${path}/`],
+  [
+    'The path is signed without the slash at its beginning.',
+    'path',
+    (path) => path.replace(/^\//, ''),
+  ],
+  ['The path is left out.', 'path', () => ''],
+  ['X-API-REQUEST is left out.', 'requestId', () => ''],
+  ['X-API-REQUEST is signed in upper case.', 'requestId', (id) => id.toUpperCase()],
+  ['The method is signed in lower case.', 'method', (method) => method.toLowerCase()],
+  ['The method is left out.', 'method', () => ''],
+];
+
+function partMistakes(sentPath: string): Mistake[] {
+  return PART_MISTAKES.map(([says, part, edit]) => ({
     says,
     make: (recipe) => {
-      const edited = edit(recipe.parts);
-      const parts = recipe.parts.map((part, at) => edited[at] ?? part);
-      const isSame = parts.every((part, at) => part === recipe.parts[at]);
-      return isSame ? undefined : { ...recipe, parts: parts as unknown as Recipe['parts'] };
+      const { parts } = recipe;
+      const edited = edit(parts[part], sentPath);
+      if (edited === undefined || edited === parts[part]) return undefined;
+      return { ...recipe, parts: { ...parts, [part]: edited } };
     },
-  });
-  yield change('The body is sent with a line break at its end that is not signed.', (p) => [
-    ...p.slice(0, 3),
-    p[3].replace(/[\r\n]+$/, ''),
-  ]);
-  for (const indent of [2, 4, '\t', 1]) {
-    yield change(
-      'The body is printed again with other spacing: sign the bytes that are sent.',
-      (p) => [
-        ...p.slice(0, 3),
-        reprinted(p[3], (value) => JSON.stringify(value, undefined, indent)),
-      ],
-    );
-  }
-  yield change('The body is printed again without spaces: sign the bytes that are sent.', (p) => [
-    ...p.slice(0, 3),
-    reprinted(p[3], (value) => JSON.stringify(value)),
-  ]);
-  yield change('The body is printed again with spaces after colons and commas.', (p) => [
-    ...p.slice(0, 3),
-    reprinted(p[3], spaced),
-  ]);
-  yield change('The body is put into canonical form, and other bytes are sent.', (p) => [
-    ...p.slice(0, 3),
-    reprinted(p[3], canonicalJson),
-  ]);
-  yield change('Whole numbers of the body are signed as 340.0; print the JSON once.', (p) => [
-    ...p.slice(0, 3),
-    withDecimals(p[3]),
-  ]);
-  yield change('The body is signed with a line break at its end.', (p) => [
-    ...p.slice(0, 3),
-    `${p[3]}\n`,
-  ]);
-  yield change('The body is left out.', (p) => [...p.slice(0, 3), '']);
-  yield change('An empty body is signed as {}.', (p) => [...p.slice(0, 3), p[3] || '{}']);
-  yield change('The query string is signed; only the path is.', (p) => [p[0], withQuery(sentPath)]);
-  yield change('Scheme and host are signed; only the path is.', (p) => [
-    p[0],
-    sentPath.replace(/[?#].*$/s, ''),
-  ]);
-  yield change('The whole URL is signed; only the path is.', (p) => [p[0], sentPath]);
-  yield change(
-    'The path is signed without its first part, as behind a prefix or a gateway.',
-    (p) => [p[0], p[1].replace(/^\/[^/]+(?=\/)/, '')],
-  );
-  yield change('The path is signed with a slash at its end.', (p) => [p[0], `${p[1]}/`]);
-  yield change('The path is signed without the slash at its beginning.', (p) => [
-    p[0],
-    p[1].replace(/^\//, ''),
-  ]);
-  yield change('The path is left out.', (p) => [p[0], '']);
-  yield change('X-API-REQUEST is left out.', (p) => [p[0], p[1], '']);
-  yield change('X-API-REQUEST is signed in upper case.', (p) => [p[0], p[1], p[2].toUpperCase()]);
-  yield change('The method is signed in lower case.', (p) => [p[0].toLowerCase()]);
-  yield change('The method is left out.', () => ['']);
+  }));
 }
 
 function* keyMistakes(secret: string): Generator<Mistake> {

@@ -1,7 +1,5 @@
 export { AnswerKeys, type PublicAnswerKey } from './answer-keys.js';
-export { hashToken, mintToken, newToken } from './bearer-token.js';
 export { EvidenceKeys } from './evidence-keys.js';
-export { hashApiKey, isApiKey, mintCredential, type MintedCredential } from './credential.js';
 export {
   explainSignature,
   explainSignatureInTurns,
@@ -21,4 +19,13 @@ export {
   type WantedSignature,
 } from './message-signature.js';
 export { HashBudget } from './hash-budget.js';
-export { mintWebhookSecret, webhookSealContext } from './webhook-secret.js';
+export {
+  hashApiKey,
+  hashToken,
+  isApiKey,
+  mintCredential,
+  type MintedCredential,
+  mintWebhookSecret,
+  newToken,
+  webhookSealContext,
+} from './minted-secrets.js';

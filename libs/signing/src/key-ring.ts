@@ -8,19 +8,20 @@ import { PermanentError } from '#libs/domain';
 
 const VERSION = 1;
 const KEY_BYTES = 32;
-const HEADER_BYTES = 5;
+const ID_BYTES = 4;
+const HEADER_BYTES = 1 + ID_BYTES;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const SECRETS_KEY_FAULT =
-  'SECRETS_KEY must be 32 bytes in base64, for example from: openssl rand -base64 32';
 const CIPHERTEXT_OFFSET = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
-interface RingKey {
+
+/** A key of a setting, and its id, the beginning of its hash, by which what it made is recognised. */
+export interface NamedKey {
   readonly id: Buffer;
   readonly key: Uint8Array;
 }
 
 export class KeyRing {
-  private readonly keys: readonly [RingKey, ...RingKey[]];
+  private readonly keys: readonly [NamedKey, ...NamedKey[]];
 
   /**
    * @param key 32 bytes; seals
@@ -28,7 +29,7 @@ export class KeyRing {
    * @throws PermanentError SECRETS_KEY_INVALID
    */
   constructor(key: Uint8Array, ...older: readonly Uint8Array[]) {
-    this.keys = [ringKey(key), ...older.map(ringKey)];
+    this.keys = [secretsKey(key), ...older.map(secretsKey)];
   }
 
   /**
@@ -48,7 +49,7 @@ export class KeyRing {
 
   /** 32 bytes of each key for another purpose, in the order of the keys: they tell nothing of the key itself (HKDF, RFC 5869). */
   derived(purpose: string): readonly [Buffer, ...Buffer[]] {
-    const derive = ({ key }: RingKey): Buffer =>
+    const derive = ({ key }: NamedKey): Buffer =>
       Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
     const [first, ...older] = this.keys;
     return [derive(first), ...older.map(derive)];
@@ -107,24 +108,27 @@ export function mintSecretsKey(): Buffer {
   return randomBytes(KEY_BYTES);
 }
 
-/** Node reads base64 leniently: a typing error must not become another key. */
-function keyBytes(text: string): Buffer {
+/** Node reads base64 leniently: a typing error must not become another key. @returns empty where the text is no base64 */
+export function keyBytes(text: string): Buffer {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, 'base64');
   return bytes.toString('base64') === trimmed ? bytes : Buffer.alloc(0);
 }
 
-function ringKey(key: Uint8Array): RingKey {
+/** @throws PermanentError with the code, whose message never shows the key */
+export function namedKey(
+  key: Uint8Array,
+  { setting, code }: { readonly setting: string; readonly code: string },
+): NamedKey {
   if (key.length !== KEY_BYTES) {
-    throw new PermanentError('SECRETS_KEY_INVALID', SECRETS_KEY_FAULT);
+    const message = `${setting} must be 32 bytes in base64, for example from: openssl rand -base64 32`;
+    throw new PermanentError(code, message);
   }
-  return {
-    key,
-    id: createHash('sha256')
-      .update(key)
-      .digest()
-      .subarray(0, HEADER_BYTES - 1),
-  };
+  return { key, id: createHash('sha256').update(key).digest().subarray(0, ID_BYTES) };
+}
+
+function secretsKey(key: Uint8Array): NamedKey {
+  return namedKey(key, { setting: 'SECRETS_KEY', code: 'SECRETS_KEY_INVALID' });
 }
 
 function invalidSecret(cause?: unknown): PermanentError {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
@@ -177,30 +177,36 @@ export class Admissions {
   }
 
   /** The caller, where the key is known to be valid without a look-up. */
-  known(request: Pick<FastifyRequest, 'headers'>): Caller | undefined {
+  known(request: FastifyRequest): Caller | undefined {
     const apiKey = apiKeyOf(request);
     const known = apiKey === undefined ? undefined : this.credentials.peek(apiKey);
     return known === 'unknown' ? undefined : known;
   }
 
-  async admit(request: Pick<FastifyRequest, 'headers' | 'raw' | 'ip'>): Promise<Admission> {
+  async admit(request: FastifyRequest): Promise<Admission> {
     const apiKey = apiKeyOf(request);
-    const address = addressKey(request.ip);
     if (apiKey === undefined) {
-      return NOT_COUNTED.test(request.raw.url ?? '') ? this.notCounted() : this.anonymous(address);
+      const isCounted = !NOT_COUNTED.test(request.raw.url ?? '');
+      return isCounted ? this.anonymous(addressKey(request.ip)) : this.notCounted();
     }
     const known = this.credentials.peek(apiKey);
-    if (known === 'unknown') return this.anonymous(address);
+    if (known === 'unknown') return this.anonymous(addressKey(request.ip));
     if (known !== undefined) return this.counted(known);
-    return this.afterLookUp(apiKey, address);
+    return this.afterLookUp(apiKey, addressKey(request.ip));
   }
 
-  /** Counts an admitted request as so many, in place of one. Refused, it costs nothing. */
-  async recount(admission: Admission, caller: Caller, count: number): Promise<Admission> {
+  /**
+   * Counts a request of a caller as so many, in place of one. Refused, it costs nothing.
+   * @throws HttpProblem 429
+   */
+  async recount(request: FastifyRequest, caller: Caller, count: number): Promise<void> {
+    const { admission } = request;
+    if (admission === null || count <= 1) return;
     const key = `partner:${caller.partnerId}`;
     await this.limiter.giveBack(key, caller);
     const verdict = await this.limiter.take(key, caller, count);
-    return this.refusedOrNot({ ...admission, verdict });
+    request.admission = this.refusedOrNot({ ...admission, verdict });
+    if (request.admission.refusal !== undefined) throw request.admission.refusal;
   }
 
   /** For a request that could not even be read. */
@@ -252,7 +258,22 @@ export class Admissions {
   }
 }
 
-function apiKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+function apiKeyOf({ headers }: FastifyRequest): string | undefined {
   const header = headers['x-api-key'];
   return typeof header === 'string' && (isApiKey(header) || isGrant(header)) ? header : undefined;
+}
+
+/** Lets callers with a valid key through. Guards run before pipes: who calls comes before what is asked. */
+@Injectable()
+export class ApiKeyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    requireCaller(context.switchToHttp().getRequest<FastifyRequest>().admission);
+    return true;
+  }
+}
+
+/** @throws HttpProblem 401 */
+export function requireCaller(admission: Admission | null): Caller {
+  if (admission?.caller !== undefined) return admission.caller;
+  throw new HttpProblem(401, 'The X-API-KEY header is missing or is not a valid key.');
 }

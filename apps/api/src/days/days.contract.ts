@@ -1,54 +1,47 @@
-/** What the contract says of the routes of sealed days. */
+/** What the contract says of sealed days, of their proofs and of their lists. */
 import { applyDecorators } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
-import { COMMON_HEADERS } from '../http/common-headers.js';
-import { ACCEPT_SIGNATURE, failure, RETRY_AFTER } from '../snapshots/snapshots.contract.js';
+import { ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
+import {
+  ACCEPT_SIGNATURE,
+  COMMON_HEADERS,
+  type Failure,
+  failures,
+  integer,
+} from '../http/contract.js';
 import { DayProofAnswer, SealedDayOfSetAnswer, SealedDaysAnswer } from './days.dto.js';
 
-export const CONTRACT = ApiQuery({
+const CONTRACT = ApiQuery({
   name: 'contract',
   required: false,
   description: 'The staking contract that is meant, as for the snapshots.',
   schema: { type: 'string', pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$' },
 });
 
-export const DAY = ApiParam({
+const DAY = ApiParam({
   name: 'day',
   description: 'A UTC day of the calendar.',
   schema: { type: 'string', format: 'date' },
   example: '2026-11-21',
 });
 
+const BAD_PARAMETER: Failure = ['BAD_REQUEST', 'A parameter is not as described.'];
+
 /** @param codes further ones of 404, which the description explains */
-export const NOT_FOUND = (codes: readonly string[] = [], description = ''): MethodDecorator =>
-  failure(
-    404,
-    ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND', ...codes],
-    `DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.${description}`,
-  );
+const notFound = (codes: readonly string[] = [], description = ''): Failure => [
+  ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND', ...codes],
+  `DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.${description}`,
+];
 
 /** @param codes further ones of 409, which the description explains */
-export const NOT_SEALED = (codes: readonly string[] = [], description = ''): MethodDecorator =>
-  failure(
-    409,
-    ['DAY_NOT_OVER', 'DAY_NOT_SEALED', ...codes],
-    `The day is not over, or not final and verified yet: Retry-After says when to ask again.${description}`,
-    RETRY_AFTER,
-  );
+const notSealed = (codes: readonly string[] = [], description = ''): Failure => [
+  ['DAY_NOT_OVER', 'DAY_NOT_SEALED', ...codes],
+  `The day is not over, or not final and verified yet: Retry-After says when to ask again.${description}`,
+];
 
-/** @param codes further ones of 503, which the description explains */
-export const ANYWHERE = (
-  unavailable = 'The database does not answer.',
+const unavailable = (
+  description = 'The database does not answer.',
   codes: readonly string[] = [],
-): MethodDecorator =>
-  applyDecorators(
-    ACCEPT_SIGNATURE,
-    failure(400, 'BAD_REQUEST', 'A parameter is not as described.'),
-    failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
-    failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),
-    failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
-    failure(503, ['SERVICE_UNAVAILABLE', ...codes], unavailable, RETRY_AFTER),
-  );
+): Failure => [['SERVICE_UNAVAILABLE', ...codes], description];
 
 export const DaysContract = (): MethodDecorator =>
   applyDecorators(
@@ -77,8 +70,12 @@ export const DaysContract = (): MethodDecorator =>
       headers: COMMON_HEADERS,
       type: SealedDaysAnswer,
     }),
-    failure(404, 'CONTRACT_NOT_FOUND', 'The contract is not indexed here.'),
-    ANYWHERE(),
+    ACCEPT_SIGNATURE,
+    failures({
+      400: BAD_PARAMETER,
+      404: ['CONTRACT_NOT_FOUND', 'The contract is not indexed here.'],
+      503: unavailable(),
+    }),
   );
 
 export const DayContract = (): MethodDecorator =>
@@ -96,9 +93,8 @@ export const DayContract = (): MethodDecorator =>
       headers: COMMON_HEADERS,
       type: SealedDayOfSetAnswer,
     }),
-    NOT_FOUND(),
-    NOT_SEALED(),
-    ANYWHERE(),
+    ACCEPT_SIGNATURE,
+    failures({ 400: BAD_PARAMETER, 404: notFound(), 409: notSealed(), 503: unavailable() }),
   );
 
 export const ProofContract = (): MethodDecorator =>
@@ -123,14 +119,136 @@ export const ProofContract = (): MethodDecorator =>
       headers: COMMON_HEADERS,
       type: DayProofAnswer,
     }),
-    NOT_FOUND(),
-    NOT_SEALED(
-      ['DAY_REVISION_DUE'],
-      ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
-    ),
-    failure(410, 'PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'),
-    ANYWHERE(
-      'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
-      ['PROOF_NOT_READY'],
-    ),
+    ACCEPT_SIGNATURE,
+    failures({
+      400: BAD_PARAMETER,
+      404: notFound(),
+      409: notSealed(
+        ['DAY_REVISION_DUE'],
+        ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
+      ),
+      410: ['PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'],
+      503: unavailable(
+        'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
+        ['PROOF_NOT_READY'],
+      ),
+    }),
   );
+
+const text = (description: string) => ({ description, schema: { type: 'string' } }) as const;
+
+/** A list is sent while it is read: there is no digest of it. */
+const COMMON = Object.fromEntries(
+  Object.entries(COMMON_HEADERS).filter(([name]) => name !== 'Content-Digest'),
+);
+
+const HEADERS_OF_LIST = {
+  ...COMMON,
+  'X-API-SIGNATURE': {
+    ...COMMON_HEADERS['X-API-SIGNATURE'],
+    description:
+      'HMAC-SHA256 of METHOD + PATH + the value of X-Sealed-Day under the shared secret, lower-case hex; of HEAD too.',
+  },
+  'X-Sealed-Day': text(
+    'What GET /api/staking/days/{day} answers of this day and revision, in canonical JSON: the list has to lead to its root.',
+  ),
+  ETag: text('Of this form of the list: strong, but weak where it is packed by gzip.'),
+  'Cache-Control': text('Immutable where `revision` was given, else to be asked for again.'),
+  Vary: text('Accept-Encoding.'),
+  'Accept-Ranges': text('bytes.'),
+} as const;
+
+const LENGTH = { description: 'Absent with gzip.', schema: integer(0) } as const;
+
+interface Listed {
+  readonly operationId: string;
+  readonly mediaType: string;
+  readonly line: string;
+  readonly example: string;
+}
+
+function list({ operationId, mediaType, line, example }: Listed): MethodDecorator {
+  const content = { [mediaType]: { schema: { type: 'string' as const }, example } };
+  return applyDecorators(
+    ApiOperation({
+      operationId,
+      summary: 'All wallets with a low-water mark above zero on a sealed day',
+      description: `${line} Ascending by wallet, all lines of a day of one length. It weighs as one request for each 10,000 wallets that are sent, at most as the whole limit. A list that ends early is cut off; the rest is there by Range.`,
+    }),
+    DAY,
+    ApiQuery({
+      name: 'revision',
+      required: false,
+      description: 'Only this one. Without it the newest.',
+      schema: integer(1),
+    }),
+    CONTRACT,
+    ApiHeader({
+      name: 'Range',
+      required: false,
+      description:
+        'One range of bytes of the plain form; anything else is answered whole. With it the answer is not packed.',
+      schema: { type: 'string' },
+      example: 'bytes=1048576-',
+    }),
+    ApiHeader({
+      name: 'If-Range',
+      required: false,
+      description: 'The ETag of the plain form: where it is another by now, the answer is whole.',
+      schema: { type: 'string' },
+    }),
+    ApiResponse({
+      status: 200,
+      description: 'The list.',
+      headers: { ...HEADERS_OF_LIST, 'Content-Length': LENGTH },
+      content,
+    }),
+    ApiResponse({
+      status: 206,
+      description: 'The bytes that were asked for.',
+      headers: {
+        ...HEADERS_OF_LIST,
+        'Content-Length': LENGTH,
+        'Content-Range': text('Such as bytes 0-1023/4096.'),
+      },
+      content,
+    }),
+    ApiResponse({
+      status: 304,
+      description: 'If-None-Match names the list as it is.',
+      headers: HEADERS_OF_LIST,
+    }),
+    ACCEPT_SIGNATURE,
+    failures({
+      400: BAD_PARAMETER,
+      404: notFound(['REVISION_NOT_FOUND'], ' REVISION_NOT_FOUND: the day has no such revision.'),
+      409: notSealed(),
+      410: [
+        'LIST_NOT_KEPT',
+        'The day or the revision is too old: its root is kept, its list is not.',
+      ],
+      416: [
+        'RANGE_NOT_SATISFIABLE',
+        'The list has none of these bytes.',
+        { 'Content-Range': text('Such as bytes */4096.') },
+      ],
+      503: unavailable('The database does not answer, or many lists are being sent.'),
+    }),
+  );
+}
+
+export const NdjsonContract = (): MethodDecorator =>
+  list({
+    operationId: 'exportSealedDayNdjson',
+    mediaType: 'application/x-ndjson',
+    line: 'A JSON object in each line, with blanks before its closing brace; low in the smallest unit of the token.',
+    example: `{"walletAddress":"0x52908400098527886e0f7030069857d2e4169ee7","low":"1500" }\n`,
+  });
+
+export const CsvContract = (): MethodDecorator =>
+  list({
+    operationId: 'exportSealedDayCsv',
+    mediaType: 'text/csv',
+    line: 'The header walletAddress,low, then a line for each wallet; low in the smallest unit of the token, with zeros in front.',
+    example: 'walletAddress,low\r\n0x52908400098527886e0f7030069857d2e4169ee7,01500\r\n',
+  });

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Req, UseGuards } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { ApiKeyGuard, requireCaller } from '../auth/api-key.guard.js';
+import { ApiKeyGuard, requireCaller } from '../auth/admission.js';
 import { DayContract, DaysContract, ProofContract } from './days.contract.js';
 import {
   type DayProofAnswer,

@@ -11,11 +11,11 @@ import { DaysController } from '../days/days.controller.js';
 import { DayExportController } from '../days/export/day-export.controller.js';
 import { DayExports } from '../days/export/day-exports.service.js';
 import { SealedDays } from '../days/sealed-days.service.js';
-import { API_VERSION } from '../http/signed-answer.js';
+import { API_VERSION } from '../http/signed-wire.js';
 import { Admissions } from '../auth/admission.js';
 import { HistoryController } from '../history/history.controller.js';
 import { BatchRoute } from '../snapshots/batch.route.js';
-import { ErrorAnswer } from '../snapshots/snapshots.dto.js';
+import { ErrorAnswer } from '../http/contract.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 

@@ -13,8 +13,8 @@ import { type BalanceMoment, type SnapshotState } from '#libs/db';
 import { accountIdText, tokensToNumber } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
-import { ApiKeyGuard, requireCaller } from '../auth/api-key.guard.js';
-import { noStake, requireCovered, unavailable } from '../snapshots/answer-rules.js';
+import { ApiKeyGuard, requireCaller } from '../auth/admission.js';
+import { isoTime, noStake, requireCovered, unavailable } from '../snapshots/snapshot-answer.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 import { HistoryContract } from './history.contract.js';
 import {
@@ -85,8 +85,4 @@ function intervalsOf(
       stakedAmount: tokensToNumber(balance, tokenDecimals),
     };
   });
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,7 +1,13 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, type Address } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
-import { AnswerOfWallet, contractFrom, walletFrom } from '../snapshots/snapshots.dto.js';
+import {
+  AnswerOfWallet,
+  ASKED_CONTRACT,
+  ASKED_WALLET,
+  contractFrom,
+  walletFrom,
+} from '../snapshots/snapshots.dto.js';
 
 const MAX_INTERVALS = 1000;
 const DEFAULT_INTERVALS = 100;
@@ -9,12 +15,7 @@ const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
 
 /** What is asked for. */
 export class HistoryQuery {
-  @ApiProperty({
-    description: '0x and 40 hex digits in any case; given once.',
-    type: String,
-    pattern: '^0x[0-9a-fA-F]{40}$',
-    example: '0x52908400098527886e0f7030069857d2e4169ee7',
-  })
+  @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;
 
   @ApiPropertyOptional({
@@ -36,8 +37,7 @@ export class HistoryQuery {
   @ApiPropertyOptional({
     description:
       'The staking contract that is meant, as `contract` of GET /api/staking/snapshots; given at most once.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+    ...ASKED_CONTRACT,
   })
   readonly contract?: AccountId | undefined;
 }

@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
 import { AnswerKeys, type PublicAnswerKey } from '#libs/signing';
-import { COMMON_HEADERS } from './common-headers.js';
+import { COMMON_HEADERS } from './contract.js';
 
 const THUMBPRINT = { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' } as const;
 

@@ -1,11 +1,13 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, getSchemaPath } from '@nestjs/swagger';
 import { type AccountId, type Address, parseAddress } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
+import { ErrorAnswer } from '../http/contract.js';
 import {
+  ASKED_CONTRACT,
   contractFrom,
   DEFAULT_DAYS,
   endDayFrom,
-  ErrorAnswer,
+  GIVEN_CONTRACT,
   MAX_DAYS,
   SnapshotsAnswer,
 } from './snapshots.dto.js';
@@ -43,8 +45,7 @@ export class BatchRequest {
   @ApiPropertyOptional({
     description:
       'The staking contract that is meant, as `contract` of GET /api/staking/snapshots; for all wallets.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+    ...ASKED_CONTRACT,
   })
   readonly contract?: string;
 }
@@ -161,12 +162,7 @@ export class BatchAnswer {
   @ApiProperty({ type: String, format: 'date', description: 'The last day of the window, UTC.' })
   readonly endDay!: string;
 
-  @ApiPropertyOptional({
-    description:
-      'The account id that was asked for, its address in lower case; with `contract` only.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
-  })
+  @ApiPropertyOptional(GIVEN_CONTRACT)
   readonly contract?: string;
 
   @ApiPropertyOptional({ type: 'integer', minimum: 1, description: 'With `contract` only.' })

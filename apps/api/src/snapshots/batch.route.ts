@@ -1,31 +1,27 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import {
-  type AccountId,
-  accountIdText,
-  type Address,
-  canonicalJson,
-  SECONDS_PER_DAY,
-} from '#libs/domain';
+import { type AccountId, accountIdText, type Address, canonicalJson, dayText } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
-import { Admissions, type Caller } from '../auth/admission.js';
-import { requireCaller } from '../auth/api-key.guard.js';
-import { sendSigned } from '../http/signed-answer.js';
+import { Admissions, type Caller, requireCaller } from '../auth/admission.js';
+import { sendSigned } from '../http/signed-wire.js';
+import { type BatchEntry, BatchRequest, MAX_BATCH_BYTES, parseBatch } from './batch.dto.js';
 import {
-  askedWindow,
+  bodyAt,
   freshPriceOf,
   indexHeaders,
+  isoTime,
   noStake,
+  renderedOf,
+  type Rendering,
   requireCovered,
   unavailable,
-} from './answer-rules.js';
-import { type BatchEntry, BatchRequest, MAX_BATCH_BYTES, parseBatch } from './batch.dto.js';
-import { bodyAt, isoTime, isSame, render, type Rendering } from './snapshot-body.js';
+} from './snapshot-answer.js';
 import { type WalletPart } from './snapshot-reader.js';
 import { BatchContract } from './snapshots.contract.js';
+import { askedWindow } from './snapshots.dto.js';
 import { StakeSets } from './stake-sets.js';
 
 /** So many wallets are rendered before other requests have their turn. */
@@ -89,7 +85,7 @@ export class BatchRoute {
     const batch = parseBatch(body, caller.burst);
     const { entries, contract } = batch;
     const window = askedWindow(batch, requestedAtMs);
-    await this.count(request, caller, batch.size);
+    await this.admissions.recount(request, caller, batch.size);
     const { reader, holds } = await this.stakeSets.choose(contract, caller.stakeSet);
     const { firstDay, endDay } = window;
     const asked = entries.flatMap(({ wallet }) =>
@@ -102,25 +98,16 @@ export class BatchRoute {
     const usd = freshPriceOf(state, requestedAtMs, this.settings);
     const requestedAt = isoTime(requestedAtMs);
     const rendering = { parts, window, state, usd, contract, requestedAt };
-    const lastDay = isoTime((endDay - 1) * SECONDS_PER_DAY * 1000);
     // Canonical as written: the keys stand in the order in which RFC 8785 sorts them.
     const head =
       (contract === undefined
         ? '{'
         : `{"chainId":${contract.chainId},"contract":"${accountIdText(contract)}",`) +
-      `"endDay":"${lastDay.slice(0, 10)}","lastDays":${batch.lastDays}` +
+      `"endDay":"${dayText(endDay - 1)}","lastDays":${batch.lastDays}` +
       `,"requestedAt":"${requestedAt}","results":[`;
     const results = await resultsOf(entries, rendering);
     const answer = Buffer.concat([Buffer.from(head), ...results, Buffer.from(']}')]);
     sendSigned({ request, reply }, answer, indexHeaders(state, window));
-  }
-
-  /** A batch weighs as many requests as it has wallets. @throws HttpProblem 429 */
-  private async count(request: FastifyRequest, caller: Caller, size: number): Promise<void> {
-    const { admission } = request;
-    if (admission === null || size === 1) return;
-    request.admission = await this.admissions.recount(admission, caller, size);
-    if (request.admission.refusal !== undefined) throw request.admission.refusal;
   }
 }
 
@@ -145,24 +132,12 @@ function resultOf({ index, wallet }: BatchEntry, rendering: BatchRendering): str
     return `{"body":${errorBody(new HttpProblem(400, message))},"index":${index},"status":400}`;
   }
   const part = rendering.parts.get(wallet);
-  const found = part === undefined ? undefined : snapshotsOf(wallet, part, rendering);
-  const body = found ?? errorBody(noStake(wallet, rendering.contract));
+  const { window, state, usd, contract, requestedAt } = rendering;
+  const account = contract && accountIdText(contract);
+  const found = part && renderedOf(part, { wallet, window, state, usd, contract: account });
+  const body = found ? bodyAt(found.body, requestedAt) : errorBody(noStake(wallet, contract));
   const status = found === undefined ? 404 : 200;
   return `{"body":${body},"index":${index},"status":${status},"walletAddress":"${wallet}"}`;
-}
-
-/** Undefined where the wallet never staked. */
-function snapshotsOf(
-  wallet: Address,
-  { daysText, rendered }: WalletPart,
-  { window, state, usd, contract, requestedAt }: BatchRendering,
-): string | undefined {
-  if (daysText === undefined) return undefined;
-  const account = contract && accountIdText(contract);
-  const rendering = { wallet, window, state, usd, contract: account };
-  const isMade = rendered !== undefined && isSame(rendered, rendering);
-  const { body } = isMade ? rendered : render(daysText, rendering);
-  return bodyAt(body, requestedAt);
 }
 
 function errorBody({ code, message }: HttpProblem): string {

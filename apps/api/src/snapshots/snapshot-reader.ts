@@ -1,6 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { RedisTexts } from '#libs/cache';
+import { type RedisTexts } from '#libs/cache';
 import {
   type AskedHistory,
   type AskedWallet,
@@ -9,28 +8,22 @@ import {
   isDaysText,
   type SnapshotRead,
   type SnapshotState,
+  type SnapshotStore,
 } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
-import { SHARED_TEXTS } from '../connections.module.js';
-import { StandbyReads } from '../standbys/standby-reads.js';
-import { type RenderedSnapshot } from './snapshot-body.js';
+import { type StandbyReads } from '../standbys/standby-reads.js';
+import { type WalletAnswer } from './snapshot-answer.js';
 
 /** Wallets kept at once in this process; some 5 KB each at most. */
 const MAX_WALLETS = 10_000;
 const SHARED_TTL_SECONDS = 86_400;
 
-export const SLOW_READ_MS = Symbol('SlowReadMs');
-
 /** What an answer takes from its wallet's rows, and how long that holds. */
-export interface WalletPart {
+export interface WalletPart extends WalletAnswer {
   /** Days since 1970-01-01 UTC, exclusive. */
   readonly endDay: number;
   /** Of the index; see `versionOf`. */
   readonly version: string;
-  /** For `walletDaysFrom`; undefined where the wallet never staked. */
-  readonly daysText: string | undefined;
-  /** The newest answer made of it. */
-  rendered?: RenderedSnapshot;
 }
 
 /** A wallet's part, and the state of the index to which it belongs. */
@@ -57,7 +50,6 @@ type Source<A> = (missing: readonly A[]) => Promise<SnapshotRead | undefined>;
  * kept of the wallets that are asked for meanwhile. What is kept, here and in Redis, carries the version of the index that it was
  * read from, and is used only under the same: nothing is ever invalidated.
  */
-@Injectable()
 export class SnapshotReader {
   /** How often what was kept helped. */
   readonly counts = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
@@ -65,9 +57,9 @@ export class SnapshotReader {
   private readonly now: IndexNow<AskedWallet, Found | undefined>;
 
   constructor(
-    private readonly store: StandbyReads,
-    @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
-    @Inject(SLOW_READ_MS) slowReadMs?: number,
+    private readonly store: SnapshotStore | StandbyReads,
+    private readonly shared: RedisTexts | undefined,
+    slowReadMs?: number,
   ) {
     this.now = new IndexNow((asked) => this.readAndKeep(asked), slowReadMs);
   }
@@ -82,7 +74,7 @@ export class SnapshotReader {
     if (this.keptOf(asked) !== undefined) return undefined;
     const { wallet, endDay } = asked;
     const version = versionOf(store.seen, endDay);
-    return shared.get(keyOf(wallet, { endDay, version })).then((daysText) => {
+    return shared.get(keyOf(wallet, endDay, version)).then((daysText) => {
       // Others can write there: what is no such text counts as not there.
       const isHit = daysText !== undefined && isDaysText(daysText);
       this.counts.redis[isHit ? 'hit' : 'miss'] += 1;
@@ -138,6 +130,11 @@ export class SnapshotReader {
     return state && part && { state, part };
   }
 
+  /** Undefined where there is no index yet. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async readState(): Promise<SnapshotState | undefined> {
+    return (await this.store.read())?.state;
+  }
+
   /** Of a wallet, a page of its changes; nothing of it is kept. @throws DatabaseUnavailableError, DatabaseRefusedError */
   readHistory(asked: AskedHistory): Promise<HistoryRead | undefined> {
     return this.store.readHistory(asked);
@@ -150,7 +147,7 @@ export class SnapshotReader {
       if (part === undefined) continue;
       this.kept.set(wallet, part);
       if (part.daysText === undefined) continue;
-      this.shared?.set(keyOf(wallet, part), part.daysText, SHARED_TTL_SECONDS);
+      this.shared?.set(keyOf(wallet, part.endDay, part.version), part.daysText, SHARED_TTL_SECONDS);
     }
     return found;
   }
@@ -216,10 +213,7 @@ function belongs({ endDay, version, daysText }: WalletPart, state: SnapshotState
   return version === partVersionOf(state, endDay, daysText);
 }
 
-function keyOf(
-  wallet: Address,
-  { endDay, version }: Pick<WalletPart, 'endDay' | 'version'>,
-): string {
+function keyOf(wallet: Address, endDay: number, version: string): string {
   return `part:${wallet}:${endDay}:${version}`;
 }
 

@@ -1,8 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
-import { COMMON_HEADERS, integer } from '../http/common-headers.js';
+import { ApiOperation, ApiResponse } from '@nestjs/swagger';
+import {
+  ACCEPT_SIGNATURE,
+  COMMON_HEADERS,
+  type Failure,
+  failures,
+  integer,
+} from '../http/contract.js';
 import { BatchAnswer } from './batch.dto.js';
-import { ErrorAnswer, SnapshotsAnswer } from './snapshots.dto.js';
+import { SnapshotsAnswer } from './snapshots.dto.js';
 
 export const INDEX_HEADERS = {
   'X-Index-Block': {
@@ -16,44 +22,20 @@ export const INDEX_HEADERS = {
   },
 };
 
-export const RETRY_AFTER = {
-  'Retry-After': { description: 'Seconds.', schema: integer(1) },
-} as const;
+export const NO_STAKE_OR_CONTRACT: Failure = [
+  ['NOT_FOUND', 'CONTRACT_NOT_FOUND'],
+  'NOT_FOUND: the wallet never staked; the message names it. CONTRACT_NOT_FOUND: the contract is not indexed here.',
+];
 
-/** An answer that says why there is no success; `code` is the one, or those, that it may have. */
-export function failure(
-  status: number,
-  code: string | readonly string[],
-  description: string,
-  headers: object = {},
-) {
-  const schema = {
-    allOf: [{ $ref: getSchemaPath(ErrorAnswer) }],
-    properties: { code: { enum: [code].flat() } },
-  };
-  return ApiResponse({
-    status,
-    description,
-    headers: { ...COMMON_HEADERS, ...headers },
-    content: { 'application/json': { schema } },
-  });
-}
-
-const NOT_OVER = failure(
-  409,
+const DAY_NOT_OVER: Failure = [
   'DAY_NOT_OVER',
   'endDay is the day of the request: Retry-After says when it is over.',
-  RETRY_AFTER,
-);
+];
 
-export const ACCEPT_SIGNATURE = ApiHeader({
-  name: 'Accept-Signature',
-  required: false,
-  description:
-    'Asks for a signature that binds the answer to its request (HTTP Message Signatures, RFC 9421), beside X-API-SIGNATURE: by the public key of the service (ed25519), or by the shared secret (hmac-sha256).',
-  schema: { type: 'string', maxLength: 2000 },
-  example: 'sig=();alg="ed25519";nonce="7f3c9a"',
-});
+const NOT_COVERED: Failure = [
+  'SERVICE_UNAVAILABLE',
+  'The index does not cover the window now, or the database does not answer.',
+];
 
 /** What the contract says of `GET /api/staking/snapshots`. */
 export const SnapshotsContract = (): MethodDecorator =>
@@ -71,26 +53,15 @@ export const SnapshotsContract = (): MethodDecorator =>
       headers: { ...COMMON_HEADERS, ...INDEX_HEADERS },
       type: SnapshotsAnswer,
     }),
-    failure(
-      400,
-      'BAD_REQUEST',
-      'walletAddress, lastDays, endDay, contract or Accept-Signature is not as described.',
-    ),
-    failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
-    failure(
-      404,
-      ['NOT_FOUND', 'CONTRACT_NOT_FOUND'],
-      'NOT_FOUND: the wallet never staked; the message names it. CONTRACT_NOT_FOUND: the contract is not indexed here.',
-    ),
-    NOT_OVER,
-    failure(429, 'RATE_LIMIT_EXCEEDED', 'Too many requests.', RETRY_AFTER),
-    failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
-    failure(
-      503,
-      'SERVICE_UNAVAILABLE',
-      'The index does not cover the window now, or the database does not answer.',
-      RETRY_AFTER,
-    ),
+    failures({
+      400: [
+        'BAD_REQUEST',
+        'walletAddress, lastDays, endDay, contract or Accept-Signature is not as described.',
+      ],
+      404: NO_STAKE_OR_CONTRACT,
+      409: DAY_NOT_OVER,
+      503: NOT_COVERED,
+    }),
   );
 
 /** What the contract says of `POST /api/staking/snapshots/batch`. */
@@ -109,27 +80,16 @@ export const BatchContract = (): MethodDecorator =>
       headers: { ...COMMON_HEADERS, ...INDEX_HEADERS },
       type: BatchAnswer,
     }),
-    failure(
-      400,
-      ['BAD_REQUEST', 'BATCH_TOO_LARGE'],
-      'BAD_REQUEST: the body or Accept-Signature is not as described. BATCH_TOO_LARGE: more than 1,000 wallets, or more than your limit allows at once; the message says how many.',
-    ),
-    failure(401, 'UNAUTHORIZED', 'X-API-KEY is missing or not valid.'),
-    failure(404, 'CONTRACT_NOT_FOUND', 'The contract is not indexed here.'),
-    NOT_OVER,
-    failure(413, 'BAD_REQUEST', 'The body is larger than 64 KiB.'),
-    failure(415, 'BAD_REQUEST', 'The body is not application/json.'),
-    failure(
-      429,
-      'RATE_LIMIT_EXCEEDED',
-      'The limit has no room for so many wallets now.',
-      RETRY_AFTER,
-    ),
-    failure(500, 'INTERNAL_SERVER_ERROR', 'An unexpected failure.'),
-    failure(
-      503,
-      'SERVICE_UNAVAILABLE',
-      'The index does not cover the window now, or the database does not answer.',
-      RETRY_AFTER,
-    ),
+    failures({
+      400: [
+        ['BAD_REQUEST', 'BATCH_TOO_LARGE'],
+        'BAD_REQUEST: the body or Accept-Signature is not as described. BATCH_TOO_LARGE: more than 1,000 wallets, or more than your limit allows at once; the message says how many.',
+      ],
+      404: ['CONTRACT_NOT_FOUND', 'The contract is not indexed here.'],
+      409: DAY_NOT_OVER,
+      413: ['BAD_REQUEST', 'The body is larger than 64 KiB.'],
+      415: ['BAD_REQUEST', 'The body is not application/json.'],
+      429: ['RATE_LIMIT_EXCEEDED', 'The limit has no room for so many wallets now.'],
+      503: NOT_COVERED,
+    }),
   );

@@ -1,19 +1,42 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { type AccountId, type Address, parseAccountId, parseAddress, parseDay } from '#libs/domain';
+import {
+  type AccountId,
+  type Address,
+  dayOf,
+  type DayWindow,
+  parseAccountId,
+  parseAddress,
+  parseDay,
+  SECONDS_PER_DAY,
+  windowBefore,
+  windowOf,
+} from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 
 export const MAX_DAYS = 30;
 export const DEFAULT_DAYS = 7;
 const DAYS = /^(?:[1-9]|[12]\d|30)$/;
 
+export const ASKED_WALLET = {
+  description: '0x and 40 hex digits in any case; given once.',
+  type: String,
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  example: '0x52908400098527886e0f7030069857d2e4169ee7',
+} as const;
+export const ASKED_CONTRACT = {
+  type: String,
+  pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+} as const;
+export const GIVEN_CONTRACT = {
+  description:
+    'The account id that was asked for, its address in lower case; with `contract` only.',
+  type: String,
+  pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
+} as const;
+
 /** What is asked for. */
 export class SnapshotQuery {
-  @ApiProperty({
-    description: '0x and 40 hex digits in any case; given once.',
-    type: String,
-    pattern: '^0x[0-9a-fA-F]{40}$',
-    example: '0x52908400098527886e0f7030069857d2e4169ee7',
-  })
+  @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;
 
   @ApiPropertyOptional({
@@ -38,8 +61,7 @@ export class SnapshotQuery {
   @ApiPropertyOptional({
     description:
       'The staking contract that is meant, by its account id (CAIP-10), the address in any case; given at most once. Without it the one agreed for your partner account.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$',
+    ...ASKED_CONTRACT,
     example: 'eip155:1:0x2222222222222222222222222222222222222222',
   })
   readonly contract?: AccountId | undefined;
@@ -97,6 +119,28 @@ export function contractFrom(account: unknown): AccountId | undefined {
   );
 }
 
+export interface AskedDays {
+  readonly lastDays: number;
+  /** The last day of the window, in days since 1970-01-01 UTC. Absent: the day before the request. */
+  readonly endDay?: number | undefined;
+}
+
+/** @throws HttpProblem 400 (the last day is to come), 409 (it is not over) */
+export function askedWindow({ lastDays, endDay: lastDay }: AskedDays, nowMs: number): DayWindow {
+  if (lastDay === undefined) return windowOf(nowMs, lastDays);
+  const today = dayOf(nowMs / 1000);
+  if (lastDay > today) throw new HttpProblem(400, 'endDay must not be in the future.');
+  const window = windowBefore(lastDay + 1, lastDays);
+  if (lastDay === today) {
+    const end = new Date((today + 1) * SECONDS_PER_DAY * 1000).toISOString();
+    throw new HttpProblem(409, `The day of endDay is not over: ask from ${end} on.`, {
+      code: 'DAY_NOT_OVER',
+      retryAfterSeconds: Math.ceil(window.endSeconds - nowMs / 1000),
+    });
+  }
+  return window;
+}
+
 const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
 const AMOUNT = { type: 'number', minimum: 0 } as const;
 const TIME = { type: 'string', format: 'date-time' } as const;
@@ -133,12 +177,7 @@ export class AnswerOfWallet {
   @ApiProperty(ADDRESS)
   readonly stakeContract!: string;
 
-  @ApiPropertyOptional({
-    description:
-      'The account id that was asked for, its address in lower case; with `contract` only.',
-    type: String,
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
-  })
+  @ApiPropertyOptional(GIVEN_CONTRACT)
   readonly contract?: string;
 
   @ApiPropertyOptional({
@@ -178,16 +217,4 @@ export class SnapshotsAnswer extends AnswerOfWallet {
     maxItems: MAX_DAYS,
   })
   readonly stakingSnapshots!: SnapshotAnswer[];
-}
-
-@ApiSchema({ name: 'Error' })
-export class ErrorAnswer {
-  @ApiProperty({ const: false } as object)
-  readonly success!: false;
-
-  @ApiProperty()
-  readonly code!: string;
-
-  @ApiProperty({ description: 'For people; its wording may change.' })
-  readonly message!: string;
 }

@@ -4,28 +4,21 @@ import { type AskedWindow } from '#libs/db';
 import { accountIdText, parseAddress, windowOf } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
-import { type Caller } from '../auth/admission.js';
-import { requireCaller } from '../auth/api-key.guard.js';
-import { sendSigned } from '../http/signed-answer.js';
-import {
-  askedWindow,
-  freshPriceOf,
-  indexHeaders,
-  noStake,
-  requireCovered,
-  unavailable,
-} from './answer-rules.js';
+import { type Caller, requireCaller } from '../auth/admission.js';
+import { sendSigned } from '../http/signed-wire.js';
 import {
   bodyAt,
+  freshPriceOf,
+  indexHeaders,
   isoTime,
-  isSame,
-  render,
-  type RenderedSnapshot,
-  type Rendering,
-} from './snapshot-body.js';
-import { type IndexedWallet, type WalletPart } from './snapshot-reader.js';
+  noStake,
+  renderedOf,
+  requireCovered,
+  unavailable,
+} from './snapshot-answer.js';
+import { type IndexedWallet } from './snapshot-reader.js';
 import { SnapshotsContract } from './snapshots.contract.js';
-import { parseSnapshotQuery, SnapshotQuery } from './snapshots.dto.js';
+import { askedWindow, parseSnapshotQuery, SnapshotQuery } from './snapshots.dto.js';
 import { StakeSets } from './stake-sets.js';
 
 interface SnapshotExchange {
@@ -94,12 +87,13 @@ export class SnapshotsRoute {
         ? await this.stakeSets.readerOf(caller.stakeSet).read(asked, request.prepared)
         : await this.readChosen(query, asked, caller);
     if (found === undefined) throw unavailable('not-synced');
-    const { state } = found;
+    const { state, part } = found;
     requireCovered(state, window, requestedAtMs, this.settings);
     const usd = freshPriceOf(state, requestedAtMs, this.settings);
     const account = contract && accountIdText(contract);
-    const rendered = renderedOf(found.part, { wallet, window, state, usd, contract: account });
+    const rendered = renderedOf(part, { wallet, window, state, usd, contract: account });
     if (rendered === undefined) throw noStake(wallet, contract);
+    part.rendered = rendered;
     sendSigned(
       { request, reply },
       bodyAt(rendered.body, isoTime(requestedAtMs)),
@@ -117,12 +111,4 @@ export class SnapshotsRoute {
     const found = endDay === undefined ? await reader.read(asked) : await reader.readApart(asked);
     return found !== undefined && holds(found.state) ? found : undefined;
   }
-}
-
-/** The answer that was made of the part before, where nothing else differs; undefined where the wallet never staked. */
-function renderedOf(part: WalletPart, rendering: Rendering): RenderedSnapshot | undefined {
-  const { rendered, daysText } = part;
-  if (daysText === undefined) return undefined;
-  if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
-  return (part.rendered = render(daysText, rendering));
 }

@@ -4,6 +4,7 @@ import {
   Database,
   IndexStore,
   type SnapshotState,
+  SnapshotStore,
   stakeContractsOf,
   StakeSetStore,
 } from '#libs/db';
@@ -14,7 +15,9 @@ import { ApiSettings } from '../api.env.js';
 import { SHARED_TEXTS } from '../connections.module.js';
 import { StandbyReads } from '../standbys/standby-reads.js';
 import { Standbys } from '../standbys/standbys.js';
-import { SLOW_READ_MS, SnapshotReader } from './snapshot-reader.js';
+import { SnapshotReader } from './snapshot-reader.js';
+
+export const SLOW_READ_MS = Symbol('SlowReadMs');
 
 /** How long a contract may be served, or not be found, after that has changed. */
 const DIRECTORY_TTL_MS = 5000;
@@ -41,22 +44,14 @@ export interface ChosenReader {
   readonly holds: (state: SnapshotState) => boolean;
 }
 
-/** How one set is read. */
-interface SetReading {
-  readonly reads: StandbyReads;
-  readonly reader: SnapshotReader;
-}
-
 /** The stake sets of the database: which contract is whose, and a reader for each. */
 @Injectable()
 export class StakeSets {
-  private readonly readings: Map<string, SetReading>;
+  private readonly readers = new Map<string, SnapshotReader>();
   private readonly directories: FreshValue<Directory>;
   private known: Directory | undefined;
 
   constructor(
-    reader: SnapshotReader,
-    reads: StandbyReads,
     private readonly database: Database,
     private readonly standbys: Standbys,
     private readonly settings: ApiSettings,
@@ -64,7 +59,6 @@ export class StakeSets {
     @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
     @Inject(SLOW_READ_MS) private readonly slowReadMs?: number,
   ) {
-    this.readings = new Map([[DEFAULT_STAKE_SET, { reads, reader }]]);
     const options = { clock, ttlMs: DIRECTORY_TTL_MS };
     this.directories = new FreshValue(() => this.readDirectory(), options);
   }
@@ -72,8 +66,7 @@ export class StakeSets {
   /** How often what was kept helped, in all readers. */
   get counts(): SnapshotReader['counts'] {
     const sum = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
-    for (const { reader } of this.readings.values()) {
-      const { counts } = reader;
+    for (const { counts } of this.readers.values()) {
       for (const layer of ['process', 'redis'] as const) {
         sum[layer].hit += counts[layer].hit;
         sum[layer].miss += counts[layer].miss;
@@ -84,22 +77,17 @@ export class StakeSets {
 
   /** @param set that there is */
   readerOf(set: string): SnapshotReader {
-    return this.readingOf(set).reader;
-  }
-
-  /**
-   * The set that indexes the contract. Of several the caller's own, else the first.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError
-   */
-  private async find(
-    { chainId, address }: AccountId,
-    ownSet: string,
-  ): Promise<IndexedSet | undefined> {
-    const { indexed } = await this.directory();
-    const found = indexed.filter(
-      (set) => set.chainId === chainId && set.contracts.includes(address),
-    );
-    return found.find(({ name }) => name === ownSet) ?? found[0];
+    let reader = this.readers.get(set);
+    if (reader === undefined) {
+      const { database, standbys, settings, clock } = this;
+      const store =
+        standbys.all.length > 0
+          ? new StandbyReads(database, standbys, settings, clock, set)
+          : new SnapshotStore(database.inSet(set));
+      reader = new SnapshotReader(store, this.shared, this.slowReadMs);
+      this.readers.set(set, reader);
+    }
+    return reader;
   }
 
   /**
@@ -117,33 +105,28 @@ export class StakeSets {
     return contract === undefined ? ownSet : (await this.require(contract, ownSet)).name;
   }
 
-  private async require(contract: AccountId, ownSet: string): Promise<IndexedSet> {
-    const set = await this.find(contract, ownSet);
+  /** Of several sets that index the contract the caller's own, else the first. */
+  private async require({ chainId, address }: AccountId, ownSet: string): Promise<IndexedSet> {
+    const { indexed } = await this.directory();
+    const found = indexed.filter(
+      (set) => set.chainId === chainId && set.contracts.includes(address),
+    );
+    const set = found.find(({ name }) => name === ownSet) ?? found[0];
     if (set !== undefined) return set;
-    const message = `Stakes in ${accountIdText(contract)} are not indexed here.`;
-    throw new HttpProblem(404, message, { code: 'CONTRACT_NOT_FOUND' });
+    const account = accountIdText({ chainId, address });
+    throw new HttpProblem(404, `Stakes in ${account} are not indexed here.`, {
+      code: 'CONTRACT_NOT_FOUND',
+    });
   }
 
   /** Of those that have an index, the default one first. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async states(): Promise<ReadonlyMap<string, SnapshotState>> {
     const states = new Map<string, SnapshotState>();
     for (const name of await this.names()) {
-      const read = await this.readingOf(name).reads.read();
-      if (read !== undefined) states.set(name, read.state);
+      const state = await this.readerOf(name).readState();
+      if (state !== undefined) states.set(name, state);
     }
     return states;
-  }
-
-  private readingOf(set: string): SetReading {
-    let reading = this.readings.get(set);
-    if (reading === undefined) {
-      const { database, standbys, settings, clock } = this;
-      const reads = new StandbyReads(database, standbys, settings, clock, set);
-      const reader = new SnapshotReader(reads, this.shared, this.slowReadMs);
-      reading = { reads, reader };
-      this.readings.set(set, reading);
-    }
-    return reading;
   }
 
   private async names(): Promise<readonly string[]> {

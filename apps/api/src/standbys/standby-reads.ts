@@ -9,7 +9,6 @@ import {
   type SnapshotState,
   SnapshotStore,
 } from '#libs/db';
-import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type ApiSettings } from '../api.env.js';
 import { NewestState } from './newest-state.js';
@@ -17,8 +16,8 @@ import { type AskStore, type Fallback, type Standby } from './standby.js';
 import { type Standbys } from './standbys.js';
 
 /**
- * Reads of one stake set's snapshots, on a standby where one may be used, else on the primary. Wallets and state come from one statement
- * on one server; no state is older than one that an earlier answer of this process had.
+ * What `SnapshotStore` reads of one stake set, on a standby where one may be used, else on the primary. Wallets and state come from one
+ * statement on one server; no state is older than one that an earlier answer of this process had.
  */
 export class StandbyReads {
   private readonly primary: SnapshotStore;
@@ -29,7 +28,7 @@ export class StandbyReads {
     private readonly standbys: Standbys,
     private readonly settings: ApiSettings,
     private readonly clock: Clock,
-    private readonly set = DEFAULT_STAKE_SET,
+    private readonly set: string,
   ) {
     this.primary = new SnapshotStore(database.inSet(set));
   }

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
 import { exchange, type RawAnswer } from '#libs/testing';
-import { API_VERSION } from '../http/signed-answer.js';
+import { API_VERSION } from '../http/signed-wire.js';
 
 export { exchange, type RawAnswer };
 

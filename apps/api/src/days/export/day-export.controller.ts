@@ -1,9 +1,9 @@
 import { Controller, Get, Param, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { ApiKeyGuard } from '../../auth/api-key.guard.js';
+import { ApiKeyGuard } from '../../auth/admission.js';
 import { contractFrom } from '../../snapshots/snapshots.dto.js';
 import { requireDay, revisionFrom } from '../days.dto.js';
-import { CsvContract, NdjsonContract } from './day-export.contract.js';
+import { CsvContract, NdjsonContract } from '../days.contract.js';
 import { DayExports } from './day-exports.service.js';
 import { type ExportFormat } from './day-lines.js';
 

@@ -6,12 +6,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type AccountId, canonicalJson } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
-import { Admissions, type Caller } from '../../auth/admission.js';
-import { requireCaller } from '../../auth/api-key.guard.js';
-import { type Exchange, sendListHead } from '../../http/signed-answer.js';
+import { Admissions, requireCaller } from '../../auth/admission.js';
+import { type Exchange, sendListHead } from '../../http/signed-wire.js';
 import { type DayListSource, SealedDays } from '../sealed-days.service.js';
 import { DayLines, type ExportFormat, MEDIA_TYPES } from './day-lines.js';
-import { ExportPlaces } from './export-places.js';
 import { type Representation, representationFor } from './representation.js';
 
 /** A client that takes nothing for so long has gone, or is not worth its place. */
@@ -23,6 +21,11 @@ const MOST_MS = 900_000;
 const PAUSE_MS = 3;
 /** So many wallets weigh as one request. */
 const WALLETS_OF_A_REQUEST = 10_000;
+/** At once in this process: few enough that connections to the database are left for everything else. */
+const PLACES = 4;
+/** Of them for one partner. */
+const PLACES_OF_PARTNER = 2;
+const RETRY_AFTER_SECONDS = 10;
 /** Of a revision that is named nothing ever changes; the newest one may be another when it is asked for again. */
 const CACHE_OF_REVISION = 'private, immutable, max-age=31536000';
 const CACHE_OF_NEWEST = 'private, no-cache';
@@ -82,21 +85,13 @@ export class DayExports {
     }
     const giveBack = this.places.take(caller.partnerId);
     try {
-      await this.count({ request, reply }, caller, lines.linesIn(chosen.span));
+      const weight = Math.ceil(lines.linesIn(chosen.span) / WALLETS_OF_A_REQUEST);
+      await this.admissions.recount(request, caller, Math.min(weight, caller.burst));
       sendListHead({ request, reply }, head);
       await this.stream(reply.raw, this.bytesOf(source, lines, chosen), chosen.isGzip);
     } finally {
       giveBack();
     }
-  }
-
-  /** @throws HttpProblem 429 */
-  private async count({ request }: Exchange, caller: Caller, lines: number): Promise<void> {
-    const { admission } = request;
-    const weight = Math.min(Math.ceil(lines / WALLETS_OF_A_REQUEST), caller.burst);
-    if (admission === null || weight <= 1) return;
-    request.admission = await this.admissions.recount(admission, caller, weight);
-    if (request.admission.refusal !== undefined) throw request.admission.refusal;
   }
 
   private async *bytesOf(
@@ -146,4 +141,30 @@ function headersFor(
   headers.push('content-length', String(span.to - span.from));
   if (status === 206) headers.push('content-range', `bytes ${span.from}-${span.to - 1}/${size}`);
   return headers;
+}
+
+/** Bounds how many lists are sent at once. */
+class ExportPlaces {
+  private readonly taken: string[] = [];
+
+  get count(): number {
+    return this.taken.length;
+  }
+
+  /** @returns gives the place back @throws HttpProblem 429 (the partner has its places), 503 (all are taken) */
+  take(partnerId: string): () => void {
+    const retryAfterSeconds = RETRY_AFTER_SECONDS;
+    const own = this.taken.filter((one) => one === partnerId).length;
+    if (own >= PLACES_OF_PARTNER) {
+      const message = `${PLACES_OF_PARTNER} lists are being sent to you: read one of them first.`;
+      throw new HttpProblem(429, message, { retryAfterSeconds });
+    }
+    if (this.taken.length >= PLACES) {
+      throw new HttpProblem(503, 'Many lists are being sent: try again shortly.', {
+        retryAfterSeconds,
+      });
+    }
+    this.taken.push(partnerId);
+    return () => void this.taken.splice(this.taken.indexOf(partnerId), 1);
+  }
 }

@@ -1,19 +1,74 @@
-/** One answer of the snapshot API, worked out exactly and rounded once: the rules of docs/wire/snapshots.md. */
+/**
+ * What an answer about snapshots is held to and how it is written, for one wallet or many: worked out exactly and rounded once, by the
+ * rules of docs/wire/snapshots.md.
+ */
 import { type SnapshotState, walletDaysFrom } from '#libs/db';
 import {
+  type AccountId,
+  accountIdText,
   type Address,
   averageStaked,
+  coverage,
+  type CoverageGap,
   dailyMinima,
   type DailyMinimum,
+  dayText,
   type DayWindow,
   type Decimal,
   parseDecimal,
   PermanentError,
   ratioToNumber,
-  SECONDS_PER_DAY,
   tokensToNumber,
   valueOf,
 } from '#libs/domain';
+import { HttpProblem } from '#libs/service';
+import { type ApiSettings } from '../api.env.js';
+
+const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, message: string]>> = {
+  'not-synced': [30, 'The index of staked balances is not complete yet: try again later.'],
+  lagging: [5, 'The index of staked balances is behind the chain: try again shortly.'],
+  halted: [60, 'The index of staked balances has stopped and is being looked after.'],
+};
+
+export function unavailable(gap: CoverageGap): HttpProblem {
+  const [retryAfterSeconds, message] = GAPS[gap];
+  return new HttpProblem(503, message, { retryAfterSeconds });
+}
+
+/** @throws HttpProblem 503 */
+export function requireCovered(
+  { head, syncedAt, haltedReason }: SnapshotState,
+  { endSeconds }: { readonly endSeconds: number },
+  nowMs: number,
+  { indexMaxLagSeconds }: ApiSettings,
+): void {
+  const progress = { headSeconds: head.timestampSeconds, syncedAt, haltedReason };
+  const covered = coverage(progress, { endSeconds }, nowMs, indexMaxLagSeconds);
+  if (covered !== 'covered') throw unavailable(covered.reason);
+}
+
+/** US dollars for one token; undefined where no price is fresh. */
+export function freshPriceOf(
+  { price }: SnapshotState,
+  nowMs: number,
+  { priceMaxAgeSeconds }: ApiSettings,
+): string | undefined {
+  if (price === undefined) return undefined;
+  const ageMs = nowMs - price.observedAt.getTime();
+  return ageMs <= priceMaxAgeSeconds * 1000 ? price.usd : undefined;
+}
+
+/** Of a wallet that never staked. */
+export function noStake(wallet: Address, contract: AccountId | undefined): HttpProblem {
+  const of = contract === undefined ? '' : ` in ${accountIdText(contract)}`;
+  return new HttpProblem(404, `No staking data for wallet ${wallet}${of}`);
+}
+
+/** The headers of an answer from the index: names and values in turn. */
+export function indexHeaders({ head, finalisedSeconds }: SnapshotState, window: DayWindow) {
+  const isFinal = (finalisedSeconds ?? -Infinity) >= window.endSeconds;
+  return ['x-index-block', head.number.toString(), 'x-index-final', String(isFinal)];
+}
 
 /** The answer before it is written: numbers are final, days are still numbers. */
 export interface Snapshot {
@@ -48,15 +103,28 @@ export interface Rendering {
 }
 
 /** An answer without its time, and what it was made of beside the part of its wallet. */
-export interface RenderedSnapshot extends Rendering {
+interface RenderedSnapshot extends Rendering {
   readonly body: SnapshotFacts;
 }
 
-/** Whether an answer that was made before of the same part is this one. */
-export function isSame(
-  rendered: RenderedSnapshot,
-  { window, state, usd, contract }: Rendering,
-): boolean {
+/** What the rows of a wallet give, and the newest answer that was made of them. */
+export interface WalletAnswer {
+  /** For `walletDaysFrom`; undefined where the wallet never staked. */
+  readonly daysText: string | undefined;
+  rendered?: RenderedSnapshot;
+}
+
+/** The answer that was made before, where nothing else differs, or a new one; undefined where the wallet never staked. */
+export function renderedOf(
+  { daysText, rendered }: WalletAnswer,
+  rendering: Rendering,
+): RenderedSnapshot | undefined {
+  if (daysText === undefined) return undefined;
+  if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
+  return { ...rendering, body: bodyParts(snapshotOf(daysText, rendering)) };
+}
+
+function isSame(rendered: RenderedSnapshot, { window, state, usd, contract }: Rendering): boolean {
   const { state: before } = rendered;
   if (rendered.window.firstDay !== window.firstDay || rendered.usd !== usd) return false;
   if (rendered.contract !== contract) return false;
@@ -68,11 +136,6 @@ export function isSame(
       before.chainId === state.chainId &&
       before.stakeContract === state.stakeContract)
   );
-}
-
-/** @param daysText of the wallet, as `SnapshotStore` reads it */
-export function render(daysText: string, rendering: Rendering): RenderedSnapshot {
-  return { ...rendering, body: bodyParts(snapshotOf(daysText, rendering)) };
 }
 
 function snapshotOf(
@@ -187,7 +250,7 @@ const MAX_TEXTS = 100;
 function textsOf(day: number): DayTexts {
   let found = texts.get(day);
   if (found === undefined) {
-    const date = isoTime(day * MS_PER_DAY).slice(0, 'YYYY-MM-DD'.length);
+    const date = dayText(day);
     found = {
       before: `{"from":"${date}T00:00:00.000Z","snapshotAmount":`,
       behind: `,"to":"${date}T23:59:59.999Z"}`,
@@ -197,8 +260,6 @@ function textsOf(day: number): DayTexts {
   }
   return found;
 }
-
-const MS_PER_DAY = SECONDS_PER_DAY * 1000;
 
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address, canonicalJson } from '#libs/domain';
-import { bodyAt, bodyParts, type Snapshot } from './snapshot-body.js';
+import { bodyAt, bodyParts, type Snapshot } from './snapshot-answer.js';
 
 const address = fc.stringMatching(/^0x[0-9a-f]{40}$/).map((text) => text as Address);
 const amount = fc.double({ min: 0, noNaN: true, noDefaultInfinity: true });

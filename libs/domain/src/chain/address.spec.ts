@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { accountIdText, parseAccountId } from './account-id.js';
+import { accountIdText, parseAccountId } from './address.js';
 
 const ADDRESS = '0x52908400098527886E0F7030069857D2E4169EE7';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BlockHash, type BlockRef } from './block.js';
-import { aheadOfClock, differenceOf } from './final-block.js';
+import { aheadOfClock, type BlockHash, type BlockRef, differenceOf } from './block.js';
 
 const NOW = 1_760_000_000;
 const aBlock = (changes: Partial<BlockRef> = {}): BlockRef => ({

@@ -1,0 +1,107 @@
+/** What the contract says of every route: headers, and answers that say why there is no success. */
+import { applyDecorators } from '@nestjs/common';
+import { ApiHeader, ApiProperty, ApiResponse, ApiSchema, getSchemaPath } from '@nestjs/swagger';
+
+export const integer = (minimum: number) => ({ type: 'integer', minimum }) as const;
+
+export const COMMON_HEADERS = {
+  'X-API-SIGNATURE': {
+    description:
+      'HMAC-SHA256 of METHOD + PATH + BODY under the shared secret, lower-case hex; on every answer, whatever its status.',
+    schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  },
+  'X-API-VERSION': {
+    description: 'The date of the contract.',
+    schema: { type: 'string', format: 'date' },
+  },
+  'X-RateLimit-Limit': { description: 'Requests at once after a pause.', schema: integer(1) },
+  'X-RateLimit-Remaining': {
+    description: 'Requests that may follow at once.',
+    schema: integer(0),
+  },
+  'X-RateLimit-Reset': {
+    description: 'Seconds until Remaining equals Limit again.',
+    schema: integer(0),
+  },
+  'X-Request-Id': {
+    description:
+      'Names the request in our logs: the X-Request-Id that was sent, where it is 1 to 64 of A-Z a-z 0-9 . _ -, else a new one.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
+  },
+  'Content-Digest': {
+    description: 'SHA-256 of the body (RFC 9530); where Accept-Signature asks for a signature.',
+    schema: { type: 'string', pattern: '^sha-256=:[A-Za-z0-9+/]{43}=:$' },
+  },
+  'Signature-Input': {
+    description: 'What is signed (RFC 9421); where Accept-Signature asks for a signature.',
+    schema: { type: 'string' },
+  },
+  Signature: {
+    description: 'The signature (RFC 9421); where Accept-Signature asks for one.',
+    schema: { type: 'string' },
+  },
+} as const;
+
+export const ACCEPT_SIGNATURE = ApiHeader({
+  name: 'Accept-Signature',
+  required: false,
+  description:
+    'Asks for a signature that binds the answer to its request (HTTP Message Signatures, RFC 9421), beside X-API-SIGNATURE: by the public key of the service (ed25519), or by the shared secret (hmac-sha256).',
+  schema: { type: 'string', maxLength: 2000 },
+  example: 'sig=();alg="ed25519";nonce="7f3c9a"',
+});
+
+@ApiSchema({ name: 'Error' })
+export class ErrorAnswer {
+  @ApiProperty({ const: false } as object)
+  readonly success!: false;
+
+  @ApiProperty()
+  readonly code!: string;
+
+  @ApiProperty({ description: 'For people; its wording may change.' })
+  readonly message!: string;
+}
+
+/** The codes that an answer of a status may have, what it means, and headers of its own. */
+export type Failure = readonly [
+  code: string | readonly string[],
+  description: string,
+  headers?: object,
+];
+
+/** Any route may answer so. */
+const OF_ALL: Readonly<Record<number, Failure>> = {
+  401: ['UNAUTHORIZED', 'X-API-KEY is missing or not valid.'],
+  429: ['RATE_LIMIT_EXCEEDED', 'Too many requests.'],
+  500: ['INTERNAL_SERVER_ERROR', 'An unexpected failure.'],
+};
+/** They say when to ask again. */
+const WITH_RETRY_AFTER = [409, 429, 503];
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: integer(1) } };
+
+/** @param own by status: those of the route, beside or in place of those of all routes */
+export function failures(own: Readonly<Record<number, Failure>>): MethodDecorator {
+  const all = Object.entries({ ...OF_ALL, ...own });
+  return applyDecorators(
+    ...all.map(([status, [code, description, headers]]) =>
+      ApiResponse({
+        status: Number(status),
+        description,
+        headers: {
+          ...COMMON_HEADERS,
+          ...(WITH_RETRY_AFTER.includes(Number(status)) && RETRY_AFTER),
+          ...headers,
+        },
+        content: {
+          'application/json': {
+            schema: {
+              allOf: [{ $ref: getSchemaPath(ErrorAnswer) }],
+              properties: { code: { enum: [code].flat() } },
+            },
+          },
+        },
+      }),
+    ),
+  );
+}

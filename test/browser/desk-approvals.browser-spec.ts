@@ -7,7 +7,7 @@ import {
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
 const REASON = '<b>Their mail of Monday</b> says so.';

@@ -8,7 +8,7 @@ import { seedClaims, seedLog } from '../../apps/console/src/testing/operate-rows
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedCalls, seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 /** Some twenty pages, each in four looks. */
 const PATIENCE_MS = 300_000;

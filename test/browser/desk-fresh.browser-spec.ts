@@ -7,7 +7,7 @@ import {
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 const MINUTE = 60_000;
 const SIGN = `Sign in with ${WALLET_NAME}`;

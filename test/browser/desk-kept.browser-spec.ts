@@ -5,7 +5,7 @@ import { eventually } from '#libs/testing';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;

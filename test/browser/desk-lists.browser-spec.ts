@@ -6,7 +6,7 @@ import { seedLog } from '../../apps/console/src/testing/operate-rows.support-spe
 import { DeskBench } from '../console/desk.support-spec.js';
 import { seedCalls, seedStakes } from './desk-rows.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const STAKER = aWallet(0x5eed);
 const DAYS = 40;

@@ -6,7 +6,7 @@ import { aWallet } from '#libs/testing';
 import { VIEWER } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 

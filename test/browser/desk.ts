@@ -20,6 +20,13 @@ class Desk<B extends Bench> {
   browser!: Browser;
   readonly #visits: DeskVisit[] = [];
 
+  constructor(private readonly startBench: () => Promise<B>) {}
+
+  async start(): Promise<void> {
+    this.bench = await this.startBench();
+    this.browser = await startBrowser();
+  }
+
   /** @param account in a wallet of the browser */
   async open(account?: Account): Promise<DeskVisit> {
     const visit = await DeskVisit.open(this.browser, this.bench.console, account);
@@ -53,11 +60,8 @@ class Desk<B extends Bench> {
 
 /** Starts and stops all of it around the tests of a file, whose clock is that of the machine at the beginning of each. */
 export function useDesk<B extends Bench>(start: () => Promise<B>): Desk<B> {
-  const desk = new Desk<B>();
-  beforeAll(async () => {
-    desk.bench = await start();
-    desk.browser = await startBrowser();
-  });
+  const desk = new Desk(start);
+  beforeAll(() => desk.start());
   afterAll(async () => {
     await desk.browser.close();
     await desk.bench.stop();

@@ -7,7 +7,7 @@ import { OPERATOR } from '../../apps/console/src/testing/console-harness.support
 import { seedIndex } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
 /** Above the set value, which is 1,000. */

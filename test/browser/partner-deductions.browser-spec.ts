@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const TITLE = 'Points of earlier runs are not back yet';
 const MARKUP = `<img src=x onerror="document.title='taken'">`;

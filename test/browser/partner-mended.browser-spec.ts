@@ -15,7 +15,7 @@ import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.
 import { storeWronglySigned } from '../console/partner-calls.support-spec.js';
 import { seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;

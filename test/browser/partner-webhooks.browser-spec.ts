@@ -13,7 +13,7 @@ import { KeyRing } from '#libs/signing';
 import { WebhookQueue } from '../../apps/redemption/src/webhooks/webhook.queue.js';
 import { PartnerBench } from '../console/partner-bench.support-spec.js';
 import { useDesk } from './desk.js';
-import { DeskVisit } from './desk-visit.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 const MARKUP = `<img src=x onerror="document.title='taken'">`;

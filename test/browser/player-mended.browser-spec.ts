@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually, graveFaults } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
-import { PlayerPage } from './player-page.js';
+import { type PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
 
 /** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { eventually, VaultBench } from '#libs/testing';
 import { FAKE_WALLET } from './fake-wallet.js';
-import { PlayerPage } from './player-page.js';
+import { type PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
 
 const players = usePlayers();

@@ -81,7 +81,7 @@ export function getFrom<Path extends GetPath>(
   path: Path,
   ...[init]: InitOf<Path>
 ): QueryFunction<Path> {
-  return ({ signal }) => dataOf(consoleApi.GET(path, { ...init, signal } as never)) as never;
+  return ({ signal }) => dataOf(consoleApi.GET(path, { ...init, signal } as never));
 }
 
 /** The same for a query that is asked again and again: what was there before is refreshed without a person. */
@@ -92,6 +92,6 @@ export function pollFrom<Path extends GetPath>(
   return ({ signal, queryKey }) => {
     const isKnown = queryClient.getQueryData(queryKey) !== undefined;
     const headers = isKnown ? { 'x-background': '1' } : {};
-    return dataOf(consoleApi.GET(path, { ...init, signal, headers } as never)) as never;
+    return dataOf(consoleApi.GET(path, { ...init, signal, headers } as never));
   };
 }

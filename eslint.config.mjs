@@ -64,7 +64,11 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: { project: './apps/web/tsconfig.json', tsconfigRootDir: import.meta.dirname },
     },
-    rules: common,
+    rules: {
+      ...common,
+      // As React has its handlers: `onClick={() => setIsOpen(true)}`.
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+    },
   },
   {
     files: [

@@ -1,8 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
-import { hasPgbackrest } from './libs/testing/src/jest/pgbackrest.mjs';
-import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
 import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
 
 const swcrc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
@@ -17,10 +14,7 @@ export default {
     '<rootDir>/{apps,libs,test,contracts}/**/*.spec.ts',
     '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
     // Left out where there is no Redis; the last lines of the run say so, and CI fails.
-    ...(hasRedis() ? ['<rootDir>/{apps,libs,test,contracts}/**/*.redis-spec.ts'] : []),
-    ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
-    ...(hasPgbackrest() ? ['<rootDir>/test/**/*.pgbackrest-spec.ts'] : []),
-    ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
+    ...(hasRedis() ? ['<rootDir>/{apps,libs}/**/*.redis-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
@@ -29,7 +23,7 @@ export default {
   // Said at the end of the run.
   globals: {
     otherRuns:
-      'Run by themselves: npm run test:browser (the web pages in Chromium), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).',
+      'Run by themselves: npm run test:system (whole programs, the commands of the documents, backups), test:browser (the web pages in Chromium), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).',
   },
   testSequencer: '<rootDir>/libs/testing/src/jest/slowest-first.mjs',
   // More than two cores can do at once: half of the slow ones wait most of the time. Each may have a whole system beside it.

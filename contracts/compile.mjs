@@ -10,6 +10,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import solc from 'solc';
+import { parseAbi } from 'viem/utils';
 
 const sources = new URL('src/', import.meta.url);
 const target = new URL('../libs/chain/src/abi/', import.meta.url);
@@ -41,13 +42,70 @@ function compile() {
   return names.flatMap((name) => Object.entries(output.contracts[name]));
 }
 
+/**
+ * What of each contract the sources need. Version 1 of the vault is deployed on local chains only: all its functions and events are those of
+ * version 2, too.
+ */
+const PARTS = {
+  LowmarkToken: [abiOf],
+  Staking: [abiOf],
+  RedemptionVault: [constructorOf],
+  RedemptionVaultV2: [abiOf, runtimeOf],
+  SnapshotRegistry: [abiOf, runtimeOf],
+};
+
+function abiOf(stem, { abi }) {
+  const lines = abi.map((item) => `  '${signatureOf(item)}',`);
+  requireSame(parseAbi(abi.map(signatureOf)), abi);
+  return `export const ${stem}Abi = parseAbi([\n${lines.join('\n')}\n]);`;
+}
+
+function constructorOf(stem, { abi }) {
+  return abiOf(stem, { abi: abi.filter(({ type }) => type === 'constructor') });
+}
+
 /** The code at the contract's address: the end of the bytecode, with a word for each immutable that is 0 there. */
-function runtimeOf({ bytecode, deployedBytecode: { object, immutableReferences } }) {
+function runtimeOf(stem, { evm: { bytecode, deployedBytecode } }) {
+  const { object, immutableReferences } = deployedBytecode;
   if (!bytecode.object.endsWith(object)) throw new Error('the bytecode does not end with the code');
   const places = Object.values(immutableReferences ?? {}).flat();
   if (places.some(({ length }) => length !== 32)) throw new Error('an immutable is no word');
   const immutables = places.map(({ start }) => start).sort((a, b) => a - b);
-  return { bytes: object.length / 2, immutables };
+  const bytes = object.length / 2;
+  return `export const ${stem}Runtime = { bytes: ${bytes}, immutables: [${immutables.join(', ')}] };`;
+}
+
+/** One item of an ABI as Solidity declares it. */
+function signatureOf({ type, name, inputs, outputs = [], stateMutability = 'nonpayable' }) {
+  const words = [
+    type === 'constructor'
+      ? `constructor(${fieldsOf(inputs)})`
+      : `${type} ${name}(${fieldsOf(inputs)})`,
+    ...(stateMutability === 'nonpayable' ? [] : [stateMutability]),
+    ...(outputs.length === 0 ? [] : [`returns (${fieldsOf(outputs)})`]),
+  ];
+  return words.join(' ');
+}
+
+function fieldsOf(fields) {
+  return fields
+    .map(({ type, name, indexed, components }) => {
+      const plain = components ? type.replace('tuple', `(${fieldsOf(components)})`) : type;
+      return [plain, ...(indexed ? ['indexed'] : []), name].join(' ').trim();
+    })
+    .join(', ');
+}
+
+/** Apart from the names of Solidity's own types, which no call needs. */
+function requireSame(parsed, abi) {
+  const textOf = (value) =>
+    JSON.stringify(value, (key, inner) => {
+      const isLeftOut = key === 'internalType' || inner === '' || inner === false;
+      if (isLeftOut) return undefined;
+      const isPlain = typeof inner !== 'object' || inner === null || Array.isArray(inner);
+      return isPlain ? inner : Object.fromEntries(Object.entries(inner).sort());
+    });
+  if (textOf(parsed) !== textOf(abi)) throw new Error('a signature does not say what the ABI says');
 }
 
 function render([name, contract]) {
@@ -56,15 +114,10 @@ function render([name, contract]) {
     file: name.replace(/(?<=[a-z0-9])[A-Z]/g, '-$&').toLowerCase() + '.generated.ts',
     text: [
       `// Generated from contracts/src/${name}.sol by contracts/compile.mjs; do not edit.`,
-      '',
-      `export const ${stem}Abi = ${JSON.stringify(contract.abi, null, 2)} as const;`,
-      '',
-      `export const ${stem}Bytecode =`,
-      `  '0x${contract.evm.bytecode.object}' as const;`,
-      '',
-      `export const ${stem}Runtime = ${JSON.stringify(runtimeOf(contract.evm), null, 2)} as const;`,
-      '',
-    ].join('\n'),
+      "import { parseAbi } from 'viem/utils';",
+      ...PARTS[name].map((part) => part(stem, contract)),
+      `export const ${stem}Bytecode =\n  '0x${contract.evm.bytecode.object}' as const;\n`,
+    ].join('\n\n'),
   };
 }
 

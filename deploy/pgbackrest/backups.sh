@@ -33,11 +33,18 @@ SQL
   mv "$TEXTFILES/archive.prom.part" "$TEXTFILES/archive.prom"
 }
 
+# Every moment of the last 30 days can be gone back to, unless a file of the operator says otherwise.
+retention() {
+  grep -qs '^ *repo1-retention-full' "${PGBACKREST_CONFIG_INCLUDE_PATH:-/etc/pgbackrest/conf.d}"/*.conf ||
+    echo --repo1-retention-full-type=time --repo1-retention-full=30
+}
+
 run() {
   local kind=${1:-$(due)}
   kind=${kind:-diff}
   say "begins: $kind"
-  pgbackrest --type="$kind" backup || die "no backup: pgBackRest says why above. The one before is as it was."
+  # shellcheck disable=SC2046 # two words or none
+  pgbackrest --type="$kind" $(retention) backup || die "no backup: pgBackRest says why above. The one before is as it was."
   # Its time is what the alert BackupOld looks at.
   touch "$TEXTFILES/backup.prom"
   say "done: $kind. Restores may go back to $(utc "$(backup_ends | sed -n 1p)")."

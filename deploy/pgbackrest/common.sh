@@ -15,7 +15,8 @@ ask() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 
 backup_ends() {
   local info
   info=$(pgbackrest info --output=json)
-  { grep -o '"timestamp":{"start":[0-9]*,"stop":[0-9]*}' <<< "$info" || true; } | grep -o '[0-9]*}' | tr -d '}'
+  # None is no error.
+  grep -o '"timestamp":{"start":[0-9]*,"stop":[0-9]*}' <<< "$info" | sed 's/.*:\([0-9]*\)}/\1/' || true
 }
 
 utc() { date -u -d "@$1" +%Y-%m-%dT%H:%M:%SZ; }

@@ -16,6 +16,8 @@ const file = yamlOf('docker-compose.backup.yml') as ComposeFile;
 const own = Object.entries(file.services).filter(([name]) => !(name in base.services));
 const withPgbackrest = ['postgres', 'backups', 'drill'];
 const IMAGE = '/usr/local/lib/lowmark/';
+/** pgBackRest's own default of repo1-path. */
+const REPOSITORY = '/var/lib/pgbackrest';
 
 function service(name: string): ComposeService {
   const found = file.services[name];
@@ -65,7 +67,7 @@ describe('docker-compose.backup.yml', () => {
 
   it.each(withPgbackrest)('%s finds repository, settings and what was received', (name) => {
     const mounted = mounts(service(name));
-    for (const path of [option('repo1-path') ?? '', '/etc/pgbackrest/conf.d', '/received'])
+    for (const path of [REPOSITORY, '/etc/pgbackrest/conf.d', '/received'])
       expect(mounted[path]?.from).toBe(mounts(service('postgres'))[path]?.from);
     expect(service(name).environment?.['WAL_DIR']).toBe('/received');
   });
@@ -155,8 +157,10 @@ describe('docker-compose.backup.yml', () => {
   });
 
   it('keeps backups for as long as the page says', () => {
-    expect(option('repo1-retention-full-type')).toBe('time');
-    const days = option('repo1-retention-full') ?? '';
+    const script = textOf('deploy/pgbackrest/backups.sh');
+    const [, days = ''] =
+      /--repo1-retention-full-type=time --repo1-retention-full=(\d+)\n/.exec(script) ?? [];
+    expect(days).not.toBe('');
     expect(textOf('docs/operating/backup.md')).toContain(`any moment of the last ${days} days`);
   });
 

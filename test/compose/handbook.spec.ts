@@ -31,6 +31,75 @@ function leafOf(command: Command, [word, ...rest]: readonly string[]): [Command,
   return child ? leafOf(child, rest) : [command, word === undefined ? [] : [word, ...rest]];
 }
 
+/** What the handbook names within a sentence: nothing runs it, so it is held against what there is. */
+const SPANS = ['docs/operating', 'docs/partners'].flatMap(pagesIn).flatMap((page) =>
+  // Blocks are run by test/operating/commands.tools-spec.ts.
+  [
+    ...textOf(page)
+      .replace(/^ *```[^]*?^ *```$/gm, '')
+      .matchAll(/`([^`\n]+)`/g),
+  ].map(([, span = '']) => ({ page, words: span.split(/ +/) })),
+);
+const GROUPS = program.commands.filter((one) => one.commands.length > 0).map((one) => one.name());
+/** What the log and the lines of `doctor` are called. */
+const NO_COMMANDS = ['console sign-in', 'price source', 'price limits'];
+const COMPOSE_VERBS = ['build', 'exec', 'logs', 'ps', 'pull', 'run', 'stop', 'down'];
+
+function spansOf(isMeant: (words: readonly string[]) => boolean): (typeof SPANS)[number][] {
+  const found = SPANS.filter(
+    ({ words }) => isMeant(words) && !NO_COMMANDS.includes(words.join(' ')),
+  );
+  return [...new Map(found.map((one) => [`${one.page} ${one.words.join(' ')}`, one])).values()];
+}
+
+describe('what the handbook names in a sentence', () => {
+  const named = spansOf(
+    ([first = '', second]) => second !== undefined && (first === 'cli' || GROUPS.includes(first)),
+  ).filter(({ words }) => !words.includes('…'));
+
+  it.each(named)('$page: $words', ({ words }) => {
+    const [leaf, rest] = leafOf(program, words[0] === 'cli' ? words.slice(1) : words);
+    expect(leaf.commands.map((one) => one.name())).toEqual([]);
+    const known = [...leaf.options.map(({ long }) => long), '--help'];
+    expect(known).toEqual(expect.arrayContaining(rest.filter((word) => word.startsWith('--'))));
+  });
+
+  const script = textOf('lowmark');
+  const own = (/^ {4}((?:[a-z]+ \| )+[a-z]+)\) "\$command"/m.exec(script)?.[1] ?? '').split(' | ');
+  const services = [
+    ...[textOf('docker-compose.yml'), textOf('docker-compose.backup.yml')].flatMap((file) =>
+      [...file.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name = '']) => name),
+    ),
+    // An example of the operator's own.
+    'indexer-golf',
+  ];
+
+  it.each(spansOf(([first, second]) => first === './lowmark' && second !== undefined))(
+    '$page: $words',
+    ({ words: [, first = '', ...more] }) => {
+      const [verb = '', ...rest] = first === 'local' ? more : [first, ...more];
+      expect([...own, 'help', 'migrate', 'cli', 'console', ...COMPOSE_VERBS]).toContain(verb);
+      if (!['restart', 'stop', 'logs'].includes(verb)) return;
+      const names = rest.filter((word) => !/^(?:-|\d)/.test(word));
+      expect(services).toEqual(expect.arrayContaining(names));
+    },
+  );
+
+  it.each(spansOf(([first, second]) => first === 'npm' && second === 'run'))(
+    '$page: $words',
+    ({ words }) => {
+      const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+      const name = words.slice(2).find((word) => !word.startsWith('-'));
+      if (name !== undefined) expect(Object.keys(scripts)).toContain(name);
+    },
+  );
+
+  it('is not little', () => {
+    expect(named.length).toBeGreaterThan(40);
+    expect(own).toContain('upgrade');
+  });
+});
+
 describe('the pages', () => {
   it('show commands', () => {
     expect(calls.length).toBeGreaterThan(30);

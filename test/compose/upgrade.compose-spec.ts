@@ -3,6 +3,7 @@
  * one is the commit UPGRADE_FROM; by default that before the newest migration, so that there is one to apply.
  */
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StakingClient } from '#libs/partner-sdk';
 import type { Clone } from './installation/clone.js';
@@ -136,7 +137,9 @@ async function migrationsOf(clone: Clone): Promise<string[]> {
 function olderCommit(): string {
   const git = (...words: string[]): string =>
     execFileSync('git', words, { encoding: 'utf8' }).trim();
-  const newest = git('log', '-1', '--first-parent', '--format=%H', '--', MIGRATIONS);
+  // That which brought the last name of the list: others may have touched the file since.
+  const [, name = ''] = /(\w+),\s*\];\s*$/.exec(readFileSync(MIGRATIONS, 'utf8')) ?? [];
+  const newest = git('log', '-1', '--first-parent', '--format=%H', '-S', name, '--', MIGRATIONS);
   return git('rev-parse', '--short', process.env['UPGRADE_FROM'] ?? `${newest}^1`);
 }
 

@@ -13,5 +13,5 @@ export const LANGUAGE_BLOCKS: readonly ShellBlock[] = shellBlocks(
   'docs/partners/other-languages.md',
 );
 
-/** Typed by test/verify/verify-page.e2e-spec.ts. */
+/** Typed by test/verify/verify-page.system-spec.ts. */
 export const VERIFY_BLOCKS: readonly ShellBlock[] = shellBlocks('docs/partners/verify.md');

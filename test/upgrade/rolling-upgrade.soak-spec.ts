@@ -1,3 +1,87 @@
-import { describeRollingUpgrade } from './rolling-upgrade.support-spec.js';
+/** Two replicas of the API under load are replaced by those of the next version, migration and way back included. Needs a build. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type MintedCredential } from '#libs/signing';
+import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { ApiProgram } from '../restarts/api-program.js';
+import { LoadBalancer } from '../restarts/load-balancer.js';
+import { SECRETS_KEY, serveIndex } from '../restarts/served-index.js';
+import { SnapshotLoad } from '../restarts/snapshot-load.js';
+import { NextVersion, program } from './next-version.js';
 
-describeRollingUpgrade(2);
+const NAME = 'Wider9000000000000';
+const SHUTDOWN_DELAY_MS = 2000;
+/** On the tables that every request reads, held for a second: they wait, and are answered. */
+const SQL = `ALTER TABLE staking.index_state ADD COLUMN wider int NOT NULL DEFAULT 0;
+  ALTER TABLE staking.balance_day ADD COLUMN wider int NOT NULL DEFAULT 0;
+  ALTER TABLE partners.credential ADD COLUMN wider int NOT NULL DEFAULT 0;
+  SELECT pg_sleep(1)`;
+
+describe('a rolling upgrade', () => {
+  let next: NextVersion;
+  let database: TestDatabase;
+  let credential: MintedCredential;
+  let replicas: ApiProgram[];
+
+  function startReplica(more: { port?: number; folder?: string } = {}): Promise<ApiProgram> {
+    return ApiProgram.start({
+      databaseUrl: database.url,
+      secretsKey: SECRETS_KEY,
+      shutdownDelayMs: SHUTDOWN_DELAY_MS,
+      ...more,
+    });
+  }
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    [next, credential] = await Promise.all([
+      NextVersion.make({ name: NAME, sql: SQL, olderMayStart: true }),
+      serveIndex(database.url),
+    ]);
+    replicas = await Promise.all([startReplica(), startReplica()]);
+  });
+  afterAll(async () => {
+    await Promise.all(replicas.map((replica) => replica.kill()));
+    await Promise.all([database.drop(), next.remove()]);
+  });
+
+  /** What a replica of before says that is started now. */
+  async function refused(): Promise<string> {
+    const environment = { DATABASE_URL: database.url, SECRETS_KEY, API_PORT: '0' };
+    const { how, output } = await program('api', [], environment).ended;
+    expect(how).toBe(1);
+    return output;
+  }
+
+  it('drops no request: neither the migration, nor the new programs, nor the way back', async () => {
+    const balancer = new LoadBalancer(replicas);
+    const load = new SnapshotLoad(credential, () => balancer.next());
+    const replace = async (folder: string): Promise<void> => {
+      for (const [place, replica] of replicas.entries()) {
+        await load.more(200, 50);
+        expect(await replica.terminate()).toBe(0);
+        replicas[place] = await startReplica({ port: replica.port, folder });
+      }
+      await load.more(200, 50);
+    };
+    await load.more(200, 50);
+    const applied = { how: 0, output: `Applied 1: ${NAME}\n` };
+    expect(await next.migrate(database.url).ended).toEqual(applied);
+    // Those of before go on; one that ends does not come again.
+    await load.more(200, 200);
+    expect(await refused()).toContain('SCHEMA_NEWER');
+    await replace(next.folder);
+    expect(await next.migrate(database.url, '--let-older-start', NAME).ended).toEqual({
+      how: 0,
+      output: `Programs that do not know ${NAME} may start, until \`migrate\` is run again.\n`,
+    });
+    const old = program('cli', ['migrate'], { DATABASE_URL: database.url });
+    expect(await old.ended).toEqual({ how: 0, output: 'The schema is up to date.\n' });
+    await replace('.');
+    await load.stop();
+    await balancer.stop();
+    console.info(`${load.count(200)} requests`);
+    expect([...load.answers.keys()]).toEqual([200]);
+    expect(await next.migrate(database.url).ended).toMatchObject({ how: 0 });
+    expect(await refused()).toContain('SCHEMA_NEWER');
+  }, 240_000);
+});

@@ -1,4 +1,4 @@
-import { IsIn, Max, Min, MinLength } from 'class-validator';
+import { IsIn, MinLength } from 'class-validator';
 import {
   DATABASE_READ_URLS_SETTING,
   INDEX_MAX_LAG_SETTING,
@@ -16,29 +16,24 @@ import {
 
 /** The settings of the API. */
 export class ApiSettings extends SecretsSettings {
-  @Setting({ description: 'The port of the API.', default: '3000' })
-  @Min(0)
-  @Max(65_535)
+  @Setting({ description: 'The port of the API.', default: '3000', min: 0, max: 65_535 })
   readonly apiPort!: number;
 
   @Setting({ description: 'The address the API listens on.', default: '0.0.0.0' })
   readonly apiHost!: string;
 
   @Setting(MANAGEMENT_PORT_SETTING)
-  @Min(0)
-  @Max(65_535)
   readonly apiManagementPort?: number;
 
   @Setting(INDEX_MAX_LAG_SETTING)
-  @Min(1)
   readonly indexMaxLagSeconds!: number;
 
   @Setting({
     description:
       'A price older than this is left out of answers; of several sources, one with an older price does not count.',
     default: '7200',
+    min: 1,
   })
-  @Min(1)
   readonly priceMaxAgeSeconds!: number;
 
   @Setting({
@@ -63,16 +58,14 @@ export class ApiSettings extends SecretsSettings {
   readonly databaseReadUrls?: string[];
 
   @Setting(READ_MAX_LAG_SETTING)
-  @Min(1)
-  @Max(60)
   readonly readMaxLagSeconds!: number;
 
   @Setting({
     description: 'Database connections held at most, on each server.',
     default: '8',
+    min: 1,
+    max: 200,
   })
-  @Min(1)
-  @Max(200)
   readonly apiPoolSize!: number;
 
   @Setting({
@@ -86,23 +79,21 @@ export class ApiSettings extends SecretsSettings {
   @Setting({
     description: 'For how many days they are kept; of a partner no more than the newest 20,000.',
     default: '7',
+    min: 1,
+    max: 365,
   })
-  @Min(1)
-  @Max(365)
   readonly requestLogDays!: number;
 
   @Setting({
     description:
       'Megabytes for proofs of sealed days older than SEAL_KEPT_DAYS, whose trees are worked out again: 180 bytes a wallet while one is made. 0 answers 410.',
     default: '256',
+    min: 0,
+    max: 65_536,
   })
-  @Min(0)
-  @Max(65_536)
   readonly olderProofsMb!: number;
 
   @Setting(SHUTDOWN_DELAY_SETTING)
-  @Min(0)
-  @Max(120_000)
   readonly shutdownDelayMs!: number;
 
   @Setting(SIGNATURE_DEBUGGER_SETTING)

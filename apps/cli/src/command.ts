@@ -1,15 +1,21 @@
 /** Commands as values: what each is called, takes and reads, and what it does. */
 import { userInfo } from 'node:os';
-import { type Argument, Command, type Option } from 'commander';
+import { type Argument, Command, CommanderError, type Option } from 'commander';
 import { readSettings, sessionUrl, type SettingsClass, type SettingsSource } from '#libs/config';
 import { createDatabase, type Database, StakeSetStore } from '#libs/db';
-import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { type Operator, OPERATOR_NAME, operatorActor } from '#libs/operations';
 import { type Clock, redact } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
-import { NotConfirmedError } from './cli.errors.js';
 import { LIST_MOST, ON_STAKE_SET } from './options.js';
 import { jsonLine } from './output/text.js';
+
+/** Ends a command with exit code 1 that has said what is wrong already. */
+export class CommandFailed extends CommanderError {
+  constructor() {
+    super(1, 'lowmark.failed', 'The command has failed.');
+  }
+}
 
 /** Where a command reads and writes; the standard streams in the program, memory in a test. */
 export interface Terminal {
@@ -96,40 +102,36 @@ export class Call<Settings extends object = object> {
     return KeyRing.parse(this.settings.secretsKey);
   }
 
-  /** Opens the database for the length of the work. */
-  withDatabase<T>(
-    this: {
-      readonly settings: { readonly databaseUrl: string; readonly databaseDirectUrl?: string };
-    },
-    work: (database: Database) => Promise<T>,
-  ): Promise<T> {
-    return withDatabase(sessionUrl(this.settings), work);
-  }
-
-  /** The same for work on the tables of a stake set. */
-  withStakeSet<T>(
+  /** Opens the database for the length of the work: on the tables of a stake set where the settings name one. */
+  withDatabase<T, Rest extends readonly unknown[]>(
     this: {
       readonly settings: {
         readonly databaseUrl: string;
         readonly databaseDirectUrl?: string;
-        readonly stakeSet: string;
+        readonly stakeSet?: string;
       };
     },
-    work: (database: Database) => Promise<T>,
+    work: (database: Database, ...rest: Rest) => Promise<T>,
+    ...rest: Rest
   ): Promise<T> {
-    return withDatabase(sessionUrl(this.settings), work, this.settings.stakeSet);
+    const { settings } = this;
+    return withDatabase(
+      sessionUrl(settings),
+      (database) => work(database, ...rest),
+      settings.stakeSet,
+    );
   }
 
-  /** Lets a person say yes to what cannot be taken back, unless --yes has. @throws NotConfirmedError */
+  /** Lets a person say yes to what cannot be taken back, unless --yes has. @throws PermanentError NOT_CONFIRMED */
   async confirm(consequence: string): Promise<void> {
     const { ask } = this.terminal;
     if (this.given.yes === true) return;
     if (ask === undefined) {
-      throw new NotConfirmedError(`${consequence} Nobody is there to confirm it: add --yes.`);
+      throw notConfirmed(`${consequence} Nobody is there to confirm it: add --yes.`);
     }
     const answer = await ask(`${consequence}\nType yes to go on: `);
     if (answer.trim().toLowerCase() !== 'yes') {
-      throw new NotConfirmedError('Not confirmed: nothing was changed.');
+      throw notConfirmed('Not confirmed: nothing was changed.');
     }
   }
 
@@ -215,6 +217,10 @@ function sourceFor(
   const { stakeSet } = given;
   if (stakeSet === undefined || !options.includes(ON_STAKE_SET)) return source;
   return () => ({ ...source(), STAKE_SET: stakeSet });
+}
+
+function notConfirmed(message: string): PermanentError {
+  return new PermanentError('NOT_CONFIRMED', message);
 }
 
 function systemUser(): string {

@@ -1,14 +1,13 @@
 /** Options that several commands have, and parsers of their values. None is lenient: what is written is what is meant, exactly. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import {
-  type Address,
   type Decimal,
   isStakeSetName,
   parseAddress,
   parseDecimal,
   STAKE_SET_RULE,
 } from '#libs/domain';
-import { NONE, OPERATOR_NAME, type OrNone } from '#libs/operations';
+import { LONGEST_NOTE, NONE, OPERATOR_NAME, type OrNone, parseClaimNote } from '#libs/operations';
 
 type Parse = (text: string, before: never) => unknown;
 
@@ -31,12 +30,7 @@ export function argument(name: string, description: string, parse?: Parse): Argu
 export const AS = option(
   '--as <name>',
   'your name for the audit (default: the user of the operating system)',
-  (text) => {
-    if (!OPERATOR_NAME.test(text)) {
-      throw new InvalidArgumentError('Expected 1 to 64 letters, digits and . _ @ + -');
-    }
-    return text;
-  },
+  matching(OPERATOR_NAME, '1 to 64 letters, digits and . _ @ + -'),
 );
 export const JSON_LINE = option('--json', 'print one line of JSON');
 export const YES = option('--yes', 'do not ask');
@@ -50,11 +44,17 @@ export const LIMIT = option(
   50,
 );
 
+/** For the audit and the list, why something is no alert any more. */
+export const NOTE = required(
+  '--note <text>',
+  'what it was, for whoever comes after you',
+  expecting(`1 to ${LONGEST_NOTE} characters.`, parseClaimNote),
+);
+
 /** A value of STAKE_SET. */
-export function stakeSet(text: string): string {
-  if (!isStakeSetName(text)) throw new InvalidArgumentError(`Expected ${STAKE_SET_RULE}.`);
-  return text;
-}
+export const stakeSet = expecting(`${STAKE_SET_RULE}.`, (text) =>
+  isStakeSetName(text) ? text : undefined,
+);
 
 /** Takes the place of STAKE_SET for one call; see `Call.source`. */
 export const ON_STAKE_SET = option(
@@ -66,6 +66,23 @@ export const ON_STAKE_SET = option(
 const MAX_INT = 2_147_483_647;
 const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;
 const POINTS = /^[1-9]\d{0,15}$/;
+
+/** A parser of what `parse` makes something of. @param expected stands behind "Expected" where it makes nothing */
+export function expecting<T>(expected: string, parse: (text: string) => T | undefined) {
+  return (text: string): T => {
+    const value = parse(text);
+    if (value === undefined) throw new InvalidArgumentError(`Expected ${expected}`);
+    return value;
+  };
+}
+
+export function matching(pattern: RegExp, expected: string) {
+  return expecting(expected, (text) => (pattern.test(text) ? text : undefined));
+}
+
+export function oneOf<T extends string>(words: readonly T[]) {
+  return expecting(`one of ${words.join(', ')}.`, (text) => words.find((one) => one === text));
+}
 
 export function positiveInteger(text: string): number {
   const value = /^\d+$/.test(text) ? Number(text) : 0;
@@ -96,11 +113,7 @@ export function points(text: string): bigint {
   return value;
 }
 
-export function wallet(text: string): Address {
-  const address = parseAddress(text);
-  if (address === undefined) throw new InvalidArgumentError('Expected 0x and 40 hex digits.');
-  return address;
-}
+export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
 
 /** The value, or `none`. */
 export function orNone<T>(parse: (text: string) => T): (text: string) => OrNone<T> {

@@ -1,4 +1,4 @@
-import { Matches, Max, MaxLength, Min } from 'class-validator';
+import { Matches, MaxLength } from 'class-validator';
 import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
 import {
   address,
@@ -59,17 +59,13 @@ export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
 
 /** The settings of the server of the web pages. */
 export class ConsoleSettings extends ServiceSettings {
-  @Setting({ description: 'The port of the web pages.', default: '3003' })
-  @Min(0)
-  @Max(65_535)
+  @Setting({ description: 'The port of the web pages.', default: '3003', min: 0, max: 65_535 })
   readonly consolePort!: number;
 
   @Setting({ description: 'The address that the web pages are served on.', default: '0.0.0.0' })
   readonly consoleHost!: string;
 
   @Setting(MANAGEMENT_PORT_SETTING)
-  @Min(0)
-  @Max(65_535)
   readonly consoleManagementPort?: number;
 
   @Setting(CONSOLE_ORIGIN_SETTING)
@@ -204,17 +200,17 @@ export class ConsoleSettings extends ServiceSettings {
   @Setting({
     description: 'After how many minutes without use a sign-in to the console ends.',
     default: '30',
+    min: 1,
+    max: 1440,
   })
-  @Min(1)
-  @Max(1440)
   readonly consoleIdleMinutes!: number;
 
   @Setting({
     description: 'After how many hours a sign-in to the console ends in any case.',
     default: '12',
+    min: 1,
+    max: 168,
   })
-  @Min(1)
-  @Max(168)
   readonly consoleSessionHours!: number;
 
   @Setting({
@@ -274,8 +270,6 @@ export class ConsoleSettings extends ServiceSettings {
   readonly trustedProxies?: string[];
 
   @Setting(SHUTDOWN_DELAY_SETTING)
-  @Min(0)
-  @Max(120_000)
   readonly shutdownDelayMs!: number;
 
   @Setting(NODE_ENV_SETTING)

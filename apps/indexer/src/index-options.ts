@@ -12,8 +12,8 @@ export const STAKES = Symbol('StakeDescription');
 /** What all pools of endpoints are observed by. */
 export const RPC_OBSERVER = Symbol('RpcObserver');
 /** Connections and a health of its own: an endpoint that has enough of the audit, or of sealing days, is not set aside for the index. */
-export const AUDIT_POOL = Symbol('RpcPool of the audit');
-export const AUDIT_READER = Symbol('ChainReader of the audit');
+export const BESIDE_POOL = Symbol('RpcPool of the work beside the loop');
+export const BESIDE_READER = Symbol('ChainReader of the work beside the loop');
 
 /** What the index is made of, and how it is kept. */
 export interface IndexOptions {

@@ -1,4 +1,3 @@
-import { Max, Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   FINALITY_SETTING,
@@ -55,7 +54,6 @@ export class IndexerSettings extends ServiceSettings {
   readonly stakeSet!: string;
 
   @Setting(CHAIN_ID_SETTING)
-  @Min(1)
   readonly chainId!: number;
 
   @Setting(RPC_URLS_SETTING)
@@ -89,22 +87,20 @@ export class IndexerSettings extends ServiceSettings {
   readonly tokenSymbol?: string;
 
   @Setting(TOKEN_DECIMALS_SETTING)
-  @Min(0)
-  @Max(77)
   readonly tokenDecimals?: number;
 
-  @Setting({ description: 'How often the chain is asked for new blocks.', default: '2000' })
-  @Min(50)
-  @Max(60_000)
+  @Setting({
+    description: 'How often the chain is asked for new blocks.',
+    default: '2000',
+    min: 50,
+    max: 60_000,
+  })
   readonly pollIntervalMs!: number;
 
   @Setting(MAX_RANGE_BLOCKS_SETTING)
-  @Min(1)
-  @Max(100_000)
   readonly maxRangeBlocks!: number;
 
   @Setting(INDEX_MAX_LAG_SETTING)
-  @Min(1)
   readonly indexMaxLagSeconds!: number;
 
   @Setting({
@@ -127,16 +123,15 @@ export class IndexerSettings extends ServiceSettings {
     description:
       'Of how many of the newest sealed days proofs and lists are kept, some 120 bytes for each wallet and day; roots are kept for ever.',
     default: '35',
+    min: 0,
+    max: 10_000,
   })
-  @Min(0)
-  @Max(10_000)
   readonly sealKeptDays!: number;
 
   @Setting(PRICE_SOURCE_SETTING)
   readonly priceSource!: readonly PriceSource[];
 
   @Setting(PRICE_MAX_AGE_SETTING)
-  @Min(1)
   readonly priceMaxAgeSeconds!: number;
 
   @Setting(PRICE_MIN_SETTING)
@@ -155,9 +150,7 @@ export class IndexerSettings extends ServiceSettings {
   @Setting(PRICE_MAX_SPREAD_SETTING)
   readonly priceMaxSpread!: Decimal;
 
-  @Setting({ description: 'The port of health and metrics.', default: '3001' })
-  @Min(0)
-  @Max(65_535)
+  @Setting({ description: 'The port of health and metrics.', default: '3001', min: 0, max: 65_535 })
   readonly indexerPort!: number;
 
   @Setting({

@@ -19,7 +19,7 @@ export class IndexerModule {
       module: IndexerModule,
       imports: [
         ConnectionsModule.register(settings, logger),
-        HealthModule,
+        HealthModule.register(),
         MetricsModule.register('indexer', createMetrics('indexer', labelsOf(settings))),
         ScheduleModule.forRoot(),
         FollowModule,

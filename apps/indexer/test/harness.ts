@@ -17,7 +17,7 @@ import { type TestChain, type TestDatabase } from '#libs/testing';
 import { FollowModule } from '../src/follow/follow.module.js';
 import { IndexerService } from '../src/follow/indexer.service.js';
 import { IndexStatus } from '../src/follow/index-status.js';
-import { AUDIT_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
+import { BESIDE_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
 import { IndexerSettings } from '../src/indexer.env.js';
 
 export interface IndexerUnderTestOptions {
@@ -117,7 +117,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     { provide: Database, useValue: open },
     { provide: LeaderLock, useValue: lock },
     { provide: RpcPool, useValue: pool },
-    { provide: AUDIT_POOL, useValue: pool },
+    { provide: BESIDE_POOL, useValue: pool },
     { provide: ChainReader, useValue: reader },
     { provide: LogSource, useValue: new LogSource(pool, { contracts, events }) },
     { provide: Registry, useValue: createMetrics('indexer') },
@@ -126,7 +126,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
   @Global()
   @Module({ providers, exports: providers })
   class Surroundings {}
-  @Module({ imports: [Surroundings, HealthModule, FollowModule] })
+  @Module({ imports: [Surroundings, HealthModule.register(), FollowModule] })
   class Root {}
   const app = await NestFactory.createApplicationContext(Root, {
     logger: false,

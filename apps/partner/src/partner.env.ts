@@ -1,4 +1,4 @@
-import { Matches, Max, Min, MinLength } from 'class-validator';
+import { Matches, MinLength } from 'class-validator';
 import { commaList, ServiceSettings, Setting } from '#libs/config';
 import { parseAddress } from '#libs/domain';
 import { type NewPlayer } from './store/players.js';
@@ -19,9 +19,12 @@ function players(text: string): NewPlayer[] {
 
 /** The settings of the reference partner. Its database is the game's own; nothing of the service is read. */
 export class PartnerSettings extends ServiceSettings {
-  @Setting({ description: 'The port of the reference partner.', default: '4000' })
-  @Min(0)
-  @Max(65_535)
+  @Setting({
+    description: 'The port of the reference partner.',
+    default: '4000',
+    min: 0,
+    max: 65_535,
+  })
   readonly partnerPort!: number;
 
   @Setting({ description: 'The address the reference partner listens on.', default: '0.0.0.0' })

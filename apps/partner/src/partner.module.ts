@@ -62,7 +62,7 @@ export class PartnerModule {
     return {
       module: PartnerModule,
       imports: [
-        HealthModule,
+        HealthModule.register(),
         PartnerCallbacksModule.forRoot({
           apiKey: settings.partnerApiKey,
           sharedSecret: settings.partnerSharedSecret,

@@ -1,4 +1,3 @@
-import { Max, Min } from 'class-validator';
 import { type VaultPlace } from '#libs/chain';
 import {
   ALLOW_PRIVATE_PARTNERS_SETTING,
@@ -38,7 +37,6 @@ export class RedemptionSettings extends RegistrySettings {
   }
 
   @Setting(CHAIN_ID_SETTING)
-  @Min(1)
   readonly chainId!: number;
 
   @Setting(RPC_URLS_SETTING)
@@ -55,8 +53,6 @@ export class RedemptionSettings extends RegistrySettings {
   readonly tokenContract!: Address;
 
   @Setting(TOKEN_DECIMALS_SETTING)
-  @Min(0)
-  @Max(77)
   readonly tokenDecimals?: number;
 
   @Setting(VAULT_CONTRACT_SETTING)
@@ -94,9 +90,9 @@ export class RedemptionSettings extends RegistrySettings {
     description:
       'The most gas that a cancellation or a pause is signed with. Some rollups count what they pay to their parent chain as gas.',
     default: '1000000',
+    min: 21_000,
+    max: 1_000_000_000,
   })
-  @Min(21_000)
-  @Max(1_000_000_000)
   readonly vaultMaxGas!: number;
 
   /** In wei. */
@@ -117,33 +113,28 @@ export class RedemptionSettings extends RegistrySettings {
   readonly vaultCancelMinUsd!: Decimal;
 
   @Setting(VOUCHER_TTL_SETTING)
-  @Min(10)
-  @Max(86_400)
   readonly voucherTtlSeconds!: number;
 
   @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
-  @Min(0)
-  @Max(86_400)
   readonly payoutExpiryMarginSeconds!: number;
 
   @Setting({
     description: 'How often the chain is asked what became of vouchers that are still open.',
     default: '15000',
+    min: 50,
+    max: 600_000,
   })
-  @Min(50)
-  @Max(600_000)
   readonly payoutPollMs!: number;
 
   @Setting({
     description: 'A redemption that has not been started by then fails; its price is too old.',
     default: '120',
+    min: 1,
+    max: 3600,
   })
-  @Min(1)
-  @Max(3600)
   readonly quoteTtlSeconds!: number;
 
   @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
-  @Min(1)
   readonly redemptionPriceMaxAgeSeconds!: number;
 
   @Setting(PRICE_MIN_SETTING)
@@ -165,25 +156,28 @@ export class RedemptionSettings extends RegistrySettings {
     description:
       'How long a wallet waits before it can redeem again after a voucher that it did not claim; twice as long after each further one of the last seven days. 0: not at all.',
     default: '300',
+    min: 0,
+    max: 86_400,
   })
-  @Min(0)
-  @Max(86_400)
   readonly voucherCoolDownSeconds!: number;
 
   @Setting({
     description: 'The longest that a wallet waits for that.',
     default: '86400',
+    min: 0,
+    max: 604_800,
   })
-  @Min(0)
-  @Max(604_800)
   readonly voucherCoolDownMaxSeconds!: number;
 
   @Setting(SIWE_DOMAINS_SETTING)
   readonly siweDomains!: string[];
 
-  @Setting({ description: 'How long a user stays signed in.', default: '86400' })
-  @Min(60)
-  @Max(2_592_000)
+  @Setting({
+    description: 'How long a user stays signed in.',
+    default: '86400',
+    min: 60,
+    max: 2_592_000,
+  })
   readonly sessionTtlSeconds!: number;
 
   @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
@@ -192,22 +186,21 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;
 
-  @Setting({ description: 'The port of the redemption service.', default: '3002' })
-  @Min(0)
-  @Max(65_535)
+  @Setting({
+    description: 'The port of the redemption service.',
+    default: '3002',
+    min: 0,
+    max: 65_535,
+  })
   readonly redemptionPort!: number;
 
   @Setting({ description: 'The address the redemption service listens on.', default: '0.0.0.0' })
   readonly redemptionHost!: string;
 
   @Setting(MANAGEMENT_PORT_SETTING)
-  @Min(0)
-  @Max(65_535)
   readonly redemptionManagementPort?: number;
 
   @Setting(SHUTDOWN_DELAY_SETTING)
-  @Min(0)
-  @Max(120_000)
   readonly shutdownDelayMs!: number;
 
   @Setting(TRUSTED_PROXIES_SETTING)
@@ -219,42 +212,40 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(REPLICAS_AT_MOST_SETTING)
   readonly replicasAtMost?: number;
 
-  @Setting({ description: 'Database connections held at most.', default: '8' })
-  @Min(2)
-  @Max(200)
+  @Setting({ description: 'Database connections held at most.', default: '8', min: 2, max: 200 })
   readonly redemptionPoolSize!: number;
 
   @Setting({
     description: 'Redemptions that one process works at at the same time.',
     default: '32',
+    min: 1,
+    max: 500,
   })
-  @Min(1)
-  @Max(500)
   readonly redemptionsAtOnce!: number;
 
   @Setting({
     description: 'Events of webhooks that one process sends at the same time.',
     default: '32',
+    min: 1,
+    max: 500,
   })
-  @Min(1)
-  @Max(500)
   readonly webhooksAtOnce!: number;
 
   @Setting({
     description:
       'For how many days events of webhooks are kept that were delivered or given up, and those that wait while a webhook is paused.',
     default: '30',
+    min: 4,
+    max: 3650,
   })
-  @Min(4)
-  @Max(3650)
   readonly webhookKeptDays!: number;
 
   @Setting({
     description:
       'Streams of changes that one process keeps open for pages at the same time; where there are more, pages ask every few seconds.',
     default: '1000',
+    min: 0,
+    max: 50_000,
   })
-  @Min(0)
-  @Max(50_000)
   readonly eventStreamsAtMost!: number;
 }

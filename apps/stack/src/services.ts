@@ -8,13 +8,12 @@ import {
   testWallets,
 } from './chain/local-environment.js';
 import { canRedeem, type StackChain } from './chain/start-chain.js';
-import { keepRunning, type StackContext } from './context.js';
+import { keepRunning, type StackContext, WaitingServices } from './context.js';
 import { type UserUrls } from './data/start-database.js';
 import { type Secrets } from './data/stack-file.js';
 import { childEnvironment, mainOf } from './programs.js';
 import { type StackSettings } from './stack.env.js';
 import { StackError } from './stack.error.js';
-import { WaitingServices } from './waiting-services.js';
 
 interface StackFacts {
   readonly settings: StackSettings;

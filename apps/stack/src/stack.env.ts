@@ -1,4 +1,4 @@
-import { Max, Min, IsInt } from 'class-validator';
+import { IsInt } from 'class-validator';
 import { Setting } from '#libs/config';
 
 /** A setting of the services that counts here only by being set: its check is theirs. */
@@ -8,15 +8,9 @@ const secretOfServices = (description: string): PropertyDecorator =>
   Setting({ description, optional: true, secret: true });
 
 function Port(description: string, port: string): PropertyDecorator {
+  const decorators = [Setting({ description, default: port, min: 1, max: 65_535 }), IsInt()];
   return (target, property) => {
-    for (const decorate of [
-      Setting({ description, default: port }),
-      IsInt(),
-      Min(1),
-      Max(65_535),
-    ]) {
-      decorate(target, property);
-    }
+    for (const decorate of decorators) decorate(target, property);
   };
 }
 

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { Screen } from './context.js';
-import { WaitingServices } from './waiting-services.js';
+import { Screen, WaitingServices } from './context.js';
 
 const SILENT = 'it does not answer yet';
 let clock: FakeClock;

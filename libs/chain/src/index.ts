@@ -1,3 +1,4 @@
+export { toQuantity } from './shape/hex.js';
 export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';
 export { lowmarkTokenAbi, lowmarkTokenBytecode } from './abi/lowmark-token.generated.js';
 export { redemptionVaultAbi, redemptionVaultBytecode } from './abi/redemption-vault.generated.js';
@@ -23,6 +24,7 @@ export {
   RangeTooLargeError,
   RateLimitedError,
   RpcError,
+  sizeFailureIn,
 } from './errors/rpc.errors.js';
 export {
   loadStakeDescription,
@@ -64,7 +66,6 @@ export {
   type RegistrySlot,
 } from './registry/registry-entry.js';
 export {
-  GAS_OF_PUBLICATION,
   isStakedIn,
   PUBLICATIONS_KEPT,
   readRegistryFacts,
@@ -92,6 +93,7 @@ export {
   type ToldFigure,
 } from './rpc/endpoint-urls.js';
 export { RpcPool } from './rpc/rpc-pool.js';
+export { headerCall } from './shape/header.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export {
   isSignedByAccount,

@@ -12,6 +12,7 @@ import {
 export const CHAIN_ID_SETTING: SettingOptions = {
   description: 'The chain’s id; every endpoint must agree.',
   example: '2741',
+  min: 1,
 };
 
 export const RPC_URLS_SETTING: SettingOptions = {
@@ -39,6 +40,8 @@ export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
   description:
     'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
   default: '300',
+  min: 0,
+  max: 86_400,
 };
 
 export const STAKE_SET_SETTING: SettingOptions = {
@@ -79,6 +82,8 @@ export const MAX_RANGE_BLOCKS_SETTING: SettingOptions = {
   description:
     'Blocks asked for at once, at most; the indexer finds the best number below it, and what the provider allows.',
   default: '10000',
+  min: 1,
+  max: 100_000,
 };
 
 function stakeSet(text: string): string {

@@ -14,6 +14,8 @@ export const READ_MAX_LAG_SETTING: SettingOptions = {
   description:
     'How far behind the primary a standby may be for an answer to be read from it: no answer is older than its request by more.',
   default: '2',
+  min: 1,
+  max: 60,
 };
 
 /** The indexer says by it whether it is ready. */
@@ -21,6 +23,7 @@ export const INDEX_MAX_LAG_SETTING: SettingOptions = {
   description:
     'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',
   default: '120',
+  min: 1,
 };
 
 export const SIGNATURE_DEBUGGER_SETTING: SettingOptions = {

@@ -1,7 +1,6 @@
 /** Settings of the redemption service that other programs read too, each in a class of its own. */
-import { address, commaList, type SettingOptions } from './setting.js';
+import { address, commaList, privateKey, type SettingOptions } from './setting.js';
 
-const PRIVATE_KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
 
 export const TOKEN_SYMBOL_SETTING: SettingOptions = {
@@ -12,6 +11,8 @@ export const TOKEN_SYMBOL_SETTING: SettingOptions = {
 export const TOKEN_DECIMALS_SETTING: SettingOptions = {
   description: 'Overrides the decimals read from the chain.',
   optional: true,
+  min: 0,
+  max: 77,
 };
 
 export const VAULT_CONTRACT_SETTING: SettingOptions = {
@@ -46,12 +47,15 @@ export const VOUCHER_TTL_SETTING: SettingOptions = {
   description:
     'How long a voucher can be claimed; after that the points go back. Not longer than maxTtlSeconds of the vault.',
   default: '1800',
+  min: 10,
+  max: 86_400,
 };
 
 export const REDEMPTION_PRICE_MAX_AGE_SETTING: SettingOptions = {
   description:
     'No redemption is quoted with a price older than this. The source is read once a minute; a feed on the chain may have rounds that are further apart.',
   default: '600',
+  min: 1,
 };
 
 export const SIWE_DOMAINS_SETTING: SettingOptions = {
@@ -66,12 +70,6 @@ export const ALLOW_PRIVATE_PARTNERS_SETTING: SettingOptions = {
     'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
   default: 'false',
 };
-
-/** 64 hex digits; the fault does not repeat them. */
-export function privateKey(text: string): string {
-  if (!PRIVATE_KEY.test(text)) throw new Error('must be a private key of 64 hex digits');
-  return text;
-}
 
 function hosts(text: string): string[] {
   const parts = commaList(text.toLowerCase());

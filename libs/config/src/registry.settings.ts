@@ -1,7 +1,6 @@
 /** Settings of the publishing of day roots that several programs read. */
 import { type Address, isStakeSetName, STAKE_SET_RULE } from '#libs/domain';
-import { privateKey } from './redemption.settings.js';
-import { address, commaList, type SettingOptions } from './setting.js';
+import { address, commaList, privateKey, type SettingOptions } from './setting.js';
 
 /** The registry of a stake set. */
 export interface SetRegistry {

@@ -1,8 +1,8 @@
 /** Settings that the services share. */
+import { BlockList, isIP } from 'node:net';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl, LOG_LEVELS, type LogLevel } from '#libs/platform';
-import { trustedProxies } from './trusted-proxies.js';
-import { base64Key, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
+import { base64Keys, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
 
 /** A URL of PostgreSQL, with one host or several. */
 export function databaseUrl(text: string): string {
@@ -108,6 +108,8 @@ export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   description:
     'At SIGTERM: how long the service goes on serving while it already says that it is not ready, so that load balancers notice.',
   default: '0',
+  min: 0,
+  max: 120_000,
 };
 
 /** Where health and metrics are served; see `ManagementModule`. */
@@ -115,6 +117,8 @@ export const MANAGEMENT_PORT_SETTING: SettingOptions = {
   description:
     'The port of /health and /metrics, which are then served there and nowhere else: not for callers. Unset: they are at the service’s own port.',
   optional: true,
+  min: 0,
+  max: 65_535,
 };
 
 /** SECRETS_KEY, for classes that cannot extend SecretsSettings. */
@@ -122,10 +126,7 @@ export const SECRETS_KEY_SETTING: SettingOptions = {
   description:
     '32 bytes in base64 that encrypt partner secrets at rest: openssl rand -base64 32. Several, separated by commas: the first encrypts, each decrypts what it encrypted.',
   secret: true,
-  parse: (text) => {
-    commaList(text).forEach(base64Key(32));
-    return text;
-  },
+  parse: base64Keys(32),
 };
 
 /** EVIDENCE_KEY, of the redemption service and of the command that adopts rows of before. */
@@ -133,10 +134,7 @@ export const EVIDENCE_KEY_SETTING: SettingOptions = {
   description:
     '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made. Of the commands `redemption adopt` and `redemption set-partner-tx` need it, and the console for the same.',
   secret: true,
-  parse: (text) => {
-    commaList(text).forEach(base64Key(32));
-    return text;
-  },
+  parse: base64Keys(32),
 };
 
 /** What a service reads that seals or opens partner secrets. */
@@ -150,14 +148,37 @@ export class SecretsSettings extends ServiceSettings {
  * @throws PermanentError EVIDENCE_KEY_SHARED; the message repeats no key
  */
 export function refuseSharedEvidenceKey(evidenceKey: string, secretsKey: string): void {
-  const secrets = keysOf(secretsKey);
-  if (!keysOf(evidenceKey).some((key) => secrets.includes(key))) return;
+  const secrets = commaList(secretsKey);
+  if (!commaList(evidenceKey).some((key) => secrets.includes(key))) return;
   throw new PermanentError(
     'EVIDENCE_KEY_SHARED',
     'EVIDENCE_KEY is one of SECRETS_KEY, which the api has as well: make one of its own, openssl rand -base64 32.',
   );
 }
 
-function keysOf(text: string): string[] {
-  return text.split(',').map((key) => key.trim());
+const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** TRUSTED_PROXIES: whose word is taken for a client's address. */
+function trustedProxies(text: string): string[] {
+  const parts = commaList(text);
+  if (!parts.every((part) => NAMED_RANGES.includes(part) || isRange(part))) {
+    throw new Error(
+      `must be a list of addresses, of ranges such as 10.0.0.0/8, or of ${NAMED_RANGES.join(', ')}`,
+    );
+  }
+  return parts;
+}
+
+function isRange(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  if (!/^\d{1,3}$/.test(prefix)) return false;
+  try {
+    new BlockList().addSubnet(address, Number(prefix), version === 6 ? 'ipv6' : 'ipv4');
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { Max, Min } from 'class-validator';
 import { type Address, parseAddress, PermanentError } from '#libs/domain';
 
 export interface SettingOptions {
@@ -17,6 +18,9 @@ export interface SettingOptions {
    * says what is expected ("must be ..."), without the text.
    */
   readonly parse?: (text: string) => unknown;
+  /** The smallest and the largest number that is taken. */
+  readonly min?: number;
+  readonly max?: number;
 }
 
 export interface SettingMetadata extends SettingOptions {
@@ -55,6 +59,8 @@ export function Setting(options: SettingOptions): PropertyDecorator {
       ? before.map((one) => (one.property === property ? setting : one))
       : [...before, setting];
     Reflect.defineMetadata(KEY, settings, target);
+    if (setting.min !== undefined) Min(setting.min)(target, property);
+    if (setting.max !== undefined) Max(setting.max)(target, property);
   };
 }
 
@@ -135,6 +141,22 @@ export function base64Key(bytes: number): (text: string) => Buffer {
     }
     return key;
   };
+}
+
+/** Such keys separated by commas; the value is the text. */
+export function base64Keys(bytes: number): (text: string) => string {
+  return (text) => {
+    commaList(text).forEach(base64Key(bytes));
+    return text;
+  };
+}
+
+/** A private key of an EVM chain. */
+export function privateKey(text: string): string {
+  if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(text)) {
+    throw new Error('must be a private key of 64 hex digits');
+  }
+  return text;
 }
 
 /** An address of an EVM chain, in whatever capitals. */

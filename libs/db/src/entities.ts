@@ -2,11 +2,10 @@ import { AuditRunEntity } from './index-store/audit-run.js';
 import { CallbackEntity } from './partners/callback.entity.js';
 import { CredentialEntity } from './partners/credential.entity.js';
 import { PartnerEntity } from './partners/partner.entity.js';
-import { PriceAcceptanceEntity } from './prices/price-acceptance.entity.js';
-import { PriceEntity } from './prices/price.entity.js';
+import { PriceAcceptanceEntity, PriceEntity } from './prices/price.js';
 import { CommandEntity } from './redemption/command.entity.js';
 import { SessionEntity } from './redemption/session.entity.js';
-import { StakeSetEntity } from './stake-sets/stake-set.entity.js';
+import { StakeSetEntity } from './stake-sets/stake-set.js';
 
 /** The tables that are written and read by entities. All others have their SQL in the file that uses it; schema.int-spec.ts lists them. */
 export const entities = [

@@ -31,21 +31,12 @@ export {
   SettingsChangedError,
 } from './index-store/index-state.js';
 export { type DayBlocks, DayLows, type WalletDayBytes } from './seal/day-lows.js';
-export {
-  type SealBasis,
-  type SealOutcome,
-  type SealRequest,
-  SealWriter,
-} from './seal/seal-writer.js';
-export { type SealedContent, type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
+export * from './seal/seal-writer.js';
+export { type SealedDay } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
-export {
-  PARTITIONED_TABLES,
-  type PartitionOutcome,
-  PartitionStore,
-} from './index-store/partition-store.js';
+export * from './index-store/partition-store.js';
 export { type Undone } from './index-store/rollback.js';
 export {
   IndexReader,
@@ -53,13 +44,7 @@ export {
   type WalletBalance,
   type WalletPage,
 } from './index-store/index-reader.js';
-export {
-  countPrograms,
-  readServerFacts,
-  REDEMPTION_PROGRAM,
-  type ServerFacts,
-} from './inspection/server-facts.js';
-export { readWalPosition, type WalPosition } from './inspection/wal-position.js';
+export * from './inspection/server-facts.js';
 export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
 export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
 export { scramVerifier } from './roles/scram-verifier.js';
@@ -69,7 +54,7 @@ export {
   CredentialExistsError,
   CredentialStore,
   type NewCredential,
-  type Replacement,
+  type Revocation,
   type SealedCredential,
 } from './partners/credential-store.js';
 export {
@@ -79,18 +64,8 @@ export {
   PartnerUnknownError,
   type RateLimits,
 } from './partners/partner-changes.js';
-export {
-  SealedSecretStore,
-  type SealCount,
-  type SealedSecret,
-  SECRET_PLACES,
-} from './partners/sealed-secret-store.js';
-export {
-  type ListedCredential,
-  type ListedPartner,
-  PartnerExistsError,
-  PartnerStore,
-} from './partners/partner-store.js';
+export * from './partners/sealed-secret-store.js';
+export * from './partners/partner-store.js';
 export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
@@ -119,23 +94,17 @@ export {
   PartnerMissingError,
 } from './partners/callback-store.js';
 export {
-  type AcknowledgeRequest,
   type ClaimKey,
   ClaimStore,
   NoSuchClaimError,
   type UnexplainedClaim,
 } from './redemption/claim-store.js';
 export { decimalText } from './rows.js';
-export {
-  DeliveryStore,
-  type DeliveryWrite,
-  type StoredDelivery,
-} from './redemption/delivery-store.js';
+export { DeliveryStore, type StoredDelivery } from './redemption/delivery-store.js';
 export {
   type LedgerRestore,
   LedgerRestoreStore,
   type RestoreScope,
-  type Unplanned,
 } from './redemption/ledger-restore-store.js';
 export {
   type ClaimAlarm,
@@ -143,7 +112,7 @@ export {
   type WatchedVault,
   type WatchState,
 } from './redemption/claim-watch-store.js';
-export { type CoinRequest, CoinStore } from './redemption/coin-store.js';
+export { CoinStore } from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
@@ -156,23 +125,12 @@ export {
   type StoredTransaction,
 } from './registry/publication.js';
 export { PublicationStore, type SignedPublication } from './registry/publication-store.js';
-export {
-  NoSuchPublicationError,
-  type PublicationNote,
-  type PublicationSummary,
-  PublicationViews,
-} from './registry/publication-views.js';
-export {
-  type PublishableDay,
-  PublishableDays,
-  type SealedRange,
-} from './registry/publishable-days.js';
-export { AttemptStore } from './redemption/attempt-store.js';
+export * from './registry/publication-views.js';
+export * from './registry/publishable-days.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export {
   IdempotencyConflictError,
   LeaseLostError,
-  LedgerBusyError,
   LimitBreachedError,
   PartnerIdReusedError,
   RedemptionBusyError,
@@ -183,7 +141,6 @@ export {
 } from './redemption/redemption.error.js';
 export {
   type Look,
-  type LookRequest,
   RedemptionChanges,
   type SeenRedemption,
 } from './redemption/redemption-changes.js';
@@ -194,8 +151,8 @@ export {
   type ReadRows,
   type StoredRedemption,
 } from './redemption/redemption-row.js';
-export { type IdempotencyKey } from './redemption/redemption-creation.js';
-export { type LeaseRequest, RedemptionStore } from './redemption/redemption-store.js';
+export { AttemptStore, type IdempotencyKey } from './redemption/redemption-creation.js';
+export { RedemptionStore } from './redemption/redemption-store.js';
 export {
   type LoggedCall,
   type LoggedTransition,
@@ -205,18 +162,13 @@ export {
   RedemptionViews,
   type StateCount,
 } from './redemption/redemption-views.js';
-export { type AuditEntry, type AuditFilter, AuditLog } from './redemption/audit-log.js';
-export {
-  type CallsOfHour,
-  type PartnerCallEntry,
-  RedemptionLog,
-} from './redemption/redemption-log.js';
+export { type AuditEntry, AuditLog } from './redemption/audit-log.js';
+export { type CallsOfHour, RedemptionLog } from './redemption/redemption-log.js';
 export {
   isIdPrefix,
   type OpenKey,
   type OpenState,
   type RedemptionFilter,
-  type RedemptionOverview,
   type RedemptionPage,
   RedemptionPages,
 } from './redemption/redemption-pages.js';

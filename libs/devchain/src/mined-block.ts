@@ -1,4 +1,4 @@
-import { type Address } from '#libs/domain';
+import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from './json-rpc.js';
 
 export interface DevTransaction {
@@ -48,6 +48,23 @@ export async function mineOne(
   const [receipt] = await mineBlock(rpc, seconds, [transaction]);
   if (receipt?.succeeded !== true) throw new Error('a transaction on the local chain failed');
   return receipt;
+}
+
+export interface DeployedContract {
+  readonly address: Address;
+  readonly blockNumber: bigint;
+}
+
+/** Deploys a contract in a block of its own. @throws Error where it fails */
+export async function deployContract(
+  rpc: DevRpc,
+  seconds: number,
+  creation: { readonly from: Address; readonly data: string },
+): Promise<DeployedContract> {
+  const { contractAddress, blockNumber } = await mineOne(rpc, seconds, creation);
+  const address = parseAddress(contractAddress ?? '');
+  if (address === undefined) throw new Error('the local chain deployed no contract');
+  return { address, blockNumber };
 }
 
 function receiptOf(value: unknown): DevReceipt {

@@ -38,6 +38,8 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Of another PostgreSQL than the one that npm installed. */
   readonly programs?: PostgresPrograms;
+  /** Of the server and what it calls to archive and restore; absent: of this process. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /** A PostgreSQL of our own: loopback, a port given by the system. It ends with this process, whatever ends that. */
@@ -77,6 +79,7 @@ export class EmbeddedPostgres {
         ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ]),
       logFile: options.logFile,
+      ...(options.environment && { environment: options.environment }),
       // A fast shutdown: it does not wait for clients to leave.
       stopSignal: 'SIGINT',
     });

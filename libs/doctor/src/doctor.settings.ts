@@ -1,4 +1,3 @@
-import { Max, Min } from 'class-validator';
 import {
   ALLOW_PRIVATE_PARTNERS_SETTING,
   DATABASE_READ_URLS_SETTING,
@@ -74,20 +73,15 @@ export class DoctorSettings extends StakingSettings {
   readonly tokenSymbol?: string;
 
   @Setting(TOKEN_DECIMALS_SETTING)
-  @Min(0)
-  @Max(77)
   readonly tokenDecimals?: number;
 
   @Setting(DATABASE_READ_URLS_SETTING)
   readonly databaseReadUrls?: string[];
 
   @Setting(READ_MAX_LAG_SETTING)
-  @Min(1)
-  @Max(60)
   readonly readMaxLagSeconds!: number;
 
   @Setting(INDEX_MAX_LAG_SETTING)
-  @Min(1)
   readonly indexMaxLagSeconds!: number;
 
   @Setting({
@@ -99,11 +93,9 @@ export class DoctorSettings extends StakingSettings {
   readonly priceSource?: readonly PriceSource[];
 
   @Setting(PRICE_MAX_AGE_SETTING)
-  @Min(1)
   readonly priceMaxAgeSeconds!: number;
 
   @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
-  @Min(1)
   readonly redemptionPriceMaxAgeSeconds!: number;
 
   @Setting(PRICE_MIN_SETTING)
@@ -156,8 +148,6 @@ export class DoctorSettings extends StakingSettings {
   readonly nodeEnv?: string;
 
   @Setting(VOUCHER_TTL_SETTING)
-  @Min(10)
-  @Max(86_400)
   readonly voucherTtlSeconds!: number;
 }
 

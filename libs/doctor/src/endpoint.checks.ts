@@ -4,18 +4,22 @@ import {
   isTransient,
   parseFinality,
   providerOf,
+  RangeSizer,
+  RangeTooLargeError,
+  toQuantity,
+  wideQuantity,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
 import { duration } from '#libs/operations';
 import { type Answer, type Check, check, fault, notChecked, ok, table, warning } from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
-import { askEndpoint, quantityOf, reasonOf, toHex, type Told } from './rpc-question.js';
+import { askEndpoint, reasonOf, type Told } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Clocks differ a little, and some chains date their blocks ahead. */
 const AHEAD_SECONDS = 30;
-/** Blocks of logs asked for at once: from what is usual down to what no endpoint refuses. */
-const RANGES = [10_000, 5000, 2000, 1000, 500, 100, 10, 1] as const;
+/** Blocks of logs asked for at once: more is not usual. */
+const MOST_BLOCKS = 10_000;
 /** Below it the first sync of a grown chain takes days. */
 const SMALL_RANGE = 100;
 const STATE_DEPTHS = [1_000_000n, 100_000n, 10_000n, 1000n, 128n, 0n] as const;
@@ -78,6 +82,12 @@ interface SeenBlock {
   readonly timestampSeconds: number;
 }
 
+interface LogRefusal {
+  readonly why: string;
+  /** So many blocks are proposed instead. */
+  readonly fitting?: number | undefined;
+}
+
 /** One endpoint: what its rows have found out about it so far, and what can be asked of it. */
 class Endpoint {
   /** Its newest block, once the row of the head has read it. */
@@ -104,19 +114,22 @@ class Endpoint {
     return reasonOf(error);
   }
 
-  /** Why the logs are not given; undefined where they are. */
-  async refusesLogs(from: bigint, to: bigint): Promise<string | undefined> {
+  /** Undefined where the logs are given. */
+  async refusesLogs(from: bigint, to: bigint): Promise<LogRefusal | undefined> {
     const address = watched(await this.subject.staking(), this.subject.settings);
-    const filter = { address, fromBlock: toHex(from), toBlock: toHex(to) };
+    const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const { value, error } = await this.ask('eth_getLogs', filter);
-    if (error !== undefined) return reasonOf(error);
-    return Array.isArray(value) ? undefined : 'answers with something else than a list';
+    if (error === undefined) {
+      return Array.isArray(value) ? undefined : { why: 'answers with something else than a list' };
+    }
+    const isTooLarge = error instanceof RangeTooLargeError;
+    return { why: reasonOf(error), fitting: isTooLarge ? error.proposedBlocks(from) : undefined };
   }
 
   /** Why the state of a block is not told; undefined where it is. */
   async refusesState(block: bigint): Promise<string | undefined> {
     const call = { to: NO_CONTRACT, data: '0x' };
-    const { value, error } = await this.ask('eth_call', call, toHex(block));
+    const { value, error } = await this.ask('eth_call', call, toQuantity(block));
     if (error instanceof ExecutionRevertedError) return undefined;
     if (error !== undefined) return reasonOf(error);
     return typeof value === 'string' ? undefined : 'answers with something else than bytes';
@@ -127,7 +140,7 @@ class Endpoint {
 function seenBlock(value: unknown): SeenBlock | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const header = value as Readonly<Record<string, unknown>>;
-  const [number, seconds] = [quantityOf(header['number']), quantityOf(header['timestamp'])];
+  const [number, seconds] = [wideQuantity(header['number']), wideQuantity(header['timestamp'])];
   if (number === undefined || seconds === undefined) return undefined;
   return { number, timestampSeconds: Number(seconds) };
 }
@@ -142,7 +155,7 @@ async function chainAnswer(endpoint: Endpoint): Promise<Answer> {
   const expected = await endpoint.subject.chainId();
   const { value, error } = await endpoint.ask('eth_chainId');
   if (error !== undefined) return fault(reasonOf(error));
-  const chainId = quantityOf(value);
+  const chainId = wideQuantity(value);
   if (chainId === undefined) return fault('does not tell its chain id');
   return expected !== undefined && chainId !== BigInt(expected)
     ? fault(
@@ -181,7 +194,7 @@ async function finalityAnswer(endpoint: Endpoint): Promise<Answer> {
   const { finality: setting } = subject.settings;
   const finality = parseFinality(setting);
   const below = finality.kind === 'depth' ? latest.number - finality.blocks : 0n;
-  const tag = finality.kind === 'tag' ? finality.tag : toHex(below < 0n ? 0n : below);
+  const tag = finality.kind === 'tag' ? finality.tag : toQuantity(below < 0n ? 0n : below);
   const final = await endpoint.blockAt(tag);
   if (final === undefined || typeof final === 'string') {
     return fault(`no block for FINALITY=${setting}${final === undefined ? '' : `: ${final}`}`);
@@ -189,31 +202,35 @@ async function finalityAnswer(endpoint: Endpoint): Promise<Answer> {
   return ok(`block ${final.number} is final, ${latest.number - final.number} below the head`);
 }
 
-/** How many blocks of logs the endpoint gives at once. */
+/** How many blocks of logs the endpoint gives at once, found as the indexer finds it. */
 async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
   const { latest, subject } = endpoint;
   if (watched(await subject.staking(), subject.settings).length === 0) {
     return notChecked('STAKE_CONTRACT is not set, and there is no index');
   }
-  let why = '';
-  for (const range of RANGES) {
+  const limits = { targetBytes: Infinity, maxBlocks: MOST_BLOCKS, initialBlocks: MOST_BLOCKS };
+  const sizer = new RangeSizer(limits);
+  let given = 0;
+  while (sizer.size > given) {
+    const { size } = sizer;
     const head = latest.number;
-    const from = head >= BigInt(range) ? head - BigInt(range) + 1n : 0n;
+    const from = head >= BigInt(size) ? head - BigInt(size) + 1n : 0n;
     const refused = await endpoint.refusesLogs(from, head);
-    if (refused !== undefined) {
-      why = refused;
-      continue;
-    }
-    endpoint.range = range;
-    const found = `of ${range}${range === RANGES[0] ? ' or more' : ''} blocks at once`;
-    return range < SMALL_RANGE && range < subject.settings.maxRangeBlocks
-      ? warning(found, 'The first sync will be slow: use an endpoint with larger ranges for it.')
-      : ok(found);
+    if (refused === undefined) {
+      given = size;
+      sizer.succeeded(size, 0);
+    } else if (size === 1) {
+      return fault(
+        `not even of one block: ${refused.why}`,
+        'It cannot be indexed from: use an endpoint that serves eth_getLogs.',
+      );
+    } else sizer.refused(size, refused.fitting);
   }
-  return fault(
-    `not even of one block: ${why}`,
-    'It cannot be indexed from: use an endpoint that serves eth_getLogs.',
-  );
+  endpoint.range = given;
+  const found = `of ${given}${given === MOST_BLOCKS ? ' or more' : ''} blocks at once`;
+  return given < SMALL_RANGE && given < subject.settings.maxRangeBlocks
+    ? warning(found, 'The first sync will be slow: use an endpoint with larger ranges for it.')
+    : ok(found);
 }
 
 /** Whether it has the logs of the first block. */
@@ -226,7 +243,7 @@ async function oldLogsAnswer(endpoint: Endpoint): Promise<Answer | undefined> {
   const refused = await endpoint.refusesLogs(startBlock, startBlock + BigInt(range) - 1n);
   return refused === undefined
     ? ok(`from block ${startBlock} on`)
-    : warning(`not those of block ${startBlock}: ${refused}`);
+    : warning(`not those of block ${startBlock}: ${refused.why}`);
 }
 
 /** How far back the endpoint knows the state: with it the contract's own total is held against the events. */

@@ -5,8 +5,7 @@ import {
   IndexStore,
   settingDifferences,
 } from '#libs/db';
-import { duration } from '#libs/operations';
-import { differenceText, givenSettings } from '#libs/operations';
+import { differenceText, duration, givenSettings } from '#libs/operations';
 import {
   type Answer,
   CheckEnded,

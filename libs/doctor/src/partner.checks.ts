@@ -1,8 +1,6 @@
 import { CallbackStore, ClaimStore } from '#libs/db';
 import { KeyRing } from '#libs/signing';
-import { CLAIM_OVERDUE_MS } from '#libs/operations';
-import { printable } from '#libs/operations';
-import { neededOf, secretsStatus } from '#libs/operations';
+import { CLAIM_OVERDUE_MS, neededOf, printable, secretsStatus } from '#libs/operations';
 import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
 import { type Subject } from './subject.js';
 

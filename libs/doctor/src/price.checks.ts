@@ -6,8 +6,7 @@ import {
   type PriceSource,
   type SourceReading,
 } from '#libs/price';
-import { HELD_BECAUSE } from '#libs/operations';
-import { duration } from '#libs/operations';
+import { duration, HELD_BECAUSE } from '#libs/operations';
 import { type Answer, check, fault, notChecked, ok, SCHEMA, warning } from './checks.js';
 import { type SeenPrice, type Subject } from './subject.js';
 

@@ -8,7 +8,7 @@ import {
 } from '#libs/chain';
 import { registryOf } from '#libs/config';
 import { stakeContractsOf } from '#libs/db';
-import { type Address, parseAddress } from '#libs/domain';
+import { type Address } from '#libs/domain';
 import {
   type Answer,
   chainOf,
@@ -21,9 +21,7 @@ import {
 } from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
 import { type Subject } from './subject.js';
-
-/** Holds no role of any registry: roles are given to keys. */
-const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
+import { addressOf, NO_KEY } from './vault.check.js';
 
 interface Registry extends RegistryFacts {
   readonly subject: Subject;
@@ -73,7 +71,7 @@ async function readRegistry(subject: Subject): Promise<Registry> {
   if (address === undefined) {
     throw new CheckEnded(notChecked(`REGISTRY_ADDRESS names none of the stake set ${stakeSet}`));
   }
-  const publisher = key === undefined ? NO_KEY : addressOfKey(key);
+  const publisher = addressOf(key);
   const facts = await readRegistryFacts(pool, { registry: address, publisher });
   return { ...facts, subject, settings, chainId: await subject.chainId(), address, publisher };
 }

@@ -56,15 +56,6 @@ export async function askAny(pool: RpcPool, call: RpcCall): Promise<unknown> {
   }
 }
 
-/** A non-negative integer as nodes write it. */
-export function quantityOf(value: unknown): bigint | undefined {
-  return typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : undefined;
-}
-
-export function toHex(number: bigint): string {
-  return `0x${number.toString(16)}`;
-}
-
 /**
  * The endpoint refuses for the rate, also after it was waited for: nothing is known of what it was asked. The check that asked it is
  * not made, and no setting is blamed.

@@ -4,8 +4,10 @@ import {
   chooseVerification,
   isCounted,
   readVerificationOffer,
+  toQuantity,
   type RpcPool,
   type VerificationOffer,
+  wideQuantity,
 } from '#libs/chain';
 import { type Address, PermanentError } from '#libs/domain';
 import { stakeReader } from '#libs/operations';
@@ -21,7 +23,7 @@ import {
   table,
   warning,
 } from './checks.js';
-import { askAny, quantityOf, toHex } from './rpc-question.js';
+import { askAny } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Looked at below the head and above the first block, the larger number first. */
@@ -80,7 +82,7 @@ async function startAnswer({
 }: StakingChain): Promise<Answer | undefined> {
   if (startBlock === undefined || startBlock === 0n) return undefined;
   for (const contract of contracts) {
-    if ((await hasCode(pool, contract, toHex(startBlock - 1n))) === true) {
+    if ((await hasCode(pool, contract, toQuantity(startBlock - 1n))) === true) {
       return fault(
         `${contract} was there before STAKE_START_BLOCK (${startBlock}): earlier stakes are not read`,
       );
@@ -101,7 +103,7 @@ async function hasCode(
 
 async function eventsAnswer(staking: StakingChain, contract: Address): Promise<Answer> {
   const { pool, events } = staking;
-  const head = quantityOf(await askAny(pool, { method: 'eth_blockNumber', params: [] }));
+  const head = wideQuantity(await askAny(pool, { method: 'eth_blockNumber', params: [] }));
   if (head === undefined) return notChecked('no endpoint tells its newest block');
   const logs = await someLogs(pool, contract, { start: staking.startBlock ?? head, head });
   if (logs === undefined) return notChecked('no endpoint gives its logs');
@@ -157,7 +159,7 @@ async function spanOf(
 ): Promise<{ readonly from: bigint; readonly logs: unknown[] } | undefined> {
   for (const span of SPANS) {
     const [from, to] = rangeOf(span);
-    const filter = { address: contract, fromBlock: toHex(from), toBlock: toHex(to) };
+    const filter = { address: contract, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const logs = await askAny(pool, { method: 'eth_getLogs', params: [filter] });
     if (Array.isArray(logs)) return { from, logs: logs as unknown[] };
   }

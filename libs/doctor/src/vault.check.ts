@@ -6,6 +6,7 @@ import {
   type VaultFacts,
   vaultFaults,
   type VaultQuestion,
+  wideQuantity,
 } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { tokensText } from '#libs/operations';
@@ -20,11 +21,10 @@ import {
   warning,
 } from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
-import { quantityOf } from './rpc-question.js';
 import { type Subject } from './subject.js';
 
-/** Holds no role of any vault: roles are given to keys. */
-const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
+/** Holds no role of any contract: roles are given to keys. */
+export const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
 const GAS_OF_CANCELLATION = 80_000n;
 const CANCELLATIONS = 20n;
 /** So much longer than vouchers live is enough where our clock is ahead of the chain's. */
@@ -128,7 +128,7 @@ async function readVault(subject: Subject): Promise<Vault> {
   return { ...facts, ...keys, pool, settings, question, address: vault, tokens, unit };
 }
 
-function addressOf(key: string | undefined): Address {
+export function addressOf(key: string | undefined): Address {
   return key === undefined || key === '' ? NO_KEY : addressOfKey(key);
 }
 
@@ -217,7 +217,7 @@ async function coinAnswer(pool: RpcPool, key: Address): Promise<Answer> {
       { method: 'eth_getBalance', params: [key, 'latest'] },
       { method: 'eth_gasPrice', params: [] },
     ]);
-    return results.map((result) => (result.ok ? quantityOf(result.value) : undefined));
+    return results.map((result) => (result.ok ? wideQuantity(result.value) : undefined));
   });
   if (coin === undefined || price === undefined) {
     return notChecked('no endpoint tells the balance or the price of gas');

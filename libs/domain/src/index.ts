@@ -1,12 +1,19 @@
-export { type AccountId, accountIdText, parseAccountId } from './chain/account-id.js';
-export { type Address, parseAddress, ZERO_ADDRESS } from './chain/address.js';
-export { type BlockHash, type BlockHeader, type BlockRef } from './chain/block.js';
+export {
+  type AccountId,
+  accountIdText,
+  type Address,
+  parseAccountId,
+  parseAddress,
+  ZERO_ADDRESS,
+} from './chain/address.js';
 export {
   aheadOfClock,
+  type BlockHash,
+  type BlockHeader,
+  type BlockRef,
   differenceOf,
   type FinalStatement,
-  MOST_AHEAD_SECONDS,
-} from './chain/final-block.js';
+} from './chain/block.js';
 export {
   type BalanceChange,
   type BalanceDay,
@@ -29,7 +36,6 @@ export {
   dailyMinima,
   type DailyMinimum,
   type DayWindow,
-  type IndexProgress,
   MAX_AHEAD_SECONDS,
   windowBefore,
   windowOf,
@@ -41,50 +47,33 @@ export {
   smallestUnits,
   tokensText,
 } from './amount/decimal.js';
-export {
-  averageStaked,
-  type Ratio,
-  ratioToNumber,
-  tokensToNumber,
-  valueOf,
-} from './amount/ratio.js';
+export { averageStaked, ratioToNumber, tokensToNumber, valueOf } from './amount/ratio.js';
 export { canonicalJson } from './signing/canonical-json.js';
 export {
   type CancelEvent,
   type ClaimEvent,
   type Doubt,
-  type EvidenceRules,
   type PayoutEvidence,
   payoutEvidence,
   type PayoutTerms,
   type VaultSighting,
   type VaultStatus,
 } from './redemption/payout-evidence.js';
-export {
-  callEvent,
-  type DeductEvent,
-  deductEvent,
-  lostCallEvent,
-  type ReusedId,
-  type RevertEvent,
-  revertEvent,
-} from './redemption/call-event.js';
+export { callEvent, lostCallEvent, type ReusedId } from './redemption/call-event.js';
 export {
   type BalanceAnswer,
   type CallOutcome,
-  type DeductAnswer,
-  type NothingSent,
+  type DeductBody,
   type NothingSentReason,
+  PARTNER_CAPABILITIES,
   PARTNER_ERROR_CODES,
   PARTNER_STEPS,
-  type PartnerAnswers,
+  type PartnerCapability,
   type PartnerErrorCode,
+  type PartnerPolicy,
+  type PartnerRequest,
   type PartnerStep,
-  type RefusedOutcome,
-  type RevertAnswer,
-  type SucceededOutcome,
-  UNKNOWN_REASONS,
-  type UnknownOutcome,
+  type RevertBody,
   type UnknownReason,
 } from './redemption/partner-call.js';
 export {
@@ -93,8 +82,9 @@ export {
   needsEvidence,
   type PayoutPlace,
   sendsNames,
+  sessionContent,
+  type SessionTerms,
 } from './redemption/evidence-content.js';
-export { sessionContent, type SessionTerms } from './redemption/evidence-content.js';
 export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
 export {
   type Command,
@@ -102,13 +92,9 @@ export {
   type Moved,
   type Refusal,
   type RefusalCode,
-  type TransitionContext,
 } from './redemption/decision.js';
 export {
   type Delivery,
-  DELIVERY_STATES,
-  type DeliveryAlert,
-  type DeliveryDecision,
   type DeliveryEvent,
   deliveryEvent,
   type DeliveryState,
@@ -120,46 +106,48 @@ export {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
   isProvenDead,
-  mayRestore,
   payableUntilSeconds,
-  provesNeverPaid,
   revertTarget,
 } from './redemption/guards.js';
-export { type AnsweredCall, judgeReply, type PartnerReply } from './redemption/partner-answer.js';
+export {
+  type AnsweredCall,
+  type ExtraFields,
+  judgeReply,
+  parsePartnerAnswer,
+} from './redemption/partner-answer.js';
 export {
   COOL_DOWN_MEMORY_DAYS,
-  coolDownSeconds,
-  type UnclaimedVouchers,
-} from './redemption/limits.js';
-export {
   type CoolDown,
-  limitBreach,
+  coolDownSeconds,
   type LimitBreach,
+  limitBreach,
   type LimitCode,
-  type LimitedRequest,
   NO_PRICE,
   priceBreach,
   priceUsableUntilMs,
   type QuotedPrice,
   recordBreach,
   type RedemptionLimits,
-  type RedemptionUsage,
   tokensLeftToday,
   type WalletRecord,
 } from './redemption/limits.js';
-export {
-  type ExtraFields,
-  type ParsedAnswer,
-  parsePartnerAnswer,
-} from './redemption/partner-answer.js';
-export {
-  PARTNER_CAPABILITIES,
-  type PartnerCapability,
-  type PartnerPolicy,
-} from './redemption/partner-call.js';
-export { payoutEvent } from './redemption/redemption-event.js';
+export { type EventOf, payoutEvent, type RedemptionEvent } from './redemption/redemption-event.js';
 export { mayAwaitPartner } from './redemption/revert-rules.js';
-export { isFinal, type PublicStatus, publicStatus } from './redemption/redemption.js';
+export {
+  type BookingStep,
+  type DeadEvidence,
+  isFinal,
+  newRedemption,
+  type OpenCall,
+  type PaidEvidence,
+  publicStatus,
+  type Redemption,
+  REDEMPTION_STATES,
+  type RedemptionReason,
+  type RedemptionState,
+  type ReservationRefusal,
+  type RevertReason,
+} from './redemption/redemption.js';
 export {
   pointsWithin,
   type RedemptionAmounts,
@@ -167,44 +155,10 @@ export {
   type RedemptionQuote,
   type RedemptionRate,
 } from './redemption/quote.js';
-export {
-  type DeductBody,
-  type PartnerRequest,
-  type RevertBody,
-} from './redemption/partner-call.js';
-export { alertsOf, type RedemptionAlert } from './redemption/alerts.js';
-export {
-  type EventOf,
-  REDEMPTION_EVENT_TYPES,
-  type RedemptionEvent,
-  type RedemptionEventType,
-} from './redemption/redemption-event.js';
-export {
-  type BookingStep,
-  type DeadEvidence,
-  newRedemption,
-  type OpenCall,
-  type PaidEvidence,
-  type Redemption,
-  REDEMPTION_STATES,
-  type RedemptionReason,
-  type RedemptionState,
-  type RedemptionTerms,
-  type ResumableState,
-  type ReservationRefusal,
-  type RevertReason,
-  type RevertTarget,
-} from './redemption/redemption.js';
-export {
-  CONFIRM_SCHEDULE,
-  DEDUCT_SCHEDULE,
-  nextAttemptAtMs,
-  REVERT_SCHEDULE,
-  type RetrySchedule,
-} from './redemption/schedule.js';
+export { alertsOf } from './redemption/alerts.js';
+export { nextAttemptAtMs, type RetrySchedule } from './redemption/schedule.js';
 export {
   type Difference,
-  type DifferenceKind,
   type LedgerFigures,
   type Money,
   reconcile,
@@ -238,7 +192,7 @@ export {
 } from './seal/day-leaf.js';
 export { DayList, DayListBuilder, ENTRY_BYTES } from './seal/day-list.js';
 export { buildDayTree, DayLeaves, DayTree, siblingsOf } from './seal/day-tree.js';
-export { buildPeriodTree, type DayRoot, PeriodTree } from './seal/period-tree.js';
+export { buildPeriodTree, type DayRoot } from './seal/period-tree.js';
 export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';
 export {
   type AttemptOutcome,

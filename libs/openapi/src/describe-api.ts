@@ -74,22 +74,18 @@ export function Answers(status: number, description: string, type?: Type): Decor
 
 /** An answer that says why there is no success; `codes` are those that it may have. */
 export function Fails(status: number, description: string, ...codes: string[]): Decorator {
-  const schema = {
-    allOf: [{ $ref: getSchemaPath(ErrorBody) }],
-    properties: { code: { enum: codes } },
-  };
-  const content = { 'application/json': { schema } };
-  return ApiResponse({ status, description, headers: REQUEST_ID, content });
+  return ApiResponse({ status, description, headers: REQUEST_ID, content: errorOf(codes) });
 }
 
 /** The same, where `Retry-After` may say when to ask again. */
 export function FailsForNow(status: number, description: string, ...codes: string[]): Decorator {
-  const schema = {
-    allOf: [{ $ref: getSchemaPath(ErrorBody) }],
-    properties: { code: { enum: codes } },
-  };
-  const content = { 'application/json': { schema } };
-  return ApiResponse({ status, description, headers: { ...REQUEST_ID, ...RETRY_AFTER }, content });
+  const headers = { ...REQUEST_ID, ...RETRY_AFTER };
+  return ApiResponse({ status, description, headers, content: errorOf(codes) });
+}
+
+function errorOf(codes: string[]) {
+  const allOf = [{ $ref: getSchemaPath(ErrorBody) }];
+  return { 'application/json': { schema: { allOf, properties: { code: { enum: codes } } } } };
 }
 
 /** What any route may answer. */

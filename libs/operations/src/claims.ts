@@ -7,8 +7,7 @@ import {
   type UnexplainedClaim,
 } from '#libs/db';
 import { type Clock } from '#libs/platform';
-import { audited, auditedText } from './audit/audited.js';
-import { type Operator } from './audit/operator.js';
+import { audited, auditedText, type Operator } from './audit/audited.js';
 
 const ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/i;
 const LONGEST_NOTE = 255;

@@ -1,7 +1,6 @@
 /** What operators type or a page sends, before anything is done with it. */
 import { describe, expect, it } from '@jest/globals';
-import { auditedText } from './audit/audited.js';
-import { OPERATOR_NAME } from './audit/operator.js';
+import { auditedText, OPERATOR_NAME } from './audit/audited.js';
 import { parseClaimId, parseClaimNote } from './claims.js';
 import { onlyCutsBudget, setsCallback } from './partners/callback.js';
 import { KEY_PREFIX } from './partners/credentials.js';

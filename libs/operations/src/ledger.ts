@@ -8,7 +8,7 @@ import {
   type RestoreScope,
 } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { type Operator } from './audit/operator.js';
+import { type Operator } from './audit/audited.js';
 import { OptionError } from './operation.error.js';
 import { type ForgottenVaults } from './redemptions/chain-evidence.js';
 import { moment } from './text/text.js';

@@ -9,8 +9,7 @@ import {
   PriceStore,
 } from '#libs/db';
 import { type Decimal, DEFAULT_STAKE_SET } from '#libs/domain';
-import { audited } from './audit/audited.js';
-import { type Operator } from './audit/operator.js';
+import { audited, type Operator } from './audit/audited.js';
 
 /** Why a price is held, for operators; by the reasons of libs/price. */
 export const HELD_BECAUSE: Readonly<Record<string, string>> = {

@@ -44,7 +44,7 @@ const UNKNOWN: Readonly<Record<NoAnswerCause, UnknownReason>> = {
 export function callOutcome<S extends PartnerStep>(
   call: AnsweredCall<S>,
   result: CallResult,
-  policy: Pick<PartnerPolicy, 'capabilities'>,
+  policy: { readonly capabilities: PartnerPolicy['capabilities'] },
 ): CallOutcome<S> {
   switch (result.kind) {
     case 'nothing-sent':
@@ -65,7 +65,7 @@ export function callOutcome<S extends PartnerStep>(
 function answerOutcome<S extends PartnerStep>(
   call: AnsweredCall<S>,
   result: AnswerResult,
-  policy: Pick<PartnerPolicy, 'capabilities'>,
+  policy: { readonly capabilities: PartnerPolicy['capabilities'] },
 ): CallOutcome<S> {
   const { status, contentType, retryAfterSeconds } = result;
   const isVerified = result.verdict === 'verified';

@@ -92,7 +92,7 @@ export type JudgedPrice =
  * @throws FencedError where another leads by now
  */
 export async function judgePrice(
-  store: Pick<PriceStore, 'record' | 'standing' | 'hold'>,
+  store: PriceStore,
   limits: PriceLimits,
   fence: bigint,
   price: Price,

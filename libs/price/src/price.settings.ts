@@ -18,6 +18,7 @@ export const PRICE_MAX_AGE_SETTING: SettingOptions = {
   description:
     'A price older than this is left out of answers; of several sources, one with an older price does not count.',
   default: '7200',
+  min: 1,
 };
 
 export const PRICE_MIN_SETTING: SettingOptions = {

@@ -1,12 +1,6 @@
-export { type CheckResult, type HealthCheck, type HealthReport } from './health/health.registry.js';
+export * from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
-export { HealthRegistry, PROCESS_CHECK } from './health/health.registry.js';
-export {
-  type BareAnswer,
-  type BrokenRequest,
-  ClientErrors,
-  type ParseError,
-} from './http/client-errors.js';
+export * from './http/client-errors.js';
 export { createHttpApp, type HttpAppOptions } from './http/create-http-app.js';
 export { HttpProblem, type HttpProblemOptions, problemFrom } from './http/http-problem.js';
 export { type HttpWire } from './http/http-wire.js';
@@ -17,22 +11,11 @@ export { takeStrictJsonOnly } from './http/strict-json.js';
 export { StrictPipe } from './http/strict.pipe.js';
 export { createLogger, LOGGER, type LoggerOptions } from './logger/logger.js';
 export { NestLogger } from './logger/nest-logger.js';
-export {
-  type ConnectionUse,
-  Counter,
-  createMetrics,
-  Gauge,
-  Histogram,
-  measureConnections,
-  MetricsModule,
-  oneReading,
-  Registry,
-} from './metrics/metrics.js';
+export * from './metrics/metrics.js';
 export { ManagementModule } from './management/management.module.js';
-export { ManagementServer } from './management/management-server.js';
 export { provide } from './provide.js';
 export { measureRequests } from './metrics/request-metrics.js';
-export { observeRpc, type RpcEvents } from './metrics/rpc-metrics.js';
+export { observeRpc } from './metrics/rpc-metrics.js';
 export {
   answerWithId,
   nameRequests,

@@ -13,7 +13,7 @@ export class SdkNotes {
   private leftOut = 0;
 
   constructor(
-    private readonly logger: Pick<Logger, 'warn'>,
+    private readonly logger: Logger,
     private readonly clock: Clock,
   ) {}
 

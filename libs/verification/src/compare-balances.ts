@@ -1,5 +1,13 @@
-/** One comparison of the index with the contract, at one block. */
-import { askFigure, type ChainReader, type FigureOptions } from '#libs/chain';
+/**
+ * One comparison of the index with the contract, at one block. A difference is believed only where a second endpoint finds it too, or the
+ * only one does twice.
+ */
+import {
+  AllEndpointsFailedError,
+  askFigure,
+  type ChainReader,
+  type FigureOptions,
+} from '#libs/chain';
 import {
   type AuditDifference,
   type Database,
@@ -8,10 +16,17 @@ import {
   type WalletBalance,
 } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
-import { askElsewhere, askPatiently, type Patience } from './second-opinion.js';
+
+/** How a question that must be answered is asked. */
+interface Patience {
+  readonly reader: ChainReader;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Ends the audit between two questions, with its reason. */
+  readonly signal?: AbortSignal;
+}
 
 /** How hard the database and the nodes are worked. */
-export interface AuditPace {
+interface AuditPace {
   /** Of 100 wallets each. */
   readonly batchesAtOnce: number;
   /** Between two questions to the nodes or the database. */
@@ -171,4 +186,37 @@ function chunks<T>(list: readonly T[], size: number): (readonly T[])[] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),
   );
+}
+
+const ATTEMPTS = 5;
+const LONGEST_WAIT_MS = 10_000;
+
+/** An endpoint that has had enough for the moment does not end a long audit. @throws AllEndpointsFailedError, or the reason of the signal */
+async function askPatiently<T>({ sleep, signal }: Patience, ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError) || attempt >= ATTEMPTS) throw error;
+      await sleep(Math.min(Math.max(error.retryAfterMs, 250 * attempt), LONGEST_WAIT_MS));
+    }
+  }
+}
+
+/** Of another endpoint than `endpoint`; once more of that one where no other can tell. @throws as `askPatiently` does */
+async function askElsewhere<T>(
+  patience: Patience,
+  endpoint: string,
+  ask: (options: FigureOptions) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  if (patience.reader.endpoints.some((name) => name !== endpoint)) {
+    try {
+      const figure = await askPatiently(patience, () => ask({ avoid: [endpoint] }));
+      if (figure !== undefined) return figure;
+    } catch (error) {
+      if (!(error instanceof AllEndpointsFailedError)) throw error;
+    }
+  }
+  return askPatiently(patience, () => ask({}));
 }

@@ -2,7 +2,7 @@ import { type IndexState, stakeContractsOf } from '#libs/db';
 import { type Address } from '#libs/domain';
 
 /** What the index was made of, as its settings are stored with it. */
-export interface IndexedContracts {
+interface IndexedContracts {
   readonly contracts: readonly [Address, ...Address[]];
   /** The first indexed block. */
   readonly startBlock: bigint | undefined;

@@ -12,10 +12,7 @@ export class AuditImpossibleError extends PermanentError {
 }
 
 /** Whether the index and the contract agree in all that could be compared. */
-export function agrees({
-  differences,
-  total,
-}: Pick<AuditResult, 'differences' | 'total'>): boolean {
+export function agrees({ differences, total }: AuditResult): boolean {
   return (
     differences.length === 0 && (total.contract === undefined || total.contract === total.indexed)
   );

@@ -10,7 +10,8 @@ export interface ShellBlock {
 }
 
 /** The pages whose commands must run. */
-export const PAGES = ['README.md', ...pagesIn('docs/operating'), ...pagesIn('docs/partners')];
+export const OPERATING_PAGES = pagesIn('docs/operating');
+export const PAGES = ['README.md', ...OPERATING_PAGES, ...pagesIn('docs/partners')];
 
 function pagesIn(folder: string): string[] {
   const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
@@ -18,14 +19,25 @@ function pagesIn(folder: string): string[] {
 }
 
 export function shellBlocks(page: string): ShellBlock[] {
+  return blocksOf(page, 'sh|bash|shell|console');
+}
+
+/** The SQL blocks, as their reader types them as the owner. */
+export function sqlBlocks(page: string): ShellBlock[] {
+  return blocksOf(page, 'sql').map(({ code, ...place }) => ({
+    ...place,
+    code: `psql "$DATABASE_URL" -qX -v ON_ERROR_STOP=1 <<'SQL'\n${code}SQL\n`,
+  }));
+}
+
+function blocksOf(page: string, languages: string): ShellBlock[] {
   const text = read(page);
-  return [...text.matchAll(/^( *)```(?:sh|bash|shell|console)\n([\s\S]*?)^ *```$/gm)].map(
-    (block) => {
-      const [, indent = '', code = ''] = block;
-      const line = text.slice(0, block.index).split('\n').length + 1;
-      return { page, line, code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), '') };
-    },
-  );
+  const pattern = new RegExp(`^( *)\`\`\`(?:${languages})\\n([\\s\\S]*?)^ *\`\`\`$`, 'gm');
+  return [...text.matchAll(pattern)].map((block) => {
+    const [, indent = '', code = ''] = block;
+    const line = text.slice(0, block.index).split('\n').length + 1;
+    return { page, line, code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), '') };
+  });
 }
 
 /** A block that is the content of an `.env` file: assignments only, which no program follows. */

@@ -1,5 +1,12 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { readSettings, sessionUrl } from '#libs/config';
+import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
+import {
+  readSettings,
+  RPC_URLS_SETTING,
+  sessionUrl,
+  Setting,
+  STAKE_EVENTS_SETTING,
+} from '#libs/config';
 import {
   type AuditComparison,
   type AuditDifference,
@@ -9,14 +16,27 @@ import {
 import { auditNow, lastAudits, moment, tokensText } from '#libs/operations';
 import { agrees, AuditImpossibleError, type AuditResult } from '#libs/verification';
 import { StakeSetSettings } from '../cli.env.js';
-import { CommandFailed } from '../cli.errors.js';
-import { type Call, command, withDatabase } from '../command.js';
+import { type Call, command, CommandFailed, withDatabase } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { progressOf } from '../output/progress.js';
 import { type Field, fieldLines, table } from '../output/text.js';
-import { AuditSettings } from '../staking.settings.js';
 
 const MOST = 100_000;
+
+/** The settings of `audit`: what the contracts are, the index itself knows. */
+class AuditSettings extends StakeSetSettings {
+  @Setting(RPC_URLS_SETTING)
+  readonly rpcUrls!: string[];
+
+  @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
+  readonly stakeEvents?: string;
+
+  @Setting(STAKE_TOTAL_VIEW_SETTING)
+  readonly stakeTotalView?: readonly StakeView[];
+
+  @Setting(STAKE_BALANCE_VIEW_SETTING)
+  readonly stakeBalanceView?: readonly StakeView[];
+}
 
 interface Given {
   readonly wallets: number | 'all';

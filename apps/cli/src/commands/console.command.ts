@@ -1,9 +1,8 @@
-import { InvalidArgumentError } from 'commander';
 import { type OperatorRole } from '#libs/db';
 import { LINK_NAME, makeSignInLink, moment } from '#libs/operations';
 import { ConsoleLinkSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { AS, JSON_LINE, option, required } from '../options.js';
+import { AS, JSON_LINE, matching, oneOf, option, required } from '../options.js';
 
 const ROLES: readonly OperatorRole[] = ['viewer', 'operator', 'admin'];
 
@@ -18,8 +17,13 @@ const link = command({
   name: 'link',
   description: 'print a link to the web pages that signs an operator in, once, within 15 minutes',
   options: [
-    required('--role <role>', `what the operator may do: ${ROLES.join(', ')}`, roleText),
-    option('--name <name>', 'whom it is for, as the pages and the audit show it', linkName, 'cli'),
+    required('--role <role>', `what the operator may do: ${ROLES.join(', ')}`, oneOf(ROLES)),
+    option(
+      '--name <name>',
+      'whom it is for, as the pages and the audit show it',
+      matching(LINK_NAME, '1 to 64 lower-case letters, digits and dashes.'),
+      'cli',
+    ),
     option('--remote', 'also where CONSOLE_ORIGIN is not on this machine'),
     JSON_LINE,
     AS,
@@ -28,9 +32,7 @@ const link = command({
   async action(call, { role, name, remote }: LinkGiven) {
     const { consoleOrigin: origin } = call.settings;
     const wish = { role, name, origin, isRemote: remote === true };
-    const made = await call.withDatabase((database) =>
-      makeSignInLink(database, call.clock, call.operator, wish),
-    );
+    const made = await call.withDatabase(makeSignInLink, call.clock, call.operator, wish);
     const expires = moment(made.expiresAt.getTime()) ?? '';
     call.print(made, `${made.url}\nIt signs in once, as ${role}, until ${expires}.\n`);
   },
@@ -41,16 +43,3 @@ export const consoleCommands: CommandGroup = {
   description: 'the web pages',
   commands: [link],
 };
-
-function roleText(text: string): OperatorRole {
-  const role = ROLES.find((one) => one === text);
-  if (role === undefined) throw new InvalidArgumentError(`Expected one of ${ROLES.join(', ')}.`);
-  return role;
-}
-
-function linkName(text: string): string {
-  if (!LINK_NAME.test(text)) {
-    throw new InvalidArgumentError('Expected 1 to 64 lower-case letters, digits and dashes.');
-  }
-  return text;
-}

@@ -1,7 +1,6 @@
 import { type Finding, type FindingState, examine } from '#libs/doctor';
 import { printable } from '#libs/operations';
-import { CommandFailed } from '../cli.errors.js';
-import { command } from '../command.js';
+import { command, CommandFailed } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET } from '../options.js';
 
 /** Looks at all that the services need and says what to mend; fails where there is a fault. */

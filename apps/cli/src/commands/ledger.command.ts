@@ -12,7 +12,7 @@ import {
 } from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup } from '../command.js';
-import { AS, option, positiveInteger, required, YES } from '../options.js';
+import { AS, expecting, option, positiveInteger, required, YES } from '../options.js';
 
 const VAULT_OPTION = /^(0x[0-9a-f]{40})(?::(\d{1,15}))?$/i;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?Z$/;
@@ -28,7 +28,14 @@ const restored = command({
   name: 'restored',
   description: 'note that the ledger was restored from a backup, before the service runs again',
   options: [
-    required('--lost-since <time>', 'the moment of the backup, such as 2026-03-01T02:00:00Z', utc),
+    required(
+      '--lost-since <time>',
+      'the moment of the backup, such as 2026-03-01T02:00:00Z',
+      expecting('a time in UTC such as 2026-03-01T02:00:00Z.', (text) => {
+        const ms = MOMENT.test(text) ? Date.parse(text) : NaN;
+        return Number.isNaN(ms) ? undefined : ms;
+      }),
+    ),
     required(
       '--voucher-ttl <seconds>',
       'the largest VOUCHER_TTL_SECONDS that the service has had since then',
@@ -67,14 +74,6 @@ async function noteRestore(
   call.terminal.out(
     `Noted: ${restoreSummary(noted)}.\nTheir points go back once a final block is later than ${vouchersUntil(noted)}, where no vault has paid them.\n`,
   );
-}
-
-function utc(text: string): number {
-  const ms = MOMENT.test(text) ? Date.parse(text) : NaN;
-  if (Number.isNaN(ms)) {
-    throw new InvalidArgumentError('Expected a time in UTC such as 2026-03-01T02:00:00Z.');
-  }
-  return ms;
 }
 
 function ttl(text: string): number {

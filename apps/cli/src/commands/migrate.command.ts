@@ -46,14 +46,7 @@ export const migrateCommand = command({
 });
 
 function loginUrls(settings: MigrateSettings): LoginUrls {
-  const { apiDatabaseUrl, indexerDatabaseUrl, redemptionDatabaseUrl, cliDatabaseUrl } = settings;
-  const { consoleDatabaseUrl, portalDatabaseUrl } = settings;
-  return {
-    ...(apiDatabaseUrl !== undefined && { api: apiDatabaseUrl }),
-    ...(indexerDatabaseUrl !== undefined && { indexer: indexerDatabaseUrl }),
-    ...(redemptionDatabaseUrl !== undefined && { redemption: redemptionDatabaseUrl }),
-    ...(cliDatabaseUrl !== undefined && { cli: cliDatabaseUrl }),
-    ...(consoleDatabaseUrl !== undefined && { console: consoleDatabaseUrl }),
-    ...(portalDatabaseUrl !== undefined && { portal: portalDatabaseUrl }),
-  };
+  const programs = ['api', 'indexer', 'redemption', 'cli', 'console', 'portal'] as const;
+  const urls = programs.map((program) => [program, settings[`${program}DatabaseUrl`]] as const);
+  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
 }

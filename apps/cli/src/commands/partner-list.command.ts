@@ -1,11 +1,15 @@
-import { type PartnerCallback, type PartnerTerms } from '#libs/db';
+import {
+  type CallbackSettings,
+  decimalText,
+  type PartnerCallback,
+  type PartnerTerms,
+} from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type FoundPartner, listPartners, moment, printable } from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
 import { JSON_LINE } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
-import { callbackFields, callbackJson } from '../partner/callback-text.js';
 
 /** All about the partners but their secrets. */
 export const list = command({
@@ -60,4 +64,36 @@ function partnerJson({ partner, callback }: FoundPartner): object {
   const { rate, burst, stakeSet, credentials } = terms;
   const json = callback === undefined ? null : callbackJson(callback);
   return { id, name, createdAt, rate, burst, stakeSet, credentials, callback: json };
+}
+
+/** Without key and secret. */
+export function callbackFields(callback: CallbackSettings): Field[] {
+  const { bonus, minPoints, maxPoints, dailyTokenBudget: budget } = callback;
+  const bonusText =
+    bonus && `${decimalText(bonus.rate)} from ${bonus.fromPoints.toString()} points on`;
+  return [
+    ['callback', callback.url],
+    ['a point', `${decimalText(callback.usdPerPoint)} USD`],
+    ['bonus', bonusText ?? 'none'],
+    ['points', `${minPoints?.toString() ?? '1'} to ${maxPoints?.toString() ?? 'any number'}`],
+    ['daily budget', budget ? `${decimalText(budget)} tokens` : 'NOT SET: nothing can be redeemed'],
+    ['confirmations', callback.confirms ? 'sent' : 'not sent'],
+    ['capabilities', callback.capabilities.join(', ') || 'none'],
+  ];
+}
+
+/** For JSON; without key and secret. */
+function callbackJson({ url, usdPerPoint, bonus, ...rest }: PartnerCallback): object {
+  const { minPoints, maxPoints, dailyTokenBudget, confirms, capabilities, paused } = rest;
+  return {
+    url,
+    usdPerPoint,
+    bonus: bonus ?? null,
+    minPoints: minPoints ?? null,
+    maxPoints: maxPoints ?? null,
+    dailyTokenBudget: dailyTokenBudget ?? null,
+    confirms,
+    capabilities,
+    paused,
+  };
 }

@@ -1,5 +1,4 @@
 /** Who may act for a partner on the web pages. */
-import { InvalidArgumentError } from 'commander';
 import { InvitationStore, MemberStore, PartnerStore, PartnerUnknownError } from '#libs/db';
 import {
   invitationState,
@@ -14,14 +13,9 @@ import {
 } from '#libs/operations';
 import { ConsoleLinkSettings, OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
-import { AS, JSON_LINE, LIMIT, required, YES } from '../options.js';
+import { AS, expecting, JSON_LINE, LIMIT, required, YES } from '../options.js';
 import { fieldLines } from '../output/text.js';
-import { PARTNER } from './partner-ping.command.js';
-
-interface Named {
-  /** Name or id of the partner. */
-  readonly name: string;
-}
+import { type Named, PARTNER } from './partner-ping.command.js';
 
 /** Into the web pages: one URL, to be handed over by a safe way. */
 const invite = command({
@@ -29,16 +23,21 @@ const invite = command({
   description: 'print a link that makes who opens it and signs in a member of the partner, once',
   arguments: [PARTNER],
   options: [
-    required('--note <text>', 'whom it is for: an address or a name, for the list', noteText),
+    required(
+      '--note <text>',
+      'whom it is for: an address or a name, for the list',
+      expecting(
+        '1 to 255 characters in one line, none of them a control, direction or invisible one.',
+        noteOf,
+      ),
+    ),
     JSON_LINE,
     AS,
   ],
   settings: ConsoleLinkSettings,
   async action(call, { name: partner, note }: Named & { readonly note: string }) {
     const wish = { partner, note, origin: call.settings.consoleOrigin };
-    const made = await call.withDatabase((database) =>
-      invitePartner(database, call.clock, call.operator, wish),
-    );
+    const made = await call.withDatabase(invitePartner, call.clock, call.operator, wish);
     const expires = moment(made.expiresAt.getTime()) ?? '';
     call.print(
       made,
@@ -99,15 +98,18 @@ const withdraw = command({
     required(
       '--invitation <number>',
       'its number, as `partner members` shows it',
-      invitationNumber,
+      expecting('the number of an invitation.', (text) =>
+        /^[1-9]\d{0,17}$/.test(text) ? BigInt(text) : undefined,
+      ),
     ),
     AS,
   ],
   settings: OperatorSettings,
   async action(call, { name: partner, invitation }: Named & { readonly invitation: bigint }) {
-    const isDone = await call.withDatabase((database) =>
-      withdrawInvitation(database, call.clock, call.operator, { partner, invitation }),
-    );
+    const isDone = await call.withDatabase(withdrawInvitation, call.clock, call.operator, {
+      partner,
+      invitation,
+    });
     if (!isDone) {
       throw new OptionError(
         'There is no such invitation of this partner that is open: `partner members` lists them.',
@@ -129,9 +131,10 @@ const remove = command({
   settings: OperatorSettings,
   async action(call, { name: partner, subject }: Named & { readonly subject: string }) {
     await call.confirm(REMOVE_MEMBER_CONSEQUENCE);
-    const isDone = await call.withDatabase((database) =>
-      removeMember(database, call.clock, call.operator, { partner, subject }),
-    );
+    const isDone = await call.withDatabase(removeMember, call.clock, call.operator, {
+      partner,
+      subject,
+    });
     if (!isDone) {
       throw new OptionError(
         'There is no such member of this partner: `partner members` lists them.',
@@ -143,19 +146,7 @@ const remove = command({
 
 export const peopleCommands = [invite, members, withdraw, remove] as const;
 
-function noteText(text: string): string {
+function noteOf(text: string): string | undefined {
   const note = text.trim();
-  if (note.length > 255 || !isPlainLine(note)) {
-    throw new InvalidArgumentError(
-      'Expected 1 to 255 characters in one line, none of them a control, direction or invisible one.',
-    );
-  }
-  return note;
-}
-
-function invitationNumber(text: string): bigint {
-  if (!/^[1-9]\d{0,17}$/.test(text)) {
-    throw new InvalidArgumentError('Expected the number of an invitation.');
-  }
-  return BigInt(text);
+  return note.length <= 255 && isPlainLine(note) ? note : undefined;
 }

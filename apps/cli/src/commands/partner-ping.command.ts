@@ -1,15 +1,19 @@
 import { type Address } from '#libs/domain';
-import { pingPartner } from '#libs/operations';
-import { CommandFailed } from '../cli.errors.js';
+import { type PingReport, pingPartner } from '#libs/operations';
 import { PartnerSettings } from '../cli.env.js';
-import { command } from '../command.js';
+import { command, CommandFailed } from '../command.js';
 import { argument, AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
-import { pingText } from '../partner/ping-text.js';
+import { type Field, fieldLines } from '../output/text.js';
 
 export const PARTNER = argument('<name>', 'name or id of the partner');
 
-interface Given {
+/** Of a command on one partner. */
+export interface Named {
+  /** Name or id of the partner. */
   readonly name: string;
+}
+
+interface Given extends Named {
   readonly address: Address;
   readonly timeout: number;
   readonly allowPrivate?: boolean;
@@ -39,3 +43,51 @@ export const ping = command({
     if (!report.good) throw new CommandFailed();
   },
 });
+
+/** Beyond this, something is wrong with one of the clocks; at 300 s calls are refused for age. */
+const TOLERABLE_SECONDS = 30;
+
+function pingText(report: PingReport): string {
+  const { partner, answer, request } = report;
+  const timings = Object.entries(report.timings);
+  const fields: Field[] = [
+    ['partner', `${partner.partnerName} (${partner.partnerId})`],
+    ['called', `${report.url}${report.remoteAddress ? ` at ${report.remoteAddress}` : ''}`],
+    ['request id', report.requestId],
+    ['we signed', request?.content ?? 'nothing: no request was made'],
+    ['our signature', request?.signature],
+    ['came to', `${report.phase}${report.cause ? `: ${report.cause}` : ''}`],
+    ['error', report.error ?? undefined],
+    ...(answer === null ? [] : answerFields(answer)),
+    ['times', timings.map(([name, ms]) => `${name} ${ms} ms`).join(', ')],
+    ['clocks', clockText(report.clockDifferenceSeconds)],
+    ['result', report.outcome],
+    ['to mend', report.mend],
+  ];
+  return `${fieldLines(fields)}\n${report.good ? 'GOOD' : 'NOT GOOD'}\n`;
+}
+
+function answerFields(answer: NonNullable<PingReport['answer']>): Field[] {
+  return [
+    ['status', String(answer.status)],
+    ['body', answer.body],
+    ['to be signed', answer.expected?.content ?? 'unknown: neither text nor JSON, or unsigned'],
+    ['expected', answer.expected?.signature],
+    ['their signature', answer.signature ?? 'none'],
+    [
+      'verdict',
+      answer.signatureFits === 'canonical form'
+        ? `${answer.verdict}, over the canonical form of the body`
+        : answer.verdict,
+    ],
+  ];
+}
+
+function clockText(seconds: number | null): string {
+  if (seconds === null) return 'unknown: the answer has no Date';
+  if (seconds === 0) return 'theirs and ours agree to the second';
+  const text = `theirs is ${Math.abs(seconds)} s ${seconds < 0 ? 'behind' : 'ahead of'} ours`;
+  return Math.abs(seconds) > TOLERABLE_SECONDS
+    ? `${text}: mend one of them, calls are refused from 300 s on`
+    : text;
+}

@@ -6,10 +6,11 @@ import {
   WebhookMissingError,
   type WebhookEventState,
 } from '#libs/db';
+import { type WebhookTopic } from '#libs/domain';
 import {
   addWebhook,
   listWebhooks,
-  moment as momentText,
+  moment,
   OptionError,
   pauseWebhook,
   removeWebhook,
@@ -19,27 +20,21 @@ import {
   testWebhook,
   webhookEventId,
 } from '#libs/operations';
-import { InvalidArgumentError } from 'commander';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { command, type CommandGroup, type CommandSpec } from '../command.js';
-import { AS, JSON_LINE, LIMIT, option, required, YES } from '../options.js';
+import { AS, JSON_LINE, LIMIT, oneOf, option, required, YES } from '../options.js';
 import { fieldLines, table } from '../output/text.js';
 import {
-  moment,
   overlapHours,
   RULE_OPTIONS,
   ruleOf,
   type TermOptions,
   TOPICS_OPTION,
   URL_OPTION,
+  utcTime,
   WEBHOOK,
 } from '../partner/webhook-options.js';
-import { PARTNER } from './partner-ping.command.js';
-
-interface Named {
-  /** Name or id of the partner. */
-  readonly name: string;
-}
+import { type Named, PARTNER } from './partner-ping.command.js';
 
 interface Chosen extends Named {
   readonly webhook: string;
@@ -48,18 +43,21 @@ interface Chosen extends Named {
 const chosen = ({ name: partner, webhook }: Chosen) => ({ partner, webhook });
 const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';
 
+interface AddGiven {
+  readonly url: string;
+  readonly topics: readonly WebhookTopic[];
+}
+
 const add = command({
   name: 'add',
   description: 'tell a partner at an address, and print the secret that signs, once',
   arguments: [PARTNER],
   options: [required(...URL_OPTION), required(...TOPICS_OPTION), ...RULE_OPTIONS, JSON_LINE, AS],
   settings: PartnerSettings,
-  async action(call, given: Named & Required<Pick<TermOptions, 'url' | 'topics'>> & TermOptions) {
+  async action(call, given: Named & TermOptions & AddGiven) {
     const { name: partner, url, topics, allowPrivate } = given;
     const wish = { partner, url, topics, rule: ruleOf(given), allowPrivate };
-    const made = await call.withDatabase((database) =>
-      addWebhook(database, call.operator, wish, call.keyRing()),
-    );
+    const made = await call.withDatabase(addWebhook, call.operator, wish, call.keyRing());
     call.print(made, `webhook  ${made.id}\nsecret   ${made.secret}\n\n${SECRET_NOTE}`);
   },
 });
@@ -71,7 +69,7 @@ const list = command({
   options: [JSON_LINE],
   settings: OperatorSettings,
   async action(call, { name }: Named) {
-    const all = await call.withDatabase((database) => listWebhooks(database, name));
+    const all = await call.withDatabase(listWebhooks, name);
     const texts = all.map((one) =>
       fieldLines([
         ['webhook', one.id],
@@ -80,7 +78,7 @@ const list = command({
         ['stake set', one.stakeSet],
         ['tiers', one.rule && `${one.rule.measure}, from ${one.rule.thresholds.join(', ')}`],
         ['waiting', String(one.waiting)],
-        ['last delivery', momentText(one.lastDeliveredAt) ?? 'none'],
+        ['last delivery', moment(one.lastDeliveredAt) ?? 'none'],
         ['paused', one.pausedAt === null ? undefined : `by ${one.pausedBecause ?? ''}`],
       ]),
     );
@@ -97,9 +95,7 @@ const set = command({
   async action(call, given: Chosen & TermOptions) {
     const { url, topics, allowPrivate } = given;
     const change = { url, topics, rule: ruleOf(given), allowPrivate };
-    await call.withDatabase((database) =>
-      setWebhook(database, call.operator, chosen(given), change),
-    );
+    await call.withDatabase(setWebhook, call.operator, chosen(given), change);
     call.terminal.out('It is set. Tiers of another rule are worked out first, and tell nothing.\n');
   },
 });
@@ -115,9 +111,7 @@ function pauseCommand(
     options: [AS],
     settings: OperatorSettings,
     async action(call, given: Chosen) {
-      await call.withDatabase((database) =>
-        pauseWebhook(database, call.operator, chosen(given), because),
-      );
+      await call.withDatabase(pauseWebhook, call.operator, chosen(given), because);
       call.terminal.out(done);
     },
   });
@@ -142,10 +136,8 @@ const rotate = command({
   settings: PartnerSettings,
   async action(call, given: Chosen & { readonly overlap: number }) {
     const rotation = { ...chosen(given), overlapHours: given.overlap };
-    const made = await call.withDatabase((database) =>
-      rotateWebhook(database, call.operator, rotation, call.keyRing()),
-    );
-    const until = momentText(made.goodUntil.getTime()) ?? '';
+    const made = await call.withDatabase(rotateWebhook, call.operator, rotation, call.keyRing());
+    const until = moment(made.goodUntil.getTime()) ?? '';
     call.print(
       made,
       `secret  ${made.secret}\n\nThe old one signs too, until ${until}. ${SECRET_NOTE}`,
@@ -159,7 +151,7 @@ const replay = command({
   arguments: [PARTNER, WEBHOOK],
   options: [
     option('--event <id>', 'its id, msg_…'),
-    option('--since <time>', 'of all that came about then or later', moment),
+    option('--since <time>', 'of all that came about then or later', utcTime),
     option('--delivered', 'with --since: also those that were delivered'),
     AS,
   ],
@@ -175,9 +167,7 @@ const replay = command({
   ) {
     const { event, since = new Date(0), delivered = false } = given;
     const wish = event === undefined ? { since, delivered } : { event: webhookEventId(event) };
-    const count = await call.withDatabase((database) =>
-      replayWebhook(database, call.operator, chosen(given), wish),
-    );
+    const count = await call.withDatabase(replayWebhook, call.operator, chosen(given), wish);
     call.terminal.out(`Events that are sent again: ${count}.\n`);
   },
 });
@@ -189,9 +179,7 @@ const test = command({
   options: [AS],
   settings: OperatorSettings,
   async action(call, given: Chosen) {
-    const id = await call.withDatabase((database) =>
-      testWebhook(database, call.operator, chosen(given), call.clock),
-    );
+    const id = await call.withDatabase(testWebhook, call.operator, chosen(given), call.clock);
     call.terminal.out(`${messageId(id)} is on its way; the log says what becomes of it.\n`);
   },
 });
@@ -204,7 +192,7 @@ const remove = command({
   settings: OperatorSettings,
   async action(call, given: Chosen) {
     await call.confirm('What waits is not sent any more, and the log of this webhook is removed.');
-    await call.withDatabase((database) => removeWebhook(database, call.operator, chosen(given)));
+    await call.withDatabase(removeWebhook, call.operator, chosen(given));
     call.terminal.out('It is removed.\n');
   },
 });
@@ -215,7 +203,7 @@ const log = command({
   arguments: [PARTNER, WEBHOOK],
   options: [
     option('--event <id>', 'its id, msg_…: with all attempts'),
-    option('--state <name>', `only ${EVENT_STATES.join(', ')}`, stateName),
+    option('--state <name>', `only ${EVENT_STATES.join(', ')}`, oneOf(EVENT_STATES)),
     ...[LIMIT, JSON_LINE],
   ],
   settings: OperatorSettings,
@@ -247,12 +235,6 @@ export const webhookCommands: CommandGroup = {
   description: 'where a partner is told of sealed days, tiers and redemptions',
   commands: [add, list, set, test, pause, resume, rotate, replay, log, remove],
 };
-
-function stateName(text: string): WebhookEventState {
-  const found = EVENT_STATES.find((known) => known === text);
-  if (found !== undefined) return found;
-  throw new InvalidArgumentError(`Expected one of ${EVENT_STATES.join(', ')}.`);
-}
 
 function undefinedIfBig(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? undefined : value;

@@ -1,8 +1,8 @@
-import { InvalidArgumentError } from 'commander';
 import { type CallbackSettings, type PartnerTerms, type RateLimits } from '#libs/db';
 import {
   callbackNotes,
   createPartner,
+  type IssuedCredential,
   KEY_PREFIX,
   LONGEST_PARTNER_NAME,
   NOTHING_TO_SET,
@@ -16,7 +16,16 @@ import {
 } from '#libs/operations';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
-import { AS, JSON_LINE, option, positiveInteger, required, stakeSet } from '../options.js';
+import {
+  AS,
+  expecting,
+  JSON_LINE,
+  matching,
+  option,
+  positiveInteger,
+  required,
+  stakeSet,
+} from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
 import {
   CALLBACK_OPTIONS,
@@ -25,11 +34,9 @@ import {
   readCallbackChange,
   SECRET_NOTE,
 } from '../partner/callback-options.js';
-import { callbackFields } from '../partner/callback-text.js';
-import { issuedText } from '../partner/credential.js';
-import { list, termFields } from './partner-list.command.js';
+import { callbackFields, list, termFields } from './partner-list.command.js';
 import { peopleCommands } from './partner-people.command.js';
-import { PARTNER, ping } from './partner-ping.command.js';
+import { type Named, PARTNER, ping } from './partner-ping.command.js';
 import { webhookCommands } from './partner-webhook.command.js';
 
 /** How much a partner may ask of the api, and of which stake set. */
@@ -45,15 +52,21 @@ function termOptions(defaults: Partial<RateLimits> = {}) {
   ];
 }
 
-type CreateGiven = CallbackOptions &
-  RateLimits & { readonly name: string; readonly stakeSet?: string };
+type CreateGiven = CallbackOptions & RateLimits & Named & { readonly stakeSet?: string };
 
 /** With its first credential and, where it is given, its callback; all or nothing. Key and secret are stored nowhere in the clear. */
 const create = command({
   name: 'create',
   description: 'create a partner and print its API key and shared secret, once',
   options: [
-    required('--name <name>', 'the name of the partner, unique', newName),
+    required(
+      '--name <name>',
+      'the name of the partner, unique',
+      expecting(
+        `1 to ${LONGEST_PARTNER_NAME} characters, none of them a control, direction or invisible one.`,
+        parsePartnerName,
+      ),
+    ),
     ...termOptions({ rate: 20, burst: 100 }),
     JSON_LINE,
     AS,
@@ -66,8 +79,11 @@ const create = command({
     const keyRing = call.keyRing();
     const change = await readCallbackChange(given, call.terminal);
     const partner = { name, rate, burst, stakeSet: set, callback: change };
-    const { issued, callback } = await call.withDatabase((database) =>
-      createPartner(database, call.operator, partner, keyRing),
+    const { issued, callback } = await call.withDatabase(
+      createPartner,
+      call.operator,
+      partner,
+      keyRing,
     );
     if (callback) printNotes(call, callback);
     call.print(issued, issuedText(issued));
@@ -82,7 +98,7 @@ function printNotes({ terminal }: Call<PartnerSettings>, callback: CallbackSetti
   );
 }
 
-type SetGiven = CallbackOptions & Partial<PartnerTerms> & { readonly name: string };
+type SetGiven = CallbackOptions & Partial<PartnerTerms> & Named;
 
 /** A partner's limits, how it is called and what may be redeemed with it; what is not given stays as it is. */
 const setCommand = command({
@@ -103,9 +119,7 @@ const setCommand = command({
     const keyRing = call.keyRing();
     const callback = await readCallbackChange(given, call.terminal);
     const change = { partner, rate, burst, stakeSet: set, callback };
-    const changed = await call.withDatabase((database) =>
-      setPartner(database, call.operator, change, keyRing),
-    );
+    const changed = await call.withDatabase(setPartner, call.operator, change, keyRing);
     if (changed.callback) printNotes(call, changed.callback);
     const fields: Field[] = [
       ['partner', changed.partnerName],
@@ -116,11 +130,6 @@ const setCommand = command({
   },
 });
 
-interface Named {
-  /** Name or id of the partner. */
-  readonly name: string;
-}
-
 /** One more credential, shown this once; the old ones stay good until they are revoked. */
 const rotate = command({
   name: 'rotate',
@@ -130,9 +139,7 @@ const rotate = command({
   settings: PartnerSettings,
   async action(call, { name, json }: Named & { readonly json?: true }) {
     const keyRing = call.keyRing();
-    const issued = await call.withDatabase((database) =>
-      rotateCredential(database, call.operator, name, keyRing),
-    );
+    const issued = await call.withDatabase(rotateCredential, call.operator, name, keyRing);
     call.print(issued, issuedText(issued));
     if (json !== true) call.terminal.out('The old key works until `partner revoke` ends it.\n');
   },
@@ -147,7 +154,7 @@ const revoke = command({
     required(
       '--key-prefix <svck_…>',
       'the first characters of the key, 12 at most, as `partner list` shows them',
-      keyPrefixText,
+      matching(KEY_PREFIX, 'svck_ and 1 to 7 characters more, not the whole key.'),
     ),
     option('--force', 'also the last active one: every call of the partner is refused then'),
     AS,
@@ -158,9 +165,7 @@ const revoke = command({
     { name, keyPrefix, force = false }: Named & { keyPrefix: string; force?: boolean },
   ) {
     const revocation = { partner: name, keyPrefix, force };
-    const revoked = await call.withDatabase((database) =>
-      revokeCredential(database, call.operator, revocation),
-    );
+    const revoked = await call.withDatabase(revokeCredential, call.operator, revocation);
     call.terminal.out(
       `${revoked.keyPrefix}… is revoked; ${revoked.left} active left. The api may know the key for some seconds more.\n`,
     );
@@ -179,9 +184,7 @@ function pauseCommand(
     options: [AS],
     settings: OperatorSettings,
     async action(call, { name }: Named) {
-      const { partnerName } = await call.withDatabase((database) =>
-        pausePartner(database, call.operator, name, paused),
-      );
+      const { partnerName } = await call.withDatabase(pausePartner, call.operator, name, paused);
       call.terminal.out(`${printable(partnerName)} ${done}\n`);
     },
   });
@@ -210,19 +213,13 @@ export const partnerCommands: CommandGroup = {
   ],
 };
 
-function newName(text: string): string {
-  const name = parsePartnerName(text);
-  if (name === undefined) {
-    throw new InvalidArgumentError(
-      `Expected 1 to ${LONGEST_PARTNER_NAME} characters, none of them a control, direction or invisible one.`,
-    );
-  }
-  return name;
-}
-
-function keyPrefixText(text: string): string {
-  if (!KEY_PREFIX.test(text)) {
-    throw new InvalidArgumentError('Expected svck_ and 1 to 7 characters more, not the whole key.');
-  }
-  return text;
+function issuedText({ partnerId, apiKey, sharedSecret }: IssuedCredential): string {
+  return [
+    `partner        ${partnerId}`,
+    `API key        ${apiKey}`,
+    `shared secret  ${sharedSecret}`,
+    '',
+    'Hand both over by a safe way: they cannot be shown again.',
+    '',
+  ].join('\n');
 }

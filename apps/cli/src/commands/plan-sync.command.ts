@@ -11,9 +11,9 @@ import { command } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { tellingWhile } from '../output/progress.js';
 import { fieldLines, table } from '../output/text.js';
+import { PlanSettings } from '../plan/missing-part.js';
 import { planSync, type SyncPlan } from '../plan/plan-sync.js';
 import { ENOUGH, type LogSurvey } from '../plan/survey-logs.js';
-import { PlanSettings } from '../staking.settings.js';
 
 const TIMEOUT_MS = 15_000;
 

@@ -20,7 +20,7 @@ const show = command({
   options: [ON_STAKE_SET, JSON_LINE],
   settings: StakeSetSettings,
   async action(call) {
-    const shown = await call.withStakeSet(showPrice);
+    const shown = await call.withDatabase(showPrice);
     call.print(shown, textOf(shown, call.clock.nowMs()));
   },
 });
@@ -40,9 +40,7 @@ const accept = command({
   settings: StakeSetSettings,
   async action(call, { usd }: { readonly usd: Decimal }) {
     const { stakeSet } = call.settings;
-    const hold = await call.withStakeSet((database) =>
-      acceptPrice(database, call.operator, { usd, stakeSet }),
-    );
+    const hold = await call.withDatabase(acceptPrice, call.operator, { usd, stakeSet });
     call.terminal.out(
       `Accepted ${decimalText(usd)} USD; ${hold.price.usd} was held. Redemptions go on with the next reading near it, within a minute.\n`,
     );

@@ -1,17 +1,14 @@
-import { InvalidArgumentError } from 'commander';
 import { type UnexplainedClaim } from '#libs/db';
 import {
   acknowledgeClaim,
-  LONGEST_NOTE,
   moment,
   parseClaimId,
-  parseClaimNote,
   printable,
   unexplainedClaims,
 } from '#libs/operations';
 import { OperatorSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { argument, AS, JSON_LINE, LIMIT, option, required } from '../options.js';
+import { argument, AS, expecting, JSON_LINE, LIMIT, NOTE, option } from '../options.js';
 import { table } from '../output/text.js';
 
 const HEAD = [
@@ -36,9 +33,10 @@ const list = command({
   options: [option('--all', 'also those that were acknowledged'), LIMIT, JSON_LINE],
   settings: OperatorSettings,
   async action(call, { all = false }: ListGiven) {
-    const claims = await call.withDatabase((database) =>
-      unexplainedClaims(database, call.clock, { all, limit: call.limit }),
-    );
+    const claims = await call.withDatabase(unexplainedClaims, call.clock, {
+      all,
+      limit: call.limit,
+    });
     call.printList(claims, listText(claims), claims.length);
   },
 });
@@ -47,13 +45,17 @@ const list = command({
 const acknowledge = command({
   name: 'acknowledge',
   description: 'take a claim that you have explained out of the alerts; it stays in the list',
-  arguments: [argument('<id>', 'as `reconciliation list` has it', claimId)],
-  options: [required('--note <text>', 'what it was, for whoever comes after you', noteText), AS],
+  arguments: [
+    argument(
+      '<id>',
+      'as `reconciliation list` has it',
+      expecting('the id of a redemption, or 0x and 64 hex digits.', parseClaimId),
+    ),
+  ],
+  options: [NOTE, AS],
   settings: OperatorSettings,
   async action(call, { id, note }: { readonly id: string; readonly note: string }) {
-    await call.withDatabase((database) =>
-      acknowledgeClaim(database, call.clock, call.operator, { id, note }),
-    );
+    await call.withDatabase(acknowledgeClaim, call.clock, call.operator, { id, note });
     call.terminal.out(
       `Acknowledged. The alert ends with the next reconciliation, which the service makes within the hour.\n`,
     );
@@ -81,20 +83,4 @@ function listText(claims: readonly UnexplainedClaim[]): string {
       : `${moment(claim.acknowledged.at) ?? ''} by ${claim.acknowledged.actor}: ${printable(claim.acknowledged.note)}`,
   ]);
   return table(HEAD, rows);
-}
-
-function claimId(text: string): string {
-  const id = parseClaimId(text);
-  if (id === undefined) {
-    throw new InvalidArgumentError('Expected the id of a redemption, or 0x and 64 hex digits.');
-  }
-  return id;
-}
-
-function noteText(text: string): string {
-  const note = parseClaimNote(text);
-  if (note === undefined) {
-    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters.`);
-  }
-  return note;
 }

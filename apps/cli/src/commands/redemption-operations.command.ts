@@ -1,5 +1,4 @@
 /** Commands that settle one redemption: an operator's event, or another round of its confirmation. */
-import { InvalidArgumentError } from 'commander';
 import { parseUuidV7, type UuidV7 } from '#libs/domain';
 import {
   auditedText,
@@ -20,15 +19,13 @@ import {
 } from '#libs/operations';
 import { AdoptSettings, OperatorSettings } from '../cli.env.js';
 import { type Call, command } from '../command.js';
-import { argument, AS, option, YES } from '../options.js';
+import { argument, AS, expecting, option, YES } from '../options.js';
 
-export const REDEMPTION = argument('<id>', 'the redemption', (text) => {
-  const id = parseUuidV7(text);
-  if (id === undefined) {
-    throw new InvalidArgumentError('Expected the id of a redemption, a UUID of version 7.');
-  }
-  return id;
-});
+export const REDEMPTION = argument(
+  '<id>',
+  'the redemption',
+  expecting('the id of a redemption, a UUID of version 7.', parseUuidV7),
+);
 
 interface Given {
   readonly id: UuidV7;
@@ -92,7 +89,9 @@ export const resolve = command({
     option(
       '--settled-by-hand <note>',
       'paid-after-dead only: settled with the partner; the note stays in the audit',
-      note,
+      expecting(`1 to ${LONGEST_NOTE} characters in one line.`, (text) =>
+        isSettlementNote(text) ? text : undefined,
+      ),
     ),
     YES,
     AS,
@@ -125,13 +124,6 @@ function resolutionOf(given: ResolveGiven): Resolution {
   return resolution;
 }
 
-function note(text: string): string {
-  if (!isSettlementNote(text)) {
-    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters in one line.`);
-  }
-  return text;
-}
-
 /** Does one operation on one redemption and says what it led to. */
 async function settle(
   call: Call<OperatorSettings>,
@@ -157,7 +149,7 @@ export const replayConfirm = command({
   settings: OperatorSettings,
   async action(call, { id }: Given) {
     const nowMs = call.clock.nowMs();
-    await call.withDatabase((database) => replayConfirmation(database, call.operator, id, nowMs));
+    await call.withDatabase(replayConfirmation, call.operator, id, nowMs);
     call.terminal.out(`The confirmation of redemption ${id} is sent again at once.\n`);
   },
 });

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { type LoggedCall, type LoggedTransition, type RedemptionHistory } from '#libs/db';
 import { type Address, REDEMPTION_STATES, type RedemptionState, type UuidV7 } from '#libs/domain';
 import {
   adoptRedemptions,
@@ -9,10 +10,15 @@ import {
   type ForeignRedemption,
   foreignRedemptions,
   type ListedRedemption,
+  type LiveEvidence,
+  moment,
   OptionError,
+  payoutFields,
   printable,
   searchRedemptions,
   showRedemption,
+  type ShownRedemption,
+  standingFields,
   tokensText,
   waitsFor,
 } from '#libs/operations';
@@ -27,8 +33,7 @@ import {
   setPartnerTx,
 } from './redemption-operations.command.js';
 import { AS, JSON_LINE, LIMIT, option, wallet, YES } from '../options.js';
-import { table } from '../output/text.js';
-import { showText } from '../redemption/show-text.js';
+import { type Field, fieldLines, table } from '../output/text.js';
 
 const HEAD = ['ID', 'STATE', 'FOR', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'REASON'];
 
@@ -59,15 +64,13 @@ const list = command({
   settings: OperatorSettings,
   async action(call, { state, partner, wallet: user, ...given }: ListGiven) {
     const attention = given.attention === true;
-    const { listed, unreadable } = await call.withDatabase((database) =>
-      searchRedemptions(database, {
-        state: attention ? 'attention' : state,
-        partner,
-        wallet: user,
-        limit: call.limit,
-        first: attention ? 'longest' : 'newest',
-      }),
-    );
+    const { listed, unreadable } = await call.withDatabase(searchRedemptions, {
+      state: attention ? 'attention' : state,
+      partner,
+      wallet: user,
+      limit: call.limit,
+      first: attention ? 'longest' : 'newest',
+    });
     for (const { message } of unreadable) call.terminal.err(`${message}\n`);
     const json = listed.map(({ redemption, partnerName }) => ({ ...redemption, partnerName }));
     const text = listText(listed, call.clock.nowMs());
@@ -99,7 +102,7 @@ const show = command({
   note: '\nThe chain is asked too where CHAIN_ID, RPC_URLS, FINALITY and TOKEN_CONTRACT are set.',
   settings: OperatorSettings,
   async action(call, { id }: { readonly id: UuidV7 }) {
-    const shown = await call.withDatabase((database) => showRedemption(database, id));
+    const shown = await call.withDatabase(showRedemption, id);
     const { history, partnerName } = shown;
     const live = await chainEvidence(history, call.source, call.clock);
     const nowMs = call.clock.nowMs();
@@ -109,6 +112,71 @@ const show = command({
     );
   },
 });
+
+interface Shown extends ShownRedemption {
+  readonly live: LiveEvidence;
+}
+
+function showText(shown: Shown, nowMs: number): string {
+  const { history } = shown;
+  return [
+    fieldLines(standingFields(shown, nowMs)),
+    'Timeline\n' + timeline(history.transitions),
+    'Calls to the partner\n' + calls(history.calls),
+    'Payout\n' + fieldLines(payoutFields(history, shown.live), '  '),
+    'Confirmation\n' + fieldLines(confirmationFields(history), '  '),
+  ].join('\n');
+}
+
+function timeline(transitions: readonly LoggedTransition[]): string {
+  const rows = transitions.map(({ version, event, from, to, reason, actor, at }) => [
+    moment(at) ?? '',
+    String(version),
+    event,
+    from === null || from === to ? to : `${from} -> ${to}`,
+    reason ?? '',
+    actor,
+  ]);
+  return table(['AT', 'VERSION', 'EVENT', 'STATE', 'REASON', 'BY'], rows);
+}
+
+function calls(logged: readonly LoggedCall[]): string {
+  if (logged.length === 0) return '  none\n';
+  const rows = logged.map(({ requestId, step, begunAt, end }) => {
+    const record = (end?.record ?? {}) as Readonly<Record<string, unknown>>;
+    const timings = record['timings'] as { readonly total?: number } | undefined;
+    return [
+      moment(begunAt) ?? '',
+      step,
+      requestId,
+      end === null ? 'end not known' : end.outcome,
+      textOf(record['status']),
+      textOf(record['verdict'] ?? record['cause']),
+      timings?.total === undefined ? '' : `${timings.total} ms`,
+      textOf(record['excerpt'] ?? record['error']).slice(0, 160),
+    ];
+  });
+  return table(
+    ['BEGUN', 'STEP', 'REQUEST', 'OUTCOME', 'STATUS', 'VERDICT', 'TOOK', 'ANSWER'],
+    rows,
+  );
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+function confirmationFields({ confirmation }: RedemptionHistory): Field[] {
+  if (confirmation === null) return [['owed', 'none']];
+  return [
+    ['state', confirmation.state],
+    ['attempts', String(confirmation.attempts)],
+    ['next attempt', moment(confirmation.nextActionAt)],
+    ['delivered', moment(confirmation.deliveredAt)],
+    ['given up', moment(confirmation.undeliveredAt)],
+    ['payload', confirmation.payload],
+  ];
+}
 
 /** Open redemptions of before EVIDENCE_KEY get their MAC, once a person has looked at them. */
 const adopt = command({

@@ -1,5 +1,3 @@
-import { InvalidArgumentError } from 'commander';
-import { Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   REGISTRY_ADDRESS_SETTING,
@@ -11,29 +9,27 @@ import { type RegistryPlace } from '#libs/db';
 import { parseDay } from '#libs/domain';
 import {
   acknowledgePublication,
-  LONGEST_NOTE,
   moment,
   openingProof,
   OptionError,
-  parseClaimNote,
   registryStatus,
   type RegistryStatus,
 } from '#libs/operations';
 import { StakeSetSettings } from '../cli.env.js';
 import { command, type CommandGroup } from '../command.js';
-import { argument, AS, JSON_LINE, LIMIT, ON_STAKE_SET, required } from '../options.js';
+import { argument, AS, expecting, JSON_LINE, LIMIT, NOTE, ON_STAKE_SET } from '../options.js';
 import { fieldLines, table } from '../output/text.js';
 
 /** Which registry is meant. */
 class RegistrySettings extends StakeSetSettings {
   @Setting(CHAIN_ID_SETTING)
-  @Min(1)
   readonly chainId!: number;
 
   @Setting({ ...REGISTRY_ADDRESS_SETTING, optional: false })
   readonly registryAddress!: readonly SetRegistry[];
 }
 
+const DAY = argument('<day>', 'as 2026-01-31', expecting('a day such as 2026-01-31.', parseDay));
 const HEAD = ['DAYS', 'STATUS', 'ROOT', 'TRANSACTION', 'REASON'];
 
 const status = command({
@@ -43,9 +39,7 @@ const status = command({
   settings: RegistrySettings,
   async action(call) {
     const place = placeOf(call.settings);
-    const found = await call.withStakeSet((database) =>
-      registryStatus(database, place, call.limit),
-    );
+    const found = await call.withDatabase(registryStatus, place, call.limit);
     call.print(found, statusText(found));
   },
 });
@@ -53,12 +47,12 @@ const status = command({
 const proof = command({
   name: 'proof',
   description: 'the arguments of openDay, which takes a day out of its published period',
-  arguments: [argument('<day>', 'as 2026-01-31', day)],
+  arguments: [DAY],
   options: [ON_STAKE_SET],
   settings: RegistrySettings,
   async action(call, given: { readonly day: number }) {
     const place = placeOf(call.settings);
-    const found = await call.withStakeSet((database) => openingProof(database, place, given.day));
+    const found = await call.withDatabase(openingProof, place, given.day);
     call.terminal.out(`${JSON.stringify(found)}\n`);
   },
 });
@@ -66,17 +60,13 @@ const proof = command({
 const acknowledge = command({
   name: 'acknowledge',
   description: 'take a day whose root on chain is another one out of the alerts',
-  arguments: [argument('<day>', 'as 2026-01-31', day)],
-  options: [
-    required('--note <text>', 'what it was, for whoever comes after you', noteText),
-    AS,
-    ON_STAKE_SET,
-  ],
+  arguments: [DAY],
+  options: [NOTE, AS, ON_STAKE_SET],
   settings: RegistrySettings,
   async action(call, given: { readonly day: number; readonly note: string }) {
     const { clock, operator } = call;
     const place = placeOf(call.settings);
-    await call.withStakeSet((database) =>
+    await call.withDatabase((database) =>
       acknowledgePublication({ database, clock, operator }, place, given),
     );
     call.terminal.out('Acknowledged. What comes out differently later is an alert again.\n');
@@ -115,18 +105,4 @@ function statusText(found: RegistryStatus): string {
     line.reason ?? '',
   ]);
   return `${fields}\n${table(HEAD, rows)}`;
-}
-
-function day(text: string): number {
-  const parsed = parseDay(text);
-  if (parsed === undefined) throw new InvalidArgumentError('Expected a day such as 2026-01-31.');
-  return parsed;
-}
-
-function noteText(text: string): string {
-  const note = parseClaimNote(text);
-  if (note === undefined) {
-    throw new InvalidArgumentError(`Expected 1 to ${LONGEST_NOTE} characters.`);
-  }
-  return note;
 }

@@ -8,9 +8,8 @@ import {
   rewrapSecrets,
   secretsStatus,
 } from '#libs/operations';
-import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
-import { command, type CommandGroup } from '../command.js';
+import { command, CommandFailed, type CommandGroup } from '../command.js';
 import { AS, JSON_LINE } from '../options.js';
 import { progressOf } from '../output/progress.js';
 import { table } from '../output/text.js';
@@ -23,7 +22,7 @@ const status = command({
   settings: PartnerSettings,
   async action(call) {
     const keyRing = call.keyRing();
-    const uses = await call.withDatabase((database) => secretsStatus(database, keyRing));
+    const uses = await call.withDatabase(secretsStatus, keyRing);
     call.print(uses, statusText(uses));
     if (uses.some((use) => use.standing === 'missing' && neededOf(use) > 0)) {
       throw new CommandFailed();

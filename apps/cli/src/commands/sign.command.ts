@@ -2,9 +2,8 @@ import { CallbackStore, PartnerMissingError, PartnerStore, PartnerUnknownError }
 import { readSettings, sessionUrl } from '#libs/config';
 import { OptionError } from '#libs/operations';
 import { explainSignature, hashApiKey, KeyRing, type SignatureExplanation } from '#libs/signing';
-import { CommandFailed } from '../cli.errors.js';
 import { PartnerSettings } from '../cli.env.js';
-import { type Call, command, withDatabase } from '../command.js';
+import { type Call, command, CommandFailed, withDatabase } from '../command.js';
 import { JSON_LINE, option, required } from '../options.js';
 import { fieldLines } from '../output/text.js';
 import { readOptionFile, readSecret } from '../partner/credential.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { type IssuedCredential, OptionError } from '#libs/operations';
+import { OptionError } from '#libs/operations';
 import { type Terminal } from '../command.js';
 
 const LONGEST = 4096;
@@ -60,15 +60,4 @@ function usable(text: string, where: string): string {
   // More than one line is a file with something else in it, or a paste gone wrong.
   if (/\p{Cc}/u.test(secret)) throw new OptionError(`${where} holds control characters.`);
   return secret;
-}
-
-export function issuedText({ partnerId, apiKey, sharedSecret }: IssuedCredential): string {
-  return [
-    `partner        ${partnerId}`,
-    `API key        ${apiKey}`,
-    `shared secret  ${sharedSecret}`,
-    '',
-    'Hand both over by a safe way: they cannot be shown again.',
-    '',
-  ].join('\n');
 }

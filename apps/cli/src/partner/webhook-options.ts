@@ -9,7 +9,7 @@ import {
   type WebhookTopic,
 } from '#libs/domain';
 import { LONGEST_OVERLAP_HOURS, OptionError } from '#libs/operations';
-import { argument, option, positiveInteger } from '../options.js';
+import { argument, oneOf, option, positiveInteger } from '../options.js';
 
 export const WEBHOOK = argument('<webhook>', 'its id, as `partner webhook list` shows it');
 
@@ -31,7 +31,11 @@ export const TOPICS_OPTION = [
 ] as const;
 
 export const RULE_OPTIONS = [
-  option('--measure <name>', `of a wallet’s tier: ${TIER_MEASURES.join(', ')}`, measureName),
+  option(
+    '--measure <name>',
+    `of a wallet’s tier: ${TIER_MEASURES.join(', ')}`,
+    oneOf(TIER_MEASURES),
+  ),
   option('--days <number>', `of the average, 2 to ${LONGEST_AVERAGE_DAYS}`, positiveInteger),
   option(
     '--thresholds <list>',
@@ -56,7 +60,7 @@ export function ruleOf(given: TermOptions): TierRule | undefined {
   return { measure, days: days ?? 1, thresholds, hysteresis: hysteresis ?? 0n };
 }
 
-export function moment(text: string): Date {
+export function utcTime(text: string): Date {
   const at = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) || Number.isNaN(at.getTime())) {
     throw new InvalidArgumentError('Expected a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z.');
@@ -80,12 +84,6 @@ function topicList(text: string): WebhookTopic[] {
     }
     return topic;
   });
-}
-
-function measureName(text: string): TierMeasure {
-  const found = TIER_MEASURES.find((known) => known === text);
-  if (found !== undefined) return found;
-  throw new InvalidArgumentError(`Expected one of ${TIER_MEASURES.join(', ')}.`);
 }
 
 function amount(text: string): bigint {

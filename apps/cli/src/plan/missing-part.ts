@@ -1,12 +1,17 @@
 /** What is to be synced: by the index that there is, else by the settings. */
-import { sessionUrl } from '#libs/config';
+import { RPC_URLS_SETTING, sessionUrl, Setting } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { loadStakeEvents, type RpcPool, type StakeEventSpec } from '#libs/chain';
 import { type IndexState, IndexStore, isNotMigrated, settingDifferences } from '#libs/db';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
-import { DEFAULT_EVENTS, differenceText, givenSettings } from '#libs/operations';
-import { type PlanSettings } from '../staking.settings.js';
+import { DEFAULT_EVENTS, differenceText, givenSettings, StakingSettings } from '#libs/operations';
 import { withDatabase } from '../command.js';
+
+/** The settings of `plan-sync`. */
+export class PlanSettings extends StakingSettings {
+  @Setting(RPC_URLS_SETTING)
+  override readonly rpcUrls: string[] = [];
+}
 
 export interface MissingPart {
   readonly chainId: number;

@@ -16,8 +16,7 @@ import {
 } from '#libs/chain';
 import { type BlockRef, PermanentError } from '#libs/domain';
 import { stakeReader } from '#libs/operations';
-import { type PlanSettings } from '../staking.settings.js';
-import { type MissingPart, readMissingPart } from './missing-part.js';
+import { type MissingPart, type PlanSettings, readMissingPart } from './missing-part.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 
 /** What keeps ranges from being larger: MAX_RANGE_BLOCKS, the provider, or that answers are kept below some megabytes. */

@@ -4,16 +4,21 @@
  */
 import {
   AllEndpointsFailedError,
+  ANSWER_BYTES,
+  headerCall,
   isCounted,
   MalformedAnswerError,
   NodeBehindError,
+  RangeSizer,
   RangeTooLargeError,
-  type RpcCall,
   type RpcPool,
+  sizeFailureIn,
   type StakeEventSpec,
+  toQuantity,
+  wideQuantity,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { quantityOf, toHex, toldBy } from '#libs/doctor';
+import { toldBy } from '#libs/doctor';
 
 interface SurveyQuestion {
   readonly contracts: readonly Address[];
@@ -98,8 +103,8 @@ export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promi
     } catch (error) {
       const smaller = smallerRange(error, start, blocks);
       if (smaller === undefined || ++refused > REFUSALS) throw error;
-      allowed = { blocks: smaller, refusal: refusalOf(error) };
-      if (samples.length === 0) places = placesFor(missing, smaller);
+      allowed = smaller;
+      if (samples.length === 0) places = placesFor(missing, smaller.blocks);
     }
   }
   return {
@@ -133,7 +138,7 @@ async function allowedBy(
       return allowed;
     } catch (error) {
       const smaller = smallerRange(error, from, blocks);
-      if (smaller !== undefined) allowed = { blocks: smaller, refusal: refusalOf(error) };
+      if (smaller !== undefined) allowed = smaller;
       else if (error instanceof AllEndpointsFailedError) return before;
       else throw error;
     }
@@ -169,7 +174,7 @@ async function sample(
 ): Promise<Sample> {
   const { start, blocks, wallets, seenTo } = asked;
   const end = start + BigInt(blocks) - 1n;
-  const span = { fromBlock: toHex(start), toBlock: toHex(end) };
+  const span = { fromBlock: toQuantity(start), toBlock: toQuantity(end) };
   const topics = [...new Set(events.map(({ topic0 }) => topic0))];
   const filter = { ...span, address: contracts, topics: [topics] };
   const begunMs = performance.now();
@@ -231,26 +236,18 @@ function addWalletsOf(
 /** -1 where the log does not say. */
 function blockOf(log: unknown): bigint {
   const { blockNumber } = (log ?? {}) as { readonly blockNumber?: unknown };
-  return quantityOf(blockNumber) ?? -1n;
+  return wideQuantity(blockNumber) ?? -1n;
 }
 
-/** Undefined where a smaller range would not help, as far as the error tells. */
-function smallerRange(error: unknown, start: bigint, blocks: number): number | undefined {
-  if (blocks <= 1) return undefined;
-  const half = Math.max(1, Math.floor(blocks / 2));
-  if (error instanceof RangeTooLargeError) {
-    const proposed = error.proposedTo === undefined ? 0 : Number(error.proposedTo - start) + 1;
-    return proposed >= 1 && proposed < blocks ? proposed : half;
-  }
-  const isMaybeSize =
-    error instanceof AllEndpointsFailedError &&
-    error.failures.some(({ sizeMayExplain }) => sizeMayExplain);
-  return isMaybeSize ? half : undefined;
-}
-
-function refusalOf(error: unknown): string {
-  const said = error instanceof AllEndpointsFailedError ? error.failures.at(-1) : error;
-  return said instanceof Error ? said.message : String(said);
+/** What the indexer would try next; undefined where a smaller range would not help, as far as the error tells. */
+function smallerRange(error: unknown, start: bigint, blocks: number): Allowed | undefined {
+  const failure = blocks > 1 ? sizeFailureIn(error) : undefined;
+  if (failure === undefined) return undefined;
+  const limits = { targetBytes: ANSWER_BYTES, maxBlocks: blocks, initialBlocks: blocks };
+  const proposed =
+    failure instanceof RangeTooLargeError ? failure.proposedBlocks(start) : undefined;
+  const smaller = new RangeSizer(limits).refused(blocks, proposed);
+  return { blocks: smaller, refusal: failure.message };
 }
 
 async function secondsForHeaders(pool: RpcPool, from: bigint, missing: number): Promise<number> {
@@ -261,10 +258,6 @@ async function secondsForHeaders(pool: RpcPool, from: bigint, missing: number): 
   const begunMs = performance.now();
   await pool.run((session) => session.batch(calls));
   return (performance.now() - begunMs) / 1000;
-}
-
-function headerCall(number: bigint): RpcCall {
-  return { method: 'eth_getBlockByNumber', params: [toHex(number), false] };
 }
 
 function sumOf(samples: readonly Sample[], name: Exclude<keyof Sample, 'seconds'>): number {

@@ -1,17 +1,13 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
+import * as Field from '../http/fields.js';
 import { approvalBody, ApprovalBody } from './approval.dto.js';
 import { type Performed } from './approval.service.js';
 
 @ApiSchema({ name: 'ActionResult' })
 export class ActionResultBody {
-  @ApiProperty({ type: 'boolean', description: 'False: it waits for a second operator.' })
-  readonly done!: boolean;
-
-  @ApiProperty({ type: String, nullable: true, description: 'What came of it.' })
-  readonly outcome!: string | null;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/Approval' }, { type: 'null' }] })
-  readonly approval!: ApprovalBody | null;
+  @Field.Flag('False: it waits for a second operator.') readonly done!: boolean;
+  @Field.TextOrNull('What came of it.') readonly outcome!: string | null;
+  @Field.NestedOrNull(ApprovalBody) readonly approval!: ApprovalBody | null;
 }
 
 /** @param subject of the operator who asked */

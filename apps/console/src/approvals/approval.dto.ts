@@ -1,10 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
-
-const TIME = { type: 'string', format: 'date-time' } as const;
-const TIME_OR_NULL = { type: String, format: 'date-time', nullable: true } as const;
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
@@ -18,89 +16,52 @@ const LONGEST_REASON = 500;
 
 /** Why an action is asked for, in a request for one that may need a second operator. */
 export function ApprovalReason(): PropertyDecorator {
+  const must = `be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one`;
   return applyDecorators(
-    ApiPropertyOptional({
-      ...{ type: 'string', minLength: 1, maxLength: LONGEST_REASON },
+    Input.Matching(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, must, {
+      ...{ minLength: 1, maxLength: LONGEST_REASON },
       description: 'Why, for the second operator. Needed where one decides.',
     }),
-    IsOptional(),
-    Matches(/^(?=.*\S)[^\p{C}\u2028\u2029]{1,500}$/u, {
-      message: `$property must be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one.`,
-    }),
+    Input.Optional(),
   );
 }
 
 export class ReasonDto {
-  @ApprovalReason()
-  readonly reason?: string;
+  @ApprovalReason() readonly reason?: string;
 }
 
 export class ApprovalsQuery {
-  @ApiPropertyOptional({ enum: ['open', 'all'], description: 'Default: open.' })
-  @IsOptional()
-  @IsIn(['open', 'all'], { message: '$property must be open or all.' })
+  @Input.Optional()
+  @Input.OneOf(['open', 'all'], 'be open or all', { description: 'Default: open.' })
   readonly which?: 'open' | 'all';
 
-  @ApiPropertyOptional({ type: 'string', description: 'Of all: those before this id.' })
-  @IsOptional()
-  @Matches(ID, { message: '$property must be an id.' })
+  @Input.Optional()
+  @Input.Matching(ID, 'be an id', { description: 'Of all: those before this id.' })
   readonly before?: string;
 }
 
 @ApiSchema({ name: 'Approval' })
 export class ApprovalBody {
-  @ApiProperty({ type: 'string' })
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string', description: 'The command that does the same.' })
-  readonly action!: string;
-
-  @ApiProperty({ type: 'object', additionalProperties: true })
-  readonly arguments!: Readonly<Record<string, unknown>>;
-
-  @ApiProperty({ type: 'string', description: 'What it means, as it was shown before.' })
-  readonly summary!: string;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Why it is asked for; null: by a version before.',
-  })
+  @Field.Text() readonly id!: string;
+  @Field.Text('The command that does the same.') readonly action!: string;
+  @Field.Json() readonly arguments!: Readonly<Record<string, unknown>>;
+  @Field.Text('What it means, as it was shown before.') readonly summary!: string;
+  @Field.TextOrNull('Why it is asked for; null: by a version before.')
   readonly reason!: string | null;
-
-  @ApiProperty({ enum: STATES })
-  readonly state!: (typeof STATES)[number];
-
-  @ApiProperty({ type: 'string' })
-  readonly requestedBy!: string;
-
-  @ApiProperty({ type: 'boolean', description: 'Whether the one who asks now asked for it.' })
-  readonly isOwn!: boolean;
-
-  @ApiProperty(TIME)
-  readonly requestedAt!: string;
-
-  @ApiProperty(TIME)
-  readonly expiresAt!: string;
-
-  @ApiProperty({ type: String, nullable: true })
-  readonly decidedBy!: string | null;
-
-  @ApiProperty(TIME_OR_NULL)
-  readonly decidedAt!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'What came of it; null after an approval: its end was never learnt.',
-  })
+  @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
+  @Field.Text() readonly requestedBy!: string;
+  @Field.Flag('Whether the one who asks now asked for it.') readonly isOwn!: boolean;
+  @Field.Time() readonly requestedAt!: string;
+  @Field.Time() readonly expiresAt!: string;
+  @Field.TextOrNull() readonly decidedBy!: string | null;
+  @Field.TimeOrNull() readonly decidedAt!: string | null;
+  @Field.TextOrNull('What came of it; null after an approval: its end was never learnt.')
   readonly outcome!: string | null;
 }
 
 @ApiSchema({ name: 'Approvals' })
 export class ApprovalsBody {
-  @ApiProperty({ type: [ApprovalBody] })
-  readonly approvals!: ApprovalBody[];
+  @Field.ListOf(ApprovalBody) readonly approvals!: ApprovalBody[];
 }
 
 /** @param subject of the operator who looks at it */

@@ -1,42 +1,22 @@
 /** A call to a partner, as it is stored: what was asked, what came, and what was made of it. */
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type LoggedCall } from '#libs/db';
-import { COUNT, COUNT_OR_NULL, NEXT, TEXT, TEXT_OR_NULL, TIME, TIME_OR_NULL } from './schema.js';
+import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'PartnerCall' })
 export class CallBody {
-  @ApiProperty({ ...TEXT, description: 'X-API-REQUEST.' })
-  readonly requestId!: string;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'Null for a balance.' })
-  readonly redemptionId!: string | null;
-
-  @ApiProperty(TEXT)
-  readonly step!: string;
-
-  @ApiProperty(TIME)
-  readonly begunAt!: string;
-
-  @ApiProperty({ ...TIME_OR_NULL, description: 'Null while it is under way.' })
-  readonly endedAt!: string | null;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: '`answer`, `no-answer` or `nothing-sent`.' })
-  readonly outcome!: string | null;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'Whether the answer is believed, and why not.' })
+  @Field.Text('X-API-REQUEST.') readonly requestId!: string;
+  @Field.TextOrNull('Null for a balance.') readonly redemptionId!: string | null;
+  @Field.Text() readonly step!: string;
+  @Field.Time() readonly begunAt!: string;
+  @Field.TimeOrNull('Null while it is under way.') readonly endedAt!: string | null;
+  @Field.TextOrNull('`answer`, `no-answer` or `nothing-sent`.') readonly outcome!: string | null;
+  @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;
-
-  @ApiProperty({ ...COUNT_OR_NULL, description: 'Of the answer.' })
-  readonly status!: number | null;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'Why there is no answer.' })
-  readonly cause!: string | null;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'Method and path, as they were signed.' })
-  readonly request!: string | null;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'The beginning of the body that came.' })
-  readonly answer!: string | null;
+  @Field.CountOrNull('Of the answer.') readonly status!: number | null;
+  @Field.TextOrNull('Why there is no answer.') readonly cause!: string | null;
+  @Field.TextOrNull('Method and path, as they were signed.') readonly request!: string | null;
+  @Field.TextOrNull('The beginning of the body that came.') readonly answer!: string | null;
 
   @ApiProperty({
     anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
@@ -47,40 +27,23 @@ export class CallBody {
 
 @ApiSchema({ name: 'PartnerCalls' })
 export class CallsBody {
-  @ApiProperty({ type: [CallBody] })
-  readonly items!: CallBody[];
-
-  @ApiProperty(NEXT)
-  readonly next!: string | null;
+  @Field.ListOf(CallBody) readonly items!: CallBody[];
+  @Field.Next() readonly next!: string | null;
 }
 
 @ApiSchema({ name: 'CallsOfHour' })
 export class HourBody {
-  @ApiProperty({ ...TIME, description: 'Its beginning.' })
-  readonly hour!: string;
-
-  @ApiProperty(TEXT)
-  readonly step!: string;
-
-  @ApiProperty(COUNT)
-  readonly calls!: number;
-
-  @ApiProperty({ ...COUNT, description: 'Answered as agreed, and with a no.' })
-  readonly refused!: number;
-
-  @ApiProperty({ ...COUNT, description: 'No answer, or none that could be believed.' })
-  readonly errors!: number;
-
-  @ApiProperty({ ...COUNT, description: 'Not sent at all.' })
-  readonly unsent!: number;
+  @Field.Time('Its beginning.') readonly hour!: string;
+  @Field.Text() readonly step!: string;
+  @Field.Count() readonly calls!: number;
+  @Field.Count('Answered as agreed, and with a no.') readonly refused!: number;
+  @Field.Count('No answer, or none that could be believed.') readonly errors!: number;
+  @Field.Count('Not sent at all.') readonly unsent!: number;
 }
 
 @ApiSchema({ name: 'CallsPerHour' })
 export class HoursBody {
-  @ApiProperty({
-    type: [HourBody],
-    description: 'Oldest first; hours without a call are left out.',
-  })
+  @Field.ListOf(HourBody, 'Oldest first; hours without a call are left out.')
   readonly hours!: HourBody[];
 }
 

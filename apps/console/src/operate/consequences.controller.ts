@@ -1,24 +1,16 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { Answers, FailsAnywhere } from '#libs/openapi';
 import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
+import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'Consequences' })
 export class ConsequencesBody {
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'By the command that does the same.',
-  })
+  @Field.TextByName('By the command that does the same.')
   readonly consequences!: Readonly<Record<string, string>>;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'From this worth in USD on a second operator decides; null: none does.',
-  })
+  @Field.TextOrNull('From this worth in USD on a second operator decides; null: none does.')
   readonly approvalAboveUsd!: string | null;
 }
 

@@ -1,16 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { Database, PartnerStore } from '#libs/db';
 import { CLOCK, type Clock, FreshValue } from '#libs/platform';
-import { TEXT } from './schema.js';
+import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'NamedPartner' })
 export class NamedPartner {
-  @ApiProperty(TEXT)
-  readonly id!: string;
-
-  @ApiProperty(TEXT)
-  readonly name!: string;
+  @Field.Text() readonly id!: string;
+  @Field.Text() readonly name!: string;
 }
 
 const FRESH_MS = 5_000;

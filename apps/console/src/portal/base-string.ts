@@ -1,23 +1,15 @@
 /** What an answer's signature is over: method + path without the query + body, byte for byte. See docs/wire/signature.md. */
 import { createHash } from 'node:crypto';
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { pathOf, verifySignature } from '#libs/signing';
+import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'SignedBytes' })
 export class BaseStringBody {
-  @ApiProperty({ type: 'string', description: 'As UTF-8.' })
-  readonly text!: string;
-
-  @ApiProperty({ type: 'integer' })
-  readonly bytes!: number;
-
-  @ApiProperty({ type: 'string', description: 'SHA-256 of the bytes, in hex.' })
-  readonly sha256!: string;
-
-  @ApiProperty({
-    type: 'boolean',
-    description: 'Whether these are all the bytes; of a long answer only the beginning is kept.',
-  })
+  @Field.Text('As UTF-8.') readonly text!: string;
+  @Field.Whole() readonly bytes!: number;
+  @Field.Text('SHA-256 of the bytes, in hex.') readonly sha256!: string;
+  @Field.Flag('Whether these are all the bytes; of a long answer only the beginning is kept.')
   readonly isWhole!: boolean;
 }
 

@@ -1,130 +1,71 @@
 /** Our calls to a partner, for its engineers: what was asked, what came, and what the signature of the answer should have been over. */
 import { createHash } from 'node:crypto';
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnCall } from '#libs/db';
 import { PARTNER_STEPS, type PartnerStep } from '#libs/domain';
 import { type CallRecord } from '#libs/partner-client';
 import { signedContent } from '#libs/signing';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { BaseStringBody } from './base-string.js';
-import {
-  BEFORE,
-  BEFORE_FAULT,
-  MAYBE_TEXT,
-  MAYBE_TIME,
-  text,
-  TIME,
-  TimeFilter,
-  UUID,
-  UUID_PATTERN,
-} from './page.dto.js';
+import { BeforeUuid, text, TimeFilter } from './page.dto.js';
 
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
-const MAYBE_COUNT = { type: Number, nullable: true } as const;
 
 export class CallsQuery extends TimeFilter {
-  @ApiPropertyOptional(BEFORE)
-  @IsOptional()
-  @Matches(UUID_PATTERN, BEFORE_FAULT)
-  readonly before?: string;
+  @Input.Optional() @BeforeUuid() readonly before?: string;
+  @Input.Optional() @Input.OneOf(PARTNER_STEPS, 'be a step') readonly step?: PartnerStep;
 
-  @ApiPropertyOptional({ enum: PARTNER_STEPS })
-  @IsOptional()
-  @IsIn(PARTNER_STEPS, { message: '$property must be a step.' })
-  readonly step?: PartnerStep;
-
-  @ApiPropertyOptional({ enum: OUTCOMES })
-  @IsOptional()
-  @IsIn(OUTCOMES, { message: '$property must be answer, no-answer or nothing-sent.' })
+  @Input.Optional()
+  @Input.OneOf(OUTCOMES, 'be answer, no-answer or nothing-sent')
   readonly outcome?: (typeof OUTCOMES)[number];
 }
 
 @ApiSchema({ name: 'OwnCallRequest' })
 export class CallRequestBody {
-  @ApiProperty({ type: 'string' })
-  readonly method!: string;
-
-  @ApiProperty({ type: 'string', description: 'Path and query.' })
-  readonly target!: string;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'As it went out; null where there is none.' })
-  readonly body!: string | null;
+  @Field.Text() readonly method!: string;
+  @Field.Text('Path and query.') readonly target!: string;
+  @Field.TextOrNull('As it went out; null where there is none.') readonly body!: string | null;
 }
 
 @ApiSchema({ name: 'OwnCallAnswer' })
 export class CallAnswerBody {
-  @ApiProperty({ type: 'integer' })
-  readonly status!: number;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    description: 'Those that are kept, by their names in lower case.',
-  })
+  @Field.Whole() readonly status!: number;
+  @Field.TextByName('Those that are kept, by their names in lower case.')
   readonly headers!: Readonly<Record<string, string>>;
-
-  @ApiProperty({ type: 'string', description: 'The beginning, in one line.' })
-  readonly body!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Bytes of the body, all of it.' })
-  readonly bodyBytes!: number;
+  @Field.Text('The beginning, in one line.') readonly body!: string;
+  @Field.Whole('Bytes of the body, all of it.') readonly bodyBytes!: number;
 }
 
 @ApiSchema({ name: 'OwnCall' })
 export class CallBody {
-  @ApiProperty({ ...UUID, description: 'X-API-REQUEST.' })
-  readonly requestId!: string;
-
-  @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Null: a balance.' })
-  readonly redemptionId!: string | null;
-
-  @ApiProperty({ enum: PARTNER_STEPS })
-  readonly step!: PartnerStep;
-
-  @ApiProperty(TIME)
-  readonly begunAt!: string;
-
-  @ApiProperty({ ...MAYBE_TIME, description: 'Null: under way, or its end was never learnt.' })
+  @Field.Uuid('X-API-REQUEST.') readonly requestId!: string;
+  @Field.UuidOrNull('Null: a balance.') readonly redemptionId!: string | null;
+  @Field.OneOf(PARTNER_STEPS) readonly step!: PartnerStep;
+  @Field.Time() readonly begunAt!: string;
+  @Field.TimeOrNull('Null: under way, or its end was never learnt.')
   readonly endedAt!: string | null;
-
-  @ApiProperty({ type: String, enum: OUTCOMES, nullable: true })
-  readonly outcome!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'Whether the answer is believed, and why not.' })
+  @Field.OneOfOrNull(OUTCOMES) readonly outcome!: string | null;
+  @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'Why there is no answer.' })
-  readonly cause!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'What the system said of a failure.' })
-  readonly error!: string | null;
-
-  @ApiProperty({ ...MAYBE_COUNT, description: 'Milliseconds.' })
-  readonly tookMs!: number | null;
-
-  @ApiProperty({ ...MAYBE_COUNT, description: 'Your `Date` minus our time, in seconds.' })
+  @Field.TextOrNull('Why there is no answer.') readonly cause!: string | null;
+  @Field.TextOrNull('What the system said of a failure.') readonly error!: string | null;
+  @Field.NumberOrNull('Milliseconds.') readonly tookMs!: number | null;
+  @Field.NumberOrNull('Your `Date` minus our time, in seconds.')
   readonly clockDifferenceSeconds!: number | null;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/OwnCallRequest' }, { type: 'null' }] })
-  readonly request!: CallRequestBody | null;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/OwnCallAnswer' }, { type: 'null' }] })
-  readonly answer!: CallAnswerBody | null;
-
-  @ApiProperty({
-    anyOf: [{ $ref: '#/components/schemas/SignedBytes' }, { type: 'null' }],
-    description: 'What the signature of the answer is over; null where it is not known.',
-  })
+  @Field.NestedOrNull(CallRequestBody) readonly request!: CallRequestBody | null;
+  @Field.NestedOrNull(CallAnswerBody) readonly answer!: CallAnswerBody | null;
+  @Field.NestedOrNull(
+    BaseStringBody,
+    'What the signature of the answer is over; null where it is not known.',
+  )
   readonly baseString!: BaseStringBody | null;
 }
 
 @ApiSchema({ name: 'OwnCalls' })
 export class CallsBody {
-  @ApiProperty({ type: [CallBody], description: 'Newest first.' })
-  readonly calls!: CallBody[];
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page; null on the last.' })
-  readonly next!: string | null;
+  @Field.ListOf(CallBody, 'Newest first.') readonly calls!: CallBody[];
+  @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
 }
 
 export const CALL_MODELS = [BaseStringBody, CallRequestBody, CallAnswerBody];

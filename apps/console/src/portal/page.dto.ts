@@ -1,45 +1,36 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
-import { IsMoment } from '../http/moment.js';
+import * as Input from '../http/inputs.js';
 
-export const TIME = { type: 'string', format: 'date-time' } as const;
-export const MAYBE_TIME = { type: String, format: 'date-time', nullable: true } as const;
-export const MAYBE_TEXT = { type: String, nullable: true } as const;
 export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-export const UUID = { type: 'string', format: 'uuid' } as const;
-/** Of a list whose rows have UUIDs. */
-export const BEFORE = {
-  type: 'string',
-  pattern: UUID_PATTERN.source,
-  description: 'See `next`.',
-} as const;
-export const BEFORE_FAULT = { message: '$property must be `next` of the page before.' };
 export const ID_PATTERN = /^[1-9]\d{0,17}$/;
-export const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
-const WALLET = { message: '$property must be 0x and 40 hex digits.' };
 
 /** Rows of a page. */
 export const PAGE_SIZE = 50;
 
+const NEXT = 'be `next` of the page before';
+
+/** Where the page before ended, in a list whose rows have UUIDs. */
+export function BeforeUuid(): PropertyDecorator {
+  return Input.Matching(UUID_PATTERN, NEXT, {
+    ...{ pattern: UUID_PATTERN.source, description: 'See `next`.' },
+  });
+}
+
+/** The same where the rows are numbered. */
+export function BeforeNumber(must = NEXT): PropertyDecorator {
+  return Input.Matching(ID_PATTERN, must, {
+    ...{ pattern: ID_PATTERN.source, description: 'See `next`.' },
+  });
+}
+
 /** A time, its end not included. */
 export class TimeFilter {
-  @ApiPropertyOptional(TIME)
-  @IsOptional()
-  @IsMoment()
-  readonly since?: string;
-
-  @ApiPropertyOptional({ ...TIME, description: 'Not included.' })
-  @IsOptional()
-  @IsMoment()
-  readonly until?: string;
+  @Input.Optional() @Input.Moment() readonly since?: string;
+  @Input.Optional() @Input.Moment('Not included.') readonly until?: string;
 }
 
 /** A time, and a wallet. */
 export class WalletFilter extends TimeFilter {
-  @ApiPropertyOptional({ type: 'string', pattern: WALLET_PATTERN.source })
-  @IsOptional()
-  @Matches(WALLET_PATTERN, WALLET)
-  readonly wallet?: string;
+  @Input.Optional() @Input.Wallet() readonly wallet?: string;
 }
 
 export function timesOf({ since, until }: TimeFilter): { since?: Date; until?: Date } {

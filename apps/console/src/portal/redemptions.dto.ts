@@ -1,141 +1,69 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnRedemption, type OwnRedemptionHistory } from '#libs/db';
 import { REDEMPTION_STATES, type RedemptionState, tokensText } from '#libs/domain';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { CallBody, callBody } from './calls.dto.js';
-import {
-  BEFORE,
-  BEFORE_FAULT,
-  MAYBE_TEXT,
-  MAYBE_TIME,
-  text,
-  TIME,
-  UUID,
-  UUID_PATTERN,
-  WalletFilter,
-} from './page.dto.js';
+import { BeforeUuid, text, WalletFilter } from './page.dto.js';
 
 export class RedemptionsQuery extends WalletFilter {
-  @ApiPropertyOptional(BEFORE)
-  @IsOptional()
-  @Matches(UUID_PATTERN, BEFORE_FAULT)
-  readonly before?: string;
+  @Input.Optional() @BeforeUuid() readonly before?: string;
 
-  @ApiPropertyOptional({ enum: REDEMPTION_STATES })
-  @IsOptional()
-  @IsIn(REDEMPTION_STATES, { message: '$property must be a state of a redemption.' })
+  @Input.Optional()
+  @Input.OneOf(REDEMPTION_STATES, 'be a state of a redemption')
   readonly state?: RedemptionState;
 }
 
 @ApiSchema({ name: 'OwnRedemption' })
 export class RedemptionBody {
-  @ApiProperty(UUID)
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly wallet!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly points!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly usdAmount!: string;
-
-  @ApiProperty({ type: 'string', description: 'In the token’s smallest unit.' })
-  readonly tokenAmount!: string;
-
-  @ApiProperty({ type: 'integer' })
-  readonly tokenDecimals!: number;
-
-  @ApiProperty({ type: 'string', description: 'Whole tokens, a decimal number.' })
-  readonly tokens!: string;
-
-  @ApiProperty({ enum: REDEMPTION_STATES })
-  readonly state!: RedemptionState;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly reason!: string | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly partnerTransactionId!: string | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly partnerRevertId!: string | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly paidTransactionHash!: string | null;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty(TIME)
-  readonly stateSince!: string;
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly wallet!: string;
+  @Field.Text() readonly points!: string;
+  @Field.Text() readonly usdAmount!: string;
+  @Field.Text('In the token’s smallest unit.') readonly tokenAmount!: string;
+  @Field.Whole() readonly tokenDecimals!: number;
+  @Field.Text('Whole tokens, a decimal number.') readonly tokens!: string;
+  @Field.OneOf(REDEMPTION_STATES) readonly state!: RedemptionState;
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.TextOrNull() readonly partnerTransactionId!: string | null;
+  @Field.TextOrNull() readonly partnerRevertId!: string | null;
+  @Field.TextOrNull() readonly paidTransactionHash!: string | null;
+  @Field.Time() readonly createdAt!: string;
+  @Field.Time() readonly stateSince!: string;
 }
 
 @ApiSchema({ name: 'OwnRedemptions' })
 export class RedemptionsBody {
-  @ApiProperty({ type: [RedemptionBody], description: 'Newest first.' })
-  readonly redemptions!: RedemptionBody[];
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page; null on the last.' })
-  readonly next!: string | null;
+  @Field.ListOf(RedemptionBody, 'Newest first.') readonly redemptions!: RedemptionBody[];
+  @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
 }
 
 @ApiSchema({ name: 'OwnTransition' })
 export class TransitionBody {
-  @ApiProperty({ type: 'string' })
-  readonly event!: string;
-
-  @ApiProperty({ type: String, enum: REDEMPTION_STATES, nullable: true })
-  readonly from!: RedemptionState | null;
-
-  @ApiProperty({ enum: REDEMPTION_STATES })
-  readonly to!: RedemptionState;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly reason!: string | null;
-
-  @ApiProperty({ type: 'string', description: 'Who: the kind, no name.' })
-  readonly actor!: string;
-
-  @ApiProperty(TIME)
-  readonly at!: string;
+  @Field.Text() readonly event!: string;
+  @Field.OneOfOrNull(REDEMPTION_STATES) readonly from!: RedemptionState | null;
+  @Field.OneOf(REDEMPTION_STATES) readonly to!: RedemptionState;
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.Text('Who: the kind, no name.') readonly actor!: string;
+  @Field.Time() readonly at!: string;
 }
 
 @ApiSchema({ name: 'OwnConfirmation' })
 export class ConfirmationBody {
-  @ApiProperty({ type: 'string', description: 'The body that is sent, byte for byte.' })
-  readonly payload!: string;
-
-  @ApiProperty({ enum: ['pending', 'delivered', 'undelivered'] })
-  readonly state!: string;
-
-  @ApiProperty({ type: 'integer' })
-  readonly attempts!: number;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly nextActionAt!: string | null;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly deliveredAt!: string | null;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly undeliveredAt!: string | null;
+  @Field.Text('The body that is sent, byte for byte.') readonly payload!: string;
+  @Field.OneOf(['pending', 'delivered', 'undelivered']) readonly state!: string;
+  @Field.Whole() readonly attempts!: number;
+  @Field.TimeOrNull() readonly nextActionAt!: string | null;
+  @Field.TimeOrNull() readonly deliveredAt!: string | null;
+  @Field.TimeOrNull() readonly undeliveredAt!: string | null;
 }
 
 @ApiSchema({ name: 'OwnRedemptionHistory' })
 export class HistoryBody {
-  @ApiProperty({ type: RedemptionBody })
-  readonly redemption!: RedemptionBody;
-
-  @ApiProperty({ type: [TransitionBody], description: 'Oldest first.' })
-  readonly transitions!: TransitionBody[];
-
-  @ApiProperty({ type: [CallBody], description: 'Oldest first.' })
-  readonly calls!: CallBody[];
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/OwnConfirmation' }, { type: 'null' }] })
-  readonly confirmation!: ConfirmationBody | null;
+  @Field.Nested(RedemptionBody) readonly redemption!: RedemptionBody;
+  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: TransitionBody[];
+  @Field.ListOf(CallBody, 'Oldest first.') readonly calls!: CallBody[];
+  @Field.NestedOrNull(ConfirmationBody) readonly confirmation!: ConfirmationBody | null;
 }
 
 export function redemptionBody(one: OwnRedemption): RedemptionBody {

@@ -1,107 +1,62 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type AnsweredRequest } from '#libs/db';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { baseString, BaseStringBody } from './base-string.js';
-import { ID_PATTERN, MAYBE_TEXT, text, TIME, WalletFilter } from './page.dto.js';
+import { BeforeNumber, text, WalletFilter } from './page.dto.js';
 
 /** The ids that the api takes over from a caller. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-export class RequestsQuery extends WalletFilter {
-  @ApiPropertyOptional({ type: 'string', pattern: ID_PATTERN.source, description: 'See `next`.' })
-  @IsOptional()
-  @Matches(ID_PATTERN, { message: '$property must be the id of a request.' })
-  readonly before?: string;
+const STATUS = /^[1-5]\d\d$/;
 
-  @ApiPropertyOptional({ type: 'string', pattern: '^[1-5]\\d\\d$' })
-  @IsOptional()
-  @Matches(/^[1-5]\d\d$/, { message: '$property must be a status such as 404.' })
+export class RequestsQuery extends WalletFilter {
+  @Input.Optional() @BeforeNumber('be the id of a request') readonly before?: string;
+
+  @Input.Optional()
+  @Input.Matching(STATUS, 'be a status such as 404', { pattern: STATUS.source })
   readonly status?: string;
 
-  @ApiPropertyOptional({ enum: ['all', 'failed'], description: '`failed`: 400 and above.' })
-  @IsOptional()
-  @IsIn(['all', 'failed'], { message: '$property must be all or failed.' })
+  @Input.Optional()
+  @Input.OneOf(['all', 'failed'], 'be all or failed', { description: '`failed`: 400 and above.' })
   readonly which?: 'all' | 'failed';
 
-  @ApiPropertyOptional({
-    type: 'string',
-    pattern: REQUEST_ID.source,
-    description: 'The X-Request-Id of one.',
-  })
-  @IsOptional()
-  @Matches(REQUEST_ID, {
-    message: '$property must be 1 to 64 of A-Z a-z 0-9 . _ -, as X-Request-Id has them.',
+  @Input.Optional()
+  @Input.Matching(REQUEST_ID, 'be 1 to 64 of A-Z a-z 0-9 . _ -, as X-Request-Id has them', {
+    ...{ pattern: REQUEST_ID.source, description: 'The X-Request-Id of one.' },
   })
   readonly requestId?: string;
 }
 
 @ApiSchema({ name: 'OwnRequest' })
 export class RequestBody {
-  @ApiProperty({ type: 'string' })
-  readonly id!: string;
-
-  @ApiProperty({
-    ...MAYBE_TEXT,
-    description: 'X-Request-Id; null of requests of before it was kept.',
-  })
+  @Field.Text() readonly id!: string;
+  @Field.TextOrNull('X-Request-Id; null of requests of before it was kept.')
   readonly requestId!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'The beginning of the key.' })
-  readonly keyPrefix!: string | null;
-
-  @ApiProperty(TIME)
-  readonly at!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly method!: string;
-
-  @ApiProperty({ type: 'string', description: 'With the query, as it was sent; the beginning.' })
-  readonly path!: string;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly isPathCut!: boolean;
-
-  @ApiProperty({ type: 'integer' })
-  readonly status!: number;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'Of an error.' })
-  readonly code!: string | null;
-
-  @ApiProperty({ type: 'integer', description: 'Bytes of the body, all of it.' })
-  readonly bodyBytes!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Microseconds.' })
-  readonly durationUs!: number;
+  @Field.TextOrNull('The beginning of the key.') readonly keyPrefix!: string | null;
+  @Field.Time() readonly at!: string;
+  @Field.Text() readonly method!: string;
+  @Field.Text('With the query, as it was sent; the beginning.') readonly path!: string;
+  @Field.Flag() readonly isPathCut!: boolean;
+  @Field.Whole() readonly status!: number;
+  @Field.TextOrNull('Of an error.') readonly code!: string | null;
+  @Field.Whole('Bytes of the body, all of it.') readonly bodyBytes!: number;
+  @Field.Whole('Microseconds.') readonly durationUs!: number;
 }
 
 @ApiSchema({ name: 'OwnRequests' })
 export class RequestsBody {
-  @ApiProperty({ type: [RequestBody], description: 'Newest first.' })
-  readonly requests!: RequestBody[];
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page; null on the last.' })
-  readonly next!: string | null;
+  @Field.ListOf(RequestBody, 'Newest first.') readonly requests!: RequestBody[];
+  @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
 }
 
 @ApiSchema({ name: 'OwnAnsweredRequest' })
 export class AnsweredRequestBody extends RequestBody {
-  @ApiProperty({ type: 'string', description: 'Of the answer; the beginning, as UTF-8.' })
-  readonly body!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Bytes of the body that were kept.' })
-  readonly keptBytes!: number;
-
-  @ApiProperty({ type: 'string', description: 'X-API-SIGNATURE.' })
-  readonly signature!: string;
-
-  @ApiProperty({ type: BaseStringBody })
-  readonly baseString!: BaseStringBody;
-
-  @ApiProperty({
-    type: Boolean,
-    nullable: true,
-    description: 'Null where the bytes are not all there, or the secret.',
-  })
+  @Field.Text('Of the answer; the beginning, as UTF-8.') readonly body!: string;
+  @Field.Whole('Bytes of the body that were kept.') readonly keptBytes!: number;
+  @Field.Text('X-API-SIGNATURE.') readonly signature!: string;
+  @Field.Nested(BaseStringBody) readonly baseString!: BaseStringBody;
+  @Field.FlagOrNull('Null where the bytes are not all there, or the secret.')
   readonly verifies!: boolean | null;
 }
 

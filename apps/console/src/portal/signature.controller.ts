@@ -1,12 +1,14 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { MaxLength, MinLength } from 'class-validator';
 import { type RateLimiter } from '#libs/cache';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { explainSignatureInTurns, HashBudget } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { OwnSecrets } from './own-secrets.js';
 
 const LONGEST = 2048;
@@ -15,17 +17,18 @@ const LONGEST_BODY = 32 * 1024;
 const POLICY = { rate: 1, burst: 5 };
 const CALLBACK = 'callback';
 const MOST_OTHERS = 20;
+const METHOD = /^[A-Za-z]{1,20}$/;
 
 @ApiSchema({ name: 'SignatureQuestion' })
 export class SignatureQuestionDto {
-  @ApiProperty({ type: 'string', description: 'The beginning of a key, or `callback`.' })
-  @Matches(/^(?:callback|svck_[A-Za-z0-9_-]{1,7})$/, {
-    message: '$property must be the beginning of one of your keys, or callback.',
-  })
+  @Input.Matching(
+    /^(?:callback|svck_[A-Za-z0-9_-]{1,7})$/,
+    'be the beginning of one of your keys, or callback',
+    { description: 'The beginning of a key, or `callback`.' },
+  )
   readonly secretOf!: string;
 
-  @ApiProperty({ type: 'string', pattern: '^[A-Za-z]{1,20}$' })
-  @Matches(/^[A-Za-z]{1,20}$/, { message: '$property must be given, such as GET.' })
+  @Input.Matching(METHOD, 'be given, such as GET', { pattern: METHOD.source })
   readonly method!: string;
 
   @ApiProperty({ type: 'string', maxLength: LONGEST, description: 'As it was sent.' })
@@ -33,16 +36,12 @@ export class SignatureQuestionDto {
   @MinLength(1, { message: '$property must be given: that of the URL as it was sent.' })
   readonly path!: string;
 
-  @ApiPropertyOptional({ type: 'string', maxLength: 200, description: 'X-API-REQUEST, of calls.' })
-  @IsOptional()
-  @MaxLength(200, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
+  @Input.Optional()
+  @Input.TextUpTo(200, { maxLength: 200, description: 'X-API-REQUEST, of calls.' })
   readonly requestId?: string;
 
-  @ApiPropertyOptional({ type: 'string', maxLength: LONGEST_BODY, description: 'As it was sent.' })
-  @IsOptional()
-  @MaxLength(LONGEST_BODY, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
+  @Input.Optional()
+  @Input.TextUpTo(LONGEST_BODY, { maxLength: LONGEST_BODY, description: 'As it was sent.' })
   readonly body?: string;
 
   @ApiProperty({ type: 'string', maxLength: LONGEST, description: 'The one that was made.' })
@@ -53,16 +52,12 @@ export class SignatureQuestionDto {
 
 @ApiSchema({ name: 'SignatureExplanation' })
 export class SignatureExplanationBody {
-  @ApiProperty({ type: 'string', description: 'What is signed: method, path, request id, body.' })
-  readonly content!: string;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly matches!: boolean;
-
-  @ApiProperty({
-    type: [String],
-    description: 'What made the other signature, reproduced to the last bit; empty: not known.',
-  })
+  @Field.Text('What is signed: method, path, request id, body.') readonly content!: string;
+  @Field.Flag() readonly matches!: boolean;
+  @Field.ListOf(
+    String,
+    'What made the other signature, reproduced to the last bit; empty: not known.',
+  )
   readonly mistakes!: string[];
 }
 

@@ -8,11 +8,11 @@ import { HttpProblem } from '#libs/service';
 import { mintGrant } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
+import * as Field from '../http/fields.js';
 import { Secrets } from '../secrets.module.js';
 import { askApi } from './api-request.js';
 import { baseString, BaseStringBody, verifies } from './base-string.js';
 import { OwnSecrets } from './own-secrets.js';
-import { MAYBE_TEXT } from './page.dto.js';
 
 const PATH = '/api/staking/snapshots';
 const GRANT_MS = 15_000;
@@ -20,7 +20,7 @@ const TOO_LONG = { message: '$property is too long.' };
 
 /** Whatever is given is sent: what the api says of a mistake is to be seen as well. */
 export class SnapshotQueryDto {
-  @ApiProperty({ type: 'string', description: 'The beginning of the key that asks.' })
+  @Field.Text('The beginning of the key that asks.')
   @Matches(KEY_PREFIX, { message: '$property must be the beginning of one of your keys.' })
   readonly keyPrefix!: string;
 
@@ -40,41 +40,21 @@ export class SnapshotQueryDto {
 
 @ApiSchema({ name: 'AnswerHeader' })
 export class HeaderBody {
-  @ApiProperty({ type: 'string' })
-  readonly name!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly value!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Text() readonly value!: string;
 }
 
 @ApiSchema({ name: 'SnapshotAnswer' })
 export class SnapshotAnswerBody {
-  @ApiProperty({ type: 'string', description: 'The request target.' })
-  readonly target!: string;
-
-  @ApiProperty({ type: 'integer' })
-  readonly status!: number;
-
-  @ApiProperty({ type: [HeaderBody], description: 'As they came, in their order.' })
-  readonly headers!: HeaderBody[];
-
-  @ApiProperty({ type: 'string', description: 'Byte for byte.' })
-  readonly body!: string;
-
-  @ApiProperty({ type: BaseStringBody })
-  readonly baseString!: BaseStringBody;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'X-API-SIGNATURE.' })
-  readonly signature!: string | null;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly verifies!: boolean;
-
-  @ApiProperty({ type: 'integer', description: 'Milliseconds.' })
-  readonly durationMs!: number;
-
-  @ApiProperty({ type: 'string', description: 'The same request by hand; the key is not in it.' })
-  readonly curl!: string;
+  @Field.Text('The request target.') readonly target!: string;
+  @Field.Whole() readonly status!: number;
+  @Field.ListOf(HeaderBody, 'As they came, in their order.') readonly headers!: HeaderBody[];
+  @Field.Text('Byte for byte.') readonly body!: string;
+  @Field.Nested(BaseStringBody) readonly baseString!: BaseStringBody;
+  @Field.TextOrNull('X-API-SIGNATURE.') readonly signature!: string | null;
+  @Field.Flag() readonly verifies!: boolean;
+  @Field.Whole('Milliseconds.') readonly durationMs!: number;
+  @Field.Text('The same request by hand; the key is not in it.') readonly curl!: string;
 }
 
 /** A snapshot as the partner's own code would get it: a real request to the api, which answers the holder of the key. */

@@ -1,115 +1,53 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import {
-  IsBoolean,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ApiSchema } from '@nestjs/swagger';
 import { type OwnStanding } from '#libs/db';
 import { KEY_PREFIX, LONGEST_OVERLAP_HOURS } from '#libs/operations';
-import { MAYBE_TEXT, MAYBE_TIME, text, TIME } from './page.dto.js';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
+import { text } from './page.dto.js';
 
 @ApiSchema({ name: 'OwnCredential' })
 export class CredentialBody {
-  @ApiProperty({ type: 'string', description: 'The beginning of the key.' })
-  readonly keyPrefix!: string;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty({ ...MAYBE_TIME, description: 'To the minute.' })
-  readonly lastUsedAt!: string | null;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly revokedAt!: string | null;
-
-  @ApiProperty({ ...MAYBE_TIME, description: 'It was replaced, and works until then.' })
-  readonly endsAt!: string | null;
-
-  @ApiProperty({ type: 'boolean', description: 'Whether it works now.' })
-  readonly isActive!: boolean;
+  @Field.Text('The beginning of the key.') readonly keyPrefix!: string;
+  @Field.Time() readonly createdAt!: string;
+  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: string | null;
+  @Field.TimeOrNull() readonly revokedAt!: string | null;
+  @Field.TimeOrNull('It was replaced, and works until then.') readonly endsAt!: string | null;
+  @Field.Flag('Whether it works now.') readonly isActive!: boolean;
 }
 
 @ApiSchema({ name: 'OwnCallback' })
 export class CallbackBody {
-  @ApiProperty({ type: 'string' })
-  readonly url!: string;
-
-  @ApiProperty({ type: 'string', description: 'A decimal number, as are all amounts.' })
-  readonly usdPerPoint!: string;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly bonusFromPoints!: string | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly bonusRate!: string | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly minPoints!: string | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly maxPoints!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'Whole tokens in a UTC day.' })
-  readonly dailyTokenBudget!: string | null;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly confirms!: boolean;
-
-  @ApiProperty({ type: [String] })
-  readonly capabilities!: string[];
-
-  @ApiProperty({ type: 'boolean', description: 'No new redemptions are taken.' })
-  readonly paused!: boolean;
-
-  @ApiProperty(TIME)
-  readonly updatedAt!: string;
+  @Field.Text() readonly url!: string;
+  @Field.Text('A decimal number, as are all amounts.') readonly usdPerPoint!: string;
+  @Field.TextOrNull() readonly bonusFromPoints!: string | null;
+  @Field.TextOrNull() readonly bonusRate!: string | null;
+  @Field.TextOrNull() readonly minPoints!: string | null;
+  @Field.TextOrNull() readonly maxPoints!: string | null;
+  @Field.TextOrNull('Whole tokens in a UTC day.') readonly dailyTokenBudget!: string | null;
+  @Field.Flag() readonly confirms!: boolean;
+  @Field.ListOf(String) readonly capabilities!: string[];
+  @Field.Flag('No new redemptions are taken.') readonly paused!: boolean;
+  @Field.Time() readonly updatedAt!: string;
 }
 
 @ApiSchema({ name: 'OwnMember' })
 export class MemberBody {
-  @ApiProperty({ type: 'string', description: 'How they sign in, and as whom.' })
-  readonly subject!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly name!: string;
-
-  @ApiProperty(TIME)
-  readonly addedAt!: string;
+  @Field.Text('How they sign in, and as whom.') readonly subject!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Time() readonly addedAt!: string;
 }
 
 @ApiSchema({ name: 'OwnStanding' })
 export class StandingBody {
-  @ApiProperty({ type: 'string', format: 'uuid' })
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly name!: string;
-
-  @ApiProperty({ type: 'integer', description: 'Requests per second in the long run.' })
-  readonly rate!: number;
-
-  @ApiProperty({ type: 'integer', description: 'Requests at once after a pause.' })
-  readonly burst!: number;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty({ type: 'string', description: 'Where the api is reached.' })
-  readonly apiUrl!: string;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/OwnCallback' }, { type: 'null' }] })
-  readonly callback!: CallbackBody | null;
-
-  @ApiProperty({ type: [CredentialBody], description: 'Newest first.' })
-  readonly credentials!: CredentialBody[];
-
-  @ApiProperty({ type: [MemberBody] })
-  readonly members!: MemberBody[];
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Whole('Requests per second in the long run.') readonly rate!: number;
+  @Field.Whole('Requests at once after a pause.') readonly burst!: number;
+  @Field.Time() readonly createdAt!: string;
+  @Field.Text('Where the api is reached.') readonly apiUrl!: string;
+  @Field.NestedOrNull(CallbackBody) readonly callback!: CallbackBody | null;
+  @Field.ListOf(CredentialBody, 'Newest first.') readonly credentials!: CredentialBody[];
+  @Field.ListOf(MemberBody) readonly members!: MemberBody[];
 }
 
 export function standingBody(own: OwnStanding, apiUrl: string, nowMs: number): StandingBody {
@@ -143,64 +81,41 @@ function credentialBody(one: OwnStanding['credentials'][number], nowMs: number):
   };
 }
 
-const KEY = {
-  type: 'string',
-  pattern: KEY_PREFIX.source,
-  description: 'The beginning of the key.',
-} as const;
-const KEY_FAULT = { message: '$property must be the beginning of a key: svck_ and 1 to 7 more.' };
-const HOURS_FAULT = {
-  message: `$property must be whole hours, 0 to ${LONGEST_OVERLAP_HOURS} (30 days).`,
-};
-
 export class KeyDto {
-  @ApiProperty(KEY)
-  @Matches(KEY_PREFIX, KEY_FAULT)
+  @Input.Matching(KEY_PREFIX, 'be the beginning of a key: svck_ and 1 to 7 more', {
+    ...{ pattern: KEY_PREFIX.source, description: 'The beginning of the key.' },
+  })
   readonly keyPrefix!: string;
 }
 
 @ApiSchema({ name: 'OwnRotation' })
 export class RotationDto extends KeyDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: LONGEST_OVERLAP_HOURS })
-  @Max(LONGEST_OVERLAP_HOURS, HOURS_FAULT)
-  @Min(0, HOURS_FAULT)
-  @IsInt(HOURS_FAULT)
+  @Input.Whole(
+    { minimum: 0, maximum: LONGEST_OVERLAP_HOURS },
+    `be whole hours, 0 to ${LONGEST_OVERLAP_HOURS} (30 days)`,
+  )
   readonly overlapHours!: number;
 }
 
 @ApiSchema({ name: 'OwnRevocation' })
 export class RevocationDto extends KeyDto {
-  @ApiPropertyOptional({ type: 'boolean', description: 'Also the last one that lasts.' })
-  @IsOptional()
-  @IsBoolean({ message: '$property must be true or false.' })
-  readonly force?: boolean;
+  @Input.Optional() @Input.Flag('Also the last one that lasts.') readonly force?: boolean;
 }
 
 @ApiSchema({ name: 'OwnIssuedCredential' })
 export class IssuedBody {
-  @ApiProperty({ type: 'string', description: 'Shown this once.' })
-  readonly apiKey!: string;
-
-  @ApiProperty({ type: 'string', description: 'Shown this once.' })
-  readonly sharedSecret!: string;
-
-  @ApiProperty({ type: 'string', description: 'The beginning of the key that it replaces.' })
-  readonly replaced!: string;
-
-  @ApiProperty({ ...TIME, description: 'Until then the replaced one works.' })
-  readonly goodUntil!: string;
+  @Field.Text('Shown this once.') readonly apiKey!: string;
+  @Field.Text('Shown this once.') readonly sharedSecret!: string;
+  @Field.Text('The beginning of the key that it replaces.') readonly replaced!: string;
+  @Field.Time('Until then the replaced one works.') readonly goodUntil!: string;
 }
 
 @ApiSchema({ name: 'OwnRevoked' })
 export class RevokedBody {
-  @ApiProperty({ type: 'integer', description: 'Credentials that still work.' })
-  readonly left!: number;
+  @Field.Whole('Credentials that still work.') readonly left!: number;
 }
 
 @ApiSchema({ name: 'OwnMemberChoice' })
 export class MemberChoice {
-  @ApiProperty({ type: 'string', maxLength: 512 })
-  @MaxLength(512, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
-  readonly subject!: string;
+  @Input.TextUpTo(512, { maxLength: 512 }) readonly subject!: string;
 }

@@ -5,8 +5,9 @@ import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { webhookEventId } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { UUID } from '../http/fields.js';
 import { OwnRows } from './own-rows.js';
-import { PAGE_SIZE, UUID, UUID_PATTERN } from './page.dto.js';
+import { PAGE_SIZE, UUID_PATTERN } from './page.dto.js';
 import { refusable } from './refusable.js';
 import {
   eventBody,

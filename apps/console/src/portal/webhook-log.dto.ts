@@ -1,5 +1,5 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional, Matches } from 'class-validator';
+import { ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
 import {
   EVENT_STATES,
   type LoggedAttempt,
@@ -7,13 +7,12 @@ import {
   messageId,
   type WebhookEventState,
 } from '#libs/db';
-import { ID_PATTERN, MAYBE_TEXT, MAYBE_TIME, text, TIME } from './page.dto.js';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
+import { BeforeNumber, text } from './page.dto.js';
 
 export class WebhookEventsQuery {
-  @ApiPropertyOptional({ type: 'string', pattern: ID_PATTERN.source, description: 'See `next`.' })
-  @IsOptional()
-  @Matches(ID_PATTERN, { message: '$property must be `next` of the page before.' })
-  readonly before?: string;
+  @Input.Optional() @BeforeNumber() readonly before?: string;
 
   @ApiPropertyOptional({ enum: EVENT_STATES })
   @IsOptional()
@@ -23,77 +22,39 @@ export class WebhookEventsQuery {
 
 @ApiSchema({ name: 'WebhookEvent' })
 export class WebhookEventBody {
-  @ApiProperty({ type: 'string', description: '`webhook-id`.' })
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly type!: string;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: 'Whose events are sent one after the other.' })
+  @Field.Text('`webhook-id`.') readonly id!: string;
+  @Field.Text() readonly type!: string;
+  @Field.TextOrNull('Whose events are sent one after the other.')
   readonly walletAddress!: string | null;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty({ enum: EVENT_STATES })
-  readonly state!: WebhookEventState;
-
-  @ApiProperty({ type: 'integer', description: 'Since it was made or replayed.' })
-  readonly attempts!: number;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly finishedAt!: string | null;
-
-  @ApiProperty({ type: 'integer', nullable: true })
-  readonly lastStatus!: number | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly lastError!: string | null;
+  @Field.Time() readonly createdAt!: string;
+  @Field.OneOf(EVENT_STATES) readonly state!: WebhookEventState;
+  @Field.Whole('Since it was made or replayed.') readonly attempts!: number;
+  @Field.TimeOrNull() readonly finishedAt!: string | null;
+  @Field.WholeOrNull() readonly lastStatus!: number | null;
+  @Field.TextOrNull() readonly lastError!: string | null;
 }
 
 @ApiSchema({ name: 'WebhookEvents' })
 export class WebhookEventsBody {
-  @ApiProperty({ type: [WebhookEventBody], description: 'Newest first.' })
-  readonly events!: WebhookEventBody[];
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`before` of the next page.' })
-  readonly next!: string | null;
+  @Field.ListOf(WebhookEventBody, 'Newest first.') readonly events!: WebhookEventBody[];
+  @Field.TextOrNull('`before` of the next page.') readonly next!: string | null;
 }
 
 @ApiSchema({ name: 'WebhookAttempt' })
 export class WebhookAttemptBody {
-  @ApiProperty(TIME)
-  readonly at!: string;
-
-  @ApiProperty({ enum: ['delivered', 'failed', 'gone'] })
-  readonly outcome!: string;
-
-  @ApiProperty({ type: 'integer', nullable: true })
-  readonly status!: number | null;
-
-  @ApiProperty(MAYBE_TEXT)
-  readonly error!: string | null;
-
-  @ApiProperty({ type: 'integer' })
-  readonly durationMs!: number;
-
-  @ApiProperty({ type: 'object', additionalProperties: true, description: 'Headers.' })
-  readonly request!: object;
-
-  @ApiProperty({
-    ...{ type: 'object', additionalProperties: true },
-    description: 'Headers, and the beginning of the body.',
-  })
-  readonly answer!: object;
+  @Field.Time() readonly at!: string;
+  @Field.OneOf(['delivered', 'failed', 'gone']) readonly outcome!: string;
+  @Field.WholeOrNull() readonly status!: number | null;
+  @Field.TextOrNull() readonly error!: string | null;
+  @Field.Whole() readonly durationMs!: number;
+  @Field.Json('Headers.') readonly request!: object;
+  @Field.Json('Headers, and the beginning of the body.') readonly answer!: object;
 }
 
 @ApiSchema({ name: 'WebhookHistory' })
 export class WebhookHistoryBody extends WebhookEventBody {
-  @ApiProperty({ type: 'string', description: 'The bytes that are sent and signed.' })
-  readonly payload!: string;
-
-  @ApiProperty({ type: [WebhookAttemptBody], description: 'Newest first.' })
-  readonly history!: WebhookAttemptBody[];
+  @Field.Text('The bytes that are sent and signed.') readonly payload!: string;
+  @Field.ListOf(WebhookAttemptBody, 'Newest first.') readonly history!: WebhookAttemptBody[];
 }
 
 type Fields<Body> = { readonly [Name in keyof Body]: Body[Name] };

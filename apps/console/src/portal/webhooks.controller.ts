@@ -19,8 +19,8 @@ import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
+import { UUID } from '../http/fields.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { UUID } from './page.dto.js';
 import { refusable } from './refusable.js';
 import {
   MadeWebhookBody,

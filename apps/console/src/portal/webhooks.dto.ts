@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -25,8 +25,9 @@ import {
   type WebhookTopic,
 } from '#libs/domain';
 import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
-import { IsMoment } from '../http/moment.js';
-import { MAYBE_TEXT, MAYBE_TIME, text, TIME, UUID } from './page.dto.js';
+import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
+import { text } from './page.dto.js';
 
 const AMOUNT = /^\d{1,78}$/;
 const AMOUNT_FAULT = { message: '$property must be a whole number in the smallest unit.' };
@@ -34,11 +35,11 @@ const AMOUNT_TEXT = { type: 'string', pattern: AMOUNT.source } as const;
 
 @ApiSchema({ name: 'TierRule' })
 export class TierRuleDto {
-  @ApiProperty({ enum: TIER_MEASURES })
+  @Field.OneOf(TIER_MEASURES)
   @IsIn(TIER_MEASURES)
   readonly measure!: TierMeasure;
 
-  @ApiProperty({ type: 'integer', description: 'Of the average 2 to 30, else 1.' })
+  @Field.Whole('Of the average 2 to 30, else 1.')
   @IsInt()
   @Min(1)
   @Max(LONGEST_AVERAGE_DAYS)
@@ -55,31 +56,9 @@ export class TierRuleDto {
   readonly hysteresis!: string;
 }
 
-@ApiSchema({ name: 'WebhookChange' })
-export class WebhookChangeDto {
-  @ApiPropertyOptional({ type: 'string', description: '`https://`, public, without a query.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(2000)
-  readonly url?: string;
-
-  @ApiPropertyOptional({ isArray: true, enum: WEBHOOK_TOPICS })
-  @IsOptional()
-  @IsArray()
-  @ArrayMaxSize(WEBHOOK_TOPICS.length)
-  @IsIn(WEBHOOK_TOPICS, { each: true })
-  readonly topics?: WebhookTopic[];
-
-  @ApiPropertyOptional({ type: TierRuleDto })
-  @IsOptional()
-  @ValidateNested()
-  @Type(() => TierRuleDto)
-  readonly rule?: TierRuleDto;
-}
-
 @ApiSchema({ name: 'NewWebhook' })
 export class NewWebhookDto {
-  @ApiProperty({ type: 'string', description: '`https://`, public, without a query.' })
+  @Field.Text('`https://`, public, without a query.')
   @IsString()
   @MaxLength(2000)
   readonly url!: string;
@@ -97,9 +76,12 @@ export class NewWebhookDto {
   readonly rule?: TierRuleDto;
 }
 
+@ApiSchema({ name: 'WebhookChange' })
+export class WebhookChangeDto extends PartialType(NewWebhookDto) {}
+
 @ApiSchema({ name: 'WebhookPause' })
 export class PauseDto {
-  @ApiProperty({ type: 'boolean' })
+  @Field.Flag()
   @IsBoolean()
   readonly paused!: boolean;
 }
@@ -121,10 +103,7 @@ export class ReplayDto {
   @MaxLength(64)
   readonly event?: string;
 
-  @ApiPropertyOptional({ ...TIME, description: 'All that came about then or later.' })
-  @IsOptional()
-  @IsMoment()
-  readonly since?: string;
+  @Input.Optional() @Input.Moment('All that came about then or later.') readonly since?: string;
 
   @ApiPropertyOptional({ type: 'boolean', description: 'Also those that were delivered.' })
   @IsOptional()
@@ -134,74 +113,48 @@ export class ReplayDto {
 
 @ApiSchema({ name: 'Webhook' })
 export class WebhookBody {
-  @ApiProperty(UUID)
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string' })
-  readonly url!: string;
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly url!: string;
 
   @ApiProperty({ isArray: true, enum: WEBHOOK_TOPICS })
   readonly topics!: readonly string[];
-
-  @ApiProperty({ type: 'string', description: 'Whose sealed days and tiers are told.' })
-  readonly stakeSet!: string;
+  @Field.Text('Whose sealed days and tiers are told.') readonly stakeSet!: string;
 
   @ApiProperty({ type: TierRuleDto, nullable: true })
   readonly rule!: TierRuleDto | null;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly pausedAt!: string | null;
-
-  @ApiProperty({ ...MAYBE_TEXT, description: '`gone`: its address answered 410.' })
-  readonly pausedBecause!: string | null;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty(MAYBE_TIME)
-  readonly rotatedAt!: string | null;
-
-  @ApiProperty({ ...MAYBE_TIME, description: 'When something was delivered last.' })
-  readonly lastDeliveredAt!: string | null;
-
-  @ApiProperty({ type: 'integer', description: 'Events neither delivered nor given up.' })
-  readonly waiting!: number;
+  @Field.TimeOrNull() readonly pausedAt!: string | null;
+  @Field.TextOrNull('`gone`: its address answered 410.') readonly pausedBecause!: string | null;
+  @Field.Time() readonly createdAt!: string;
+  @Field.TimeOrNull() readonly rotatedAt!: string | null;
+  @Field.TimeOrNull('When something was delivered last.') readonly lastDeliveredAt!: string | null;
+  @Field.Whole('Events neither delivered nor given up.') readonly waiting!: number;
 }
 
 @ApiSchema({ name: 'Webhooks' })
 export class WebhooksBody {
-  @ApiProperty({ type: [WebhookBody] })
-  readonly webhooks!: WebhookBody[];
+  @Field.ListOf(WebhookBody) readonly webhooks!: WebhookBody[];
 }
 
 @ApiSchema({ name: 'MadeWebhook' })
 export class MadeWebhookBody {
-  @ApiProperty(UUID)
-  readonly id!: string;
-
-  @ApiProperty({ type: 'string', description: 'Signs what is sent; shown this once.' })
-  readonly secret!: string;
+  @Field.Uuid() readonly id!: string;
+  @Field.Text('Signs what is sent; shown this once.') readonly secret!: string;
 }
 
 @ApiSchema({ name: 'RotatedWebhook' })
 export class RotatedWebhookBody {
-  @ApiProperty({ type: 'string', description: 'Shown this once.' })
-  readonly secret!: string;
-
-  @ApiProperty({ ...TIME, description: 'The one of before signs until then.' })
-  readonly goodUntil!: string;
+  @Field.Text('Shown this once.') readonly secret!: string;
+  @Field.Time('The one of before signs until then.') readonly goodUntil!: string;
 }
 
 @ApiSchema({ name: 'WebhookTest' })
 export class TestBody {
-  @ApiProperty({ type: 'string', description: '`webhook-id`.' })
-  readonly event!: string;
+  @Field.Text('`webhook-id`.') readonly event!: string;
 }
 
 @ApiSchema({ name: 'ReplayedWebhook' })
 export class ReplayedBody {
-  @ApiProperty({ type: 'integer' })
-  readonly events!: number;
+  @Field.Whole() readonly events!: number;
 }
 
 export function webhookBody(one: WebhookSubscription): WebhookBody {

@@ -32,9 +32,10 @@ export interface IndexFacts {
   readonly synced: boolean;
 }
 
-type IndexWrite = Pick<IndexBatch, 'head' | 'changes' | 'days' | 'newDays' | 'total' | 'blocks'> & {
-  readonly facts: IndexFacts;
-};
+type IndexRows = Omit<
+  IndexBatch,
+  'fence' | 'previousHead' | 'finalised' | 'verifiedNumber' | 'synced'
+>;
 
 export class IndexWriter {
   /** Those that changed last are at the end. */
@@ -146,14 +147,14 @@ export class IndexWriter {
     await this.settled();
     const { number, hash, timestampSeconds } = answer.head;
     const final = facts.finalised?.number;
-    this.write({
+    const rows: IndexRows = {
       head: { number, hash, timestampSeconds },
       changes: folded.changes,
       ...this.splitDays(folded.days),
       total: this.state.total + folded.totalDelta,
       blocks: answer.headers.filter((block) => final === undefined || block.number >= final),
-      facts,
-    });
+    };
+    this.write(rows, facts);
     for (const [wallet, walletState] of folded.states) {
       this.wallets.delete(wallet);
       this.wallets.set(wallet, walletState);
@@ -165,7 +166,7 @@ export class IndexWriter {
   async note(facts: IndexFacts): Promise<void> {
     await this.settled();
     const { head, total } = this.state;
-    this.write({ head, total, changes: [], days: [], blocks: [], facts });
+    this.write({ head, total, changes: [], days: [], blocks: [] }, facts);
     await this.settled();
   }
 
@@ -191,7 +192,7 @@ export class IndexWriter {
   }
 
   /** A wallet's day has a row already where its newest change so far is of that day. */
-  private splitDays(all: readonly BalanceDay[]): Required<Pick<IndexBatch, 'days' | 'newDays'>> {
+  private splitDays(all: readonly BalanceDay[]): { days: BalanceDay[]; newDays: BalanceDay[] } {
     const days: BalanceDay[] = [];
     const newDays: BalanceDay[] = [];
     for (const day of all) {
@@ -203,9 +204,8 @@ export class IndexWriter {
   }
 
   /** Begins a transaction; `settled` tells how it ended. */
-  private write(write: IndexWrite): void {
+  private write(rows: IndexRows, facts: IndexFacts): void {
     const { state } = this;
-    const { facts, ...rows } = write;
     const finalised = facts.finalised ?? state.finalised;
     const verifiedNumber = facts.verifiedNumber ?? state.verifiedNumber;
     const next = { ...state, head: rows.head, total: rows.total, finalised, verifiedNumber };

@@ -57,7 +57,7 @@ export class RangeApplier {
     this.suspects.forgetUpTo(writer.state.verifiedNumber ?? -1n);
     this.eventsRead += answer.events;
     this.metrics.applied(answer, changes);
-    this.progress.applied(answer, heads.latest.number);
+    this.progress.applied(answer, answer.events, heads.latest.number);
     return true;
   }
 

@@ -24,8 +24,8 @@ import { looseLimits } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
 import { IndexStatus } from '../follow/index-status.js';
 import {
-  AUDIT_POOL,
-  AUDIT_READER,
+  BESIDE_POOL,
+  BESIDE_READER,
   INDEX_OPTIONS,
   indexOptionsOf,
   RPC_OBSERVER,
@@ -76,13 +76,13 @@ export class ConnectionsModule implements OnApplicationShutdown {
           new RpcPool({ urls, clock, observer: status.observedBy(observer, clock) }),
       },
       {
-        provide: AUDIT_POOL,
+        provide: BESIDE_POOL,
         inject: [CLOCK, RPC_OBSERVER],
         useFactory: (clock: Clock, observer: RpcObserver) => new RpcPool({ urls, clock, observer }),
       },
       { provide: READER_OPTIONS, inject: [STAKES], useFactory: readerOptions(settings, logger) },
       provide(ChainReader, RpcPool, READER_OPTIONS),
-      { ...provide(ChainReader, AUDIT_POOL, READER_OPTIONS), provide: AUDIT_READER },
+      { ...provide(ChainReader, BESIDE_POOL, READER_OPTIONS), provide: BESIDE_READER },
       provide(LogSource, RpcPool, INDEX_OPTIONS),
     ];
     return { module: ConnectionsModule, global: true, providers, exports: providers };

@@ -33,7 +33,7 @@ function read(ranges: number, blocks: number, everyMs: number, chainHead = CHAIN
     const to = from + BigInt(blocks) - 1n;
     nowMs += everyMs;
     status.chainHeadNumber = chainHead;
-    progress.applied({ from, to, events: 2 }, chainHead);
+    progress.applied({ from, to }, 2, chainHead);
     status.head = { ...aBlock(1), number: to };
   }
 }

@@ -1,5 +1,5 @@
 /** How far the index is on its way to the chain's newest block, how fast, and when it will be there: for log, health and metrics. */
-import { type RangeAnswer } from '#libs/chain';
+import { type BlockRange } from '#libs/chain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexStatus } from './index-status.js';
@@ -43,17 +43,17 @@ export class BackfillProgress {
   ) {}
 
   /** A range was written. */
-  applied(answer: Pick<RangeAnswer, 'from' | 'to' | 'events'>, chainHead: bigint): void {
+  applied({ from, to }: BlockRange, events: number, chainHead: bigint): void {
     const atMs = this.clock.nowMs();
     if (this.since === undefined) {
-      this.since = { atMs, block: answer.from };
+      this.since = { atMs, block: from };
       this.lineAtMs = atMs;
     }
-    this.record({ atMs, block: answer.to });
-    this.events += answer.events;
-    const isLevel = answer.to >= chainHead;
+    this.record({ atMs, block: to });
+    this.events += events;
+    const isLevel = to >= chainHead;
     if (isLevel || atMs - this.lineAtMs >= LINE_EVERY_MS)
-      this.logProgress(this.since, answer, chainHead);
+      this.logProgress(this.since, to, chainHead);
     if (!isLevel) return;
     this.since = undefined;
     this.events = 0;
@@ -102,7 +102,7 @@ export class BackfillProgress {
     this.readings = [...this.readings.slice(Math.max(0, base)), reading];
   }
 
-  private logProgress(since: Reading, { to }: Pick<RangeAnswer, 'to'>, chainHead: bigint): void {
+  private logProgress(since: Reading, to: bigint, chainHead: bigint): void {
     const { clock, logger } = this;
     const nowMs = clock.nowMs();
     const blocks = to - since.block + 1n;

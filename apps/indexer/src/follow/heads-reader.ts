@@ -22,7 +22,7 @@ import { type SuspectRanges, type VerificationPolicy } from '../verify/verificat
 import { type ChainHeads } from './next-step.js';
 
 /** One request's answer at the chain's tip. */
-export interface ReadTip extends Tip {
+interface ReadTip extends Tip {
   readonly heads: ChainHeads;
 }
 

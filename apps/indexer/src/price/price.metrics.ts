@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from '#libs/service';
 import { type Price } from '#libs/db';
 import { type SourceReading } from '#libs/price';
 
-export type ReadingResult = 'stored' | 'older' | 'held' | 'refused' | 'failed';
+type ReadingResult = 'stored' | 'older' | 'held' | 'refused' | 'failed';
 
 const RESULTS: readonly ReadingResult[] = ['stored', 'older', 'held', 'refused', 'failed'];
 

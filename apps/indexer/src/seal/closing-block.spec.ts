@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type BlockHash, type BlockHeader } from '#libs/domain';
-import { findClosingBlock } from './closing-block.js';
-import { dueDays } from './due-days.js';
+import { dueDays, findClosingBlock } from './closing-block.js';
 
 const hashOf = (number: number): BlockHash =>
   `0x${number.toString(16).padStart(64, '0')}` as BlockHash;

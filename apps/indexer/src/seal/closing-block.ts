@@ -1,12 +1,35 @@
-/** Finds the last block of a UTC day among the final ones, by asking for some headers at once and again between two of them. */
-import { type BlockHeader, type BlockRef, RetryableError } from '#libs/domain';
+/** Which days are to be sealed now, and the last block of each. */
+import { type BlockHeader, type BlockRef, dayOf, RetryableError } from '#libs/domain';
+
+interface SealStanding {
+  /** The newest block that is indexed, final and verified. */
+  readonly settled: BlockRef;
+  /** The first day that is sealed; where none is, that of the first block that is indexed. */
+  readonly firstDay: number;
+  /** The newest day that is sealed. */
+  readonly newestDay: number | null;
+  /** Sealed days from this one on have to be worked out again. */
+  readonly recheckFrom: number | null;
+}
+
+export interface DueDays {
+  readonly from: number;
+  /** The last one; below `from` where there is none. */
+  readonly to: number;
+}
+
+/** Without gaps: those that have to be worked out again, then those that are not sealed yet. */
+export function dueDays(standing: SealStanding): DueDays {
+  const { settled, firstDay, newestDay, recheckFrom } = standing;
+  const next = newestDay === null ? firstDay : newestDay + 1;
+  const from = recheckFrom === null ? next : Math.min(next, Math.max(firstDay, recheckFrom));
+  return { from, to: dayOf(settled.timestampSeconds) - 1 };
+}
 
 /** @returns in the order of the numbers; undefined where the node has no such block */
-export type ReadHeaders = (
-  numbers: readonly bigint[],
-) => Promise<readonly (BlockHeader | undefined)[]>;
+type ReadHeaders = (numbers: readonly bigint[]) => Promise<readonly (BlockHeader | undefined)[]>;
 
-export interface ClosingSearch {
+interface ClosingSearch {
   /** The first second that does not belong to the day any more; Unix time. */
   readonly endSeconds: number;
   /** A block dated before the end. */
@@ -20,7 +43,7 @@ const NEAR = [-200n, -20n, -1n, 0n, 1n, 20n, 200n];
 const PARTS = 8n;
 
 /**
- * The last block dated before the end. The one after it is dated at the end or later, and names it as its parent.
+ * The last block dated before the end, found by asking for some headers at once and again between two of them. The one after it is dated at the end or later, and names it as its parent.
  * @throws RetryableError where nodes contradict each other, or a block is missing
  */
 export async function findClosingBlock(

@@ -21,7 +21,7 @@ export type SealReply =
   | { readonly outcome?: never; readonly failure: Failure };
 
 /** A day that was not sealed; nothing was written of it. */
-export class SealFailedError extends RetryableError {}
+class SealFailedError extends RetryableError {}
 
 /** What it holds beside flat buffers; those of a million wallets take 350 MB. */
 const HEAP_MB = 512;

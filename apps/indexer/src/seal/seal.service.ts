@@ -9,10 +9,9 @@ import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { type Lead, IndexStatus } from '../follow/index-status.js';
 import { LeadingWork } from '../follow/leading-work.js';
-import { AUDIT_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
+import { BESIDE_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
 import { IndexerSettings } from '../indexer.env.js';
-import { findClosingBlock } from './closing-block.js';
-import { type DueDays, dueDays } from './due-days.js';
+import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
 import { SealThread } from './seal-thread.js';
 
@@ -50,7 +49,7 @@ export class SealService implements BeforeApplicationShutdown {
     @Inject(IndexStore) private readonly index: IndexStore,
     @Inject(SealedDayStore) private readonly days: SealedDayStore,
     @Inject(SealWriter) private readonly writer: SealWriter,
-    @Inject(AUDIT_READER) private readonly reader: ChainReader,
+    @Inject(BESIDE_READER) private readonly reader: ChainReader,
     @Inject(IndexStatus) status: IndexStatus,
     @Inject(IndexerSettings) private readonly settings: IndexerSettings,
     @Inject(INDEX_OPTIONS) private readonly options: IndexOptions,

@@ -56,6 +56,7 @@ function readerBehind(other: IndexOptions): ChainReader {
     stakeTotal: () => Promise.resolve(0n),
     stakeBalances: () => Promise.resolve([0n]),
     endpoints: ['node#1'],
+    unansweredViews: [],
     hasTotal: true,
   } as Partial<ChainReader> as ChainReader;
 }

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 it('names both endpoints and what to do, once a minute', () => {
   for (let second = 0; second < 90; second++, nowMs += 1000) {
-    log.differ({ answer: ANSWER, other: 'two.example#1', differingBlocks: 10 });
+    log.differ({ ...ANSWER, other: 'two.example#1', differingBlocks: 10 });
   }
   const told = {
     level: 'warn',
@@ -37,7 +37,7 @@ it('names both endpoints and what to do, once a minute', () => {
 });
 
 it('says it of one endpoint that contradicts itself', () => {
-  log.differ({ answer: ANSWER, other: ANSWER.endpoint, differingBlocks: 1 });
+  log.differ({ ...ANSWER, other: ANSWER.endpoint, differingBlocks: 1 });
   expect(lines).toMatchObject([
     {
       endpoints: ['one.example#1'],

@@ -3,6 +3,7 @@
  * the block at the end, and the contract's total. With one provider it is the same question again, in the mode `wallets` only.
  */
 import {
+  type BlockRange,
   type ChainReader,
   type Comparison,
   type FetchOptions,
@@ -77,7 +78,8 @@ export class RangeAgreement {
       if (!hasOtherProvider) this.confirmations = 2;
       agreeing = 0;
       const differingBlocks = told.differing.length;
-      this.disagreements.differ({ answer, other: told.endpoint, differingBlocks });
+      const { from, to, endpoint } = answer;
+      this.disagreements.differ({ from, to, endpoint, other: told.endpoint, differingBlocks });
       // The last one stays: nothing is taken that was not compared.
       if (left > 1) answer = await this.source.fetch(answer, options);
     }
@@ -130,8 +132,8 @@ function agreed(answer: RangeAnswer, told: Comparison): Agreement {
 
 const A_LINE_EVERY_MS = 60_000;
 
-interface Disagreement {
-  readonly answer: Pick<RangeAnswer, 'from' | 'to' | 'endpoint'>;
+interface Disagreement extends BlockRange {
+  readonly endpoint: string;
   /** The endpoint that told something else; the same one where it was asked twice. */
   readonly other: string;
   readonly differingBlocks: number;
@@ -147,14 +149,13 @@ export class DisagreementLog {
     private readonly logger: Logger,
   ) {}
 
-  differ({ answer, other, differingBlocks }: Disagreement): void {
+  differ({ from, to, endpoint, other, differingBlocks }: Disagreement): void {
     this.sinceLine++;
     const nowMs = this.clock.nowMs();
     if (nowMs - this.saidAtMs < A_LINE_EVERY_MS) return;
-    const { from: fromBlock, to: toBlock, endpoint } = answer;
     const endpoints = [...new Set([endpoint, other])];
     this.logger.warn(
-      { endpoints, fromBlock, toBlock, differingBlocks, times: this.sinceLine },
+      { endpoints, fromBlock: from, toBlock: to, differingBlocks, times: this.sinceLine },
       endpoints.length > 1
         ? `${endpoint} and ${other} tell different events or times of the same blocks: asking again. Where this goes on, one of them loses logs: compare both with a block explorer, and replace that one in RPC_URLS`
         : `${endpoint} tells different events or times of the same blocks when it is asked twice: asking again. Where this goes on, it loses logs: add an endpoint of another provider to RPC_URLS, or replace this one`,

@@ -14,7 +14,10 @@ import { type SuspectRanges, type VerificationPolicy } from './verification-poli
 import { type VerifiedRange } from './verified-range.js';
 
 /** Up to which block events are in doubt, and by whose word. */
-type Shown = Pick<RangeAnswer, 'to' | 'endpoint'>;
+interface Shown {
+  readonly to: bigint;
+  readonly endpoint: string;
+}
 
 /** A range that adds up, or the block that the index is to go back to instead. */
 type CheckedRange =

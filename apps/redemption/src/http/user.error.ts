@@ -52,6 +52,11 @@ export function toUserError(error: unknown): HttpProblem {
     : problem;
 }
 
+/** For Retry-After. */
+export function secondsUntil(atMs: number, nowMs: number): number {
+  return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
+}
+
 export function limitError({ code, message, ...options }: LimitBreach): UserError {
   return new UserError(UNPROCESSABLE.includes(code) ? 422 : 409, code, message, options);
 }

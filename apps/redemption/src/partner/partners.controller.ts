@@ -4,8 +4,7 @@ import { type Address } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/openapi';
 import { RequestLimits, SessionGuard, Wallet } from '../auth/admission.js';
 import { partnerBody, PartnersBody, PointsBody } from './partner.dto.js';
-import { PartnerDirectory } from './partner-directory.js';
-import { PointsService } from './points.service.js';
+import { PartnerDirectory, PointsService } from './partners.js';
 
 /** Who can be redeemed with, and what there is to redeem. */
 @Controller('api/partners')

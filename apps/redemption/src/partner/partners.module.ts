@@ -6,10 +6,8 @@ import { provide } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
 import { AuthModule } from '../auth/auth.module.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { PartnerCaller } from './partner-caller.js';
-import { PartnerDirectory } from './partner-directory.js';
+import { PartnerCaller, PartnerDirectory, PointsService } from './partners.js';
 import { PartnersController } from './partners.controller.js';
-import { PointsService } from './points.service.js';
 
 /** The partners, how they are called, and the points that players have with them. */
 @Module({

@@ -5,10 +5,10 @@ import {
   StaleRedemptionError,
   type StoredRedemption,
 } from '#libs/db';
-import { type Address, isFinal, type Redemption, transition, type UuidV7 } from '#libs/domain';
+import { type Address, isFinal, transition, type UuidV7 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
-import { UserError } from '../http/user.error.js';
-import { PartnerDirectory } from '../partner/partner-directory.js';
+import { secondsUntil, UserError } from '../http/user.error.js';
+import { PartnerDirectory } from '../partner/partners.js';
 import { isCancelRequested } from './redemption.dto.js';
 
 /** Each is lost only where the redemption moved in between, which it does a few times a second at most. */
@@ -61,7 +61,8 @@ export class CancelService {
     if (decision.kind === 'refused') {
       throw new UserError(409, codeOf(decision.code), decision.message, {
         ...(decision.code === 'not-yet-cancellable' && {
-          retryAfterSeconds: secondsToNextStep(redemption, context.nowMs),
+          // While a call is under way it may end at any moment; else nothing changes before the next one.
+          retryAfterSeconds: secondsUntil(redemption.nextActionAtMs ?? 0, context.nowMs),
         }),
       });
     }
@@ -73,11 +74,6 @@ export class CancelService {
 /** So that an answer which was lost can be asked for again, and asking often does nothing. */
 function isAskedAlready({ redemption }: StoredRedemption): boolean {
   return isCancelRequested(redemption) && !isFinal(redemption.state);
-}
-
-/** While a call is under way it may end at any moment; else nothing changes before the next one. */
-function secondsToNextStep({ nextActionAtMs }: Redemption, nowMs: number): number {
-  return Math.max(1, Math.ceil(((nextActionAtMs ?? nowMs) - nowMs) / 1000));
 }
 
 function codeOf(refusal: string): string {

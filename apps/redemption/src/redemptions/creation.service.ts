@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
-import { type IdempotencyKey, LimitBreachedError, RedemptionStore } from '#libs/db';
+import { Inject, Injectable } from '@nestjs/common';
+import { AttemptStore, type IdempotencyKey, LimitBreachedError, RedemptionStore } from '#libs/db';
 import {
   type Address,
   canonicalJson,
@@ -11,16 +11,18 @@ import {
   tokensText,
   UUID_V7_RANDOM_BYTES,
 } from '#libs/domain';
-import { limitError, UserError } from '../http/user.error.js';
-import { PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
-import { PointsService } from '../partner/points.service.js';
+import { CLOCK, type Clock } from '#libs/platform';
+import { limitError, secondsUntil, UserError } from '../http/user.error.js';
+import { PartnerDirectory, type PartnerEntry, PointsService } from '../partner/partners.js';
 import { RefusalCounter } from '../payout/payout-refusal.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { withPointsLeft } from './points-left.js';
-import { type QuotedTerms, QuoteService } from './quote.service.js';
+import { type QuotedTerms, QuoteService, withPointsLeft } from './quote.service.js';
 
 /** Those that do not say already what is wrong with the request itself. */
 const NOT_NOW: readonly number[] = [409, 502, 503];
+
+/** After these the wallet waits before it can ask again. */
+const VAIN: readonly (string | undefined)[] = ['INSUFFICIENT_POINTS', 'USER_NOT_FOUND'];
 
 /** What the user sent, as it was sent. */
 export interface CreationRequest {
@@ -46,7 +48,9 @@ export class CreationService {
     private readonly points: PointsService,
     private readonly quotes: QuoteService,
     private readonly refusals: RefusalCounter,
+    private readonly attempts: AttemptStore,
     private readonly settings: RedemptionSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
   /**
@@ -58,7 +62,7 @@ export class CreationService {
     const before = await this.store.replayed(wallet, idempotency);
     if (before !== undefined) return { redemption: before, isNew: false };
     const entry = await this.directory.require(request.partner);
-    const waiting = await this.points.waiting(wallet);
+    const waiting = await this.quotes.waiting(wallet);
     if (waiting !== undefined) throw waiting;
     try {
       return await this.createNew(wallet, entry, request, idempotency);
@@ -94,7 +98,7 @@ export class CreationService {
     if (minAmount !== undefined && tokenAmount < minAmount) {
       throw quoteChanged(points, minAmount, quoted);
     }
-    await this.points.requirePoints(entry, wallet, points);
+    await this.requirePoints(entry, wallet, points);
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(UUID_V7_RANDOM_BYTES)),
       partner: entry.callback.partnerId,
@@ -106,6 +110,26 @@ export class CreationService {
     } catch (error) {
       if (!(error instanceof LimitBreachedError)) throw error;
       throw limitError(withPointsLeft(error.breach, quoted, limits));
+    }
+  }
+
+  /**
+   * By the partner's account, which is admission and no more: whether the points are there is decided by the deduction. A wallet that asks
+   * for points it does not have waits longer each time.
+   * @throws UserError 404, 409; 502 and 503, for which no wallet waits
+   */
+  private async requirePoints(partner: PartnerEntry, wallet: Address, asked: bigint) {
+    try {
+      const { points } = await this.points.read(partner, wallet);
+      if (points >= asked) return;
+      const message = `You have ${points.toString()} points with this partner, and asked for ${asked.toString()}.`;
+      throw new UserError(409, 'INSUFFICIENT_POINTS', message);
+    } catch (error) {
+      if (!(error instanceof UserError) || !VAIN.includes(error.code)) throw error;
+      const nowMs = this.clock.nowMs();
+      const retryAfterSeconds = secondsUntil(await this.attempts.note(wallet, nowMs), nowMs);
+      const message = `${error.message} You can ask again in ${retryAfterSeconds} s.`;
+      throw new UserError(error.status, error.code, message, { retryAfterSeconds });
     }
   }
 }

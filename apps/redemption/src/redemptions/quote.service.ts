@@ -1,14 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RedemptionStore } from '#libs/db';
+import { AttemptStore, PriceStore, RedemptionStore } from '#libs/db';
 import {
   type Address,
   type CoolDown,
   coolDownSeconds,
+  type Decimal,
+  type LimitBreach,
   limitBreach,
   NO_PRICE,
+  parseDecimal,
   pointsWithin,
   priceBreach,
   priceUsableUntilMs,
+  type QuotedPrice,
   recordBreach,
   type RedemptionAmounts,
   redemptionAmounts,
@@ -19,15 +23,56 @@ import {
   type WalletRecord,
 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
+import { boundsBreach } from '#libs/price';
 import { ChainLink } from '../chain/chain-link.js';
-import { limitError, UserError } from '../http/user.error.js';
-import { type PartnerEntry } from '../partner/partner-directory.js';
-import { PointsService } from '../partner/points.service.js';
+import { limitError, secondsUntil, UserError } from '../http/user.error.js';
+import { Alerts } from '../observe/alerts.js';
+import { type PartnerEntry } from '../partner/partners.js';
 import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
 import { VaultConditions } from '../payout/vault-conditions.js';
 import { RedemptionSettings } from '../redemption.env.js';
-import { withPointsLeft } from './points-left.js';
-import { RedeemablePrice, type RedeemableQuote } from './redeemable-price.js';
+
+/** The stored price, and whether points may be redeemed at it. */
+export interface RedeemableQuote extends QuotedPrice {
+  readonly usd: Decimal;
+}
+
+/**
+ * The price that redemptions are quoted with. Whatever wrote it, it is held against this service's own bounds as well: only a
+ * figure that an operator has accepted widens them.
+ */
+@Injectable()
+export class RedeemablePrice {
+  /** The figure that was told of last. */
+  private toldUsd: string | undefined;
+
+  constructor(
+    private readonly prices: PriceStore,
+    private readonly settings: RedemptionSettings,
+    private readonly alerts: Alerts,
+  ) {}
+
+  /** Undefined where there is none. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  async read(): Promise<RedeemableQuote | undefined> {
+    const { priceMinUsd: min, priceMaxUsd: max } = this.settings;
+    const { price, isHeld, acceptedUsd } = await this.prices.quoted();
+    if (price === undefined) return undefined;
+    const usd = parseDecimal(price.usd);
+    const accepted = acceptedUsd === undefined ? undefined : parseDecimal(acceptedUsd);
+    const breach = boundsBreach(usd, { min, max }, accepted);
+    if (breach !== undefined) this.tell(price.usd, breach);
+    const observedAtMs = price.observedAt.getTime();
+    return { usd, observedAtMs, isHeld: isHeld || breach !== undefined };
+  }
+
+  /** Once for each figure: users may ask often. */
+  private tell(usd: string, breach: string): void {
+    if (this.toldUsd === usd) return;
+    this.toldUsd = usd;
+    const detail = `${usd} USD is stored, which is ${breach}: nothing is redeemed at it.`;
+    this.alerts.raise({ severity: 'critical', code: 'price-out-of-bounds', detail });
+  }
+}
 
 /** What points come to at this moment. */
 export interface QuotedTerms extends RedemptionAmounts, RedemptionQuote {
@@ -71,7 +116,7 @@ interface Basis {
 export class QuoteService {
   constructor(
     private readonly store: RedemptionStore,
-    private readonly points: PointsService,
+    private readonly attempts: AttemptStore,
     private readonly prices: RedeemablePrice,
     private readonly vault: VaultConditions,
     private readonly chain: ChainLink,
@@ -87,17 +132,27 @@ export class QuoteService {
 
   /** What a creation of this wallet would come to, or be refused for, as far as it is known without the partner. */
   async quote(wallet: Address, entry: PartnerEntry, points: bigint): Promise<Assessment> {
-    const waiting = await this.points.waiting(wallet);
+    const waiting = await this.waiting(wallet);
     const assessed = await this.assess(entry, points);
     const refusal =
       waiting ?? assessed.refusal ?? this.refusalBy(assessed, await this.recordOf(wallet, entry));
     return { ...assessed, ...(refusal !== undefined && { refusal }) };
   }
 
+  /** Why the wallet may not ask for a redemption now, whatever the partner would say; undefined where it may. */
+  async waiting(wallet: Address): Promise<UserError | undefined> {
+    const nowMs = this.clock.nowMs();
+    const untilMs = await this.attempts.waitsUntilMs(wallet, nowMs);
+    if (untilMs === undefined) return undefined;
+    const retryAfterSeconds = secondsUntil(untilMs, nowMs);
+    const message = `Your last redemptions came to nothing: you can ask again in ${retryAfterSeconds} s.`;
+    return new UserError(429, 'RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
+  }
+
   /** What the partner, the budgets and the vault allow at this moment. */
   async range(wallet: Address, entry: PartnerEntry): Promise<PointsRange> {
     const { minPoints = 1n, maxPoints: most = BigInt(Number.MAX_SAFE_INTEGER) } = entry.callback;
-    const waiting = await this.points.waiting(wallet);
+    const waiting = await this.waiting(wallet);
     const record = await this.recordOf(wallet, entry);
     const next = coolDownSeconds(record.unclaimed.count + 1, this.coolDown());
     const none = { minPoints, maxPoints: 0n, coolDownSeconds: next };
@@ -183,4 +238,19 @@ function ofUnpayable({ reason, message, ...options }: PayoutRefusal) {
       ? new UserError(422, 'TOO_MANY_POINTS', message)
       : new UserError(409, 'PAYOUTS_UNAVAILABLE', message, options);
   return { refusal, unpayable: reason };
+}
+
+/** How many points could be redeemed today, at the price of the quote, where a day's budget was too small. */
+export function withPointsLeft(
+  { tokensLeft, ...breach }: LimitBreach,
+  quote: RedemptionQuote,
+  { minPoints = 1n }: RedemptionLimits,
+): LimitBreach {
+  if (tokensLeft === undefined) return breach;
+  const points = pointsWithin(tokensLeft, quote);
+  const left =
+    points < minPoints
+      ? 'Nothing more can be redeemed today.'
+      : `At most ${points.toString()} points could be redeemed now.`;
+  return { ...breach, message: `${breach.message} ${left}` };
 }

@@ -3,7 +3,7 @@ import { ApiOperation, ApiParam, ApiSecurity } from '@nestjs/swagger';
 import { type Address } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { SessionGuard, Wallet } from '../auth/admission.js';
-import { PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
+import { PartnerDirectory, type PartnerEntry } from '../partner/partners.js';
 import { type PartnerName } from '../partner/partner.dto.js';
 import { PointsRangeBody, pointsRangeBody, QuoteBody, quoteBody, QuoteQuery } from './quote.dto.js';
 import { QuoteService } from './quote.service.js';

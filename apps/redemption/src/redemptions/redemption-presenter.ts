@@ -5,7 +5,7 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ChainFacts } from '../chain/chain-facts.js';
 import { Alerts } from '../observe/alerts.js';
-import { PartnerDirectory } from '../partner/partner-directory.js';
+import { PartnerDirectory } from '../partner/partners.js';
 import { type Voucher } from '../payout/payout.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
 import {

@@ -6,9 +6,8 @@ import { PayoutModule } from '../payout/payout.module.js';
 import { CancelService } from './cancel.service.js';
 import { CreationService } from './creation.service.js';
 import { ExpirySweep } from './expiry.sweep.js';
-import { QuoteService } from './quote.service.js';
+import { QuoteService, RedeemablePrice } from './quote.service.js';
 import { QuotesController } from './quotes.controller.js';
-import { RedeemablePrice } from './redeemable-price.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 

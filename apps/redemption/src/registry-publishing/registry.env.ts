@@ -1,4 +1,3 @@
-import { Max, Min } from 'class-validator';
 import {
   oneOf,
   REGISTRY_ADDRESS_SETTING,
@@ -42,9 +41,9 @@ export abstract class RegistrySettings extends SecretsSettings {
     description:
       'A day is published no earlier than so long after it was sealed: until then a mistake is still a new revision, afterwards it is for ever.',
     default: '21600',
+    min: 0,
+    max: 2_592_000,
   })
-  @Min(0)
-  @Max(2_592_000)
   readonly registryDelaySeconds!: number;
 
   /** In wei. */
@@ -60,9 +59,9 @@ export abstract class RegistrySettings extends SecretsSettings {
     description:
       'The most gas that a publication is signed with. Some rollups count what they pay to their parent chain as gas.',
     default: '1000000',
+    min: 21_000,
+    max: 1_000_000_000,
   })
-  @Min(21_000)
-  @Max(1_000_000_000)
   readonly registryMaxGas!: number;
 
   /** In wei. */
@@ -78,17 +77,17 @@ export abstract class RegistrySettings extends SecretsSettings {
     description:
       'A transaction that is in no block after so long is replaced by one that pays more.',
     default: '300',
+    min: 1,
+    max: 86_400,
   })
-  @Min(1)
-  @Max(86_400)
   readonly registryReplaceSeconds!: number;
 
   @Setting({
     description: 'How often the registry is looked at while something is to be published.',
     default: '60000',
+    min: 50,
+    max: 3_600_000,
   })
-  @Min(50)
-  @Max(3_600_000)
   readonly registryPollMs!: number;
 }
 

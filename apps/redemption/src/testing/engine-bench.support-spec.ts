@@ -32,8 +32,7 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { Alerts } from '../observe/alerts.js';
-import { PartnerCaller } from '../partner/partner-caller.js';
-import { PartnerDirectory } from '../partner/partner-directory.js';
+import { PartnerCaller, PartnerDirectory } from '../partner/partners.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';

@@ -9,8 +9,11 @@ import {
 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { tracedAs } from '../observe/trace-steps.js';
-import { type PartnerCaller } from '../partner/partner-caller.js';
-import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
+import {
+  type PartnerCaller,
+  type PartnerDirectory,
+  type PartnerEntry,
+} from '../partner/partners.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
 
 interface Leased {

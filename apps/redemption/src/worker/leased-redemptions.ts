@@ -25,8 +25,11 @@ import {
   transition,
 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
-import { type PartnerCaller } from '../partner/partner-caller.js';
-import { type PartnerDirectory, type PartnerEntry } from '../partner/partner-directory.js';
+import {
+  type PartnerCaller,
+  type PartnerDirectory,
+  type PartnerEntry,
+} from '../partner/partners.js';
 import { type EngineContext } from './engine.js';
 
 /** What is assumed of a partner that cannot be looked up: nothing that proves anything, and that it is owed its confirmation. */

@@ -11,7 +11,7 @@ import {
 import { LowmarkError, needsEvidence, sendsNames, smallestUnits } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { traced } from '../observe/trace-steps.js';
-import { type PartnerEntry } from '../partner/partner-directory.js';
+import { type PartnerEntry } from '../partner/partners.js';
 import { type VaultConditions } from '../payout/vault-conditions.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
@@ -148,7 +148,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     const { leased } = this;
     const { redemption } = work.stored;
     if (redemption.lostVoucherUntilSeconds !== null) {
-      return leased.apply(work, { type: 'plan-failed', detail: 'LEDGER_RESTORED' });
+      return leased.apply(work, { type: 'plan-failed' });
     }
     let planned;
     try {
@@ -157,7 +157,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
       if (!(error instanceof LowmarkError)) throw error;
       const { id: redemptionId } = redemption;
       this.context.logger.warn({ err: error, redemptionId }, 'No payout plan could be made');
-      return leased.apply(work, { type: 'plan-failed', detail: error.code });
+      return leased.apply(work, { type: 'plan-failed' });
     }
     const { plan, place } = planned;
     return leased.apply(work, { type: 'plan-committed', plan }, { place });

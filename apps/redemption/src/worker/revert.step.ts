@@ -1,5 +1,5 @@
 import { LowmarkError, mayAwaitPartner, payoutEvent, type PayoutEvidence } from '#libs/domain';
-import { type PartnerEntry } from '../partner/partner-directory.js';
+import { type PartnerEntry } from '../partner/partners.js';
 import { committedPayout, type UnplannedEvidence } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext } from './engine.js';

@@ -17,7 +17,7 @@ import {
 import { anInitialIndex } from '#libs/testing';
 import { Alerts } from '../../src/observe/alerts.js';
 import { RedemptionSettings } from '../../src/redemption.env.js';
-import { RedeemablePrice, type RedeemableQuote } from '../../src/redemptions/redeemable-price.js';
+import { RedeemablePrice, type RedeemableQuote } from '../../src/redemptions/quote.service.js';
 import { type Dice } from '../world/dice.js';
 
 export const HONEST_USD = 0.15;

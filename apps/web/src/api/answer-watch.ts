@@ -1,20 +1,17 @@
+/** Whether the services can be asked, and answer. */
 import { useSyncExternalStore } from 'react';
+import { Listeners } from './listeners';
 
 /** What is asked for is answered in less, except by partners. */
 const SOON_MS = 5_000;
 
 let isSilent = false;
-const listeners = new Set<() => void>();
+const listeners = new Listeners();
 
 function become(silent: boolean): void {
   if (silent === isSilent) return;
   isSilent = silent;
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
+  listeners.tell();
 }
 
 /**
@@ -31,5 +28,19 @@ export function watchAnswer(): (hasAnswered: boolean) => void {
 
 /** Whether the service takes questions and does not answer. */
 export function useSilence(): boolean {
-  return useSyncExternalStore(subscribe, () => isSilent);
+  return useSyncExternalStore(listeners.subscribe, () => isSilent);
+}
+
+function onConnection(listener: () => void): () => void {
+  addEventListener('online', listener);
+  addEventListener('offline', listener);
+  return () => {
+    removeEventListener('online', listener);
+    removeEventListener('offline', listener);
+  };
+}
+
+/** Whether the browser has a connection. */
+export function useOnline(): boolean {
+  return useSyncExternalStore(onConnection, () => navigator.onLine);
 }

@@ -1,5 +1,10 @@
-import { type QueryKey } from '@tanstack/react-query';
-import createClient, { type Middleware } from 'openapi-fetch';
+import { type QueryFunctionContext } from '@tanstack/react-query';
+import createClient, {
+  type ClientPathsWithMethod,
+  type MaybeOptionalInit,
+  type MethodResponse,
+  type Middleware,
+} from 'openapi-fetch';
 import { ApiProblem } from './api-problem';
 import { type components, type paths } from './console.generated';
 import { CSRF_HEADER, csrfToken } from './csrf';
@@ -70,7 +75,30 @@ export async function dataOf<T>(answer: Promise<{ readonly data?: T | undefined 
   return data;
 }
 
-/** The headers of a query that is asked again and again: what was there before is refreshed without a person. */
-export function refreshing(queryKey: QueryKey): Readonly<Record<string, string>> {
-  return queryClient.getQueryData(queryKey) === undefined ? {} : { 'x-background': '1' };
+type GetPath = ClientPathsWithMethod<typeof consoleApi, 'get'>;
+type Init<Path extends GetPath> = MaybeOptionalInit<paths[Path], 'get'>;
+type InitOf<Path extends GetPath> =
+  undefined extends Init<Path> ? [init?: Init<Path>] : [init: Init<Path>];
+type QueryFunction<Path extends GetPath> = (
+  context: QueryFunctionContext,
+) => Promise<MethodResponse<typeof consoleApi, 'get', Path>>;
+
+/** What a query asks for. */
+export function getFrom<Path extends GetPath>(
+  path: Path,
+  ...[init]: InitOf<Path>
+): QueryFunction<Path> {
+  return ({ signal }) => dataOf(consoleApi.GET(path, { ...init, signal } as never)) as never;
+}
+
+/** The same for a query that is asked again and again: what was there before is refreshed without a person. */
+export function pollFrom<Path extends GetPath>(
+  path: Path,
+  ...[init]: InitOf<Path>
+): QueryFunction<Path> {
+  return ({ signal, queryKey }) => {
+    const isKnown = queryClient.getQueryData(queryKey) !== undefined;
+    const headers = isKnown ? { 'x-background': '1' } : {};
+    return dataOf(consoleApi.GET(path, { ...init, signal, headers } as never)) as never;
+  };
 }

@@ -13,3 +13,8 @@ export const queryClient = new QueryClient({
     },
   },
 });
+
+/** Asks anew for all whose key begins so. */
+export function refresh(...queryKey: readonly string[]): Promise<void> {
+  return queryClient.invalidateQueries({ queryKey });
+}

@@ -1,3 +1,5 @@
+import { useEffect, useState } from 'react';
+
 /** How far the clock of the server is ahead of this device's, by its last answer. Deadlines are the server's. */
 let aheadMs = 0;
 
@@ -13,4 +15,16 @@ export function readServerClock(response: Response): void {
 
 export function serverNowMs(): number {
   return Date.now() + aheadMs;
+}
+
+/** The server's time, each second while it is looked at. */
+export function useNow(): number {
+  const [nowMs, setNow] = useState(serverNowMs);
+  useEffect(() => {
+    const timer = setInterval(() => {
+      setNow(serverNowMs());
+    }, 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return nowMs;
 }

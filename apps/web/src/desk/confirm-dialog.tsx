@@ -1,9 +1,8 @@
 import { Button, Checkbox, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { Dialog } from './dialog';
-import { Problem } from '../shared/problem';
+import { Problem } from '../shared/loaded';
 import { texts } from './texts';
-
 interface ConfirmDialogProps {
   readonly title: string;
   /** Of the button that does it. Default: the title. */
@@ -12,10 +11,13 @@ interface ConfirmDialogProps {
   readonly consequence: string;
   /** What is asked a second time: what it means, and what the person ticks. */
   readonly second?: { readonly warning: string; readonly sure: string } | undefined;
-  readonly isPending: boolean;
-  readonly problem: unknown;
+  /** What is done: a mutation. */
+  readonly action: {
+    readonly isPending: boolean;
+    readonly error: Error | null;
+    mutate(this: void): void;
+  };
   readonly isReady?: boolean;
-  readonly onConfirm: () => void;
   readonly onClose: () => void;
   /** What is asked for besides. */
   readonly children?: ReactNode;
@@ -35,10 +37,8 @@ export function ConfirmDialog({
   confirm = title,
   consequence,
   second,
-  isPending,
-  problem,
+  action,
   isReady = true,
-  onConfirm,
   onClose,
   children,
 }: ConfirmDialogProps) {
@@ -54,22 +54,20 @@ export function ConfirmDialog({
             <Checkbox
               label={second.sure}
               checked={isSure}
-              onChange={({ currentTarget }) => {
-                setIsSure(currentTarget.checked);
-              }}
+              onChange={({ currentTarget }) => setIsSure(currentTarget.checked)}
             />
           </>
         )}
-        {problem !== null && <Problem problem={problem} />}
+        {action.error !== null && <Problem problem={action.error} />}
         <Group justify="end">
           <Button variant="default" onClick={onClose}>
             {texts.cancel}
           </Button>
           <Button
             {...WHOLE_LABEL}
-            loading={isPending}
+            loading={action.isPending}
             disabled={!isReady || (second !== undefined && !isSure)}
-            onClick={onConfirm}
+            onClick={() => action.mutate()}
           >
             {confirm}
           </Button>

@@ -2,6 +2,13 @@ import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { texts } from './texts';
 
+/** Of a dialog with what is shown once, or that waits for it: only its own button closes it. */
+export const HELD = {
+  closeOnEscape: false,
+  closeOnClickOutside: false,
+  withCloseButton: false,
+} as const;
+
 /** What gets the focus after the dialog that was opened last, in this order. */
 let homes: readonly Element[] = [];
 

@@ -8,13 +8,11 @@ import { freshSignIn } from '../api/fresh-sign-in';
 import { serverNowMs } from '../api/server-clock';
 import { signInByWallet } from '../session/wallet-sign-in';
 import { type BrowserWallet } from '../wallets/browser-wallets';
-import { ProblemAlert } from '../session/problem-alert';
-import { LinkHint, Wallets } from '../session/sign-in-page';
+import { LinkHint, ProblemAlert, Wallets } from '../session/sign-in-page';
 import { texts as shared } from '../session/texts';
 import { rememberSession, type Session } from '../session/use-session';
-import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in';
+import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in-page';
 import { texts } from './texts';
-
 const words = texts.fresh;
 
 /** Asks for the sign-in that a request waits for, above the form that sent it. */
@@ -51,9 +49,7 @@ function SignInAgain({ before: current }: { readonly before: Session }) {
     if (isSame(before, after)) freshSignIn.end(true);
     else setOther(after);
   };
-  const cancel = (): void => {
-    freshSignIn.end(false);
-  };
+  const cancel = (): void => freshSignIn.end(false);
   return (
     <Dialog onClose={cancel} title={words.title} centered closeOnClickOutside={false}>
       {other === undefined ? (
@@ -99,12 +95,7 @@ function Ways({ session, onSignedIn }: WaysProps) {
       <Text>{freshSignIn.reason() === 'FRESH_SIGN_IN_NEEDED' ? words.why : words.ended}</Text>
       {ways.data?.oidc === true && (
         <>
-          <Button
-            loading={oidc.isPending}
-            onClick={() => {
-              oidc.mutate();
-            }}
-          >
+          <Button loading={oidc.isPending} onClick={() => oidc.mutate()}>
             {shared.oidc}
           </Button>
           <Text size="sm">{words.oidcWindow}</Text>
@@ -114,13 +105,7 @@ function Ways({ session, onSignedIn }: WaysProps) {
         <Wallets isBusy={wallet.isPending} onChoose={wallet.mutate} />
       )}
       {kind === 'operator' && <LinkHint session={session} />}
-      <Button
-        variant="default"
-        loading={look.isPending}
-        onClick={() => {
-          look.mutate();
-        }}
-      >
+      <Button variant="default" loading={look.isPending} onClick={() => look.mutate()}>
         {words.elsewhere}
       </Button>
       {isOld && <Alert color="yellow" variant="outline" role="alert" title={words.notYet} />}
@@ -147,9 +132,7 @@ function useWindow(kind: Session['kind'], onEnded: () => void) {
     channel.onmessage = ({ data }: MessageEvent<unknown>) => {
       if (data === name) onEnded();
     };
-    return () => {
-      channel.close();
-    };
+    return () => channel.close();
   }, [name, onEnded]);
   return useMutation({
     mutationFn: async () => {

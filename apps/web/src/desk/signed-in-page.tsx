@@ -1,8 +1,9 @@
 import { Stack, Text } from '@mantine/core';
 import { useEffect } from 'react';
 import { PageTitle } from './page-title';
-import { SIGNED_IN_CHANNEL } from './signed-in';
 import { texts } from './texts';
+import { AREA_OF } from '../session/areas';
+import { type Kind } from '../session/use-session';
 
 /** The last page of a window that was opened to sign in again: it tells the page that waits, and closes itself. */
 export function SignedInPage() {
@@ -18,4 +19,16 @@ export function SignedInPage() {
       <Text>{texts.signedIn.more}</Text>
     </Stack>
   );
+}
+
+/** By which a window in which someone has signed in tells the page that opened it. */
+export const SIGNED_IN_CHANNEL = 'lowmark-signed-in';
+
+/** Where such a window ends. @param name of the page that waits for it */
+export function signedInPlace(kind: Kind, name: string): string {
+  return `${AREA_OF[kind]}/signed-in#${name}`;
+}
+
+export class WindowBlockedError extends Error {
+  override readonly name = 'WindowBlockedError';
 }

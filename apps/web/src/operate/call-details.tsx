@@ -1,11 +1,10 @@
-import { Anchor, Button, Code, Stack } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Button, Code, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { PageLink } from '../shared/page-link';
 import { Dialog } from '../desk/dialog';
 import { type ConsoleBody } from '../api/console-client';
 import { deskTexts } from './desk-texts';
-import { Fact } from './overview/card';
-
+import { Fact } from './card';
 type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;
@@ -25,20 +24,12 @@ export function CallDetails({ call }: { readonly call: Call }) {
         size="xs"
         variant="default"
         aria-label={`${words.details}: ${call.step} ${call.requestId}`}
-        onClick={() => {
-          setIsOpen(true);
-        }}
+        onClick={() => setIsOpen(true)}
       >
         {words.details}
       </Button>
       {isOpen && (
-        <Dialog
-          size="lg"
-          title={`${words.title}: ${call.step}`}
-          onClose={() => {
-            setIsOpen(false);
-          }}
-        >
+        <Dialog size="lg" title={`${words.title}: ${call.step}`} onClose={() => setIsOpen(false)}>
           <Stack gap="xs">
             <Fact name="X-API-REQUEST">{call.requestId}</Fact>
             <Fact name={words.outcome}>{callOutcome(call)}</Fact>
@@ -85,14 +76,13 @@ interface AnchorProps {
 
 export function RedemptionAnchor({ id, mayBreak = false }: AnchorProps) {
   return (
-    <Anchor
+    <PageLink
+      to="/operate/redemptions/$redemption"
+      params={{ redemption: id }}
       {...(!mayBreak && { className: 'amount' })}
       inherit
-      renderRoot={(props) => (
-        <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />
-      )}
     >
       {id}
-    </Anchor>
+    </PageLink>
   );
 }

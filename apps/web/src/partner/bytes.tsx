@@ -1,6 +1,6 @@
+import { type ConsoleBody } from '../api/console-client';
 import { Button, CopyButton, Group, Stack, Text } from '@mantine/core';
 import { StatusBadge } from '../shared/status-badge';
-import { type components } from '../api/console.generated';
 import classes from './partner-area.module.css';
 import { texts } from './texts';
 
@@ -28,7 +28,7 @@ export function Bytes({ label, children }: { readonly label: string; readonly ch
 }
 
 interface SignedProps {
-  readonly baseString: components['schemas']['SignedBytes'];
+  readonly baseString: ConsoleBody<'SignedBytes'>;
   readonly signature: string | null;
   readonly verifies: boolean | null;
 }

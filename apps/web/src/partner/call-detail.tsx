@@ -1,12 +1,13 @@
-import { Alert, Anchor, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { type ConsoleBody } from '../api/console-client';
+import { Alert, Stack, Text } from '@mantine/core';
+import { PageLink } from '../shared/page-link';
 import { Dialog } from '../desk/dialog';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
-import { type Call, outcomeText } from './call-outcome';
 import { adviceOf, verdictText } from './plain-words';
 import { questionOf } from './signature-question';
 import { texts } from './texts';
+import { type Tone } from '../shared/status-badge';
 
 const words = texts.calls;
 
@@ -68,17 +69,9 @@ function Came({ call }: { readonly call: Call }) {
       )}
       {baseString !== null && <SignedContent baseString={baseString} />}
       {isSignatureWrong && question !== undefined && (
-        <Anchor
-          renderRoot={(props) => (
-            <Link
-              to="/partner/signature"
-              state={(before) => ({ ...before, kept: { question } })}
-              {...props}
-            />
-          )}
-        >
+        <PageLink to="/partner/signature" state={(before) => ({ ...before, kept: { question } })}>
           {words.debug}
-        </Anchor>
+        </PageLink>
       )}
     </>
   );
@@ -92,4 +85,18 @@ function SignedContent({ baseString }: { readonly baseString: NonNullable<Call['
       {isWhole ? <Bytes label="SHA-256">{sha256}</Bytes> : <Text size="sm">{words.notWhole}</Text>}
     </>
   );
+}
+
+export type Call = ConsoleBody<'OwnCall'>;
+
+export function toneOf({ outcome, verdict }: Call): Tone {
+  if (outcome === null) return 'busy';
+  if (outcome !== 'answer') return 'bad';
+  return verdict === 'verified' ? 'good' : 'warning';
+}
+
+/** How far the call came, in a few words. */
+export function outcomeText({ outcome, answer }: Call): string {
+  const shown = texts.calls.outcomes[outcome ?? 'open'] ?? '';
+  return answer === null ? shown : `${shown} ${answer.status}`;
 }

@@ -3,11 +3,9 @@ import { useState } from 'react';
 import { type Column } from '../shared/keyed-table';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
-import { CallDetail } from './call-detail';
-import { type Call, outcomeText, toneOf } from './call-outcome';
+import { type Call, CallDetail, outcomeText, toneOf } from './call-detail';
 import { verdictText } from './plain-words';
 import { texts } from './texts';
-
 const words = texts.calls;
 export const CALL_COLUMNS: readonly Column<Call>[] = [
   { header: texts.common.time, cell: ({ begunAt }) => <When at={begunAt} /> },
@@ -30,23 +28,10 @@ function ShowCall({ call }: { readonly call: Call }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => {
-          setOpen(true);
-        }}
-      >
+      <Button size="compact-sm" variant="default" onClick={() => setOpen(true)}>
         {texts.common.show}
       </Button>
-      {isOpen && (
-        <CallDetail
-          call={call}
-          onClose={() => {
-            setOpen(false);
-          }}
-        />
-      )}
+      {isOpen && <CallDetail call={call} onClose={() => setOpen(false)} />}
     </>
   );
 }

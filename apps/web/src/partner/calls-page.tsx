@@ -2,11 +2,10 @@ import { Group } from '@mantine/core';
 import { consoleApi, dataOf } from '../api/console-client';
 import { KeyedTable } from '../shared/keyed-table';
 import { CALL_COLUMNS } from './call-list';
-import { type Call } from './call-outcome';
+import { type Call } from './call-detail';
 import { useChoice, useTimes } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-
 const words = texts.calls;
 const STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const satisfies Call['step'][];
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;

@@ -13,10 +13,8 @@ import {
 } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { useKept } from '../shared/use-kept';
 import { When } from '../shared/when';
@@ -25,20 +23,19 @@ import { isWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { OpenDeductions } from './open-deductions';
 import { texts } from './texts';
-
 const words = texts.conformance;
 const KEY = ['partner', 'conformance'];
 const LOOK_AGAIN_MS = 1000;
 
-type Run = components['schemas']['ConformanceRun'];
-type Report = components['schemas']['ConformanceReport'];
+type Run = ConsoleBody<'ConformanceRun'>;
+type Report = ConsoleBody<'ConformanceReport'>;
 type Check = Report['checks'][number];
 
 /** The conformance tester, against the partner's own callback. */
 export function ConformancePage() {
   const query = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/partner/conformance', { signal })),
+    queryFn: (context) => getFrom('/api/partner/conformance')(context),
     refetchInterval: ({ state }) => (isUnderWay(state.data?.run) ? LOOK_AGAIN_MS : false),
   });
   return (
@@ -82,9 +79,7 @@ function Start({ consequence, last }: StartProps) {
       const body = { address, mayClaim, ...(emptyAddress !== '' && { emptyAddress }) };
       return dataOf(consoleApi.POST('/api/partner/conformance', { body }));
     },
-    onSuccess: (data) => {
-      client.setQueryData(KEY, data);
-    },
+    onSuccess: (data) => client.setQueryData(KEY, data),
   });
   const isReady = isWallet(address) && (emptyAddress === '' || isWallet(emptyAddress));
   return (
@@ -104,24 +99,18 @@ function Start({ consequence, last }: StartProps) {
             placeholder="0x…"
             required
             value={address}
-            onChange={({ currentTarget }) => {
-              setAddress(currentTarget.value.trim());
-            }}
+            onChange={({ currentTarget }) => setAddress(currentTarget.value.trim())}
           />
           <TextInput
             label={words.empty}
             placeholder="0x…"
             value={emptyAddress}
-            onChange={({ currentTarget }) => {
-              setEmptyAddress(currentTarget.value.trim());
-            }}
+            onChange={({ currentTarget }) => setEmptyAddress(currentTarget.value.trim())}
           />
           <Checkbox
             label={words.mayClaim}
             checked={mayClaim}
-            onChange={({ currentTarget }) => {
-              setMayClaim(currentTarget.checked);
-            }}
+            onChange={({ currentTarget }) => setMayClaim(currentTarget.checked)}
           />
           <Group>
             <Button type="submit" disabled={!isReady} loading={start.isPending}>
@@ -147,13 +136,7 @@ function UnderWay({ run: { progress } }: { readonly run: Run }) {
         {now}
       </Text>
       <Group>
-        <Button
-          variant="default"
-          loading={stop.isPending}
-          onClick={() => {
-            stop.mutate();
-          }}
-        >
+        <Button variant="default" loading={stop.isPending} onClick={() => stop.mutate()}>
           {words.stop}
         </Button>
       </Group>
@@ -183,13 +166,7 @@ function ReportShown({ run, report }: { readonly run: Run; readonly report: Repo
         <Text size="sm">
           <When at={run.endedAt} />
         </Text>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => {
-            download(report.json);
-          }}
-        >
+        <Button size="compact-sm" variant="default" onClick={() => download(report.json)}>
           {words.download}
         </Button>
       </Group>

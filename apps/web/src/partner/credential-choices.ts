@@ -1,7 +1,7 @@
-import { type components } from '../api/console.generated';
+import { type ConsoleBody } from '../api/console-client';
 
 type Credential = Pick<
-  components['schemas']['OwnCredential'],
+  ConsoleBody<'OwnCredential'>,
   'keyPrefix' | 'createdAt' | 'isActive' | 'endsAt'
 >;
 

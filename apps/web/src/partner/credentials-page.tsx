@@ -1,22 +1,20 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
 import { ApiProblem } from '../api/api-problem';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { When } from '../shared/when';
 import { choicesOf } from './credential-choices';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
 import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { texts } from './texts';
-import { type Credential, STANDING_KEY, useStanding } from './use-standing';
-
+import { type Credential, STANDING_KEY, useStanding } from './queries';
 const words = texts.credentials;
-type Issued = components['schemas']['OwnIssuedCredential'];
+type Issued = ConsoleBody<'OwnIssuedCredential'>;
 interface Action {
   readonly name: 'rotate' | 'revoke';
   readonly keyPrefix: string;
@@ -32,7 +30,7 @@ export function CredentialsPage() {
   const client = useQueryClient();
   const changed = async () => {
     setAction(undefined);
-    await client.invalidateQueries({ queryKey: STANDING_KEY });
+    await refresh(...STANDING_KEY);
   };
   return (
     <>
@@ -54,9 +52,7 @@ export function CredentialsPage() {
             const body = { keyPrefix: action.keyPrefix, overlapHours };
             return dataOf(consoleApi.POST('/api/partner/credentials/rotate', { body }));
           }}
-          onClose={() => {
-            setAction(undefined);
-          }}
+          onClose={() => setAction(undefined)}
           onMade={(made) => {
             setIssued(made);
             void changed();
@@ -66,9 +62,7 @@ export function CredentialsPage() {
       {action?.name === 'revoke' && (
         <Revocation
           {...action}
-          onClose={() => {
-            setAction(undefined);
-          }}
+          onClose={() => setAction(undefined)}
           onRevoked={() => void changed()}
         />
       )}
@@ -82,9 +76,7 @@ export function CredentialsPage() {
             { label: words.secret, value: issued.sharedSecret },
           ]}
           until={{ label: words.goodUntil, at: issued.goodUntil }}
-          onStored={() => {
-            setIssued(undefined);
-          }}
+          onStored={() => setIssued(undefined)}
         />
       )}
     </>
@@ -132,12 +124,7 @@ function Actions({ one, all, onChoose }: ActionsProps) {
   return (
     <Group gap="xs">
       {canReplace && (
-        <Button
-          size="compact-sm"
-          onClick={() => {
-            onChoose({ name: 'rotate', keyPrefix, isLast });
-          }}
-        >
+        <Button size="compact-sm" onClick={() => onChoose({ name: 'rotate', keyPrefix, isLast })}>
           {words.rotate}
         </Button>
       )}
@@ -145,9 +132,7 @@ function Actions({ one, all, onChoose }: ActionsProps) {
         <Button
           size="compact-sm"
           variant="default"
-          onClick={() => {
-            onChoose({ name: 'revoke', keyPrefix, isLast });
-          }}
+          onClick={() => onChoose({ name: 'revoke', keyPrefix, isLast })}
         >
           {words.revoke}
         </Button>
@@ -197,12 +182,12 @@ function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: Revocati
     <ConfirmDialog
       title={words.revoke}
       consequence={words.revoking(keyPrefix)}
-      isPending={revoke.isPending}
-      second={isLast ? { warning: words.last, sure: words.sure } : undefined}
-      problem={hasBecomeLast ? null : error}
-      onConfirm={() => {
-        revoke.mutate(isLast);
+      action={{
+        ...revoke,
+        error: hasBecomeLast ? null : error,
+        mutate: () => revoke.mutate(isLast),
       }}
+      second={isLast ? { warning: words.last, sure: words.sure } : undefined}
       onClose={onClose}
     />
   );

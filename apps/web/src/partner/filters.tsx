@@ -30,9 +30,7 @@ function TimeFilter({ times, onChange }: TimeFilterProps) {
       type="datetime-local"
       label={texts.common[name]}
       value={times[name]}
-      onChange={({ currentTarget }) => {
-        onChange({ ...times, [name]: currentTarget.value });
-      }}
+      onChange={({ currentTarget }) => onChange({ ...times, [name]: currentTarget.value })}
     />
   );
   return (
@@ -57,9 +55,7 @@ function WalletFilter({ wallet, onChange }: WalletFilterProps) {
       placeholder="0x…"
       value={wallet}
       error={wallet !== '' && !isWallet(wallet) ? '0x and 40 hex digits' : undefined}
-      onChange={({ currentTarget }) => {
-        onChange(currentTarget.value.trim());
-      }}
+      onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
     />
   );
 }
@@ -103,9 +99,7 @@ export function useChoice<Value extends string>({
       placeholder={texts.common.all}
       value={chosen ?? null}
       clearable
-      onChange={(text) => {
-        setChosen(values.find((value) => value === text));
-      }}
+      onChange={(text) => setChosen(values.find((value) => value === text))}
     />
   );
   return { chosen, input };
@@ -119,13 +113,7 @@ export function showColumn<Row extends { readonly id: string }>(
     header: texts.common.show,
     isAction: true,
     cell: ({ id }) => (
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => {
-          onShow(id);
-        }}
-      >
+      <Button size="compact-sm" variant="default" onClick={() => onShow(id)}>
         {texts.common.show}
       </Button>
     ),

@@ -1,7 +1,6 @@
 import { Alert, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { type ConsoleBody, getFrom } from '../api/console-client';
 import { type Column, Rows } from '../shared/keyed-table';
 import { When } from '../shared/when';
 import { texts } from './texts';
@@ -9,7 +8,7 @@ import { texts } from './texts';
 const words = texts.conformance;
 const LOOK_AGAIN_MS = 60_000;
 
-type OpenDeduction = components['schemas']['OpenDeduction'];
+type OpenDeduction = ConsoleBody<'OpenDeduction'>;
 
 const OPEN_COLUMNS: readonly Column<OpenDeduction>[] = [
   { header: words.redemption, cell: ({ redemptionId }) => <code>{redemptionId}</code> },
@@ -26,8 +25,7 @@ const OPEN_COLUMNS: readonly Column<OpenDeduction>[] = [
 export function OpenDeductions() {
   const { data } = useQuery({
     queryKey: ['partner', 'conformance', 'deductions'],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/conformance/deductions', { signal })),
+    queryFn: getFrom('/api/partner/conformance/deductions'),
     refetchInterval: LOOK_AGAIN_MS,
   });
   const open = data?.deductions ?? [];

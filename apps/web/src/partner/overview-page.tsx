@@ -1,6 +1,7 @@
 import { Button, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { refresh } from '../api/query-client';
 import { consoleApi } from '../api/console-client';
 import { Amount } from '../shared/amount';
 import { Rows } from '../shared/keyed-table';
@@ -10,8 +11,7 @@ import { When } from '../shared/when';
 import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { type Standing, STANDING_KEY, useStanding } from './use-standing';
-
+import { type Standing, STANDING_KEY, useStanding } from './queries';
 const words = texts.overview;
 
 /** How the partner is set up here. */
@@ -93,15 +93,13 @@ function ownName({ name, subject }: Standing['members'][number]): string {
 function Members({ members }: Pick<Standing, 'members'>) {
   const client = useQueryClient();
   const [leaving, setLeaving] = useState<Standing['members'][number]>();
-  const close = () => {
-    setLeaving(undefined);
-  };
+  const close = () => setLeaving(undefined);
   const withdraw = useMutation({
     mutationFn: (subject: string) =>
       consoleApi.POST('/api/partner/members/withdraw', { body: { subject } }),
     onSuccess: async () => {
       close();
-      await client.invalidateQueries({ queryKey: STANDING_KEY });
+      await refresh(...STANDING_KEY);
     },
   });
   return (
@@ -130,13 +128,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
               members.length === 1 ? (
                 words.onlyMember
               ) : (
-                <Button
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => {
-                    setLeaving(member);
-                  }}
-                >
+                <Button size="compact-sm" variant="default" onClick={() => setLeaving(member)}>
                   {words.withdraw}
                 </Button>
               ),
@@ -147,11 +139,7 @@ function Members({ members }: Pick<Standing, 'members'>) {
         <ConfirmDialog
           title={words.withdraw}
           consequence={words.withdrawing(leaving.name)}
-          isPending={withdraw.isPending}
-          problem={withdraw.error}
-          onConfirm={() => {
-            withdraw.mutate(leaving.subject);
-          }}
+          action={{ ...withdraw, mutate: () => withdraw.mutate(leaving.subject) }}
           onClose={close}
         />
       )}

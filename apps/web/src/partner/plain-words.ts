@@ -1,9 +1,8 @@
 /** What stands in the ledger, in words for those who see it for the first time. What is not listed is shown as it is. */
-import { type components } from '../api/console.generated';
+import { type ConsoleBody } from '../api/console-client';
 
-type Schemas = components['schemas'];
-type State = Schemas['OwnRedemption']['state'];
-type Call = Schemas['OwnCall'];
+type State = ConsoleBody<'OwnRedemption'>['state'];
+type Call = ConsoleBody<'OwnCall'>;
 type Words = Readonly<Record<string, string>>;
 
 const STATES: Readonly<Record<State, string>> = {

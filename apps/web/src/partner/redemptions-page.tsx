@@ -1,13 +1,12 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
 import { Dialog } from '../desk/dialog';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 import { Amount } from '../shared/amount';
 import { type Column, KeyedTable, Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
@@ -16,12 +15,11 @@ import { showColumn, useChoice, useTimes, useWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { actorText, eventText, noConfirmationText, reasonText, stateText } from './plain-words';
 import { texts } from './texts';
-
 const words = texts.redemptions;
 /** While a confirmation is on its way. */
 const LOOK_AGAIN_MS = 2000;
-type Redemption = components['schemas']['OwnRedemption'];
-type History = components['schemas']['OwnRedemptionHistory'];
+type Redemption = ConsoleBody<'OwnRedemption'>;
+type History = ConsoleBody<'OwnRedemptionHistory'>;
 type State = Redemption['state'];
 
 const TONES: Partial<Record<State, Tone>> = {
@@ -84,14 +82,7 @@ export function RedemptionsPage() {
         empty={words.empty}
         columns={[...COLUMNS, showColumn(setShown)]}
       />
-      {shown !== undefined && (
-        <RedemptionDetail
-          id={shown}
-          onClose={() => {
-            setShown(undefined);
-          }}
-        />
-      )}
+      {shown !== undefined && <RedemptionDetail id={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }
@@ -99,8 +90,8 @@ export function RedemptionsPage() {
 function RedemptionDetail({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const query = useQuery({
     queryKey: ['partner', 'redemption', id],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/redemptions/{id}', { params: { path: { id } }, signal })),
+    queryFn: (context) =>
+      getFrom('/api/partner/redemptions/{id}', { params: { path: { id } } })(context),
     refetchInterval: ({ state }) =>
       state.data?.confirmation?.state === 'pending' ? LOOK_AGAIN_MS : false,
   });
@@ -175,7 +166,7 @@ function Confirmation({ redemption: { id, state }, confirmation, sent }: Confirm
   const again = useMutation({
     mutationFn: () =>
       consoleApi.POST('/api/partner/redemptions/{id}/confirmation', { params: { path: { id } } }),
-    onSuccess: () => client.invalidateQueries({ queryKey: ['partner', 'redemption', id] }),
+    onSuccess: () => refresh('partner', 'redemption', id),
   });
   return (
     <Stack gap="xs">
@@ -195,12 +186,7 @@ function Confirmation({ redemption: { id, state }, confirmation, sent }: Confirm
           {again.isSuccess && confirmation.state === 'pending' && (
             <Text role="status">{words.sent}</Text>
           )}
-          <Button
-            loading={again.isPending}
-            onClick={() => {
-              again.mutate();
-            }}
-          >
+          <Button loading={again.isPending} onClick={() => again.mutate()}>
             {words.again}
           </Button>
         </>

@@ -2,8 +2,7 @@ import { Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../api/console-client';
 import { type Column, KeyedTable } from '../shared/keyed-table';
 import { Loaded } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
@@ -16,7 +15,7 @@ import { texts } from './texts';
 
 const words = texts.requests;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-type Asked = components['schemas']['OwnRequest'];
+type Asked = ConsoleBody<'OwnRequest'>;
 
 const COLUMNS: readonly Column<Asked>[] = [
   { header: texts.common.time, cell: ({ at }) => <When at={at} isExact /> },
@@ -67,18 +66,14 @@ export function RequestsPage() {
           placeholder="404"
           w={90}
           value={status}
-          onChange={({ currentTarget }) => {
-            setStatus(currentTarget.value.trim());
-          }}
+          onChange={({ currentTarget }) => setStatus(currentTarget.value.trim())}
         />
         {failed.input}
         <TextInput
           label={words.requestId}
           value={requestId}
           error={requestId === '' || REQUEST_ID.test(requestId) ? undefined : words.noRequestId}
-          onChange={({ currentTarget }) => {
-            setRequestId(currentTarget.value.trim());
-          }}
+          onChange={({ currentTarget }) => setRequestId(currentTarget.value.trim())}
         />
       </Group>
       <KeyedTable
@@ -95,14 +90,7 @@ export function RequestsPage() {
         empty={words.empty}
         columns={[...COLUMNS, showColumn(setShown)]}
       />
-      {shown !== undefined && (
-        <RequestDetail
-          id={shown}
-          onClose={() => {
-            setShown(undefined);
-          }}
-        />
-      )}
+      {shown !== undefined && <RequestDetail id={shown} onClose={() => setShown(undefined)} />}
     </>
   );
 }
@@ -110,8 +98,7 @@ export function RequestsPage() {
 function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const query = useQuery({
     queryKey: ['partner', 'request', id],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/requests/{id}', { params: { path: { id } }, signal })),
+    queryFn: getFrom('/api/partner/requests/{id}', { params: { path: { id } } }),
   });
   return (
     <Dialog onClose={onClose} title={words.detail} size="xl">

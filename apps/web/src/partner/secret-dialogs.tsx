@@ -2,7 +2,7 @@ import { Button, Select, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ConfirmDialog } from '../desk/confirm-dialog';
-import { Dialog } from '../desk/dialog';
+import { Dialog, HELD } from '../desk/dialog';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { texts } from './texts';
@@ -31,14 +31,7 @@ export function RotationDialog<Made>({
     onSuccess: onMade,
   });
   return (
-    <ConfirmDialog
-      {...dialog}
-      isPending={rotation.isPending}
-      problem={rotation.error}
-      onConfirm={() => {
-        rotation.mutate();
-      }}
-    >
+    <ConfirmDialog {...dialog} action={rotation}>
       <Select
         label={overlapLabel}
         data={texts.credentials.overlaps}
@@ -66,14 +59,7 @@ interface SecretProps {
 /** Closed by its button only: what is in it is nowhere else. */
 export function SecretDialog({ title, store, stored, secrets, until, onStored }: SecretProps) {
   return (
-    <Dialog
-      onClose={onStored}
-      title={title}
-      size="lg"
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-    >
+    <Dialog onClose={onStored} title={title} size="lg" {...HELD}>
       <Stack>
         <Text>{store}</Text>
         {secrets.map(({ label, value }) => (

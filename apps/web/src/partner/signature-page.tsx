@@ -11,19 +11,16 @@ import {
 } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
+import { Loaded, Problem } from '../shared/loaded';
 import { useKept } from '../shared/use-kept';
 import { Bytes } from './bytes';
 import { PageTitle } from '../desk/page-title';
 import { CALLBACK, lacksQuery, NO_QUESTION, type SignatureQuestion } from './signature-question';
 import { texts } from './texts';
-import { type Standing, useStanding } from './use-standing';
-
+import { type Standing, useStanding } from './queries';
 const words = texts.signature;
-type Explanation = components['schemas']['SignatureExplanation'];
+type Explanation = ConsoleBody<'SignatureExplanation'>;
 
 /** Why a signature does not verify. */
 export function SignaturePage() {
@@ -60,9 +57,8 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
   const field = (name: Exclude<keyof SignatureQuestion, 'secretOf'>) => ({
     label: words[name],
     value: asked[name],
-    onChange: ({ currentTarget }: { currentTarget: { value: string } }) => {
-      setAsked({ ...asked, [name]: currentTarget.value });
-    },
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      setAsked({ ...asked, [name]: currentTarget.value }),
   });
   return (
     <Stack>
@@ -79,9 +75,7 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
               data={secrets}
               value={secretOf}
               allowDeselect={false}
-              onChange={(chosen) => {
-                setAsked({ ...asked, secretOf: chosen });
-              }}
+              onChange={(chosen) => setAsked({ ...asked, secretOf: chosen })}
             />
             <TextInput {...field('method')} w={110} />
             <TextInput {...field('requestId')} />

@@ -1,4 +1,4 @@
-import { type components } from '../api/console.generated';
+import { type ConsoleBody } from '../api/console-client';
 
 /** What stands in the form of the signature debugger. */
 export interface SignatureQuestion {
@@ -22,7 +22,7 @@ export function questionOf({
   request,
   answer,
   requestId,
-}: Pick<components['schemas']['OwnCall'], 'request' | 'answer' | 'requestId'>):
+}: Pick<ConsoleBody<'OwnCall'>, 'request' | 'answer' | 'requestId'>):
   SignatureQuestion | undefined {
   if (request === null || answer === null) return undefined;
   const { method, target: path } = request;

@@ -1,18 +1,15 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { Bytes, Signed } from './bytes';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-import { useStanding } from './use-standing';
-
+import { useStanding } from './queries';
 const words = texts.snapshot;
-type Answer = components['schemas']['SnapshotAnswer'];
+type Answer = ConsoleBody<'SnapshotAnswer'>;
 
 interface Asked {
   /** Empty: none was chosen. */
@@ -69,12 +66,8 @@ export function SnapshotPage() {
 function Explorer({ keys }: { readonly keys: readonly string[] }) {
   const [{ keyPrefix, walletAddress, lastDays, contract }, setAsked] = useState(askedOf);
   const key = keys.includes(keyPrefix) ? keyPrefix : (keys[0] ?? null);
-  const put = (change: Partial<Asked>): void => {
-    setAsked((before) => ({ ...before, ...change }));
-  };
-  const keep = (): void => {
-    keepAsked({ keyPrefix: key ?? '', walletAddress, lastDays, contract });
-  };
+  const put = (change: Partial<Asked>): void => setAsked((before) => ({ ...before, ...change }));
+  const keep = (): void => keepAsked({ keyPrefix: key ?? '', walletAddress, lastDays, contract });
   const ask = useMutation({
     mutationFn: () => {
       keep();
@@ -108,24 +101,18 @@ function Explorer({ keys }: { readonly keys: readonly string[] }) {
             label={words.wallet}
             placeholder="0x…"
             value={walletAddress}
-            onChange={({ currentTarget }) => {
-              put({ walletAddress: currentTarget.value });
-            }}
+            onChange={({ currentTarget }) => put({ walletAddress: currentTarget.value })}
           />
           <TextInput
             label={words.days}
             w={90}
             value={lastDays}
-            onChange={({ currentTarget }) => {
-              put({ lastDays: currentTarget.value });
-            }}
+            onChange={({ currentTarget }) => put({ lastDays: currentTarget.value })}
           />
           <TextInput
             label={words.contract}
             value={contract}
-            onChange={({ currentTarget }) => {
-              put({ contract: currentTarget.value });
-            }}
+            onChange={({ currentTarget }) => put({ contract: currentTarget.value })}
           />
           <Button type="submit" loading={ask.isPending} disabled={key === null}>
             {words.ask}

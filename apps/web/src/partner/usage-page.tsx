@@ -1,18 +1,15 @@
 import { Select, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { consoleApi, dataOf } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { type ConsoleBody, getFrom } from '../api/console-client';
 import { Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Empty, Skeletons } from '../shared/placeholders';
+import { Empty, Loaded, Skeletons } from '../shared/loaded';
 import { formatUtc } from '../format/time';
-import { type HourSeries } from '../desk/sums-by-hour';
+import { type HourSeries } from '../desk/hours-chart';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
-
 const words = texts.usage;
-type Usage = components['schemas']['OwnUsage'];
+type Usage = ConsoleBody<'OwnUsage'>;
 type RequestHour = Usage['requests'][number];
 type CallHour = Usage['calls'][number];
 
@@ -35,8 +32,7 @@ export function UsagePage() {
   const [hours, setHours] = useState<'24' | '72' | '168'>('24');
   const query = useQuery({
     queryKey: ['partner', 'usage', hours],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/partner/usage', { params: { query: { hours } }, signal })),
+    queryFn: getFrom('/api/partner/usage', { params: { query: { hours } } }),
   });
   return (
     <>

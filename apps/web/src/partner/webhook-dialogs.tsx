@@ -11,73 +11,39 @@ export interface MadeSecret {
   readonly goodUntil?: string;
 }
 
-interface ActionProps {
+interface ConfirmationProps {
+  readonly name: 'pause' | 'test' | 'remove';
   readonly webhook: Webhook;
   readonly onClose: () => void;
   readonly onDone: () => void;
 }
 
-/** Pauses it, or lets it go on. */
-export function WebhookPause({ webhook: { id, url, pausedAt }, onClose, onDone }: ActionProps) {
+/** What is done to a webhook once it is confirmed. One that is paused goes on by `pause`. */
+export function WebhookConfirmation({ name, webhook, onClose, onDone }: ConfirmationProps) {
+  const { id, url, pausedAt } = webhook;
+  const params = { path: { id } };
   const paused = pausedAt === null;
-  const pause = useMutation({
-    mutationFn: () =>
-      consoleApi.POST('/api/partner/webhooks/{id}/pause', {
-        ...{ params: { path: { id } }, body: { paused } },
-      }),
-    onSuccess: onDone,
-  });
+  const actions = {
+    pause: {
+      title: paused ? words.pause : words.resume,
+      consequence: paused ? words.pausing(url) : words.resuming(url),
+      act: () => consoleApi.POST('/api/partner/webhooks/{id}/pause', { params, body: { paused } }),
+    },
+    test: {
+      title: words.test,
+      consequence: words.testing(url),
+      act: () => consoleApi.POST('/api/partner/webhooks/{id}/test', { params }),
+    },
+    remove: {
+      title: words.remove,
+      consequence: words.removing(url),
+      act: () => consoleApi.POST('/api/partner/webhooks/{id}/remove', { params }),
+    },
+  };
+  const { title, consequence, act } = actions[name];
+  const action = useMutation({ mutationFn: (): Promise<unknown> => act(), onSuccess: onDone });
   return (
-    <ConfirmDialog
-      title={paused ? words.pause : words.resume}
-      consequence={paused ? words.pausing(url) : words.resuming(url)}
-      isPending={pause.isPending}
-      problem={pause.error}
-      onConfirm={() => {
-        pause.mutate();
-      }}
-      onClose={onClose}
-    />
-  );
-}
-
-export function WebhookTest({ webhook: { id, url }, onClose, onDone }: ActionProps) {
-  const test = useMutation({
-    mutationFn: () =>
-      consoleApi.POST('/api/partner/webhooks/{id}/test', { params: { path: { id } } }),
-    onSuccess: onDone,
-  });
-  return (
-    <ConfirmDialog
-      title={words.test}
-      consequence={words.testing(url)}
-      isPending={test.isPending}
-      problem={test.error}
-      onConfirm={() => {
-        test.mutate();
-      }}
-      onClose={onClose}
-    />
-  );
-}
-
-export function WebhookRemoval({ webhook: { id, url }, onClose, onDone }: ActionProps) {
-  const remove = useMutation({
-    mutationFn: () =>
-      consoleApi.POST('/api/partner/webhooks/{id}/remove', { params: { path: { id } } }),
-    onSuccess: onDone,
-  });
-  return (
-    <ConfirmDialog
-      title={words.remove}
-      consequence={words.removing(url)}
-      isPending={remove.isPending}
-      problem={remove.error}
-      onConfirm={() => {
-        remove.mutate();
-      }}
-      onClose={onClose}
-    />
+    <ConfirmDialog title={title} consequence={consequence} action={action} onClose={onClose} />
   );
 }
 

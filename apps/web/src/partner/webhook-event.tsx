@@ -2,14 +2,12 @@ import { Button, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { When } from '../shared/when';
 import { Bytes } from './bytes';
 import { texts } from './texts';
-import { WEBHOOKS_KEY } from './use-webhooks';
+import { WEBHOOKS_KEY } from './queries';
 import { webhookTexts as words } from './webhook-texts';
-
 type Attempt = ConsoleBody<'WebhookAttempt'>;
 /** While it waits. */
 const LOOK_AGAIN_MS = 2000;
@@ -99,12 +97,7 @@ function ReplayOne({ webhook, event, onReplayed }: Omit<WebhookEventProps, 'onCl
     <Stack gap="xs">
       <Text size="sm">{words.replaying}</Text>
       {replay.error !== null && <Problem problem={replay.error} />}
-      <Button
-        loading={replay.isPending}
-        onClick={() => {
-          replay.mutate();
-        }}
-      >
+      <Button loading={replay.isPending} onClick={() => replay.mutate()}>
         {words.replay}
       </Button>
     </Stack>

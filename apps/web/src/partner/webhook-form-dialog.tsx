@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
-import { Problem } from '../shared/problem';
+import { Problem } from '../shared/loaded';
 import { texts } from './texts';
 import {
   formOf,
@@ -15,7 +15,6 @@ import {
   wishOf,
 } from './webhook-form';
 import { webhookTexts as words } from './webhook-texts';
-
 interface WebhookDialogProps {
   /** That is changed; absent: another one is added. */
   readonly webhook?: Webhook;
@@ -58,9 +57,7 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
             data-autofocus
             maxLength={2000}
             value={form.url}
-            onChange={({ currentTarget: { value } }) => {
-              put({ url: value });
-            }}
+            onChange={({ currentTarget: { value } }) => put({ url: value })}
           />
           <Topics form={form} put={put} />
           {hasTiers(form) && <Tiers form={form} put={put} />}
@@ -103,9 +100,7 @@ function Topics({ form, put }: FieldsProps) {
     <Checkbox.Group
       label={words.topics}
       value={[...form.topics]}
-      onChange={(chosen) => {
-        put({ topics: TOPICS.filter((topic) => chosen.includes(topic)) });
-      }}
+      onChange={(chosen) => put({ topics: TOPICS.filter((topic) => chosen.includes(topic)) })}
     >
       <Stack gap="xs" mt="xs">
         {TOPICS.map((topic) => (
@@ -134,9 +129,7 @@ function Tiers({ form, put }: FieldsProps) {
           label={words.days}
           inputMode="numeric"
           value={form.days}
-          onChange={({ currentTarget: { value } }) => {
-            put({ days: value });
-          }}
+          onChange={({ currentTarget: { value } }) => put({ days: value })}
         />
       )}
       <Textarea
@@ -145,9 +138,7 @@ function Tiers({ form, put }: FieldsProps) {
         rows={4}
         maxLength={2000}
         value={form.thresholds}
-        onChange={({ currentTarget: { value } }) => {
-          put({ thresholds: value });
-        }}
+        onChange={({ currentTarget: { value } }) => put({ thresholds: value })}
       />
       <TextInput
         label={words.hysteresis}
@@ -155,9 +146,7 @@ function Tiers({ form, put }: FieldsProps) {
         inputMode="numeric"
         maxLength={80}
         value={form.hysteresis}
-        onChange={({ currentTarget: { value } }) => {
-          put({ hysteresis: value });
-        }}
+        onChange={({ currentTarget: { value } }) => put({ hysteresis: value })}
       />
     </>
   );

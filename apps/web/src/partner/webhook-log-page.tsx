@@ -1,22 +1,22 @@
-import { Anchor, Button, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
+import { PageLink } from '../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { PageTitle } from '../desk/page-title';
 import { type Column, KeyedTable } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Problem } from '../shared/problem';
+import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge, type Tone } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { showColumn, useChoice } from './filters';
 import { texts } from './texts';
-import { useWebhooks, WEBHOOKS_KEY } from './use-webhooks';
+import { useWebhooks, WEBHOOKS_KEY } from './queries';
 import { WebhookEvent } from './webhook-event';
 import { type Webhook } from './webhook-form';
 import { WebhookReplay } from './webhook-replay';
 import { webhookTexts as words } from './webhook-texts';
-
 type Logged = ConsoleBody<'WebhookEvent'>;
 type State = Logged['state'];
 
@@ -50,9 +50,7 @@ export function WebhookLogPage() {
   const webhooks = useWebhooks();
   return (
     <>
-      <Anchor renderRoot={(props) => <Link to="/partner/webhooks" {...props} />}>
-        {words.back}
-      </Anchor>
+      <PageLink to="/partner/webhooks">{words.back}</PageLink>
       <Loaded query={webhooks}>
         {(all) => {
           const webhook = all.find((one) => one.id === id);
@@ -78,19 +76,14 @@ function Log({ webhook: { id, url } }: { readonly webhook: Webhook }) {
   const [shown, setShown] = useState<string>();
   const [isReplaying, setReplaying] = useState(false);
   const client = useQueryClient();
-  const replayed = () => void client.invalidateQueries({ queryKey: [...WEBHOOKS_KEY, id] });
+  const replayed = () => void refresh(...WEBHOOKS_KEY, id);
   const filters = state.chosen === undefined ? {} : { state: state.chosen };
   return (
     <>
       <PageTitle>{url}</PageTitle>
       <Group align="end" mb="md">
         {state.input}
-        <Button
-          variant="default"
-          onClick={() => {
-            setReplaying(true);
-          }}
-        >
+        <Button variant="default" onClick={() => setReplaying(true)}>
           {words.replayAll}
         </Button>
       </Group>
@@ -114,19 +107,11 @@ function Log({ webhook: { id, url } }: { readonly webhook: Webhook }) {
           webhook={id}
           event={shown}
           onReplayed={replayed}
-          onClose={() => {
-            setShown(undefined);
-          }}
+          onClose={() => setShown(undefined)}
         />
       )}
       {isReplaying && (
-        <WebhookReplay
-          webhook={id}
-          onReplayed={replayed}
-          onClose={() => {
-            setReplaying(false);
-          }}
-        />
+        <WebhookReplay webhook={id} onReplayed={replayed} onClose={() => setReplaying(false)} />
       )}
     </>
   );

@@ -39,28 +39,20 @@ export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayPro
     <ConfirmDialog
       title={words.replayAll}
       consequence={words.replayingAll}
-      isPending={replay.isPending}
-      problem={replay.error}
       isReady={since !== ''}
-      onConfirm={() => {
-        replay.mutate();
-      }}
+      action={replay}
       onClose={onClose}
     >
       <TextInput
         type="datetime-local"
         label={texts.common.since}
         value={since}
-        onChange={({ currentTarget: { value } }) => {
-          setSince(value);
-        }}
+        onChange={({ currentTarget: { value } }) => setSince(value)}
       />
       <Checkbox
         label={words.alsoDelivered}
         checked={delivered}
-        onChange={({ currentTarget: { checked } }) => {
-          setDelivered(checked);
-        }}
+        onChange={({ currentTarget: { checked } }) => setDelivered(checked)}
       />
     </ConfirmDialog>
   );

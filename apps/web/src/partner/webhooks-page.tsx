@@ -1,27 +1,23 @@
-import { Anchor, Button, Group, Text } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
+import { refresh } from '../api/query-client';
+import { PageLink } from '../shared/page-link';
 import { PageTitle } from '../desk/page-title';
 import { Rows } from '../shared/keyed-table';
-import { Loaded } from '../shared/loaded';
-import { Empty, Skeletons } from '../shared/placeholders';
+import { Empty, Loaded, Skeletons } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { When } from '../shared/when';
 import { texts } from './texts';
-import { useWebhooks, WEBHOOKS_KEY } from './use-webhooks';
+import { useWebhooks, WEBHOOKS_KEY } from './queries';
 import {
   type MadeSecret,
-  WebhookSecret,
-  WebhookPause,
-  WebhookRemoval,
+  WebhookConfirmation,
   WebhookRotation,
-  WebhookTest,
+  WebhookSecret,
 } from './webhook-dialogs';
 import { type Webhook } from './webhook-form';
 import { WebhookDialog } from './webhook-form-dialog';
 import { webhookTexts as words } from './webhook-texts';
-
 type ActionName = 'change' | 'pause' | 'rotate' | 'test' | 'remove';
 interface Action {
   readonly name: ActionName;
@@ -34,7 +30,6 @@ export function WebhooksPage() {
   const [isAdding, setAdding] = useState(false);
   const [action, setAction] = useState<Action>();
   const [made, setMade] = useState<MadeSecret>();
-  const client = useQueryClient();
   const close = () => {
     setAdding(false);
     setAction(undefined);
@@ -42,17 +37,9 @@ export function WebhooksPage() {
   const changed = (secret?: MadeSecret) => {
     close();
     if (secret !== undefined) setMade(secret);
-    void client.invalidateQueries({ queryKey: WEBHOOKS_KEY });
+    void refresh(...WEBHOOKS_KEY);
   };
-  const add = (
-    <Button
-      onClick={() => {
-        setAdding(true);
-      }}
-    >
-      {words.add}
-    </Button>
-  );
+  const add = <Button onClick={() => setAdding(true)}>{words.add}</Button>;
   return (
     <>
       <PageTitle actions={add}>{texts.nav.webhooks}</PageTitle>
@@ -67,14 +54,7 @@ export function WebhooksPage() {
       </Loaded>
       {isAdding && <WebhookDialog onClose={close} onSaved={changed} />}
       {action !== undefined && <ActionDialog {...action} onClose={close} onChanged={changed} />}
-      {made !== undefined && (
-        <WebhookSecret
-          made={made}
-          onStored={() => {
-            setMade(undefined);
-          }}
-        />
-      )}
+      {made !== undefined && <WebhookSecret made={made} onStored={() => setMade(undefined)} />}
     </>
   );
 }
@@ -85,15 +65,11 @@ interface ActionDialogProps extends Action {
 }
 
 function ActionDialog({ name, webhook, onClose, onChanged }: ActionDialogProps) {
-  const onDone = () => {
-    onChanged();
-  };
+  const onDone = () => onChanged();
   const props = { webhook, onClose };
   if (name === 'change') return <WebhookDialog {...props} onSaved={onDone} />;
   if (name === 'rotate') return <WebhookRotation {...props} onMade={onChanged} />;
-  if (name === 'test') return <WebhookTest {...props} onDone={onDone} />;
-  if (name === 'pause') return <WebhookPause {...props} onDone={onDone} />;
-  return <WebhookRemoval {...props} onDone={onDone} />;
+  return <WebhookConfirmation {...props} name={name} onDone={onDone} />;
 }
 
 interface WebhooksProps {
@@ -111,14 +87,13 @@ function Webhooks({ webhooks, onChoose }: WebhooksProps) {
         {
           header: words.url,
           cell: ({ id, url }) => (
-            <Anchor
+            <PageLink
+              to="/partner/webhooks/$webhook"
+              params={{ webhook: id }}
               className="text-of-others"
-              renderRoot={(props) => (
-                <Link to="/partner/webhooks/$webhook" params={{ webhook: id }} {...props} />
-              )}
             >
               {url}
-            </Anchor>
+            </PageLink>
           ),
         },
         { header: words.topics, cell: ({ topics }) => topics.join(', ') },
@@ -173,9 +148,7 @@ function Actions({ webhook, onChoose }: ActionsProps) {
           key={name}
           size="compact-sm"
           variant="default"
-          onClick={() => {
-            onChoose({ name, webhook });
-          }}
+          onClick={() => onChoose({ name, webhook })}
         >
           {label}
         </Button>

@@ -30,3 +30,6 @@ export function useTokenText(): (amount: string) => string {
     return `${formatAmount(amount, { decimals, locale, maxFraction: 6 })} ${symbol ?? ''}`.trim();
   };
 }
+
+/** Whether the top of the page says that the service is away: its parts do not say it again. */
+export const OutageContext = createContext(false);

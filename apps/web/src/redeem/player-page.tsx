@@ -10,11 +10,9 @@ import { useRedemptions } from './redemptions/redemptions-query';
 import { type Session, useSession } from './session/session-store';
 import { AccountBar } from './wallet/account-bar';
 import { SignInCard } from './wallet/sign-in-card';
-import { useConnectWallet } from './wallet/use-connect-wallet';
-import { createWallets } from './wallet/wagmi-config';
+import { createWallets, useConnectWallet } from './wallet/wagmi-config';
 import { WalletChoice } from './wallet/wallet-choice';
 import { WalletNotice } from './wallet/wallet-notice';
-
 interface PlayerPageProps {
   /** Is connected at once. */
   readonly chosen: BrowserWallet | undefined;

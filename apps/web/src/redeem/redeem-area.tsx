@@ -1,14 +1,11 @@
 import { Alert, Button, Stack, Text, Title } from '@mantine/core';
-import { useSilence } from '../api/answer-watch';
+import { useOnline, useSilence } from '../api/answer-watch';
 import { useTexts } from '../texts/texts-context';
 import { useRedeemConfigQuery } from './config';
-import { ConfigProvider } from './config-context';
+import { ConfigProvider, OutageContext } from './config-context';
 import { useKeptFocus } from './kept-focus';
 import { LoadingCard } from './loading-card';
-import { OutageContext } from './outage-context';
 import { RedeemPage } from './redeem-page';
-import { useOnline } from './use-online';
-
 /** The players' page. */
 export function RedeemArea() {
   const { redeem } = useTexts().texts;

@@ -1,11 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { type BrowserWallet } from '../wallets/browser-wallets';
+import { type BrowserWallet, rememberedWallet } from '../wallets/browser-wallets';
 import { LoadingCard } from './loading-card';
 import { sessionStore, useSession } from './session/session-store';
-import { rememberedWallet } from './wallet/remembered-wallet';
 import { WalletChoice } from './wallet/wallet-choice';
-
 /** What connects wallets is loaded for those who have chosen one, now or before. */
 const loadPlayerPage = () => import('./player-page');
 const PlayerPage = lazy(async () => ({ default: (await loadPlayerPage()).PlayerPage }));

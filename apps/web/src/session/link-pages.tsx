@@ -6,10 +6,8 @@ import { ApiProblem } from '../api/api-problem';
 import { consoleApi } from '../api/console-client';
 import { texts } from './texts';
 import { AREA_OF, takeToken } from './areas';
-import { ProblemAlert } from './problem-alert';
-import { SignInWays } from './sign-in-page';
+import { ProblemAlert, SignInWays } from './sign-in-page';
 import { rememberSession, type Session } from './use-session';
-
 /** Of the last look at the page: React may look twice. */
 let taken = '';
 function tokenOfPage(): string {
@@ -20,9 +18,7 @@ function tokenOfPage(): string {
 /** A link that is pasted into the tab of an old one changes only what is behind the #: no page is loaded. */
 function onNewLink(look: () => void): () => void {
   addEventListener('hashchange', look);
-  return () => {
-    removeEventListener('hashchange', look);
-  };
+  return () => removeEventListener('hashchange', look);
 }
 
 interface TokenProps {

@@ -7,7 +7,6 @@ import { consoleApi } from '../api/console-client';
 import { type BrowserWallet, useBrowserWallets } from '../wallets/browser-wallets';
 import { texts } from './texts';
 import { AREA_OF, returnPlace } from './areas';
-import { ProblemAlert } from './problem-alert';
 import { type Kind, rememberSession, type Session } from './use-session';
 import { offerTestWallet, signInByWallet } from './wallet-sign-in';
 
@@ -75,22 +74,12 @@ export function SignInWays({ kind, invitation }: SignInProps) {
   return (
     <Stack>
       {ways.data?.oidc === true && (
-        <Button
-          loading={oidc.isPending}
-          onClick={() => {
-            oidc.mutate();
-          }}
-        >
+        <Button loading={oidc.isPending} onClick={() => oidc.mutate()}>
           {texts.oidc}
         </Button>
       )}
       {hasWallets && (
-        <Wallets
-          isBusy={wallet.isPending}
-          onChoose={(chosen) => {
-            wallet.mutate(chosen);
-          }}
-        />
+        <Wallets isBusy={wallet.isPending} onChoose={(chosen) => wallet.mutate(chosen)} />
       )}
       {kind === 'operator' && <LinkHint />}
       {problem !== null && <SignInProblem problem={problem} />}
@@ -147,11 +136,26 @@ export function Wallets({ isBusy, onChoose }: WalletsProps) {
       key={wallet.info.uuid}
       variant="default"
       loading={isBusy}
-      onClick={() => {
-        onChoose(wallet);
-      }}
+      onClick={() => onChoose(wallet)}
     >
       <span className="text-of-others">{texts.wallet(wallet.info.name.slice(0, 60))}</span>
     </Button>
   ));
+}
+
+interface AlertProps {
+  readonly code: string;
+  /** Of the server, where it says more than the page knows. */
+  readonly message?: string;
+}
+
+/** Why a sign-in did not work, in a sentence. */
+export function ProblemAlert({ code, message }: AlertProps) {
+  const { problems } = texts;
+  const known: Readonly<Record<string, string>> = problems;
+  return (
+    <Alert color="yellow" role="alert" className="text-of-others">
+      {message ?? (Object.hasOwn(known, code) ? known[code] : problems.other)}
+    </Alert>
+  );
 }

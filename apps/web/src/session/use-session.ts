@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { ApiProblem } from '../api/api-problem';
-import { consoleApi, SESSION_KEY } from '../api/console-client';
-import { type components } from '../api/console.generated';
+import { consoleApi, type ConsoleBody, SESSION_KEY } from '../api/console-client';
 import { freshSignIn } from '../api/fresh-sign-in';
 import { queryClient } from '../api/query-client';
 
-export type Session = components['schemas']['Session'];
+export type Session = ConsoleBody<'Session'>;
 export type Kind = Session['kind'];
 
 const LOOK_AGAIN_MS = 60_000;

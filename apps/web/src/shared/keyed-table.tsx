@@ -1,10 +1,8 @@
 import { Button, Group, Table, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode } from 'react';
-import { Empty, Skeletons } from './placeholders';
-import { Problem } from './problem';
+import { Empty, Problem, Skeletons } from './loaded';
 import { useKept } from './use-kept';
-
 /** A page of a list, as the server cuts it: by the key of its last row. */
 export interface KeyedPage<Row> {
   readonly items: readonly Row[];
@@ -87,9 +85,7 @@ function Pages<Row>({
           <Button
             variant="default"
             disabled={keys.length === 1}
-            onClick={() => {
-              setKeys(keys.slice(0, -1));
-            }}
+            onClick={() => setKeys(keys.slice(0, -1))}
           >
             Previous
           </Button>

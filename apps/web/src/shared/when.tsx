@@ -2,6 +2,7 @@ import { Text } from '@mantine/core';
 import { serverNowMs } from '../api/server-clock';
 import { formatMoment, formatTime, formatUtc } from '../format/time';
 import { useTexts } from '../texts/texts-context';
+import { Fragment } from 'react';
 
 interface WhenProps {
   /** ISO 8601. */
@@ -55,4 +56,18 @@ export function spanText(seconds: number): string {
   if (days > 0) return `${days} d ${hours} h`;
   if (hours > 0) return `${hours} h ${minutes} min`;
   return minutes > 0 ? `${minutes} min ${rest} s` : `${rest} s`;
+}
+
+const TIME = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)/;
+
+/** A sentence of the server; the times in it, which are ISO 8601, are shown as times are. */
+export function WithTimes({ text }: { readonly text: string }) {
+  return text.split(TIME).map((part, place) => (
+    // The parts of one text have no other name than their place.
+    <Fragment key={place}>{isTime(part) ? <When at={part} /> : part}</Fragment>
+  ));
+}
+
+function isTime(part: string): boolean {
+  return TIME.test(part) && !Number.isNaN(Date.parse(part));
 }

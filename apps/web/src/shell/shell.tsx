@@ -75,9 +75,7 @@ function ColorSchemeButton() {
       variant="default"
       size="input-sm"
       aria-label={isDark ? texts.shell.light : texts.shell.dark}
-      onClick={() => {
-        setColorScheme(isDark ? 'light' : 'dark');
-      }}
+      onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
     >
       {isDark ? <IconSun size={18} /> : <IconMoon size={18} />}
     </ActionIcon>

@@ -1,5 +1,6 @@
 /** Wallets of the browser, as they announce themselves (EIP-6963), from when the page is loaded. */
 import { useSyncExternalStore } from 'react';
+import { Listeners } from '../api/listeners';
 
 export interface BrowserWallet {
   readonly info: {
@@ -18,7 +19,7 @@ export interface BrowserWallet {
 }
 
 let wallets: readonly BrowserWallet[] = [];
-const listeners = new Set<() => void>();
+const listeners = new Listeners();
 
 addEventListener('eip6963:announceProvider', (event) => {
   const { detail } = event as CustomEvent<unknown>;
@@ -26,7 +27,7 @@ addEventListener('eip6963:announceProvider', (event) => {
   // One that announces itself again, as each does when it is asked to, is the same.
   if (wallets.some(({ info }) => info.uuid === detail.info.uuid)) return;
   wallets = [...wallets, detail];
-  for (const listener of listeners) listener();
+  listeners.tell();
 });
 dispatchEvent(new Event('eip6963:requestProvider'));
 
@@ -41,11 +42,21 @@ export function browserWallets(): readonly BrowserWallet[] {
 }
 
 /** @returns what ends it */
-export function onBrowserWallets(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+export const onBrowserWallets = listeners.subscribe;
 
 export function useBrowserWallets(): readonly BrowserWallet[] {
   return useSyncExternalStore(onBrowserWallets, browserWallets);
+}
+
+const KEPT_AS = 'lowmark-wallet';
+
+/** The wallet that this browser was connected with, by its `rdns`: it is connected again when the page is opened. */
+export function rememberedWallet(): string | undefined {
+  return localStorage.getItem(KEPT_AS) ?? undefined;
+}
+
+/** @param rdns undefined: none, as the player has disconnected it */
+export function rememberWallet(rdns: string | undefined): void {
+  if (rdns === undefined) localStorage.removeItem(KEPT_AS);
+  else localStorage.setItem(KEPT_AS, rdns);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { addressKey, siteKey } from './client-address.js';
+import { addressKey, siteKey } from './rate-limiter.js';
 
 describe('the keys of', () => {
   it.each([

@@ -4,7 +4,7 @@ import { type Address, RetryableError } from '#libs/domain';
 import { AllEndpointsFailedError, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
-import { quantity } from '../shape/hex.js';
+import { quantity, wideQuantity } from '../shape/hex.js';
 
 /** What one transaction may cost, whatever a node says of the price. */
 export interface GasCaps {
@@ -28,7 +28,7 @@ export interface GasQuote {
   readonly gas: bigint;
 }
 
-export interface QuotedCall {
+interface QuotedCall {
   readonly to: Address;
   /** Hex. */
   readonly data: string;
@@ -129,11 +129,6 @@ export class GasQuotes {
       gas: least((quote.gas * 5n) / 4n, maxGas),
     };
   }
-}
-
-/** A quantity of any size: a price may pass 2^53. */
-export function wideQuantity(value: unknown): bigint | undefined {
-  return typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value) ? BigInt(value) : undefined;
 }
 
 function least(one: bigint, other: bigint): bigint {

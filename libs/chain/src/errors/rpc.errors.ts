@@ -4,7 +4,7 @@
  */
 import { PermanentError, RetryableError } from '#libs/domain';
 
-export interface RpcErrorOptions {
+interface RpcErrorOptions {
   /** The endpoint's name, host and ordinal. */
   readonly endpoint: string;
   readonly cause?: Error | undefined;
@@ -39,6 +39,11 @@ export class RangeTooLargeError extends RpcError {
   ) {
     super('RPC_RANGE_TOO_LARGE', what, options);
     this.proposedTo = options.proposedTo;
+  }
+
+  /** How many blocks the node proposed. @param from the first block of the range that it refused */
+  proposedBlocks(from: bigint): number | undefined {
+    return this.proposedTo === undefined ? undefined : Number(this.proposedTo - from) + 1;
   }
 }
 
@@ -169,6 +174,14 @@ export class AllEndpointsFailedError extends RetryableError {
     this.aside = aside;
     this.retryAfterMs = retryAfterMs;
   }
+}
+
+/** The failure that a smaller range may cure, of one endpoint or of any; undefined where there is none. */
+export function sizeFailureIn(error: unknown): RpcError | undefined {
+  if (error instanceof RangeTooLargeError) return error;
+  return error instanceof AllEndpointsFailedError
+    ? error.failures.find(({ sizeMayExplain }) => sizeMayExplain)
+    : undefined;
 }
 
 /** Two endpoints differ about a final block: one of them is wrong, and nothing that rests on either is done. */

@@ -19,6 +19,9 @@ interface EventLog {
   readonly topics: readonly unknown[];
   /** Checked to be `0x` and lower-case hex digits. */
   readonly data: string;
+}
+
+interface EventLogOfBlock extends EventLog {
   readonly blockNumber: number;
 }
 
@@ -45,7 +48,7 @@ export class EventDecoder {
    * @returns undefined, or what is malformed about the log
    * @throws EventMismatchError where the log has another layout than the settings say
    */
-  decode(log: EventLog, into: StakeDelta[]): string | undefined {
+  decode(log: EventLogOfBlock, into: StakeDelta[]): string | undefined {
     const topic0 = log.topics[0];
     for (const kind of this.kinds) {
       if (kind.topic0 === topic0) return this.decodeAs(kind.specs, log, into);
@@ -55,7 +58,7 @@ export class EventDecoder {
 
   private decodeAs(
     specs: readonly StakeEventSpec[],
-    log: EventLog,
+    log: EventLogOfBlock,
     into: StakeDelta[],
   ): string | undefined {
     let fits = false;
@@ -114,25 +117,19 @@ export class EventDecoder {
 }
 
 /** Whether one of the events counts this log: its layout fits, and so do the conditions of `where`. */
-export function isCounted(
-  events: readonly Pick<StakeEventSpec, 'topic0' | 'topics' | 'where'>[],
-  log: Pick<EventLog, 'topics' | 'data'>,
-): boolean {
+export function isCounted(events: readonly StakeEventSpec[], log: EventLog): boolean {
   return events.some(
     (spec) =>
       spec.topic0 === log.topics[0] && spec.topics === log.topics.length && matches(spec, log),
   );
 }
 
-function matches(
-  spec: Pick<StakeEventSpec, 'where'>,
-  log: Pick<EventLog, 'topics' | 'data'>,
-): boolean {
+function matches(spec: StakeEventSpec, log: EventLog): boolean {
   return spec.where.every(({ slot, word }) => wordAt(log, slot).endsWith(word));
 }
 
 /** `0x` and 64 hex digits; for a topic, whatever the node sent instead. */
-function wordAt(log: Pick<EventLog, 'topics' | 'data'>, slot: AmountSlot): string {
+function wordAt(log: EventLog, slot: AmountSlot): string {
   if (slot.in === 'constant') return `0x${slot.word}`;
   if (slot.in === 'topic') {
     const topic = log.topics[slot.index];

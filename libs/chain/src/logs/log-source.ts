@@ -7,11 +7,12 @@ import {
   AllEndpointsFailedError,
   LogsWithheldError,
   RangeTooLargeError,
+  sizeFailureIn,
   TransportError,
 } from '../errors/rpc.errors.js';
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { type TotalCalls } from '../reader/stake-views.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { requireNotAhead } from '../shape/header.js';
 import { countProviders } from '../rpc/endpoint-urls.js';
 import { compareRange, type Comparison, type ComparisonQuestion } from './compare-range.js';
@@ -23,7 +24,7 @@ import {
   type RangeReading,
   toRangeAnswer,
 } from './range-logs.js';
-import { RangeReader, readTip, type TipQuestion, type TipReading } from './range-reader.js';
+import { RangeReader, readTip, type TipFacts, type TipQuestion } from './range-reader.js';
 import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
 
 export interface LogSourceOptions {
@@ -31,9 +32,7 @@ export interface LogSourceOptions {
   readonly events: readonly StakeEventSpec[];
 }
 
-export interface FetchOptions {
-  /** Endpoints that must not be asked. */
-  readonly avoid?: readonly string[];
+export interface FetchOptions extends RunOptions {
   /** `receipts` reads every block's receipts instead of asking for logs: slow, and a second opinion of the same node. */
   readonly by?: 'logs' | 'receipts';
   /**
@@ -47,18 +46,18 @@ export interface FetchOptions {
   readonly recount?: boolean;
   /** An answer whose last block is dated later is not believed. Unix seconds. */
   readonly latestSeconds?: number | undefined;
-  /** How long to wait for endpoints that fail for now; see RunOptions. */
-  readonly patienceMs?: number;
-  readonly signal?: AbortSignal;
 }
 
-type Asked = Required<Pick<FetchOptions, 'avoid' | 'by' | 'headers' | 'recount'>> &
-  Pick<FetchOptions, 'total' | 'latestSeconds' | 'patienceMs' | 'signal'>;
+type Asked = FetchOptions & Required<typeof DEFAULTS>;
 
-const DEFAULTS: Asked = { avoid: [], by: 'logs', headers: 'all', recount: false };
+const DEFAULTS = {
+  avoid: [] as readonly string[],
+  by: 'logs' as 'logs' | 'receipts',
+  headers: 'all' as 'all' | 'events',
+};
 
 /** What is new at the chain's tip. */
-export interface Tip extends Pick<TipReading, 'latest' | 'finalised' | 'total'> {
+export interface Tip extends TipFacts {
   /** The endpoint that answered. */
   readonly endpoint: string;
   /** The blocks after the known one; undefined where there are none, or so many that ranges are to be read. */
@@ -103,13 +102,10 @@ export class LogSource {
       if (!(error instanceof AllEndpointsFailedError)) throw error;
       const withheld = error.failures.find((failure) => failure instanceof LogsWithheldError);
       if (withheld && asked.by === 'logs') return this.askAgain(withheld.endpoint, range, asked);
-      const narrow =
-        from < to ? error.failures.find((failure) => failure.sizeMayExplain) : undefined;
+      const narrow = from < to ? sizeFailureIn(error) : undefined;
       if (!narrow) throw error;
-      throw new RangeTooLargeError('the range may be too large', {
-        endpoint: narrow.endpoint,
-        cause: error,
-      });
+      const { endpoint } = narrow;
+      throw new RangeTooLargeError('the range may be too large', { endpoint, cause: error });
     }
   }
 
@@ -147,12 +143,7 @@ export class LogSource {
    * @throws as `fetch` does; AllEndpointsFailedError also where the other has another block at the end, or dates it otherwise
    */
   compare(answer: RangeAnswer, options: FetchOptions & ComparisonQuestion): Promise<Comparison> {
-    const { avoid = [], patienceMs, signal } = options;
-    return this.pool.run((session) => compareRange(session, answer, this.reader, options), {
-      avoid,
-      patienceMs,
-      signal,
-    });
+    return this.pool.run((session) => compareRange(session, answer, this.reader, options), options);
   }
 
   /** Every endpoint left out logs: the same question again, which is often answered in full, then the receipts. */
@@ -171,13 +162,7 @@ export class LogSource {
   }
 
   private ask(range: BlockRange, asked: Asked, only?: string): Promise<RangeAnswer> {
-    const { avoid, patienceMs, signal } = asked;
-    return this.pool.run((session) => this.attempt(session, range, asked), {
-      avoid,
-      only,
-      patienceMs,
-      signal,
-    });
+    return this.pool.run((session) => this.attempt(session, range, asked), { ...asked, only });
   }
 
   private async attempt(

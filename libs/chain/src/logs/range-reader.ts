@@ -190,11 +190,14 @@ export interface TipQuestion {
   readonly total: TotalCalls | undefined;
 }
 
-export interface TipReading {
+export interface TipFacts {
   readonly latest: FullHeader;
   readonly finalised: FullHeader | undefined;
   /** By the node's newest block, which may be newer than `latest`. */
   readonly total: bigint | undefined;
+}
+
+interface TipReading extends TipFacts {
   /** Of the blocks after the head, ascending; none where there are none, or too many to be read like this. */
   readonly headers: readonly FullHeader[];
   /** Of those blocks. */

@@ -273,11 +273,8 @@ function narrowed<T>(slot: Slot<T>, error: unknown, sizer: RangeSizer): Slot<T> 
     slot.error = error;
     return undefined;
   }
-  const { from } = slot.range;
-  const proposed =
-    error.proposedTo === undefined ? undefined : Number(error.proposedTo - from + 1n);
   slot.state = 'waiting';
-  return restBeyond(slot, sizer.refused(blocks, proposed));
+  return restBeyond(slot, sizer.refused(blocks, error.proposedBlocks(slot.range.from)));
 }
 
 /** Cuts a slot to its first blocks. @returns a slot of the others, where there are any */

@@ -2,7 +2,7 @@
 import { type Address, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool } from '../rpc/rpc-pool.js';
+import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { headerCall, parseHeaderOf, plainHeader, requireNotAhead } from '../shape/header.js';
 import { bytes } from '../shape/hex.js';
 import {
@@ -20,13 +20,9 @@ export interface ChainReaderOptions extends StakeViewOptions {
   readonly finality?: string;
 }
 
-export interface HeadsOptions {
-  /** Names of endpoints that must not be asked. */
-  readonly avoid?: readonly string[];
+interface HeadsOptions extends RunOptions {
   /** A newest block that is dated later is not believed. Unix seconds. */
   readonly latestSeconds?: number | undefined;
-  /** How long to wait for endpoints that fail for now; see RunOptions. */
-  readonly patienceMs?: number;
 }
 
 export interface Heads {
@@ -72,21 +68,15 @@ export class ChainReader extends StakeViews {
   }
 
   /** @returns in the order of the numbers; undefined where the node has no such block */
-  headers(
-    numbers: readonly bigint[],
-    { avoid = [] }: Pick<HeadsOptions, 'avoid'> = {},
-  ): Promise<(BlockHeader | undefined)[]> {
+  headers(numbers: readonly bigint[], options?: RunOptions): Promise<(BlockHeader | undefined)[]> {
     if (numbers.length === 0) return Promise.resolve([]);
-    return this.pool.run(
-      async (session) => {
-        const { results } = await session.batch(numbers.map(headerCall));
-        return numbers.map((number, index) => {
-          const header = parseHeaderOf(valueOf(results[index]), number, session);
-          return header && plainHeader(header);
-        });
-      },
-      { avoid },
-    );
+    return this.pool.run(async (session) => {
+      const { results } = await session.batch(numbers.map(headerCall));
+      return numbers.map((number, index) => {
+        const header = parseHeaderOf(valueOf(results[index]), number, session);
+        return header && plainHeader(header);
+      });
+    }, options);
   }
 
   hasCode(address: Address): Promise<boolean> {

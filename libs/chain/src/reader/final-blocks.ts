@@ -220,7 +220,7 @@ async function readHeader(session: RpcSession, number: bigint): Promise<Answered
   throw new NodeBehindError(`does not have block ${number.toString()}`, session);
 }
 
-export function below(number: bigint, blocks: bigint): bigint {
+function below(number: bigint, blocks: bigint): bigint {
   return number > blocks ? number - blocks : 0n;
 }
 

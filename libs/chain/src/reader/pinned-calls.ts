@@ -105,6 +105,12 @@ export class PinnedCalls {
   }
 }
 
+/** @returns undefined where the contract refuses, or answers with no bytes. @throws other errors of the call */
+export function bytesUnlessReverted(result: RpcResult): Hex | undefined {
+  if (!result.ok && result.error instanceof ExecutionRevertedError) return undefined;
+  return bytes(valueOf(result));
+}
+
 /** A result of exactly one word, or undefined where the function is not there. @throws other errors of the call */
 export function wordOf(result: RpcResult | undefined): bigint | undefined {
   if (result && !result.ok && result.error instanceof ExecutionRevertedError) return undefined;

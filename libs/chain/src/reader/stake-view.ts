@@ -163,7 +163,7 @@ function contractOf({ contract, where }: ViewNotation): Address | undefined {
 const WORD_DIGITS = 64;
 
 /** One unsigned integer among the outputs of a function. */
-export class ViewOutput {
+class ViewOutput {
   /** The outputs without names, so that tuples decode to lists, and the chosen one as uint256, so that its range can be checked. */
   private readonly types: readonly AbiParameter[];
   private readonly steps: readonly number[];

@@ -8,14 +8,14 @@ import {
 } from '../errors/rpc.errors.js';
 import { type StakeDescription } from '../events/parse-stake-events.js';
 import { type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
+import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
 import { bytes } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
 import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
-export interface StakeViewSettings {
+interface StakeViewSettings {
   /** STAKE_TOTAL_VIEW as text or parsed; none is no view, undefined what the contracts usually have. */
   readonly totalView?: string | readonly StakeView[] | undefined;
   /** STAKE_BALANCE_VIEW, likewise. */
@@ -29,15 +29,9 @@ export interface StakeViewOptions extends StakeViewSettings {
   readonly multicall?: Address | undefined;
 }
 
-/** Whose word a figure is. */
-export interface FigureOptions {
-  /** Names of endpoints that must not be asked. */
-  readonly avoid?: readonly string[];
+export interface FigureOptions extends RunOptions {
   /** Told of the endpoint that gave the figure. */
   readonly saidBy?: (endpoint: string) => void;
-  /** How long to wait for endpoints that fail for now; see RunOptions. */
-  readonly patienceMs?: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** What is tried of each contract where nothing is set. */
@@ -146,20 +140,17 @@ export class StakeViews {
     wallets: readonly Address[],
     options: FigureOptions & { readonly block: BlockRef },
   ): Promise<bigint[] | undefined> {
-    const { block, avoid = [], saidBy, patienceMs, signal } = options;
+    const { block, saidBy, ...asked } = options;
     const calls = wallets.flatMap((wallet) =>
       views.map(({ to, view }) => ({ to, view, data: view.calldata(wallet) })),
     );
     const each = views.length;
     try {
-      return await this.pool.run(
-        async (session) => {
-          const figures = await this.read(session, calls, block);
-          saidBy?.(session.endpoint);
-          return wallets.map((_, index) => sum(figures.slice(index * each, (index + 1) * each)));
-        },
-        { avoid, patienceMs, signal },
-      );
+      return await this.pool.run(async (session) => {
+        const figures = await this.read(session, calls, block);
+        saidBy?.(session.endpoint);
+        return wallets.map((_, index) => sum(figures.slice(index * each, (index + 1) * each)));
+      }, asked);
     } catch (error) {
       if (error instanceof ExecutionRevertedError) return undefined;
       const stateless =

@@ -11,7 +11,7 @@ import { valueOf } from '../rpc/rpc-call.js';
 
 type Hex = `0x${string}`;
 
-export interface RegistryAccountOptions extends SendingAccountOptions {
+interface RegistryAccountOptions extends SendingAccountOptions {
   readonly registry: Address;
 }
 
@@ -57,7 +57,7 @@ export class RegistryAccount {
    * one had succeeded, so its gas is not asked for.
    * @throws GasRefusedError, AllEndpointsFailedError
    */
-  async gasPrice({ data, gas }: Pick<RegistryTransaction, 'data' | 'gas'>): Promise<bigint> {
+  async gasPrice({ data, gas }: { readonly data: string; readonly gas: bigint }): Promise<bigint> {
     const quote = await this.account.quotes.affordable({ to: this.options.registry, data, gas });
     return this.account.quotes.priced(quote).gasPrice;
   }
@@ -70,7 +70,7 @@ export class RegistryAccount {
    * Hands it to every endpoint, so that none can keep it back; an endpoint that has it already has taken it.
    * @throws AllEndpointsFailedError where none answers at all
    */
-  async send({ raw }: Pick<SignedTransaction, 'raw'>): Promise<Delivery> {
+  async send({ raw }: SignedTransaction): Promise<Delivery> {
     const refusals: string[] = [];
     let taken = 0;
     let silent: LowmarkError | undefined;

@@ -2,18 +2,15 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-import { wideQuantity } from '../accounts/gas-quotes.js';
-import { ExecutionRevertedError } from '../errors/rpc.errors.js';
-import { ethCall } from '../reader/pinned-calls.js';
-import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { bytesUnlessReverted, ethCall } from '../reader/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
+import { wideQuantity } from '../shape/hex.js';
 
 type Hex = `0x${string}`;
 
 const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
 /** A day takes 48,000, a period 76,000, the first one 93,000. */
-export const GAS_OF_PUBLICATION = 80_000n;
+const GAS_OF_PUBLICATION = 80_000n;
 /** So many days of publishing an account should be able to pay for. */
 export const PUBLICATIONS_KEPT = 30n;
 
@@ -30,7 +27,7 @@ export interface RegistryFacts {
   readonly publications: bigint | undefined;
 }
 
-export interface RegistryQuestion {
+interface RegistryQuestion {
   readonly registry: Address;
   readonly publisher: Address;
 }
@@ -55,11 +52,11 @@ export async function readRegistryFacts(
       ...[role, mayPublish, stakedIn].map((data) => ethCall({ to: registry, data }, 'latest')),
     ]);
     // What is not there is an answer; what the node cannot tell now is asked of another one.
-    for (const result of answer.results.slice(2)) returned(result);
+    for (const result of answer.results.slice(2)) bytesUnlessReverted(result);
     return answer.results;
   });
   const [balance, price, ...answers] = results;
-  const [code, itsRole, holds, text] = answers.map(returned);
+  const [code, itsRole, holds, text] = answers.map(bytesUnlessReverted);
   const coin = wideQuantity(balance?.ok === true ? balance.value : undefined);
   const gasPrice = wideQuantity(price?.ok === true ? price.value : undefined);
   const staked = textOf(text);
@@ -111,12 +108,6 @@ export function isStakedIn(text: string, chainId: number, contracts: readonly Ad
 function payable(coin: bigint | undefined, gasPrice: bigint | undefined): bigint | undefined {
   if (coin === undefined || gasPrice === undefined || gasPrice === 0n) return undefined;
   return coin / (gasPrice * GAS_OF_PUBLICATION);
-}
-
-/** @returns undefined where the contract refuses. @throws other errors of the call */
-function returned(result: RpcResult): Hex | undefined {
-  if (!result.ok && result.error instanceof ExecutionRevertedError) return undefined;
-  return bytes(valueOf(result));
 }
 
 function textOf(data: Hex | undefined): string | undefined {

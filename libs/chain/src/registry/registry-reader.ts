@@ -8,7 +8,7 @@ import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes, quantity } from '../shape/hex.js';
 import { entryOf, type RegistryEntry, type RegistrySlot, slotCalldata } from './registry-entry.js';
 
-export interface RegistryReaderOptions {
+interface RegistryReaderOptions {
   readonly registry: Address;
   /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
   readonly finality: string;

@@ -13,16 +13,19 @@ export interface RpcObserver {
   waiting?(event: RpcWaiting): void;
 }
 
-export interface RpcRequestEvent {
+interface Failure {
+  /** What went wrong, without secrets; absent where nothing did. */
+  readonly reason?: string;
+  /** Absent where no answer came. */
+  readonly httpStatus?: number;
+}
+
+export interface RpcRequestEvent extends Failure {
   readonly endpoint: string;
   /** The method of the first call of the batch. */
   readonly method: string;
   /** `ok`, or the error's code in lower case without `RPC_`: timeout, rate_limited, range_too_large, malformed_answer, … */
   readonly outcome: string;
-  /** What went wrong, without secrets; absent where nothing did. */
-  readonly reason?: string;
-  /** Absent where no answer came. */
-  readonly httpStatus?: number;
   readonly seconds: number;
   readonly bytes: number;
   /** How many calls the batch had. */
@@ -128,10 +131,7 @@ export function failureOf(results: readonly RpcResult[]): LowmarkError | undefin
  * What is told of a failure beside its outcome.
  * @param status of the answer that came; where none was kept, the error may know it
  */
-export function reasonOf(
-  failure: unknown,
-  status: number | undefined,
-): Pick<RpcRequestEvent, 'reason' | 'httpStatus'> {
+export function reasonOf(failure: unknown, status: number | undefined): Failure {
   if (!(failure instanceof LowmarkError)) return {};
   const httpStatus = status ?? (failure instanceof RpcError ? failure.httpStatus : undefined);
   return { reason: failure.message, ...(httpStatus !== undefined && { httpStatus }) };

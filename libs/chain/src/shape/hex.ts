@@ -12,7 +12,12 @@ export function quantity(value: unknown): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** The same for at most seven digits, without a regular expression: asked once for every log. */
+/** A quantity of any size: a price may pass 2^53. */
+export function wideQuantity(value: unknown): bigint | undefined {
+  return typeof value === 'string' && QUANTITY.test(value) ? BigInt(value) : undefined;
+}
+
+/** A safe integer of at most seven digits, without a regular expression: asked once for every log. */
 export function smallQuantity(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.length < 3 || value.length > 9) return undefined;
   if (value.charCodeAt(0) !== 48 || value.charCodeAt(1) !== 120) return undefined;

@@ -1,14 +1,9 @@
 /** The claims of a vault up to the newest block, as each of two endpoints has them by itself, where there are two. */
 import { type Address, type BlockRef } from '#libs/domain';
-import {
-  AllEndpointsFailedError,
-  MalformedAnswerError,
-  NodeBehindError,
-} from '../errors/rpc.errors.js';
-import { below, type Finality, parseFinality } from '../reader/final-blocks.js';
-import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { parseHeader, refOf, tagCall } from '../shape/header.js';
+import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
+import { type Finality, parseFinality, readHeads } from '../reader/final-blocks.js';
+import { type RpcPool } from '../rpc/rpc-pool.js';
+import { refOf } from '../shape/header.js';
 import { type VaultEvent } from './vault-event.js';
 import { VaultLogReader } from './vault-log-reader.js';
 
@@ -87,7 +82,9 @@ export class ClaimReader {
   ): Promise<Reading> {
     return this.pool.run(
       async (session) => {
-        const { latest, finalised } = await this.heads(session);
+        const heads = await readHeads(session, this.finality);
+        const latest = refOf(heads.latest.header);
+        const finalised = heads.finalised.header.number;
         // What is not final is read at each look, however far ahead the cursor is.
         const first = from === undefined || from > finalised ? finalised + 1n : from;
         const span = { from: first, head: latest };
@@ -97,22 +94,6 @@ export class ClaimReader {
       },
       { avoid, patient: avoid.length === 0, signal },
     );
-  }
-
-  private async heads(session: RpcSession): Promise<Pick<Reading, 'latest' | 'finalised'>> {
-    const { finality } = this;
-    const tags = finality.kind === 'tag' ? ['latest', finality.tag] : ['latest'];
-    const { results } = await session.batch(tags.map(tagCall));
-    const [latest, final] = results.map((result) => parseHeader(valueOf(result), session));
-    const finalised =
-      finality.kind === 'tag' ? final?.number : below(latest?.number ?? 0n, finality.blocks);
-    if (!latest || finalised === undefined) {
-      throw new NodeBehindError('has no newest or no final block', session);
-    }
-    if (finalised > latest.number) {
-      throw new MalformedAnswerError('the final block is above the newest', session);
-    }
-    return { latest: refOf(latest), finalised };
   }
 
   private readerOf(vault: Address): VaultLogReader {

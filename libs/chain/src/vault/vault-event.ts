@@ -9,7 +9,7 @@ import {
   type UuidV7,
   type VaultStatus,
 } from '#libs/domain';
-import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
+import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
 import { MalformedAnswerError, StateUnavailableError } from '../errors/rpc.errors.js';
 import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
@@ -169,5 +169,5 @@ export async function readVaultStatuses(
 }
 
 function statusCalldata(id: VaultId): `0x${string}` {
-  return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'status', args: [id] });
+  return encodeFunctionData({ abi, functionName: 'status', args: [id] });
 }

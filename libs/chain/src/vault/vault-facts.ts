@@ -7,11 +7,10 @@ import {
   redemptionVaultV2Bytecode,
   redemptionVaultV2Runtime,
 } from '../abi/redemption-vault-v2.generated.js';
-import { AllEndpointsFailedError, ExecutionRevertedError } from '../errors/rpc.errors.js';
-import { ethCall } from '../reader/pinned-calls.js';
-import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
+import { bytesUnlessReverted, ethCall } from '../reader/pinned-calls.js';
+import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
 import { type VaultPlace, voucherDomain } from './voucher.js';
 
 type Hex = `0x${string}`;
@@ -81,7 +80,7 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
       ethCall({ to: token, data: balance }, 'latest'),
       ...calls.map((data) => ethCall({ to: place.vault, data }, 'latest')),
     ]);
-    return results.map(returned);
+    return results.map(bytesUnlessReverted);
   });
   const [itsToken, paused, signs, cancels, pauses, maxTtl, cap, remaining, seconds, domain] =
     answers;
@@ -124,8 +123,8 @@ export function vaultFaults(facts: VaultFacts, question: VaultQuestion): string[
 
 /** The vault refuses a voucher whose deadline is further than that: such a service would pay nothing at first. */
 export function ttlFaults(
-  { maxTtlSeconds }: Pick<VaultFacts, 'maxTtlSeconds'>,
-  { place, voucherTtlSeconds = 0 }: Pick<VaultQuestion, 'place' | 'voucherTtlSeconds'>,
+  { maxTtlSeconds }: { readonly maxTtlSeconds: bigint | undefined },
+  { place, voucherTtlSeconds = 0 }: VaultQuestion,
 ): string[] {
   if (maxTtlSeconds === undefined || BigInt(voucherTtlSeconds) <= maxTtlSeconds) return [];
   return [
@@ -152,12 +151,6 @@ function encodeHasRole(role: Hex, holder: Address): Hex {
     functionName: 'hasRole',
     args: [role, holder as Hex],
   });
-}
-
-/** @returns undefined where the contract refuses. @throws other errors of the call */
-function returned(result: RpcResult): Hex | undefined {
-  if (!result.ok && result.error instanceof ExecutionRevertedError) return undefined;
-  return bytes(valueOf(result));
 }
 
 function word(data: Hex | undefined): bigint | undefined {

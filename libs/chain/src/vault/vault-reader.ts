@@ -15,9 +15,8 @@ import { AllEndpointsFailedError, EndpointsDisagreeError } from '../errors/rpc.e
 import { FinalBlocks, type FinalWord, parseFinality } from '../reader/final-blocks.js';
 import { PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
+import { readVaultStatuses, type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
 import { VaultLogReader, type VaultSpan } from './vault-log-reader.js';
-import { readVaultStatuses } from './vault-event.js';
 
 export interface VaultReaderOptions {
   /** The vault that the vouchers name; one of another deployment needs its own reader. */
@@ -46,11 +45,15 @@ interface Watch extends WatchedPayout {
   readonly vaultId: VaultId;
 }
 
-/** What one endpoint says of some payouts, up to its own final block. */
-interface Look {
-  readonly word: FinalWord;
+/** What one endpoint says of some payouts. */
+interface Seen {
   /** In the order of the payouts. */
   readonly sightings: readonly VaultSighting[];
+}
+
+/** The same up to its own final block. */
+interface Look extends Seen {
+  readonly word: FinalWord;
 }
 
 /** Ids in one filter of eth_getLogs. */
@@ -182,7 +185,7 @@ export class VaultReader {
     watches: readonly Watch[],
     first: FinalWord,
     heard: readonly FinalWord[],
-  ): Promise<Pick<Look, 'sightings'> | { readonly doubt: Doubt }> {
+  ): Promise<Seen | { readonly doubt: Doubt }> {
     try {
       const others = heard.filter(({ witness }) => witness !== first.witness);
       for (const word of others) await this.finals.agree(word, first);

@@ -2,7 +2,7 @@ import { type PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem/utils';
 import { type Address, type PayoutTerms, PermanentError, ZERO_ADDRESS } from '#libs/domain';
 import { accountOf, addressOfAccount } from '../accounts/private-key.js';
-import { redemptionVaultAbi } from '../abi/redemption-vault.generated.js';
+import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
 import { type VaultId } from './vault-event.js';
 
 /** Where vouchers are good: one vault on one chain. */
@@ -73,7 +73,7 @@ function faultOf(place: VaultPlace, voucher: Voucher): string | undefined {
 export function claimCalldata(voucher: Voucher, signature: `0x${string}`): `0x${string}` {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;
   return encodeFunctionData({
-    abi: redemptionVaultAbi,
+    abi,
     functionName: 'claim',
     args: [vaultId, recipient as `0x${string}`, amount, BigInt(deadlineSeconds), signature],
   });
@@ -82,7 +82,7 @@ export function claimCalldata(voucher: Voucher, signature: `0x${string}`): `0x${
 /** The data of a transaction to the vault that cancels the redemption; only from a holder of `CANCELLER_ROLE`. */
 export function cancelCalldata(vaultId: VaultId): `0x${string}` {
   return encodeFunctionData({
-    abi: redemptionVaultAbi,
+    abi,
     functionName: 'cancel',
     args: [vaultId],
   });
@@ -90,7 +90,7 @@ export function cancelCalldata(vaultId: VaultId): `0x${string}` {
 
 /** The data of a transaction to the vault that pauses it; only from a holder of `PAUSER_ROLE`. */
 export function pauseCalldata(): `0x${string}` {
-  return encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'pause' });
+  return encodeFunctionData({ abi, functionName: 'pause' });
 }
 
 /**

@@ -24,7 +24,7 @@ export type VerificationMode = (typeof VERIFICATION_MODES)[number];
 export type VerificationSetting = 'auto' | VerificationMode;
 
 /** @throws Error saying what the setting may be */
-export function parseVerification(text: string): VerificationSetting {
+function parseVerification(text: string): VerificationSetting {
   const found = (['auto', ...VERIFICATION_MODES] as const).find((mode) => mode === text);
   if (!found) throw new Error(`must be auto, ${VERIFICATION_MODES.join(', ')}`);
   return found;
@@ -143,8 +143,7 @@ const ANY_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
  * @throws AllEndpointsFailedError
  */
 export async function readVerificationOffer(
-  reader: Pick<ChainReader, 'heads' | 'stakeTotal' | 'stakeBalances' | 'endpoints'> &
-    Partial<Pick<ChainReader, 'unansweredViews'>>,
+  reader: ChainReader,
   past: BlockRef,
 ): Promise<VerificationOffer> {
   const { latest } = await reader.heads();
@@ -152,7 +151,7 @@ export async function readVerificationOffer(
   const total = await totalOffered(reader, past, latest);
   return {
     total,
-    unanswered: reader.unansweredViews ?? [],
+    unanswered: reader.unansweredViews,
     balances: balances !== undefined,
     providers: countProviders(reader.endpoints),
   };
@@ -160,7 +159,7 @@ export async function readVerificationOffer(
 
 /** Undefined also where the chain does not have that block any more, or one endpoint has not its state and no other answers. */
 async function totalAt(
-  reader: Pick<ChainReader, 'stakeTotal'>,
+  reader: ChainReader,
   block: BlockRef,
   options?: FigureOptions,
 ): Promise<bigint | undefined> {
@@ -182,10 +181,7 @@ function isGone(failures: readonly RpcError[]): boolean {
   return stateless.length > 0 && stateless.length + silent.length === failures.length;
 }
 
-async function isTotalKept(
-  reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
-  past: BlockRef,
-): Promise<boolean> {
+async function isTotalKept(reader: ChainReader, past: BlockRef): Promise<boolean> {
   const told = await askFigure((options) => totalAt(reader, past, options));
   if (told === undefined) return false;
   const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
@@ -195,7 +191,7 @@ async function isTotalKept(
 }
 
 async function totalOffered(
-  reader: Pick<ChainReader, 'stakeTotal' | 'endpoints'>,
+  reader: ChainReader,
   past: BlockRef,
   latest: BlockRef,
 ): Promise<VerificationOffer['total']> {

@@ -1,7 +1,6 @@
 import { ConnectionWatch } from './connection-watch.js';
-import { HostChoice } from './host-choice.js';
+import { HostChoice, serverConfig } from './host-choice.js';
 import { type SchemaDemand } from './schema-check.js';
-import { serverConfig } from './server-config.js';
 import { type SessionOptions, sessionSettings, statementTimeoutOf } from './session-settings.js';
 import { type SupervisedConfig } from './supervised-client.js';
 

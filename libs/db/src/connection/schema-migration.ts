@@ -1,4 +1,4 @@
-import { type MigrationInterface } from 'typeorm';
+import { type MigrationInterface, type QueryRunner } from 'typeorm';
 
 /** A step of the schema. */
 export interface SchemaMigration extends MigrationInterface {
@@ -11,4 +11,20 @@ export interface SchemaMigration extends MigrationInterface {
   readonly olderMayStart?: true;
   /** While there are such rows the older program would be wrong after all: what an operator has to do before it may start. */
   readonly olderMisreads?: { readonly rows: string; readonly remedy: string };
+}
+
+/** A step that is nothing but statements. It is recorded under the name of its class, whose digits are its place in the order. */
+export abstract class SqlMigration implements SchemaMigration {
+  readonly name = this.constructor.name;
+  abstract readonly upStatements: readonly string[];
+  /** No program takes a step back; tests do. */
+  abstract readonly downStatements: readonly string[];
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of this.upStatements) await runner.query(statement);
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    for (const statement of this.downStatements) await runner.query(statement);
+  }
 }

@@ -11,8 +11,7 @@ import {
   DatabaseUnavailableError,
   mayPass,
 } from './database.error.js';
-import { type HostChoice } from './host-choice.js';
-import { serverConfig } from './server-config.js';
+import { type HostChoice, serverConfig } from './host-choice.js';
 import { type SessionSettings } from './session-settings.js';
 import { isTarget, noteReport, type ReportedState } from './session-target.js';
 

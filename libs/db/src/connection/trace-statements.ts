@@ -1,6 +1,7 @@
 import { finished, type Writable } from 'node:stream';
 import { type PoolClient } from 'pg';
 import { inChildSpan, type SpanStart } from '#libs/platform';
+import { isStream, withMethods } from './client-methods.js';
 
 interface Statement {
   readonly name?: string;
@@ -16,13 +17,7 @@ export function tracedClient(client: PoolClient): PoolClient {
     const statement = typeof first === 'string' ? { text: first } : (first as Statement);
     return inChildSpan(spanOf(statement), () => query(...args) as Promise<unknown>);
   };
-  return new Proxy(client, {
-    get: (target, key) => {
-      if (key === 'query') return traced;
-      const value: unknown = Reflect.get(target, key, target);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  return withMethods(client, { query: traced });
 }
 
 function tracedStream(stream: Writable): Writable {
@@ -37,10 +32,6 @@ function tracedStream(stream: Writable): Writable {
       }),
   );
   return stream;
-}
-
-function isStream(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'submit' in value;
 }
 
 export function spanOf({ name, text }: Statement): SpanStart {

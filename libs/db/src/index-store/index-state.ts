@@ -209,7 +209,7 @@ const VARIABLES: Record<string, string> = {
 export function stakeContractsOf({
   settings,
   stakeContract,
-}: Pick<IndexState, 'settings' | 'stakeContract'>): readonly [Address, ...Address[]] {
+}: IndexState): readonly [Address, ...Address[]] {
   const { stakeContracts } = settings;
   const [first = stakeContract, ...more] = (
     Array.isArray(stakeContracts) ? (stakeContracts as unknown[]) : []

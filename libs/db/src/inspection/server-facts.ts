@@ -1,4 +1,5 @@
-import { type Database, type Statement } from '../connection/database.js';
+import { type Database } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { leaderLockOf } from '../index-store/leader-lock.js';
 
 /** What the server says of itself, for an operator. */
@@ -13,17 +14,18 @@ export interface ServerFacts {
 }
 
 // The lock is one of this database: the same numbers in another one are another lock.
-const FACTS: Statement = {
-  name: 'server_facts',
-  text: `SELECT current_setting('server_version_num')::int AS version,
+const FACTS = named<{ lockClass: number; lockObject: number }>(
+  'server_facts',
+  `SELECT current_setting('server_version_num')::int AS version,
       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS "nowMs", pg_is_in_recovery() AS "isStandby",
-      EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid::int = $1 AND objid::int = $2
+      EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid::int = :lockClass AND objid::int = :lockObject
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS "isLed"`,
-};
+);
 
 /** @throws DatabaseUnavailableError, DatabaseRefusedError */
 export async function readServerFacts(database: Database, stakeSet: string): Promise<ServerFacts> {
-  const [facts] = await database.query<ServerFacts & object>(FACTS, leaderLockOf(stakeSet));
+  const [lockClass, lockObject] = leaderLockOf(stakeSet);
+  const [facts] = await database.query<ServerFacts & object>(FACTS({ lockClass, lockObject }));
   if (facts === undefined) throw new TypeError('one row always comes');
   return facts;
 }
@@ -31,11 +33,11 @@ export async function readServerFacts(database: Database, stakeSet: string): Pro
 /** How the names of a redemption service's connections begin. */
 export const REDEMPTION_PROGRAM = 'lowmark redemption';
 
-const COUNT: Statement = {
-  name: 'count_programs',
-  text: `SELECT count(DISTINCT application_name)::int AS count FROM pg_stat_activity
-    WHERE datname = current_database() AND starts_with(application_name, $1)`,
-};
+const COUNT = named<{ prefix: string }>(
+  'count_programs',
+  `SELECT count(DISTINCT application_name)::int AS count FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, :prefix)`,
+);
 
 /**
  * How many programs are connected to this database at this server, by the names of their connections that begin so. Who dies is no
@@ -43,6 +45,29 @@ const COUNT: Statement = {
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function countPrograms(database: Database, namePrefix: string): Promise<number> {
-  const [row] = await database.query<{ count: number }>(COUNT, [namePrefix]);
+  const [row] = await database.query<{ count: number }>(COUNT({ prefix: namePrefix }));
   return row?.count ?? 0;
+}
+
+export interface WalPosition {
+  /** Nothing can be written: the server replays the log of another one. */
+  readonly isStandby: boolean;
+  /** Bytes of the log that are written, or replayed on a standby. What was committed before is below it. */
+  readonly bytes: bigint;
+  /** A primary and its standbys have the same identifier. */
+  readonly system: string;
+}
+
+const POSITION = named(
+  'wal_position',
+  `SELECT pg_is_in_recovery() AS "isStandby",
+      (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS bytes,
+      (SELECT system_identifier::text FROM pg_control_system()) AS system`,
+);
+
+/** @throws DatabaseUnavailableError, DatabaseRefusedError */
+export async function readWalPosition(database: Database): Promise<WalPosition> {
+  const [row] = await database.query<Omit<WalPosition, 'bytes'> & { bytes: string }>(POSITION({}));
+  if (row === undefined) throw new TypeError('one row always comes');
+  return { ...row, bytes: BigInt(row.bytes) };
 }

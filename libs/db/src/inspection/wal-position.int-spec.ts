@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { readWalPosition } from './wal-position.js';
+import { readWalPosition } from './server-facts.js';
 
 let test: TestDatabase;
 beforeAll(async () => {

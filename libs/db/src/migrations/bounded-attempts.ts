@@ -1,22 +1,14 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * Bounds what attempts leave behind that came to nothing: wallets wait longer each time, and what moved no points is forgotten again,
  * namely redemptions that never began and the log of balance reads. Everything else is still never removed.
  */
-export class BoundedAttempts1760000000020 implements SchemaMigration {
-  readonly name = 'BoundedAttempts1760000000020';
+export class BoundedAttempts1760000000020 extends SqlMigration {
   /** An older program forgets nothing and lets no wallet wait. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(UP);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(DOWN);
-  }
+  readonly upStatements = [UP];
+  readonly downStatements = [DOWN];
 }
 
 const UP = `

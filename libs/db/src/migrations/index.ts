@@ -1,5 +1,9 @@
 import { StakingIndex1760000000000 } from './staking-index.js';
-import { CredentialUse1760000000009, Partners1760000000001 } from './partners.js';
+import {
+  CredentialEnd1760000000032,
+  CredentialUse1760000000009,
+  Partners1760000000001,
+} from './partners.js';
 import {
   OlderStart1760000000012,
   ReaderRole1760000000002,
@@ -9,6 +13,7 @@ import { Redemption1760000000003 } from './redemption.js';
 import {
   Reconciliation1760000000006,
   RedemptionDue1760000000004,
+  SearchIndexes1760000000038,
   Sessions1760000000005,
 } from './redemption-work.js';
 import {
@@ -30,17 +35,13 @@ import { ReservedTokens1760000000019 } from './reserved-tokens.js';
 import { BoundedAttempts1760000000020 } from './bounded-attempts.js';
 import { RestoreMark1760000000024, SealedLedger1760000000023 } from './sealed-ledger.js';
 import { StakeSets1760000000025 } from './stake-sets.js';
-import { Console1760000000026 } from './console.js';
+import { ConformanceDeductions1760000000039, Console1760000000026 } from './console.js';
 import { RequestLog1760000000027 } from './request-log.js';
 import { Portal1760000000028 } from './portal.js';
-import { CredentialEnd1760000000032 } from './credential-end.js';
 import { SealedDays1760000000033 } from './sealed-days.js';
-import { SearchIndexes1760000000038 } from './search-indexes.js';
-import { ConformanceDeductions1760000000039 } from './conformance-deductions.js';
-import { Webhooks1760000000040 } from './webhooks.js';
+import { LastDelivery1760000000043, Webhooks1760000000040 } from './webhooks.js';
 import { RegistryPublications1760000000041 } from './registry-publications.js';
 import { Reasons1760000000042 } from './reasons.js';
-import { LastDelivery1760000000043 } from './last-delivery.js';
 import { Partitions1760000000044 } from './partitions.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, SubscriptionStore } from '../index.js';
 import { subscribe } from '../webhooks/webhook-bench.support-spec.js';
-import { LastDelivery1760000000043 } from './last-delivery.js';
+import { LastDelivery1760000000043 } from './webhooks.js';
 
 let test: TestDatabase;
 let admin: Database;

@@ -1,13 +1,11 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * The two large tables in partitions by time. What is there becomes the only one, and stays the only one of an index that is not large:
  * further ones are added by `next_partition`, which the indexer calls. Programs name the parents alone and have no right on a partition.
  * See docs/decisions/0016-partitions-by-time.md.
  */
-export class Partitions1760000000044 implements SchemaMigration {
-  readonly name = 'Partitions1760000000044';
+export class Partitions1760000000044 extends SqlMigration {
   /** An older indexer writes into the newest partition, however large it gets. */
   readonly olderMayStart = true;
   /** An older indexer would halt at the bound that the newest partition is about to get. */
@@ -15,15 +13,8 @@ export class Partitions1760000000044 implements SchemaMigration {
     rows: `SELECT FROM pg_constraint WHERE conname = 'below_next'`,
     remedy: 'let the newer indexer run for a minute first, it is adding a partition',
   };
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(PARTITION);
-    await runner.query(NEXT_PARTITION);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(MERGE);
-  }
+  readonly upStatements = [PARTITION, NEXT_PARTITION];
+  readonly downStatements = [MERGE];
 }
 
 /**

@@ -1,24 +1,17 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * What a partner may see of its own, as views that show the rows of the partner that the transaction names and no others; see
  * portal-database.ts. No view has a secret, a hash of one, or the name of an operator.
  */
-export class Portal1760000000028 implements SchemaMigration {
-  readonly name = 'Portal1760000000028';
+export class Portal1760000000028 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(INDEXES);
-    await runner.query(['CREATE SCHEMA portal;', ...VIEWS.map(viewOf)].join('\n'));
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP SCHEMA portal CASCADE');
-    await runner.query(`DROP INDEX redemption.audit_actor, redemption.audit_partner, redemption.confirmation_partner,
-      redemption.partner_call_without_answer, redemption.partner_call_partner, redemption.redemption_partner`);
-  }
+  readonly upStatements = [INDEXES, ['CREATE SCHEMA portal;', ...VIEWS.map(viewOf)].join('\n')];
+  readonly downStatements = [
+    'DROP SCHEMA portal CASCADE',
+    `DROP INDEX redemption.audit_actor, redemption.audit_partner, redemption.confirmation_partner,
+      redemption.partner_call_without_answer, redemption.partner_call_partner, redemption.redemption_partner`,
+  ];
 }
 
 /** Newest first, of one partner or of one operator; a call's id is a UUID of version 7, and so in the order of time. */

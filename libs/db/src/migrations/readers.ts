@@ -1,20 +1,12 @@
-import { type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * The role that only reads. Roles belong to the whole cluster, so another database may be creating the same one right now.
  * The role stays when the migration is undone: another database may use it.
  */
-export class ReaderRole1760000000002 implements MigrationInterface {
-  readonly name = 'ReaderRole1760000000002';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ROLE);
-    await runner.query(RIGHTS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP OWNED BY lowmark_reader');
-  }
+export class ReaderRole1760000000002 extends SqlMigration {
+  readonly upStatements = [ROLE, RIGHTS];
+  readonly downStatements = ['DROP OWNED BY lowmark_reader'];
 }
 
 const ROLE = `
@@ -59,36 +51,24 @@ ALTER DEFAULT PRIVILEGES IN SCHEMA partners GRANT SELECT ON TABLES TO lowmark_re
 `;
 
 /** Lets the role that only reads see which migrations there are, so that a reader too refuses a database newer than itself. */
-export class ReaderSeesSchema1760000000008 implements MigrationInterface {
-  readonly name = 'ReaderSeesSchema1760000000008';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query('GRANT USAGE ON SCHEMA lowmark TO lowmark_reader');
-    await runner.query('GRANT SELECT ON lowmark.migration TO lowmark_reader');
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('REVOKE SELECT ON lowmark.migration FROM lowmark_reader');
-    await runner.query('REVOKE USAGE ON SCHEMA lowmark FROM lowmark_reader');
-  }
+export class ReaderSeesSchema1760000000008 extends SqlMigration {
+  readonly upStatements = [
+    'GRANT USAGE ON SCHEMA lowmark TO lowmark_reader',
+    'GRANT SELECT ON lowmark.migration TO lowmark_reader',
+  ];
+  readonly downStatements = [
+    'REVOKE SELECT ON lowmark.migration FROM lowmark_reader',
+    'REVOKE USAGE ON SCHEMA lowmark FROM lowmark_reader',
+  ];
 }
 
 /**
- * Lets an operator who goes back to an older program say of a migration that this program may start on it; see let-older-start.ts.
+ * Lets an operator who goes back to an older program say of a migration that this program may start on it; see `letOlderStart`.
  */
-export class OlderStart1760000000012 implements MigrationInterface {
-  readonly name = 'OlderStart1760000000012';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(
-      'ALTER TABLE lowmark.migration ADD COLUMN older_may_start boolean NOT NULL DEFAULT false',
-    );
-    await runner.query(
-      `COMMENT ON COLUMN lowmark.migration.older_may_start IS 'a program that does not know this migration may start all the same'`,
-    );
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE lowmark.migration DROP COLUMN older_may_start');
-  }
+export class OlderStart1760000000012 extends SqlMigration {
+  readonly upStatements = [
+    'ALTER TABLE lowmark.migration ADD COLUMN older_may_start boolean NOT NULL DEFAULT false',
+    `COMMENT ON COLUMN lowmark.migration.older_may_start IS 'a program that does not know this migration may start all the same'`,
+  ];
+  readonly downStatements = ['ALTER TABLE lowmark.migration DROP COLUMN older_may_start'];
 }

@@ -1,25 +1,17 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * Why an action is asked for that waits for a second operator, and the id under which a partner's client knows its request; programs of
  * before write neither. And for a partner what conformance runs have not given back yet.
  */
-export class Reasons1760000000042 implements SchemaMigration {
-  readonly name = 'Reasons1760000000042';
+export class Reasons1760000000042 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(REASONS);
-    await runner.query(REQUEST_IDS);
-    await runner.query(OPEN_DEDUCTIONS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP VIEW portal.conformance_deduction');
-    await runner.query(WITHOUT_REQUEST_IDS);
-    await runner.query(WITHOUT_REASONS);
-  }
+  readonly upStatements = [REASONS, REQUEST_IDS, OPEN_DEDUCTIONS];
+  readonly downStatements = [
+    'DROP VIEW portal.conformance_deduction',
+    WITHOUT_REQUEST_IDS,
+    WITHOUT_REASONS,
+  ];
 }
 
 const ASKED = [

@@ -1,17 +1,12 @@
-import { type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** What an operator has said of a restored ledger, and of claims that no row explains. */
-export class RestoredLedger1760000000011 implements MigrationInterface {
-  readonly name = 'RestoredLedger1760000000011';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_RESTORED_LEDGER);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE redemption.claim_acknowledgement');
-    await runner.query('DROP TABLE redemption.ledger_restore');
-  }
+export class RestoredLedger1760000000011 extends SqlMigration {
+  readonly upStatements = [ADD_RESTORED_LEDGER];
+  readonly downStatements = [
+    'DROP TABLE redemption.claim_acknowledgement',
+    'DROP TABLE redemption.ledger_restore',
+  ];
 }
 
 const ADD_RESTORED_LEDGER = `
@@ -46,17 +41,10 @@ CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.cla
 `;
 
 /** What the service's accounts may have spent on gas in a day, counted across processes and restarts. */
-export class CoinSpent1760000000013 implements MigrationInterface {
-  readonly name = 'CoinSpent1760000000013';
+export class CoinSpent1760000000013 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_COIN_SPENT);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE redemption.coin_spent');
-  }
+  readonly upStatements = [ADD_COIN_SPENT];
+  readonly downStatements = ['DROP TABLE redemption.coin_spent'];
 }
 
 const ADD_COIN_SPENT = `
@@ -72,18 +60,13 @@ COMMENT ON TABLE redemption.coin_spent IS 'the most that the transactions signed
 `;
 
 /** How far the claims of each vault were watched, and those that nothing authorised. */
-export class ClaimWatch1760000000014 implements MigrationInterface {
-  readonly name = 'ClaimWatch1760000000014';
+export class ClaimWatch1760000000014 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_CLAIM_WATCH);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE redemption.claim_alarm');
-    await runner.query('DROP TABLE redemption.claim_watch');
-  }
+  readonly upStatements = [ADD_CLAIM_WATCH];
+  readonly downStatements = [
+    'DROP TABLE redemption.claim_alarm',
+    'DROP TABLE redemption.claim_watch',
+  ];
 }
 
 const ADD_CLAIM_WATCH = `

@@ -1,19 +1,12 @@
-import { type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * When a redemption is looked at again is no fact about it, so it may change within a version: an open payout is looked at many times,
  * and only what is learnt becomes a transition.
  */
-export class RedemptionDue1760000000004 implements MigrationInterface {
-  readonly name = 'RedemptionDue1760000000004';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_REDEMPTION_DUE);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(REMOVE_REDEMPTION_DUE);
-  }
+export class RedemptionDue1760000000004 extends SqlMigration {
+  readonly upStatements = [ADD_REDEMPTION_DUE];
+  readonly downStatements = [REMOVE_REDEMPTION_DUE];
 }
 
 const ADD_REDEMPTION_DUE = `
@@ -51,16 +44,9 @@ DROP FUNCTION redemption.guard_redemption_within_version();
 `;
 
 /** Who is signed in to the redemption service. */
-export class Sessions1760000000005 implements MigrationInterface {
-  readonly name = 'Sessions1760000000005';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(SESSION);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE redemption.session');
-  }
+export class Sessions1760000000005 extends SqlMigration {
+  readonly upStatements = [SESSION];
+  readonly downStatements = ['DROP TABLE redemption.session'];
 }
 
 const SESSION = `
@@ -75,16 +61,9 @@ CREATE INDEX session_expires ON redemption.session (expires_at);
 `;
 
 /** What the chain paid, beside what the redemptions say of it: the daily comparison of the two, and how far it has got. */
-export class Reconciliation1760000000006 implements MigrationInterface {
-  readonly name = 'Reconciliation1760000000006';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_RECONCILIATION);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(REMOVE_RECONCILIATION);
-  }
+export class Reconciliation1760000000006 extends SqlMigration {
+  readonly upStatements = [ADD_RECONCILIATION];
+  readonly downStatements = [REMOVE_RECONCILIATION];
 }
 
 const ADD_RECONCILIATION = `
@@ -140,4 +119,20 @@ const REMOVE_RECONCILIATION = `
 DROP TABLE redemption.reconciliation_run;
 DROP TABLE redemption.vault_claim;
 DROP TABLE redemption.reconciliation_checkpoint;
+`;
+
+/** What operators page through and search for, without a look at rows that are not shown; see redemption-plans.int-spec.ts. */
+export class SearchIndexes1760000000038 extends SqlMigration {
+  readonly olderMayStart = true;
+  readonly upStatements = [SEARCH_INDEXES];
+  readonly downStatements = [
+    'DROP INDEX redemption.redemption_undone, redemption.redemption_queue',
+  ];
+}
+
+/** What was settled by hand stays in its state for good: without it the index is as small as what is open. */
+const SEARCH_INDEXES = `
+CREATE INDEX redemption_queue ON redemption.redemption ((state <> 'attention'), state_since_at, id)
+  WHERE state NOT IN ('claimed', 'reverted', 'failed') AND (state <> 'attention' OR reason IS DISTINCT FROM 'settled-by-hand');
+CREATE INDEX redemption_undone ON redemption.redemption (state, partner, id) WHERE state IN ('reverted', 'failed');
 `;

@@ -1,23 +1,13 @@
-import { type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SqlMigration } from '../connection/schema-migration.js';
 import { GUARDS } from './redemption-guards.js';
 
 /**
  * Redemptions, and how partners are called. What a row may hold is in the CHECKs, what may become of it in the triggers: the
  * state machine of libs/domain decides, and the database refuses what that must never do.
  */
-export class Redemption1760000000003 implements MigrationInterface {
-  readonly name = 'Redemption1760000000003';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(CALLBACKS);
-    await runner.query(TABLES);
-    await runner.query(GUARDS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP SCHEMA redemption CASCADE');
-    await runner.query('DROP TABLE partners.callback');
-  }
+export class Redemption1760000000003 extends SqlMigration {
+  readonly upStatements = [CALLBACKS, TABLES, GUARDS];
+  readonly downStatements = ['DROP SCHEMA redemption CASCADE', 'DROP TABLE partners.callback'];
 }
 
 const CALLBACKS = `

@@ -1,26 +1,19 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** What was published in a SnapshotRegistry, or is to be, and the transactions that were signed for it. See docs/decisions/0015-publishing-roots.md. */
-export class RegistryPublications1760000000041 implements SchemaMigration {
-  readonly name = 'RegistryPublications1760000000041';
+export class RegistryPublications1760000000041 extends SqlMigration {
   /** An older service publishes nothing. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(TABLES);
-    await runner.query(GUARDS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+  readonly upStatements = [TABLES, GUARDS];
+  readonly downStatements = [
+    `
 DROP TABLE redemption.registry_transaction, redemption.registry_publication;
 DROP FUNCTION redemption.guard_publication();
 ALTER TABLE redemption.task DISABLE TRIGGER never_changed;
 DELETE FROM redemption.task WHERE task = 'registry';
 ALTER TABLE redemption.task ENABLE TRIGGER never_changed;
-`);
-  }
+`,
+  ];
 }
 
 const TABLES = `

@@ -1,23 +1,17 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * What partners asked of the api, and its answers. The api has no right on the table: an older api would refuse to start with a right
  * that it does not know. It adds and forgets rows through two functions and can read none.
  */
-export class RequestLog1760000000027 implements SchemaMigration {
-  readonly name = 'RequestLog1760000000027';
+export class RequestLog1760000000027 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(REQUESTS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP FUNCTION partners.forget_requests');
-    await runner.query('DROP FUNCTION partners.note_requests');
-    await runner.query('DROP TABLE partners.request');
-  }
+  readonly upStatements = [REQUESTS];
+  readonly downStatements = [
+    'DROP FUNCTION partners.forget_requests',
+    'DROP FUNCTION partners.note_requests',
+    'DROP TABLE partners.request',
+  ];
 }
 
 const REQUESTS = `

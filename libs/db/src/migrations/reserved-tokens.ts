@@ -1,22 +1,14 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * What is reserved of the vault and of the partners' budgets: from the start of the deduction on, nothing for a redemption that was only
  * asked for. The sums are kept by a trigger, so that a reservation costs the same however much is open, and no writer can forget it.
  */
-export class ReservedTokens1760000000019 implements SchemaMigration {
-  readonly name = 'ReservedTokens1760000000019';
+export class ReservedTokens1760000000019 extends SqlMigration {
   /** An older program reserves nothing at the deduction and everything at the creation; the trigger counts it all the same. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(UP);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(DOWN);
-  }
+  readonly upStatements = [UP];
+  readonly downStatements = [DOWN];
 }
 
 const UP = `

@@ -1,31 +1,24 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * Sealed days: of each UTC day that is final the root over all wallets' lows, and for the newest days what proofs are made of. A day
  * is never changed: where it comes out differently later it gets another revision. What takes blocks of sealed days out of the index
  * notes by itself that they have to be worked out again. See docs/decisions/0011-sealed-days.md.
  */
-export class SealedDays1760000000033 implements SchemaMigration {
-  readonly name = 'SealedDays1760000000033';
+export class SealedDays1760000000033 extends SqlMigration {
   /** An older indexer seals nothing; the triggers note what it takes back. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(TABLES);
-    await runner.query(GUARDS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+  readonly upStatements = [TABLES, GUARDS];
+  readonly downStatements = [
+    `
 DROP TRIGGER sealed_taken_back ON staking.index_state;
 DROP TRIGGER sealed_before ON staking.index_state;
 DROP TABLE staking.seal_recheck, staking.sealed_nodes, staking.sealed_leaves, staking.sealed_day;
 DROP FUNCTION staking.note_sealed_days();
 DROP FUNCTION staking.guard_sealed_day();
 DROP FUNCTION staking.refuse_change_of_sealed();
-`);
-  }
+`,
+  ];
 }
 
 const TABLES = `

@@ -1,20 +1,12 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 import { withinVersionGuard } from './redemption-macs.js';
 
 /** Bounds what one stolen credential of a program can do to the ledger: by triggers, which hold for whatever connects. */
-export class SealedLedger1760000000023 implements SchemaMigration {
-  readonly name = 'SealedLedger1760000000023';
+export class SealedLedger1760000000023 extends SqlMigration {
   /** Refused is only what no release writes. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_SEALED_LEDGER);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(REMOVE_SEALED_LEDGER);
-  }
+  readonly upStatements = [ADD_SEALED_LEDGER];
+  readonly downStatements = [REMOVE_SEALED_LEDGER];
 }
 
 const ADD_SEALED_LEDGER = `
@@ -130,17 +122,10 @@ DROP FUNCTION redemption.guard_ledger_restore();
  * What a restore may have lost of a redemption is a column of its row. The note of a restore writes it, by a trigger, so that no program,
  * not even one of before, can note a restore without it; and no program can write anything else into it.
  */
-export class RestoreMark1760000000024 implements SchemaMigration {
-  readonly name = 'RestoreMark1760000000024';
+export class RestoreMark1760000000024 extends SqlMigration {
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_RESTORE_MARK);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(REMOVE_RESTORE_MARK);
-  }
+  readonly upStatements = [ADD_RESTORE_MARK];
+  readonly downStatements = [REMOVE_RESTORE_MARK];
 }
 
 const MACS = 'bare.evidence_mac := OLD.evidence_mac;\n  bare.names_mac := OLD.names_mac;';

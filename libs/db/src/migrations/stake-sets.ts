@@ -1,9 +1,7 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /** Stake sets besides the default one, and which of them a partner's requests mean. See docs/decisions/0009-a-schema-for-each-stake-set.md. */
-export class StakeSets1760000000025 implements SchemaMigration {
-  readonly name = 'StakeSets1760000000025';
+export class StakeSets1760000000025 extends SqlMigration {
   readonly olderMayStart = true;
   /** An older api would answer such a partner from the default set. */
   readonly olderMisreads = {
@@ -11,9 +9,8 @@ export class StakeSets1760000000025 implements SchemaMigration {
     remedy:
       'bind each partner to the default stake set first (`partner set NAME --stake-set default`)',
   };
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
+  readonly upStatements = [
+    `
 CREATE TABLE lowmark.stake_set (
   name text PRIMARY KEY CHECK (name ~ '^[a-z][a-z0-9]{0,30}$' AND name <> 'default'),
   migrations text[] NOT NULL,
@@ -24,11 +21,10 @@ COMMENT ON COLUMN lowmark.stake_set.migrations IS 'what was applied to its schem
 
 ALTER TABLE partners.partner ADD COLUMN stake_set text REFERENCES lowmark.stake_set;
 COMMENT ON COLUMN partners.partner.stake_set IS 'what its requests mean that name no contract; null: the default set';
-`);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('ALTER TABLE partners.partner DROP COLUMN stake_set');
-    await runner.query('DROP TABLE lowmark.stake_set');
-  }
+`,
+  ];
+  readonly downStatements = [
+    'ALTER TABLE partners.partner DROP COLUMN stake_set',
+    'DROP TABLE lowmark.stake_set',
+  ];
 }

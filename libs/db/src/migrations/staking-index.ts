@@ -1,21 +1,13 @@
-import { type MigrationInterface, type QueryRunner } from 'typeorm';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * The index of staked balances. A row of balance_change opens an interval that lasts until the wallet's next row; the
  * triggers let rows be added only above everything that is there, in the order of blocks and of time, and taken away only
  * from the newest end. See docs/decisions/0002-interval-by-its-opening.md.
  */
-export class StakingIndex1760000000000 implements MigrationInterface {
-  readonly name = 'StakingIndex1760000000000';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(TABLES);
-    await runner.query(GUARDS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP SCHEMA staking CASCADE');
-  }
+export class StakingIndex1760000000000 extends SqlMigration {
+  readonly upStatements = [TABLES, GUARDS];
+  readonly downStatements = ['DROP SCHEMA staking CASCADE'];
 }
 
 const TABLES = `

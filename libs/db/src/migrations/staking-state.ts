@@ -1,5 +1,4 @@
-import { type MigrationInterface, type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * The generation of the index: what was read of days that lie behind the head stays true as long as it is the same. It is
@@ -7,16 +6,9 @@ import { type SchemaMigration } from '../connection/schema-migration.js';
  * the row is made anew, the head goes back or is replaced, balance changes are removed, or another leader starts (its
  * database may have been restored from a backup). Random, so that no two databases, and no two lives of one, share one.
  */
-export class IndexGeneration1760000000007 implements MigrationInterface {
-  readonly name = 'IndexGeneration1760000000007';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_INDEX_GENERATION);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(REMOVE_INDEX_GENERATION);
-  }
+export class IndexGeneration1760000000007 extends SqlMigration {
+  readonly upStatements = [ADD_INDEX_GENERATION];
+  readonly downStatements = [REMOVE_INDEX_GENERATION];
 }
 
 const ADD_INDEX_GENERATION = `
@@ -62,16 +54,9 @@ ALTER TABLE staking.index_state DROP COLUMN generation;
 `;
 
 /** What came of holding the index against the contract's own figures, as the indexer does it each night. */
-export class AuditRun1760000000010 implements MigrationInterface {
-  readonly name = 'AuditRun1760000000010';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_AUDIT_RUN);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE staking.audit_run');
-  }
+export class AuditRun1760000000010 extends SqlMigration {
+  readonly upStatements = [ADD_AUDIT_RUN];
+  readonly downStatements = ['DROP TABLE staking.audit_run'];
 }
 
 const ADD_AUDIT_RUN = `
@@ -106,19 +91,14 @@ CREATE INDEX audit_run_finished_at ON staking.audit_run (finished_at);
 `;
 
 /** A price that the indexer has read and does not use before an operator has accepted it, and what operators have accepted. */
-export class PriceHold1760000000015 implements SchemaMigration {
-  readonly name = 'PriceHold1760000000015';
+export class PriceHold1760000000015 extends SqlMigration {
   /** An older indexer writes prices as before and holds none. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(ADD_PRICE_HOLD);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TABLE staking.price_hold');
-    await runner.query('DROP TABLE staking.price_acceptance');
-  }
+  readonly upStatements = [ADD_PRICE_HOLD];
+  readonly downStatements = [
+    'DROP TABLE staking.price_hold',
+    'DROP TABLE staking.price_acceptance',
+  ];
 }
 
 const ADD_PRICE_HOLD = `

@@ -1,29 +1,18 @@
-import { type QueryRunner } from 'typeorm';
-import { type SchemaMigration } from '../connection/schema-migration.js';
+import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * Webhooks: who is told of what, the events with their attempts, and where the evaluation of sealed days and tiers stands. An event is
  * written in the transaction of what it tells. See docs/decisions/0014-webhooks.md.
  */
-export class Webhooks1760000000040 implements SchemaMigration {
-  readonly name = 'Webhooks1760000000040';
+export class Webhooks1760000000040 extends SqlMigration {
   /** An older program sends none; the events of redemptions are noted by a trigger, and wait. */
   readonly olderMayStart = true;
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(TABLES);
-    await runner.query(QUEUE);
-    await runner.query(REDEMPTIONS);
-    await runner.query(VIEWS);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query('DROP TRIGGER tell_subscribers ON redemption.redemption');
-    await runner.query(
-      'DROP VIEW portal.webhook_subscription, portal.webhook_event, portal.webhook_attempt',
-    );
-    await runner.query('DROP SCHEMA webhooks CASCADE');
-  }
+  readonly upStatements = [TABLES, QUEUE, REDEMPTIONS, VIEWS];
+  readonly downStatements = [
+    'DROP TRIGGER tell_subscribers ON redemption.redemption',
+    'DROP VIEW portal.webhook_subscription, portal.webhook_event, portal.webhook_attempt',
+    'DROP SCHEMA webhooks CASCADE',
+  ];
 }
 
 const TABLES = `
@@ -246,3 +235,39 @@ CREATE VIEW portal.webhook_attempt WITH (security_barrier) AS
     JOIN webhooks.subscription s ON s.id = e.subscription
   WHERE s.partner = ${OWN} AND s.removed_at IS NULL;
 `;
+
+/** When a webhook was delivered something last: kept with the subscription, as its events are removed after a while. */
+export class LastDelivery1760000000043 extends SqlMigration {
+  /** What an older program delivers is not noted; the next delivery of a newer one is. */
+  readonly olderMayStart = true;
+  readonly upStatements = [ADD_LAST_DELIVERY];
+  readonly downStatements = [
+    `DROP VIEW portal.webhook_subscription; CREATE ${viewWith('')}
+      ALTER TABLE webhooks.subscription DROP COLUMN last_delivered_at;`,
+  ];
+}
+
+function viewWith(further: string): string {
+  return `VIEW portal.webhook_subscription WITH (security_barrier) AS
+  SELECT s.id, s.url, s.topics, s.stake_set, s.measure, s.days, s.thresholds, s.hysteresis, s.paused_at, s.paused_because, s.created_at,
+    s.rotated_at,
+    (SELECT coalesce(sum(l.waiting), 0) FROM webhooks.lane l WHERE l.subscription = s.id AND l.waiting > 0)::int AS waiting${further}
+  FROM webhooks.subscription s
+  WHERE s.partner = nullif(current_setting('lowmark.partner', true), '')::uuid AND s.removed_at IS NULL;
+`;
+}
+
+/** What was delivered is read before the lock on the subscriptions, which redemptions look at. */
+const ADD_LAST_DELIVERY = `
+DO $$
+DECLARE
+  ids uuid[];
+  times timestamptz[];
+BEGIN
+  SELECT array_agg(d.subscription), array_agg(d.at) INTO ids, times
+    FROM (SELECT subscription, max(finished_at) AS at FROM webhooks.event WHERE state = 'delivered' GROUP BY subscription) AS d;
+  ALTER TABLE webhooks.subscription ADD COLUMN last_delivered_at timestamptz;
+  COMMENT ON COLUMN webhooks.subscription.last_delivered_at IS 'when an event was delivered last, to the second; null: none was';
+  CREATE OR REPLACE ${viewWith(', s.last_delivered_at')}
+  UPDATE webhooks.subscription s SET last_delivered_at = d.at FROM unnest(ids, times) AS d (id, at) WHERE s.id = d.id;
+END $$`;

@@ -4,8 +4,7 @@ import { type EntityManager } from 'typeorm';
 import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
-import { UnknownStakeSetError } from '../stake-sets/stake-set.js';
-import { StakeSetEntity } from '../stake-sets/stake-set.entity.js';
+import { StakeSetEntity, UnknownStakeSetError } from '../stake-sets/stake-set.js';
 import { PartnerEntity } from './partner.entity.js';
 
 export interface PartnerIdentity {

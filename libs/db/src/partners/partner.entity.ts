@@ -1,5 +1,5 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
-import { StakeSetEntity } from '../stake-sets/stake-set.entity.js';
+import { StakeSetEntity } from '../stake-sets/stake-set.js';
 
 @Entity({ schema: 'partners', name: 'partner' })
 export class PartnerEntity {

@@ -2,9 +2,8 @@ import { PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
-import { PriceAcceptanceEntity } from './price-acceptance.entity.js';
 import { ACCEPTED_SINCE, holdOf, type HoldRow } from './price-store.js';
-import { type PriceHold } from './price.js';
+import { PriceAcceptanceEntity, type PriceHold } from './price.js';
 
 export interface PriceAcceptance {
   readonly at: Date;

@@ -1,8 +1,13 @@
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { FencedError } from '../index-store/index-state.js';
-import { PriceEntity } from './price.entity.js';
-import { type Price, type PriceHold, type QuotedPrices, type StandingPrice } from './price.js';
+import {
+  type Price,
+  PriceEntity,
+  type PriceHold,
+  type QuotedPrices,
+  type StandingPrice,
+} from './price.js';
 
 /**
  * What a clock that was wrong has dated far ahead must not hold back every price after it. A source that tells another figure of the same

@@ -1,3 +1,5 @@
+import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
+
 /** What one token costs. */
 export interface Price {
   /** US dollars for one whole token, a plain decimal above 0. */
@@ -41,4 +43,44 @@ export interface QuotedPrices {
   /** While it is held no price is used. */
   readonly isHeld: boolean;
   readonly acceptedUsd: string | undefined;
+}
+
+@Entity({ schema: 'staking', name: 'price' })
+export class PriceEntity {
+  /** When the source found the price. */
+  @PrimaryColumn('timestamptz')
+  observedAt!: Date;
+
+  @PrimaryColumn('text')
+  source!: string;
+
+  /** A plain decimal above 0. */
+  @Column('numeric')
+  usd!: string;
+
+  /** When it was last read from the source: the newest reading counts. */
+  @Column('timestamptz', { default: () => 'clock_timestamp()' })
+  readAt!: Date;
+}
+
+/** A figure that an operator has accepted; never changed. */
+@Entity({ schema: 'staking', name: 'price_acceptance' })
+export class PriceAcceptanceEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
+  id!: string;
+
+  @Column('timestamptz', { default: () => 'clock_timestamp()' })
+  at!: Date;
+
+  @Column('numeric')
+  usd!: string;
+
+  @Column('numeric')
+  heldUsd!: string;
+
+  @Column('text')
+  reason!: string;
+
+  @Column('text')
+  actor!: string;
 }

@@ -5,7 +5,10 @@ import { named } from '../connection/named.js';
 import { exclusively } from '../redemption/exclusively.js';
 import { hexOf } from '../rows.js';
 import {
+  AT_PLACE,
   NEWEST_TRANSACTION,
+  type PlaceParameters,
+  placeParameters,
   type Publication,
   PUBLICATION_COLUMNS,
   type PublicationContent,
@@ -14,19 +17,12 @@ import {
   type RegistryPlace,
 } from './publication.js';
 
-interface Place {
-  readonly chainId: number;
-  /** Hex digits. */
-  readonly registry: string;
-}
+const SLOT = `${AT_PLACE} AND p.first_day = :firstDay`;
 
-const AT = `p.chain_id = :chainId AND p.registry = decode(:registry, 'hex')`;
-const SLOT = `${AT} AND p.first_day = :firstDay`;
-
-const OPEN = named<Place & { limit: number }>(
+const OPEN = named<PlaceParameters & { limit: number }>(
   'publications_open',
   `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
-    WHERE ${AT} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.first_day LIMIT :limit`,
+    WHERE ${AT_PLACE} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.first_day LIMIT :limit`,
 );
 
 /** Over all registries that the account publishes in. */
@@ -36,26 +32,26 @@ const HIGHEST_NONCE = named<{ chainId: number; account: string }>(
     WHERE chain_id = :chainId AND account = decode(:account, 'hex') AND status IN ('sent', 'mined')`,
 );
 
-const LAST_DAY = named<Place>(
+const LAST_DAY = named<PlaceParameters>(
   'publications_last_day',
-  `SELECT max(last_day) AS day FROM redemption.registry_publication p WHERE ${AT}`,
+  `SELECT max(last_day) AS day FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
 );
 
-const ADD = named<Place & Record<string, unknown>>(
+const ADD = named<PlaceParameters & Record<string, unknown>>(
   'publication_add',
   `INSERT INTO redemption.registry_publication (chain_id, registry, kind, first_day, last_day, stake_set, revisions, root, due_at)
     VALUES (:chainId, decode(:registry, 'hex'), :kind, :firstDay, :lastDay, :stakeSet, :revisions, decode(:root, 'hex'), :now)
     ON CONFLICT (chain_id, registry, first_day) DO NOTHING`,
 );
 
-const REVISE = named<Place & Record<string, unknown>>(
+const REVISE = named<PlaceParameters & Record<string, unknown>>(
   'publication_revise',
   `UPDATE redemption.registry_publication p SET revisions = :revisions, root = decode(:root, 'hex')
     WHERE ${SLOT} AND status IN ('due', 'sent') RETURNING first_day`,
 );
 
 /** Under a nonce of its own, or once more under the one that it has. */
-const SIGN = named<Place & Record<string, unknown>>(
+const SIGN = named<PlaceParameters & Record<string, unknown>>(
   'publication_sign',
   `UPDATE redemption.registry_publication p SET status = 'sent', account = decode(:account, 'hex'), nonce = :nonce
     WHERE ${SLOT} AND root = decode(:root, 'hex') AND (
@@ -64,7 +60,7 @@ const SIGN = named<Place & Record<string, unknown>>(
     RETURNING first_day`,
 );
 
-const KEEP_TRANSACTION = named<Place & Record<string, unknown>>(
+const KEEP_TRANSACTION = named<PlaceParameters & Record<string, unknown>>(
   'publication_transaction',
   `INSERT INTO redemption.registry_transaction (chain_id, hash, registry, first_day, account, nonce, root, gas_price, gas, signed_at)
     VALUES (:chainId, decode(:hash, 'hex'), decode(:registry, 'hex'), :firstDay, decode(:account, 'hex'), :nonce,
@@ -72,23 +68,23 @@ const KEEP_TRANSACTION = named<Place & Record<string, unknown>>(
     ON CONFLICT (chain_id, hash) DO NOTHING`,
 );
 
-const SENT = named<Place & { firstDay: number }>(
+const SENT = named<PlaceParameters & { firstDay: number }>(
   'publication_sent',
   `UPDATE redemption.registry_publication p SET status = 'sent' WHERE ${SLOT} AND status = 'mined' AND nonce IS NOT NULL`,
 );
 
-const MINED = named<Place & { firstDay: number }>(
+const MINED = named<PlaceParameters & { firstDay: number }>(
   'publication_mined',
   `UPDATE redemption.registry_publication p SET status = 'mined' WHERE ${SLOT} AND status IN ('due', 'sent')`,
 );
 
-const UNSIGNED = named<Place & { firstDay: number }>(
+const UNSIGNED = named<PlaceParameters & { firstDay: number }>(
   'publication_unsigned',
   `UPDATE redemption.registry_publication p SET status = 'due', account = NULL, nonce = NULL
     WHERE ${SLOT} AND status IN ('sent', 'mined')`,
 );
 
-const SETTLED = named<Place & Record<string, unknown>>(
+const SETTLED = named<PlaceParameters & Record<string, unknown>>(
   'publication_settled',
   `UPDATE redemption.registry_publication p SET status = :status, settled_at = :now, reason = nullif(:reason, '')
     WHERE ${SLOT} AND status IN ('due', 'sent', 'mined') RETURNING first_day`,
@@ -104,13 +100,13 @@ export interface SignedPublication extends Pick<PublicationContent, 'firstDay' |
 }
 
 export class PublicationStore {
-  private readonly at: Place;
+  private readonly at: PlaceParameters;
 
   constructor(
     private readonly database: Database,
-    { chainId, registry }: RegistryPlace,
+    place: RegistryPlace,
   ) {
-    this.at = { chainId, registry: hexOf(registry) };
+    this.at = placeParameters(place);
   }
 
   /** @see exclusively */

@@ -2,23 +2,17 @@
 import { PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { hexOf } from '../rows.js';
 import {
+  AT_PLACE,
   NEWEST_TRANSACTION,
+  type PlaceParameters,
+  placeParameters,
   type Publication,
   PUBLICATION_COLUMNS,
   publicationOf,
   type PublicationRow,
   type RegistryPlace,
 } from './publication.js';
-
-interface Place {
-  readonly chainId: number;
-  /** Hex digits. */
-  readonly registry: string;
-}
-
-const AT = `p.chain_id = :chainId AND p.registry = decode(:registry, 'hex')`;
 
 /** Sealed anew with another root after it was on chain, and not acknowledged since. A day's root is compared itself, a period's by its days. */
 const REVISED = `(p.status IN ('mined', 'final') AND EXISTS (
@@ -30,7 +24,7 @@ const REVISED = `(p.status IN ('mined', 'final') AND EXISTS (
       AND (p.acknowledged_at IS NULL OR n.sealed_at > p.acknowledged_at)))`;
 const DIFFERENT = `(p.status = 'refused' AND p.acknowledged_at IS NULL)`;
 
-const SUMMARY = named<Place>(
+const SUMMARY = named<PlaceParameters>(
   'publications_summary',
   `SELECT count(*) FILTER (WHERE status IN ('due', 'sent'))::int AS waiting,
       min(due_at) FILTER (WHERE status IN ('due', 'sent', 'mined')) AS "waitingSince",
@@ -39,31 +33,31 @@ const SUMMARY = named<Place>(
       max(last_day) FILTER (WHERE status = 'final') AS "lastDay",
       count(*) FILTER (WHERE ${DIFFERENT})::int AS different,
       count(*) FILTER (WHERE ${REVISED})::int AS revised
-    FROM redemption.registry_publication p WHERE ${AT}`,
+    FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
 );
 
-const REVISED_DAYS = named<Place>(
+const REVISED_DAYS = named<PlaceParameters>(
   'publications_revised',
-  `SELECT first_day FROM redemption.registry_publication p WHERE ${AT} AND ${REVISED} ORDER BY first_day LIMIT 100`,
+  `SELECT first_day FROM redemption.registry_publication p WHERE ${AT_PLACE} AND ${REVISED} ORDER BY first_day LIMIT 100`,
 );
 
-const PAGE = named<Place & { limit: number; before: number }>(
+const PAGE = named<PlaceParameters & { limit: number; before: number }>(
   'publications_page',
   `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
-    WHERE ${AT} AND p.first_day < :before ORDER BY p.first_day DESC LIMIT :limit`,
+    WHERE ${AT_PLACE} AND p.first_day < :before ORDER BY p.first_day DESC LIMIT :limit`,
 );
 
-const OF_DAY = named<Place & { day: number }>(
+const OF_DAY = named<PlaceParameters & { day: number }>(
   'publication_of_day',
   `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
-    WHERE ${AT} AND :day BETWEEN p.first_day AND p.last_day`,
+    WHERE ${AT_PLACE} AND :day BETWEEN p.first_day AND p.last_day`,
 );
 
-const ACKNOWLEDGE = named<Place & Record<string, unknown>>(
+const ACKNOWLEDGE = named<PlaceParameters & Record<string, unknown>>(
   'publication_acknowledge',
   `WITH noted AS (
       UPDATE redemption.registry_publication p SET acknowledged_at = :now, acknowledged_by = :actor, note = :note
-      WHERE ${AT} AND :day BETWEEN p.first_day AND p.last_day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
+      WHERE ${AT_PLACE} AND :day BETWEEN p.first_day AND p.last_day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
     ), audited AS (
       INSERT INTO redemption.audit (actor, command, arguments, outcome)
       SELECT :actor, :command, :arguments, 'acknowledged' FROM noted
@@ -112,14 +106,14 @@ export class NoSuchPublicationError extends PermanentError {
 const NO_DAY = 2_147_483_647;
 
 export class PublicationViews {
-  private readonly at: Place;
+  private readonly at: PlaceParameters;
 
   /** @param database of the stake set */
   constructor(
     private readonly database: Database,
-    { chainId, registry }: RegistryPlace,
+    place: RegistryPlace,
   ) {
-    this.at = { chainId, registry: hexOf(registry) };
+    this.at = placeParameters(place);
   }
 
   async summary(): Promise<PublicationSummary> {

@@ -1,10 +1,24 @@
 import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
-import { addressOf, hashOf } from '../rows.js';
+import { addressOf, hashOf, hexOf } from '../rows.js';
 import { nodeOf } from '../seal/sealed-day.js';
 
 export interface RegistryPlace {
   readonly chainId: number;
   readonly registry: Address;
+}
+
+/** The registry among the parameters of a statement. */
+export interface PlaceParameters {
+  readonly chainId: number;
+  /** Hex digits. */
+  readonly registry: string;
+}
+
+/** `p` is the publication. */
+export const AT_PLACE = `p.chain_id = :chainId AND p.registry = decode(:registry, 'hex')`;
+
+export function placeParameters({ chainId, registry }: RegistryPlace): PlaceParameters {
+  return { chainId, registry: hexOf(registry) };
 }
 
 export type PublicationStatus = 'due' | 'sent' | 'mined' | 'final' | 'refused';

@@ -1,5 +1,6 @@
 import { type PoolClient } from 'pg';
-import { type Database, run, type Statement } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { isNewerSchema } from '../connection/schema-check.js';
 import {
   isKnownTable,
@@ -44,25 +45,30 @@ BEGIN
   END IF;
 END $$`;
 
-const THERE: Statement = {
-  name: 'roles_there',
-  text: 'SELECT rolname AS role FROM pg_roles WHERE rolname = ANY ($1)',
-};
+const THERE = named<{ roles: readonly string[] }>(
+  'roles_there',
+  'SELECT rolname AS role FROM pg_roles WHERE rolname = ANY (:roles)',
+);
+
+interface SchemasAndRoles {
+  readonly schemas: readonly string[];
+  readonly roles: readonly string[];
+}
 
 /** What the roles have of each table; of a table that nothing was granted on, nothing. */
-const GRANTED: Statement = {
-  name: 'rights_granted',
-  text: `SELECT format('%I.%I', n.nspname, c.relname) AS "table", r.rolname AS role,
+const GRANTED = named<SchemasAndRoles>(
+  'rights_granted',
+  `SELECT format('%I.%I', n.nspname, c.relname) AS "table", r.rolname AS role,
       ARRAY(SELECT upper(a.privilege_type) FROM aclexplode(c.relacl) a WHERE a.grantee = r.oid ORDER BY 1) AS privileges
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace CROSS JOIN pg_roles r
-    WHERE n.nspname = ANY ($1) AND c.relkind IN ('r', 'p', 'v', 'm') AND r.rolname = ANY ($2)`,
-};
+    WHERE n.nspname = ANY (:schemas) AND c.relkind IN ('r', 'p', 'v', 'm') AND r.rolname = ANY (:roles)`,
+);
 
-const SCHEMA_USERS: Statement = {
-  name: 'schema_users',
-  text: `SELECT n.nspname AS schema, r.rolname AS role, has_schema_privilege(r.oid, n.oid, 'USAGE') AS uses
-    FROM pg_namespace n CROSS JOIN pg_roles r WHERE n.nspname = ANY ($1) AND r.rolname = ANY ($2)`,
-};
+const SCHEMA_USERS = named<SchemasAndRoles>(
+  'schema_users',
+  `SELECT n.nspname AS schema, r.rolname AS role, has_schema_privilege(r.oid, n.oid, 'USAGE') AS uses
+    FROM pg_namespace n CROSS JOIN pg_roles r WHERE n.nspname = ANY (:schemas) AND r.rolname = ANY (:roles)`,
+);
 
 interface GrantedRow {
   readonly table: string;
@@ -81,13 +87,13 @@ export async function grantRights(database: Database): Promise<string[]> {
   return database.transaction(async (client) => {
     await client.query(MAKE_ROLES);
     await client.query(TAKE_TEMPORARY);
-    const names = Object.values(PROGRAM_ROLES);
-    const there = (await run<{ role: string }>(client, THERE, [names])).map(({ role }) => role);
+    const roles = Object.values(PROGRAM_ROLES);
+    const there = (await run<{ role: string }>(client, THERE({ roles }))).map(({ role }) => role);
     const programs = PROGRAMS.filter((program) => there.includes(PROGRAM_ROLES[program]));
     for (const statement of await missingStatements(client, programs, isNewer)) {
       await client.query(statement);
     }
-    return names.filter((name) => !there.includes(name));
+    return roles.filter((role) => !there.includes(role));
   });
 }
 
@@ -98,11 +104,9 @@ async function missingStatements(
 ): Promise<string[]> {
   const roles = programs.map((program) => PROGRAM_ROLES[program]);
   const schemas = await readSchemas((statement) => run(client, statement));
-  const granted = await run<GrantedRow>(client, GRANTED, [schemas, roles]);
-  const users = await run<{ schema: string; role: string; uses: boolean }>(client, SCHEMA_USERS, [
-    schemas,
-    roles,
-  ]);
+  const granted = await run<GrantedRow>(client, GRANTED({ schemas, roles }));
+  type SchemaUser = { schema: string; role: string; uses: boolean };
+  const users = await run<SchemaUser>(client, SCHEMA_USERS({ schemas, roles }));
   return programs.flatMap((program) => {
     const role = PROGRAM_ROLES[program];
     const ofSchemas = users

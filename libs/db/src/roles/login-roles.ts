@@ -193,17 +193,22 @@ async function setSessionDefaults(client: PoolClient, logins: readonly Login[]):
     const settings = Object.entries(POOLED[program] ?? {});
     const names = settings.map(([name]) => name);
     const values = settings.map(([, value]) => value);
-    const { rows } = await client.query<{ text: string }>(MISSING_DEFAULTS, [user, names, values]);
+    const { rows } = await client.query<{ text: string }>(
+      MISSING_DEFAULTS({ user, names, values }),
+    );
     statements.push(...rows.map(({ text }) => text));
   }
   for (const text of statements) await execute(client, text, statements);
 }
 
-const MISSING_DEFAULTS = `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', $1::text, current_database(), name, value) AS text
-  FROM unnest($2::text[], $3::text[]) AS setting (name, value)
-  WHERE lower(name || '=' || value) NOT IN (
-    SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
-      JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = $1::text AND d.datname = current_database())`;
+const MISSING_DEFAULTS = named<{ user: string; names: string[]; values: string[] }>(
+  'login_missing_defaults',
+  `SELECT format('ALTER ROLE %I IN DATABASE %I SET %I = %L', :user::text, current_database(), name, value) AS text
+    FROM unnest(:names::text[], :values::text[]) AS setting (name, value)
+    WHERE lower(name || '=' || value) NOT IN (
+      SELECT lower(unnest(s.setconfig)) FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole
+        JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = :user::text AND d.datname = current_database())`,
+);
 
 /** Where there is no limit yet, and as far as this user may: an administrator may have set another one. */
 async function limitConnections(client: PoolClient, { user }: Login): Promise<void> {

@@ -3,6 +3,7 @@
  * services and `doctor` hold their own rights against it, and program-rights.int-spec.ts tries every cell.
  */
 import { type Statement } from '../connection/database.js';
+import { named } from '../connection/named.js';
 import { inDefaultSet, SET_SCHEMAS } from '../stake-sets/stake-set.js';
 
 /** The programs that connect at run time, and the role without login that holds the rights of each. */
@@ -124,17 +125,16 @@ export const SCHEMAS = [
 ] as const;
 export const TABLES: readonly string[] = ROWS.map(([table]) => table);
 
-const SET_SCHEMAS_THERE: Statement = {
-  name: 'set_schemas',
-  text: 'SELECT nspname::text AS schema FROM pg_namespace WHERE nspname ~ $1 ORDER BY 1',
-  values: [SET_SCHEMAS],
-};
+const SET_SCHEMAS_THERE = named<{ pattern: string }>(
+  'set_schemas',
+  'SELECT nspname::text AS schema FROM pg_namespace WHERE nspname ~ :pattern ORDER BY 1',
+);
 
 /** All that are ours in a database, those of its stake sets too. */
 export async function readSchemas(
   query: (statement: Statement) => Promise<{ readonly schema: string }[]>,
 ): Promise<string[]> {
-  const rows = await query(SET_SCHEMAS_THERE);
+  const rows = await query(SET_SCHEMAS_THERE({ pattern: SET_SCHEMAS }));
   return [...SCHEMAS, ...rows.map(({ schema }) => schema)];
 }
 

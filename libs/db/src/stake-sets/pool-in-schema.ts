@@ -1,5 +1,6 @@
 /** Connections on which the SQL of the default stake set is sent as that of another set. */
 import { type Pool, type PoolClient } from 'pg';
+import { isStream, withMethods } from '../connection/client-methods.js';
 import { sqlInSchema } from './stake-set.js';
 
 interface NamedStatement {
@@ -47,19 +48,4 @@ class StatementsInSchema {
     }
     return translated;
   }
-}
-
-/** COPY: it sends its text when it is submitted, and must stay the object that its caller writes to. */
-function isStream(first: unknown): first is object {
-  return typeof first === 'object' && first !== null && 'submit' in first;
-}
-
-function withMethods<T extends object>(target: T, methods: Readonly<Record<string, unknown>>): T {
-  return new Proxy(target, {
-    get: (of, key) => {
-      if (typeof key === 'string' && Object.hasOwn(methods, key)) return methods[key];
-      const value: unknown = Reflect.get(of, key, of);
-      return typeof value === 'function' ? (value.bind(of) as unknown) : value;
-    },
-  });
 }

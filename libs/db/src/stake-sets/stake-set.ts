@@ -1,4 +1,5 @@
 /** Where a stake set has its tables: a schema of its own, with the same tables as `staking`, the schema of the default set. */
+import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DEFAULT_STAKE_SET, isStakeSetName, PermanentError, STAKE_SET_RULE } from '#libs/domain';
 
 const DEFAULT_SCHEMA = 'staking';
@@ -37,4 +38,18 @@ const OF_DEFAULT_SET = /(?<=\bSCHEMA )staking\b|\bstaking(?=\.)|"staking"(?=\.)/
 /** SQL for the default set as it is for another one. Everything of a set is named with its schema, functions and their bodies too. */
 export function sqlInSchema(sql: string, schema: string): string {
   return sql.replace(OF_DEFAULT_SET, schema);
+}
+
+/** A stake set besides the default one. */
+@Entity({ schema: 'lowmark', name: 'stake_set' })
+export class StakeSetEntity {
+  @PrimaryColumn('text')
+  name!: string;
+
+  /** Those that were applied to its schema. */
+  @Column('text', { array: true })
+  migrations!: string[];
+
+  @Column('timestamptz', { default: () => 'now()' })
+  createdAt!: Date;
 }

@@ -1,12 +1,10 @@
 /** The webhooks of partners: subscriptions, events on their way, and what writes them. */
-export { type AttemptEnd, type AttemptRecord } from './attempt-ends.js';
+export { type AttemptRecord } from './attempt-ends.js';
 export { DayEvents } from './day-events.js';
 export { type DueEvent } from './due-event.js';
-export { EventQueue, type LaneLease, messageId, type QueueStanding } from './event-queue.js';
+export { EventQueue, messageId, type QueueStanding } from './event-queue.js';
 export { ReplayStore, type ReplayWish } from './replay-store.js';
 export {
-  MOST_SUBSCRIPTIONS,
-  PAUSED_BECAUSE,
   type PausedBecause,
   type SubscriptionTerms,
   TooManyWebhooksError,
@@ -15,8 +13,8 @@ export {
   type WebhookSubscription,
   WebhookTestWaitsError,
 } from './subscription.js';
-export { type NewSubscription, SubscriptionStore } from './subscription-store.js';
-export { TierEvents, type TierStep } from './tier-events.js';
+export { SubscriptionStore } from './subscription-store.js';
+export { TierEvents } from './tier-events.js';
 export {
   EVENT_STATES,
   type LoggedAttempt,

@@ -1,8 +1,8 @@
 import { encodeDeployData } from 'viem';
 import { snapshotRegistryAbi, snapshotRegistryBytecode } from '#libs/chain';
-import { type Address, parseAddress } from '#libs/domain';
+import { type Address } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
-import { mineOne } from '../mined-block.js';
+import { deployContract } from '../mined-block.js';
 
 type Hex = `0x${string}`;
 
@@ -33,9 +33,7 @@ export async function deployLocalRegistry(
     bytecode: snapshotRegistryBytecode,
     args: [admin as Hex, ADMIN_DELAY_SECONDS, publisher as Hex, stakedIn],
   });
-  const receipt = await mineOne(rpc, seconds, { from: admin, data });
-  const registry = parseAddress(receipt.contractAddress ?? '');
-  if (!registry) throw new Error('the local chain deployed no registry');
+  const { address: registry } = await deployContract(rpc, seconds, { from: admin, data });
   await rpc.call('anvil_setBalance', publisher, COINS);
   return registry;
 }

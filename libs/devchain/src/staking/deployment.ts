@@ -2,7 +2,7 @@ import { encodeDeployData, encodeFunctionData, maxUint256 } from 'viem';
 import { lowmarkTokenAbi, lowmarkTokenBytecode, stakingAbi, stakingBytecode } from '#libs/chain';
 import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
-import { mineOne } from '../mined-block.js';
+import { deployContract, mineOne } from '../mined-block.js';
 
 /** Where the contracts of a local chain are. */
 export interface StakingDeployment {
@@ -22,51 +22,29 @@ const SUPPLY = 10n ** 30n;
  */
 export async function deployStaking(rpc: DevRpc, seconds: number): Promise<StakingDeployment> {
   const [first] = await rpc.call<string[]>('eth_accounts');
-  const treasury = addressOf(first);
-  const token = await deploy(rpc, treasury, {
+  const treasury = parseAddress(first ?? '');
+  if (treasury === undefined) throw new Error('the local chain has no account');
+  const { address: token } = await deployContract(rpc, seconds, {
+    from: treasury,
     data: encodeDeployData({
       abi: lowmarkTokenAbi,
       bytecode: lowmarkTokenBytecode,
       args: [treasury as `0x${string}`, SUPPLY],
     }),
-    seconds,
   });
-  const staking = await deploy(rpc, treasury, {
+  const { address: staking, blockNumber: startBlock } = await deployContract(rpc, seconds, {
+    from: treasury,
     data: encodeDeployData({
       abi: stakingAbi,
       bytecode: stakingBytecode,
-      args: [token.address as `0x${string}`],
+      args: [token as `0x${string}`],
     }),
-    seconds,
   });
   const data = encodeFunctionData({
     abi: lowmarkTokenAbi,
     functionName: 'approve',
-    args: [staking.address as `0x${string}`, maxUint256],
+    args: [staking as `0x${string}`, maxUint256],
   });
-  await mineOne(rpc, seconds, { from: treasury, to: token.address, data });
-  return {
-    token: token.address,
-    staking: staking.address,
-    startBlock: staking.blockNumber,
-    treasury,
-  };
-}
-
-async function deploy(
-  rpc: DevRpc,
-  from: Address,
-  { data, seconds }: { data: string; seconds: number },
-): Promise<{ address: Address; blockNumber: bigint }> {
-  const receipt = await mineOne(rpc, seconds, { from, data });
-  return {
-    address: addressOf(receipt.contractAddress),
-    blockNumber: receipt.blockNumber,
-  };
-}
-
-function addressOf(text: string | undefined): Address {
-  const address = parseAddress(text ?? '');
-  if (!address) throw new Error('the local chain answered with something that is not an address');
-  return address;
+  await mineOne(rpc, seconds, { from: treasury, to: token, data });
+  return { token, staking, startBlock, treasury };
 }

@@ -6,9 +6,9 @@ import {
   redemptionVaultV2Abi,
   redemptionVaultV2Bytecode,
 } from '#libs/chain';
-import { type Address, parseAddress } from '#libs/domain';
+import { type Address } from '#libs/domain';
 import { type DevRpc } from '../json-rpc.js';
-import { mineOne } from '../mined-block.js';
+import { deployContract, mineOne } from '../mined-block.js';
 
 type Hex = `0x${string}`;
 
@@ -58,9 +58,8 @@ export async function deployLocalVault(
   seconds: number,
 ): Promise<LocalVault> {
   const { token, treasury, canceller = treasury, funds = FUNDS } = setup;
-  const receipt = await mineOne(rpc, seconds, { from: treasury, data: creationOf(setup) });
-  const vault = parseAddress(receipt.contractAddress ?? '');
-  if (!vault) throw new Error('the local chain deployed no vault');
+  const creation = { from: treasury, data: creationOf(setup) };
+  const { address: vault, blockNumber: startBlock } = await deployContract(rpc, seconds, creation);
   await rpc.call('anvil_setBalance', canceller, COINS);
   if (funds > 0n) {
     const transfer = encodeFunctionData({
@@ -70,7 +69,7 @@ export async function deployLocalVault(
     });
     await mineOne(rpc, seconds, { from: treasury, to: token, data: transfer });
   }
-  return { vault, startBlock: receipt.blockNumber };
+  return { vault, startBlock };
 }
 
 function creationOf(setup: VaultSetup): Hex {

@@ -27,11 +27,8 @@ export interface BalanceChange {
   readonly balance: bigint;
 }
 
-/**
- * A wallet's UTC day on which something changed. The day's minimum is the lower of `low` and `closing`.
- */
-export interface BalanceDay {
-  readonly wallet: Address;
+/** A UTC day on which a wallet's balance changed. The day's minimum is the lower of `low` and `closing`. */
+export interface DayBalance {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
   /**
@@ -41,6 +38,10 @@ export interface BalanceDay {
   readonly low: bigint | null;
   /** The balance that stands when the day ends. */
   readonly closing: bigint;
+}
+
+export interface BalanceDay extends DayBalance {
+  readonly wallet: Address;
 }
 
 /** What must be known of a wallet to apply its next change. */

@@ -10,3 +10,26 @@ const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 export function parseAddress(text: string): Address | undefined {
   return ADDRESS.test(text) ? (text.toLowerCase() as Address) : undefined;
 }
+
+/** An account on a chain, as CAIP-10 names it. */
+export interface AccountId {
+  readonly chainId: number;
+  readonly address: Address;
+}
+
+const EIP155 = /^eip155:([1-9]\d{0,15}):(0x[0-9a-fA-F]{40})$/;
+
+/**
+ * `eip155:1:0x…`, the address in any case; undefined where it is none, or of another kind of chain.
+ * https://standards.chainagnostic.org/CAIPs/caip-10
+ */
+export function parseAccountId(text: string): AccountId | undefined {
+  const [, chain = '', digits = ''] = EIP155.exec(text) ?? [];
+  const [chainId, address] = [Number(chain), parseAddress(digits)];
+  return address !== undefined && Number.isSafeInteger(chainId) ? { chainId, address } : undefined;
+}
+
+/** The address in lower case. */
+export function accountIdText({ chainId, address }: AccountId): string {
+  return `eip155:${chainId}:${address}`;
+}

@@ -1,12 +1,12 @@
 /** What a person should hear of, by what happened to a redemption. */
-import { type NothingSentReason, type PartnerStep, type UnknownReason } from './partner-call.js';
+import { type PartnerStep, type UnknownReason } from './partner-call.js';
 import { type RedemptionEvent } from './redemption-event.js';
 import { type BookingStep, type Redemption, type RedemptionReason } from './redemption.js';
 
 export interface RedemptionAlert {
   /** `critical`: the books of two parties may disagree. */
   readonly severity: 'warning' | 'critical';
-  readonly code: RedemptionReason | UnknownReason | NothingSentReason | 'contradiction';
+  readonly code: RedemptionReason | UnknownReason | 'contradiction';
   readonly step?: BookingStep;
 }
 

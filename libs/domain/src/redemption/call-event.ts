@@ -25,7 +25,7 @@ export type RevertEvent = EventOf<
 >;
 
 export function deductEvent(
-  { requestId }: Pick<OpenCall, 'requestId'>,
+  { requestId }: OpenCall,
   outcome: CallOutcome<'deduct'>,
   reused?: ReusedId,
 ): DeductEvent {
@@ -37,7 +37,7 @@ export function deductEvent(
   const { retryAfterSeconds } = outcome;
   switch (outcome.kind) {
     case 'nothing-sent':
-      return { type: 'deduct-not-sent', requestId, reason: outcome.reason, retryAfterSeconds };
+      return { type: 'deduct-not-sent', requestId, retryAfterSeconds };
     case 'unknown': {
       const { reason, candidateTransactionId } = outcome;
       return {
@@ -70,7 +70,7 @@ export function deductEvent(
 }
 
 export function revertEvent(
-  { requestId, target }: Pick<OpenCall, 'requestId' | 'target'>,
+  { requestId, target }: OpenCall,
   outcome: CallOutcome<'revert'>,
   reused?: ReusedId,
 ): RevertEvent {
@@ -87,7 +87,7 @@ export function revertEvent(
   const { retryAfterSeconds } = outcome;
   switch (outcome.kind) {
     case 'nothing-sent':
-      return { type: 'revert-not-sent', requestId, reason: outcome.reason, retryAfterSeconds };
+      return { type: 'revert-not-sent', requestId, retryAfterSeconds };
     case 'unknown':
       return { type: 'revert-unknown', requestId, reason: outcome.reason, retryAfterSeconds };
     case 'refused': {

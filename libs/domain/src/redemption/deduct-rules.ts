@@ -136,7 +136,7 @@ function attemptsSpent(
 }
 
 /** The call under way did nothing, by proof; in a restored ledger, one that is forgotten may have. */
-function clearAttempt(redemption: Redemption): Pick<Redemption, 'unprovenAttempts' | 'exposure'> {
+function clearAttempt(redemption: Redemption): Partial<Redemption> {
   const unprovenAttempts = redemption.unprovenAttempts - 1;
   const isClear = nothingUnproven({ ...redemption, unprovenAttempts });
   return { unprovenAttempts, exposure: isClear ? 'none' : 'possible' };

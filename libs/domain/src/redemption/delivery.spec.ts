@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   type Delivery,
-  DELIVERY_EVENT_TYPES,
   DELIVERY_STATES,
   type DeliveryDecision,
   type DeliveryEvent,
@@ -20,6 +19,7 @@ const EVENTS: Readonly<Record<DeliveryEvent['type'], DeliveryEvent>> = {
   'not-sent': { type: 'not-sent', requestId: CALL_ID },
   replay: { type: 'replay' },
 };
+const EVENT_TYPES = Object.keys(EVENTS) as DeliveryEvent['type'][];
 
 function aDelivery(change: Partial<Delivery> = {}): Delivery {
   return { ...newDelivery(START_MS), ...change };
@@ -49,7 +49,7 @@ const EXPECTED: Readonly<Record<string, readonly [Partial<Delivery>, string]>> =
 };
 
 const cells = Object.entries(EXPECTED).flatMap(([state, [change, row]]) =>
-  DELIVERY_EVENT_TYPES.map((type, index) => ({
+  EVENT_TYPES.map((type, index) => ({
     state,
     change,
     type,

@@ -23,13 +23,6 @@ export interface Delivery {
   readonly deliveredAtMs: number | null;
 }
 
-export const DELIVERY_EVENT_TYPES = [
-  'call-due',
-  'delivered',
-  'failed',
-  'not-sent',
-  'replay',
-] as const;
 export type DeliveryEvent =
   /** Its call begins with this transition, and may be made once it is written. */
   | { readonly type: 'call-due'; readonly requestId: UuidV7 }
@@ -168,7 +161,7 @@ function tryLater(
 
 /** Whether a call that would be held back may wait without a trace: one was begun, and the time for it is not over. */
 export function mayAwaitConfirming(
-  { openRequestId, firstAttemptAtMs }: Pick<Delivery, 'openRequestId' | 'firstAttemptAtMs'>,
+  { openRequestId, firstAttemptAtMs }: Delivery,
   nowMs: number,
 ): boolean {
   if (openRequestId !== null || firstAttemptAtMs === null) return false;

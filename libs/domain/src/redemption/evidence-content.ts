@@ -58,17 +58,12 @@ export function evidenceContent(
   return canonicalJson({ kind: 'lowmark-row-1', ...terms, state, version, unprovenAttempts });
 }
 
-type Named = Pick<
-  Redemption,
-  'id' | 'partner' | 'wallet' | 'points' | 'partnerTransactionId' | 'candidateTransactionIds'
->;
-
 /**
  * The text that the MAC of a deduction's names is made over; undefined where the row names none. A revert gives back the points of the
  * transaction that it names, which may be another redemption's: so only names that a partner, or an operator with the key, gave this one
  * are sent. It is good in every state, as the names stay this redemption's own.
  */
-export function namesContent(redemption: Named): string | undefined {
+export function namesContent(redemption: Redemption): string | undefined {
   const { id, partner, wallet, points, partnerTransactionId, candidateTransactionIds } = redemption;
   if (partnerTransactionId === null && candidateTransactionIds.length === 0) return undefined;
   return canonicalJson({

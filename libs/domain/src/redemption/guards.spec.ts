@@ -63,8 +63,8 @@ describe('ERR-TRANSACTION-NOT-FOUND as a proof (rule E)', () => {
   });
 
   it('has no window where nothing was ever sent', () => {
-    expect(freshUntilMs({ lastDeductAtMs: null })).toBe(0);
-    expect(freshUntilMs({ lastDeductAtMs: 5 })).toBe(600_005);
+    expect(freshUntilMs({ ...UNPROVEN, lastDeductAtMs: null })).toBe(0);
+    expect(freshUntilMs({ ...UNPROVEN, lastDeductAtMs: 5 })).toBe(600_005);
   });
 });
 
@@ -105,12 +105,12 @@ describe('a redemption of which the row is no proof (rule F)', () => {
     ['its plan has not expired', false, { ...whole, plan: aPlan() }, anExpiry(0)],
     ['its plan has, a lost voucher has not', false, { ...longer, plan: aPlan() }, anExpiry(60)],
     ['both have expired', true, { ...longer, plan: aPlan() }, anExpiry(61)],
-  ])('%s: %s', (_name, expected, redemption, evidence) => {
-    expect(provesNeverPaid(redemption, evidence)).toBe(expected);
+  ])('%s: %s', (_name, expected, change, evidence) => {
+    expect(provesNeverPaid({ ...UNPROVEN, ...change }, evidence)).toBe(expected);
   });
 
   it('has calls that nobody remembers where the ledger was restored', () => {
-    const none = { unprovenAttempts: 0, lostVoucherUntilSeconds: null };
+    const none = { ...UNPROVEN, unprovenAttempts: 0, lostVoucherUntilSeconds: null };
     expect(nothingUnproven(none)).toBe(true);
     expect(nothingUnproven({ ...none, unprovenAttempts: 1 })).toBe(false);
     expect(nothingUnproven({ ...none, lostVoucherUntilSeconds: 1 })).toBe(false);
@@ -134,6 +134,6 @@ describe('points may go back (rule F)', () => {
     ['neither is left', true, { ...lost, deadEvidence: anExpiry(61) }],
     ['both were cancelled', true, { ...lost, deadEvidence: cancelled }],
   ])('%s: %s', (_name, expected, given) => {
-    expect(mayRestore(given)).toBe(expected);
+    expect(mayRestore({ ...UNPROVEN, ...given })).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
 /** The guards that keep points and tokens from both going, or both staying (rules D to G). Each is one function, used wherever it applies. */
+import { type Address } from '../chain/address.js';
 import { type PartnerPolicy } from './partner-call.js';
-import { type PayoutTerms } from './payout-evidence.js';
 import {
   type DeadEvidence,
   type OpenCall,
@@ -15,20 +15,21 @@ import {
  */
 export const FRESHNESS_WINDOW_MS = 600_000;
 
-type Payable = Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>;
-
 /** The ledger was restored from a backup after it was made: calls, a plan, a voucher and its claim may be forgotten. */
 export function isForgetful({ lostVoucherUntilSeconds }: Redemption): boolean {
   return lostVoucherUntilSeconds !== null;
 }
 
 /** Unix seconds: the latest block that may still pay it, by its plan or by what a restored ledger has forgotten. 0 where there is neither. */
-export function payableUntilSeconds({ plan, lostVoucherUntilSeconds }: Payable): number {
+export function payableUntilSeconds({
+  plan,
+  lostVoucherUntilSeconds,
+}: Pick<Redemption, 'plan' | 'lostVoucherUntilSeconds'>): number {
   return Math.max(plan?.deadlineSeconds ?? 0, lostVoucherUntilSeconds ?? 0);
 }
 
 /** Rule F, for evidence that is offered: a final block shows that the vault can never pay this redemption. */
-export function provesDead(redemption: Payable, evidence: DeadEvidence): boolean {
+export function provesDead(redemption: Redemption, evidence: DeadEvidence): boolean {
   switch (evidence.reason) {
     case 'expired':
       // A block of exactly the deadline still pays.
@@ -40,7 +41,7 @@ export function provesDead(redemption: Payable, evidence: DeadEvidence): boolean
 
 /** Rule G: a final block holds the claim of exactly this plan. */
 export function provesPaid(
-  plan: Pick<PayoutTerms, 'recipient' | 'amount'>,
+  plan: { readonly recipient: Address; readonly amount: bigint },
   evidence: PaidEvidence,
 ): boolean {
   return (
@@ -51,15 +52,13 @@ export function provesPaid(
 }
 
 /** Rule F, for a redemption that has a plan: the evidence in its row is enough. */
-export function isProvenDead(redemption: Payable & Pick<Redemption, 'deadEvidence'>): boolean {
+export function isProvenDead(redemption: Redemption): boolean {
   const { plan, deadEvidence } = redemption;
   return plan !== null && deadEvidence !== null && provesDead(redemption, deadEvidence);
 }
 
 /** Rule F, for a redemption: its points may go back. Timers, users, operators and every single revert call pass here. */
-export function mayRestore(
-  redemption: Payable & Pick<Redemption, 'deadEvidence' | 'paidEvidence'>,
-): boolean {
+export function mayRestore(redemption: Redemption): boolean {
   if (redemption.paidEvidence !== null) return false;
   return redemption.plan === null || isProvenDead(redemption);
 }
@@ -68,7 +67,10 @@ export function mayRestore(
  * Rule F, before each call that gives points back: the vault must have said so just now. A row is no proof, as a stolen credential of the
  * ledger can write one. What a restored ledger has forgotten is proven dead by the latest deadline that it can have.
  */
-export function provesNeverPaid(redemption: Payable, evidence: DeadEvidence | undefined): boolean {
+export function provesNeverPaid(
+  redemption: Redemption,
+  evidence: DeadEvidence | undefined,
+): boolean {
   return evidence !== undefined && provesDead(redemption, evidence);
 }
 
@@ -76,21 +78,18 @@ export function provesNeverPaid(redemption: Payable, evidence: DeadEvidence | un
 export function nothingUnproven({
   unprovenAttempts,
   lostVoucherUntilSeconds,
-}: Pick<Redemption, 'unprovenAttempts' | 'lostVoucherUntilSeconds'>): boolean {
+}: Redemption): boolean {
   return unprovenAttempts === 0 && lostVoucherUntilSeconds === null;
 }
 
 /** From when on no copy of a deduct call is young enough to be accepted. */
-export function freshUntilMs({ lastDeductAtMs }: Pick<Redemption, 'lastDeductAtMs'>): number {
+export function freshUntilMs({ lastDeductAtMs }: Redemption): number {
   return lastDeductAtMs === null ? 0 : lastDeductAtMs + FRESHNESS_WINDOW_MS;
 }
 
 /** Rule E: how a revert is to name the deduction, or undefined where no way is left but a person. */
 export function revertTarget(
-  redemption: Pick<
-    Redemption,
-    'partnerTransactionId' | 'candidateTransactionIds' | 'redemptionIdRefuted' | 'firstNotFoundAtMs'
-  >,
+  redemption: Redemption,
   { capabilities }: PartnerPolicy,
 ): RevertTarget | undefined {
   const { partnerTransactionId, candidateTransactionIds, redemptionIdRefuted } = redemption;

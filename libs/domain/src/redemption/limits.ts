@@ -115,7 +115,7 @@ export function limitBreach({
 /** Why nothing is quoted at this price; undefined where it may be used. */
 export function priceBreach(
   price: QuotedPrice | undefined,
-  limits: Pick<RedemptionLimits, 'priceMaxAgeSeconds'>,
+  limits: RedemptionLimits,
   nowMs: number,
 ): LimitBreach | undefined {
   if (price === undefined) return NO_PRICE;
@@ -136,7 +136,7 @@ export function priceBreach(
 /** The last moment at which this price may be used. */
 export function priceUsableUntilMs(
   { observedAtMs }: QuotedPrice,
-  { priceMaxAgeSeconds }: Pick<RedemptionLimits, 'priceMaxAgeSeconds'>,
+  { priceMaxAgeSeconds }: RedemptionLimits,
 ): number {
   return observedAtMs + priceMaxAgeSeconds * 1000;
 }

@@ -158,7 +158,7 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i;
 export function judgeReply<S extends PartnerStep>(
   { step, address }: AnsweredCall<S>,
   reply: PartnerReply,
-  { capabilities }: Pick<PartnerPolicy, 'capabilities'>,
+  { capabilities }: { readonly capabilities: PartnerPolicy['capabilities'] },
 ): CallOutcome<S> {
   const { retryAfterSeconds } = reply;
   const value = reply.json?.value;

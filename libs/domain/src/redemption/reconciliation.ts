@@ -97,7 +97,7 @@ export interface Difference extends Tokens {
 /** @param before the figures of the last run, in which nothing final can have been more than it is now */
 export function reconcile(
   now: ReconciliationFigures,
-  before?: Pick<ReconciliationFigures, 'ledgers'>,
+  before?: { readonly ledgers: readonly LedgerFigures[] },
 ): Difference[] {
   const { count, tokens } = now.elsewhere;
   const elsewhere: Difference = {

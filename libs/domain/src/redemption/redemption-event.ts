@@ -1,5 +1,5 @@
 /** What can happen to a redemption. Each event says what was learnt, never what to do about it. */
-import { type NothingSentReason, type UnknownReason } from './partner-call.js';
+import { type UnknownReason } from './partner-call.js';
 import { type PayoutEvidence, type PayoutTerms } from './payout-evidence.js';
 import { type DeadEvidence, type PaidEvidence, type ReservationRefusal } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
@@ -36,14 +36,13 @@ interface EventFields {
     readonly candidateTransactionId?: string | undefined;
   };
   'deduct-not-sent': CallResult & {
-    readonly reason: NothingSentReason;
     readonly retryAfterSeconds?: number | undefined;
   };
 
   /** Committing a payout plan: frozen before the signer is asked. */
   'plan-committed': { readonly plan: PayoutTerms };
   /** No plan could be made. */
-  'plan-failed': { readonly detail?: string };
+  'plan-failed': object;
 
   /** The payout is neither made nor dead, as far as could be read. */
   'payout-live': {
@@ -66,7 +65,6 @@ interface EventFields {
   };
   'revert-amount-disputed': CallResult;
   'revert-not-sent': CallResult & {
-    readonly reason: NothingSentReason;
     readonly retryAfterSeconds?: number | undefined;
   };
   'revert-unknown': CallResult & {
@@ -96,34 +94,6 @@ export type EventOf<T extends RedemptionEventType> = {
   [K in T]: { readonly type: K } & EventFields[K];
 }[T];
 export type RedemptionEvent = EventOf<RedemptionEventType>;
-
-export const REDEMPTION_EVENT_TYPES = [
-  'call-due',
-  'evidence-rejected',
-  'deduct-confirmed',
-  'deduct-id-reused',
-  'deduct-refused',
-  'deduct-duplicate',
-  'deduct-unknown',
-  'deduct-not-sent',
-  'plan-committed',
-  'plan-failed',
-  'payout-live',
-  'payout-paid',
-  'payout-dead',
-  'revert-confirmed',
-  'revert-already',
-  'revert-not-found',
-  'revert-amount-disputed',
-  'revert-not-sent',
-  'revert-unknown',
-  'cancel',
-  'operator-retry',
-  'operator-set-transaction',
-  'operator-restored',
-  'operator-not-deducted',
-  'operator-settled',
-] as const satisfies readonly RedemptionEventType[];
 
 /**
  * What the chain's evidence means for the redemption it was gathered for.

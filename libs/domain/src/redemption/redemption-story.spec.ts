@@ -217,7 +217,7 @@ describe('the story of a redemption', () => {
   it('whose reverts never leave: none of them counts', () => {
     const unsent = [1, 2, 3, 4].flatMap((attempt): RedemptionEvent[] => {
       const requestId = aUuid(START_MS, 30 + attempt);
-      return [due(requestId), { type: 'revert-not-sent', requestId, reason: 'connection-refused' }];
+      return [due(requestId), { type: 'revert-not-sent', requestId }];
     });
     const { row } = follow([...DEDUCTED, { type: 'cancel', by: 'user' }, ...unsent]);
     expect(row).toMatchObject({ state: 'reverting', attempts: { revert: 0 }, openCall: null });

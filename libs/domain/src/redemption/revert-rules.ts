@@ -34,10 +34,7 @@ const REVERT_TEXTS: Readonly<Record<RevertReason, string>> = {
 };
 
 /** Whether calls that would be held back may wait without a trace: one was begun, and the time for reverts is not over. */
-export function mayAwaitPartner(
-  { openCall, firstRevertAtMs }: Pick<Redemption, 'openCall' | 'firstRevertAtMs'>,
-  nowMs: number,
-): boolean {
+export function mayAwaitPartner({ openCall, firstRevertAtMs }: Redemption, nowMs: number): boolean {
   if (openCall !== null || firstRevertAtMs === null) return false;
   return mayAttempt(REVERT_SCHEDULE, { attempts: 0, firstAttemptAtMs: firstRevertAtMs, nowMs });
 }

@@ -99,7 +99,7 @@ export function unsentWaitMs({
 /** Whether another attempt may begin now: a worker may come late to one that was due. */
 export function mayAttempt(
   { stepsMs, thenMs, withinMs }: RetrySchedule,
-  so: Pick<AttemptsSoFar, 'attempts' | 'firstAttemptAtMs' | 'nowMs'>,
+  so: Omit<AttemptsSoFar, 'jitter'>,
 ): boolean {
   if (thenMs === undefined && so.attempts > stepsMs.length) return false;
   return withinMs === undefined || so.nowMs <= so.firstAttemptAtMs + withinMs;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { REDEMPTION_EVENT_TYPES, type RedemptionEventType } from './redemption-event.js';
+import { type RedemptionEventType } from './redemption-event.js';
 import { REDEMPTION_STATES, type RedemptionState } from './redemption.js';
 import {
   aCall,
@@ -14,7 +14,7 @@ import {
 import { EVENTS, outcomeOf } from './testing/events.js';
 import { operatorWays } from './testing/operator-ways.js';
 import { noteIn, unplannedWays, type Way } from './testing/ways.js';
-import { cellOf, transition } from './transition.js';
+import { REDEMPTION_EVENT_TYPES, cellOf, transition } from './transition.js';
 
 function ways(): Way[] {
   const ways = unplannedWays();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { isFinal, publicStatus } from './redemption.js';
-import { REDEMPTION_EVENT_TYPES, type RedemptionEventType } from './redemption-event.js';
+import { type RedemptionEventType } from './redemption-event.js';
 import { REDEMPTION_STATES, type RedemptionState } from './redemption.js';
 import { aContext, aRedemption, START_MS } from './testing/builders.js';
 import { EVENTS, outcomeOf } from './testing/events.js';
-import { cellOf, transition } from './transition.js';
+import { REDEMPTION_EVENT_TYPES, cellOf, transition } from './transition.js';
 
 /**
  * Written by hand from the state table, one row per event, in the order of STATES: where the event leads, or `!` and why it changes

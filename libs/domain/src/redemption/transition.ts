@@ -54,6 +54,8 @@ const IDLE = {
   'operator-settled': 'not-in-attention',
 } as const satisfies Row;
 
+export const REDEMPTION_EVENT_TYPES = Object.keys(IDLE) as readonly RedemptionEventType[];
+
 const FINAL = everywhere('final');
 
 const TABLE: Readonly<Record<RedemptionState, Row>> = {
@@ -127,8 +129,7 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
 };
 
 function everywhere(code: RefusalCode): Readonly<Record<RedemptionEventType, RefusalCode>> {
-  const types = Object.keys(IDLE) as RedemptionEventType[];
-  return Object.fromEntries(types.map((type) => [type, code])) as Record<
+  return Object.fromEntries(REDEMPTION_EVENT_TYPES.map((type) => [type, code])) as Record<
     RedemptionEventType,
     RefusalCode
   >;

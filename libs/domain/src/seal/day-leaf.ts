@@ -78,7 +78,7 @@ export function isNodeHash(text: string): text is NodeHash {
 }
 
 /** 32 bytes, big-endian. @throws RangeError where the amount is no uint256 */
-export function amountBytes(amount: bigint): Uint8Array {
+function amountBytes(amount: bigint): Uint8Array {
   const bytes = new Uint8Array(LOW_BYTES);
   writeAmount(new DataView(bytes.buffer), 0, amount);
   return bytes;

@@ -1,5 +1,5 @@
 /** The rules of a snapshot: which days it is of, whether the index covers them, and the lowest balance of each. */
-import { type BalanceDay } from '../balance/balance.js';
+import { type DayBalance } from '../balance/balance.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
 
 /** The whole UTC days a snapshot request asks for: [firstDay, endDay), [startSeconds, endSeconds). */
@@ -30,7 +30,7 @@ export function windowBefore(endDay: number, lastDays: number): DayWindow {
 }
 
 /** How far the index is, as far as it matters to an answer. */
-export interface IndexProgress {
+interface IndexProgress {
   /** Timestamp of the newest indexed block, Unix seconds. */
   readonly headSeconds: number;
   /** When the first sync was complete; absent before. */
@@ -80,7 +80,7 @@ export interface DailyMinimum {
  * @param rows of one wallet, in any order: those in the window, and the newest one before it where there is one
  */
 export function dailyMinima(
-  rows: readonly Pick<BalanceDay, 'day' | 'low' | 'closing'>[],
+  rows: readonly DayBalance[],
   window: Pick<DayWindow, 'firstDay' | 'endDay'>,
 ): DailyMinimum[] {
   const ascending = rows.toSorted((a, b) => a.day - b.day);

@@ -1,4 +1,4 @@
-/** The audit's rows of operations that change something. */
+/** Who does what, and the audit's rows of operations that change something. */
 import {
   type Database,
   DatabaseUnavailableError,
@@ -10,7 +10,29 @@ import {
 } from '#libs/db';
 import { LowmarkError, type UuidV7 } from '#libs/domain';
 import { redact } from '#libs/platform';
-import { type AuditedCommand, type Operator } from './operator.js';
+
+/** On the command line and on the pages alike. */
+export interface Operator {
+  /** `operator:NAME`; see `operatorActor`. */
+  readonly actor: string;
+  /** `redemption retry`; a page gives the name of the command that does the same. */
+  readonly command: string;
+  /** `operator:NAME` of the second operator, where one approved it. */
+  readonly approvedBy?: string | undefined;
+}
+
+/** An operation as the audit knows it. */
+export interface AuditedCommand extends Operator {
+  /** Without secrets. */
+  readonly arguments?: object;
+}
+
+/** The names that the audit takes. */
+export const OPERATOR_NAME = /^[A-Za-z0-9._@+-]{1,64}$/;
+
+export function operatorActor(name: string): string {
+  return `operator:${name}`;
+}
 
 const LONGEST = 255;
 

@@ -9,8 +9,7 @@ import {
 } from '#libs/db';
 import { type Clock } from '#libs/platform';
 import { newToken } from '#libs/signing';
-import { auditedText, onPartner } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { auditedText, onPartner, type Operator } from '../audit/audited.js';
 import { type PrintedLink } from './sign-in-link.js';
 
 const INVITATION_MS = 7 * 24 * 3_600_000;

@@ -3,7 +3,7 @@ import { isLoopback } from '#libs/config';
 import { type Database, type OperatorRole, RedemptionViews, SignInLinkStore } from '#libs/db';
 import { type Clock } from '#libs/platform';
 import { newToken } from '#libs/signing';
-import { type Operator } from '../audit/operator.js';
+import { type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 
 const LINK_MS = 15 * 60_000;

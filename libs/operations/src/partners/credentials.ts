@@ -1,8 +1,13 @@
 /** A partner's credentials for its calls to us: several are good at once, so that they are replaced without a halt. */
-import { CredentialStore, type Database, type NewCredential, type PartnerIdentity } from '#libs/db';
+import {
+  CredentialStore,
+  type Database,
+  type NewCredential,
+  type PartnerIdentity,
+  type Revocation,
+} from '#libs/db';
 import { hashApiKey, type KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
-import { onPartner } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { onPartner, type Operator } from '../audit/audited.js';
 
 const KEY_PREFIX_LENGTH = 12;
 
@@ -12,15 +17,6 @@ export const KEY_PREFIX = /^svck_[A-Za-z0-9_-]{1,7}$/;
 /** What a partner is handed once: it is stored nowhere in the clear. */
 export interface IssuedCredential extends MintedCredential {
   readonly partnerId: string;
-}
-
-export interface CredentialRevocation {
-  /** Name or id. */
-  readonly partner: string;
-  /** The beginning of the key; see `KEY_PREFIX`. */
-  readonly keyPrefix: string;
-  /** Also the last active one: every call of the partner is refused then. */
-  readonly force: boolean;
 }
 
 /** A new credential: to be shown once, and as it is stored. */
@@ -95,14 +91,14 @@ export async function replaceCredential(
 }
 
 /**
- * Ends one credential.
+ * Ends one credential; its key begins as `KEY_PREFIX` says.
  * @returns the prefix as it is stored, and how many active credentials are left
  * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, LastCredentialError
  */
 export function revokeCredential(
   database: Database,
   operator: Operator,
-  { partner, keyPrefix, force }: CredentialRevocation,
+  { partner, keyPrefix, force }: Revocation,
 ): Promise<PartnerIdentity & { readonly keyPrefix: string; readonly left: number }> {
   const given = { partner, arguments: { keyPrefix, force } };
   return onPartner(database, operator, given, ({ partnerId }, audit) =>

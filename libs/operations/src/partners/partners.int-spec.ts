@@ -4,7 +4,7 @@ import { AuditLog, type Database, PartnerUnknownError } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { KeyRing, mintSecretsKey } from '#libs/signing';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
-import { operatorActor } from '../audit/operator.js';
+import { operatorActor } from '../audit/audited.js';
 import { revokeCredential, rotateCredential } from './credentials.js';
 import { createPartner, listPartners, pausePartner, setPartner } from './partners.js';
 

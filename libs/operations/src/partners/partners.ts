@@ -11,8 +11,7 @@ import {
   type RateLimits,
 } from '#libs/db';
 import { type KeyRing } from '#libs/signing';
-import { audited, onPartner } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { audited, onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 import { isPlainLine } from '../text/text.js';
 import {

@@ -9,8 +9,7 @@ import { type Address } from '#libs/domain';
 import { callOutcome, newRequestId, PartnerClient } from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
 import { hashApiKey, type KeyRing } from '#libs/signing';
-import { onPartner } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { onPartner, type Operator } from '../audit/audited.js';
 import { ObservedEndpoint, type Pinged, type PingReport, pingReport } from './ping-report.js';
 
 export interface Ping {

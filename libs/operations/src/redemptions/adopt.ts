@@ -6,7 +6,7 @@ import {
   type EvidenceSeal,
   type StoredRedemption,
 } from '#libs/db';
-import { type Operator } from '../audit/operator.js';
+import { type Operator } from '../audit/audited.js';
 import { type ListedRedemption } from './find.js';
 
 export interface ForeignRedemption extends ListedRedemption {

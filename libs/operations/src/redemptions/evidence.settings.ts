@@ -1,4 +1,3 @@
-import { Max, Min } from 'class-validator';
 import {
   CHAIN_ID_SETTING,
   FINALITY_SETTING,
@@ -14,7 +13,6 @@ import { EvidenceKeys } from '#libs/signing';
 /** With what the chain is asked about a redemption; without them `chainEvidence` says so. */
 export class EvidenceSettings {
   @Setting(CHAIN_ID_SETTING)
-  @Min(1)
   readonly chainId!: number;
 
   @Setting(RPC_URLS_SETTING)
@@ -27,8 +25,6 @@ export class EvidenceSettings {
   readonly tokenContract!: Address;
 
   @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
-  @Min(0)
-  @Max(86_400)
   readonly payoutExpiryMarginSeconds!: number;
 }
 

@@ -17,8 +17,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { audited } from '../audit/audited.js';
-import { type AuditedCommand } from '../audit/operator.js';
+import { audited, type AuditedCommand } from '../audit/audited.js';
 
 /** What an operator may say happened. Nothing here pays, and nothing proves a payout dead. */
 export type OperatorEvent = EventOf<

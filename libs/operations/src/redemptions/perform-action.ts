@@ -9,8 +9,7 @@ import {
 } from '#libs/db';
 import { PermanentError, type Redemption, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { audited } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { audited, type Operator } from '../audit/audited.js';
 import { type ActionName, eventOf } from './actions.js';
 import { operate } from './operate.js';
 import { replayConfirmation } from './replay-confirmation.js';

@@ -1,7 +1,6 @@
 import { type Database, DeliveryStore, RedemptionMissingError, RedemptionStore } from '#libs/db';
 import { deliveryTransition, PermanentError, type UuidV7 } from '#libs/domain';
-import { audited } from '../audit/audited.js';
-import { type AuditedCommand } from '../audit/operator.js';
+import { audited, type AuditedCommand } from '../audit/audited.js';
 
 /**
  * Another round of the same confirmation. The redemption stays as it is.

@@ -12,8 +12,7 @@ import {
 import { buildPeriodTree, dayText, type NodeHash, PermanentError } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { type Clock } from '#libs/platform';
-import { audited } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { audited, type Operator } from '../audit/audited.js';
 
 export interface PublicationLine {
   /** `2026-01-31` */

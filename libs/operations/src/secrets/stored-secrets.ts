@@ -7,7 +7,7 @@ import {
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { hashApiKey, type KeyRing, sealingKeyId, webhookSealContext } from '#libs/signing';
-import { type Operator } from '../audit/operator.js';
+import { type Operator } from '../audit/audited.js';
 
 /** How a key stands to SECRETS_KEY: it seals, it only opens, or it is not there. */
 export type KeyStanding = 'first' | 'older' | 'missing';

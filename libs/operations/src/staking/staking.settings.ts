@@ -1,5 +1,4 @@
 /** Settings of the indexer that operators' commands read too; docs/operating/settings.md lists them as the indexer's. */
-import { Max, Min } from 'class-validator';
 import {
   STAKE_BALANCE_VIEW_SETTING,
   STAKE_TOTAL_VIEW_SETTING,
@@ -42,7 +41,6 @@ export class StakingSettings {
   readonly stakeSet!: string;
 
   @Setting({ ...CHAIN_ID_SETTING, optional: true })
-  @Min(1)
   readonly chainId?: number;
 
   @Setting({ ...RPC_URLS_SETTING, optional: true })
@@ -70,7 +68,5 @@ export class StakingSettings {
   readonly stakeVerification!: VerificationSetting;
 
   @Setting(MAX_RANGE_BLOCKS_SETTING)
-  @Min(1)
-  @Max(100_000)
   readonly maxRangeBlocks!: number;
 }

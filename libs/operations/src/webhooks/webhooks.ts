@@ -17,8 +17,7 @@ import { TEST_EVENT, type TierRule, tierRuleFault, type WebhookTopic } from '#li
 import { parsePartnerUrl } from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
 import { type KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
-import { onPartner } from '../audit/audited.js';
-import { type Operator } from '../audit/operator.js';
+import { onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 
 /** One webhook of one partner. */

@@ -13,6 +13,8 @@ import {
 } from './fixtures/honest-partner.support-spec.js';
 
 const MAIN = resolve('dist/libs/partner-sdk/src/conformance/main.js');
+/** What the program says on a machine that is busy enough for a run to take long. */
+const PROGRESS = /^\d+ of \d+ checks, \d+ calls; now: .+\n/gm;
 
 let child: ChildProcess | undefined;
 const partners: HonestPartner[] = [];
@@ -42,7 +44,7 @@ async function run(partner: HonestPartner, ...more: string[]): Promise<[number, 
 describe('lowmark-conformance', () => {
   it('prints the whole report, however long, and ends by itself', async () => {
     const [code, out, err] = await run(new HonestPartner(), '--json');
-    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect({ code, err: err.replace(PROGRESS, '') }).toEqual({ code: 0, err: '' });
     expect(JSON.parse(out)).toMatchObject({ outcome: 'conforms' });
   });
 
@@ -76,6 +78,6 @@ describe('lowmark-conformance', () => {
     }
     const [code, , err] = await run(new Slow(), '--no-claim');
     expect(code).toBe(0);
-    expect(err).toMatch(/^\d+ of \d+ checks, \d+ calls; now: .+$/m);
+    expect(err).toMatch(PROGRESS);
   });
 });

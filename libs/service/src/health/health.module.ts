@@ -1,12 +1,4 @@
-import {
-  Controller,
-  type DynamicModule,
-  Get,
-  Global,
-  HttpStatus,
-  Module,
-  Res,
-} from '@nestjs/common';
+import { Controller, type DynamicModule, Get, HttpStatus, Module, Res } from '@nestjs/common';
 import { HealthRegistry, type HealthReport, PROCESS_CHECK } from './health.registry.js';
 
 /** What this controller needs of a reply, whatever the HTTP server. */
@@ -44,24 +36,16 @@ class HealthController {
   }
 }
 
-/** Serves `/health/live`, `/health/ready` and `/health/accepting`; other modules inject HealthRegistry and register their checks. */
-@Global()
-@Module({
-  controllers: [HealthController],
-  providers: [HealthRegistry],
-  exports: [HealthRegistry],
-})
+/** Serves health, unless it is served elsewhere; other modules inject HealthRegistry and register their checks. */
+@Module({})
 export class HealthModule {
-  /** The registry alone, for a service whose health is served elsewhere. */
-  static withoutRoutes(): DynamicModule {
+  static register(isServed = true): DynamicModule {
     return {
-      module: HealthChecks,
+      module: HealthModule,
       global: true,
+      controllers: isServed ? [HealthController] : [],
       providers: [HealthRegistry],
       exports: [HealthRegistry],
     };
   }
 }
-
-@Module({})
-class HealthChecks {}

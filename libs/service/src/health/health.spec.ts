@@ -8,7 +8,7 @@ let app: NestFastifyApplication | undefined;
 
 async function start(): Promise<NestFastifyApplication> {
   const module = await Test.createTestingModule({
-    imports: [HealthModule, MetricsModule.register('sample')],
+    imports: [HealthModule.register(), MetricsModule.register('sample')],
   }).compile();
   app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
   await app.init();

@@ -52,12 +52,6 @@ export class ManagementServer implements OnApplicationBootstrap, OnApplicationSh
     await closed;
   }
 
-  /** The port that it listens on; the system's choice where 0 was asked for. */
-  get port(): number {
-    const address = this.server.address();
-    return typeof address === 'object' && address !== null ? address.port : this.address.port;
-  }
-
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     request.resume();
     const { status, type, body } = await this.answer(request).catch((): Answer => ({

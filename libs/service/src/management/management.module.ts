@@ -18,15 +18,15 @@ export interface ManagementOptions {
 @Module({})
 export class ManagementModule {
   static register({ app, registry, address }: ManagementOptions): DynamicModule {
-    if (address === undefined) {
-      return {
-        module: ManagementModule,
-        imports: [HealthModule, MetricsModule.register(app, registry)],
-      };
-    }
+    const isServed = address === undefined;
+    const imports = [
+      HealthModule.register(isServed),
+      MetricsModule.register(app, registry, isServed),
+    ];
+    if (address === undefined) return { module: ManagementModule, imports };
     return {
       module: ManagementModule,
-      imports: [HealthModule.withoutRoutes(), MetricsModule.register(app, registry, false)],
+      imports,
       providers: [
         {
           provide: ManagementServer,

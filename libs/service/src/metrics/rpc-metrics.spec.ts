@@ -1,14 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
+import { type RpcObserver } from '#libs/chain';
 import { createLogger } from '../logger/logger.js';
-import { observeRpc, type RpcEvents } from './rpc-metrics.js';
+import { observeRpc } from './rpc-metrics.js';
 
 const ENDPOINT = 'quiknode.pro#1';
 
 describe('what is observed of RPC endpoints', () => {
   let nowMs: number;
   let registry: Registry;
-  let events: RpcEvents;
+  let events: Required<RpcObserver>;
   let lines: Record<string, unknown>[];
 
   beforeEach(() => {
@@ -29,8 +30,8 @@ describe('what is observed of RPC endpoints', () => {
   ): void {
     for (let index = 0; index < count; index++) {
       const calls = { method: 'eth_call', outcome, calls: 1, computeUnits: 26 };
-      const event = { endpoint: ENDPOINT, method: 'eth_call', outcome, seconds: 0.1 };
-      events.request({ ...event, ...told, callOutcomes: [calls] });
+      const event = { endpoint: ENDPOINT, method: 'eth_call', outcome, seconds: 0.1, bytes: 1 };
+      events.request({ ...event, ...told, calls: 1, callOutcomes: [calls] });
     }
   }
 
@@ -40,6 +41,8 @@ describe('what is observed of RPC endpoints', () => {
       method: 'eth_getLogs',
       outcome: 'rate_limited',
       seconds: 1,
+      bytes: 1,
+      calls: 12,
       callOutcomes: [
         { method: 'eth_getLogs', outcome: 'ok', calls: 1, computeUnits: 75 },
         { method: 'eth_getBlockByNumber', outcome: 'ok', calls: 9, computeUnits: 144 },

@@ -1,34 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
+import { type RpcObserver } from '#libs/chain';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
-
-/** What is observed of a pool of RPC endpoints; see `RpcObserver` of libs/chain. */
-export interface RpcEvents {
-  request(event: {
-    readonly endpoint: string;
-    readonly method: string;
-    readonly outcome: string;
-    readonly reason?: string;
-    readonly httpStatus?: number;
-    readonly seconds: number;
-    readonly callOutcomes: readonly {
-      readonly method: string;
-      readonly outcome: string;
-      readonly calls: number;
-      readonly computeUnits: number;
-    }[];
-  }): void;
-  warning(event: {
-    readonly endpoint: string;
-    readonly code: string;
-    readonly message: string;
-  }): void;
-  waiting(event: {
-    readonly endpoint: string;
-    readonly message: string;
-    readonly waitMs: number;
-    readonly forMs: number;
-  }): void;
-}
 
 /** Outcomes that say that the endpoint does not work; others are answers, if not the hoped-for ones. */
 const FAULTS = new Set(['malformed_answer', 'rate_limited', 'refused', 'timeout', 'transport']);
@@ -38,7 +10,7 @@ export function observeRpc(
   registry: Registry,
   logger: Logger,
   clock: Clock = systemClock,
-): RpcEvents {
+): Required<RpcObserver> {
   const counters = rpcCounters(registry);
   const seconds = new Histogram({
     name: 'lowmark_rpc_request_seconds',

@@ -1,19 +1,20 @@
-/** Tests in files *.pgbackrest-spec.ts need pgBackRest on the PATH, and a PostgreSQL that is installed whole. */
+/** Tests in files *.pgbackrest-spec.ts need pgBackRest and Swift (a store that speaks S3) on the PATH, and a PostgreSQL that is installed whole. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { postgresTools } from './postgres-tools.mjs';
 
 const PROGRAMS = ['pg_amcheck', 'pg_controldata', 'pg_ctl', 'pg_receivewal'];
-const HOW = 'Install them (Debian: apt-get install postgresql pgbackrest) and run the tests again.';
+const ON_PATH = ['pgbackrest', 'swift-proxy-server', 'swift-object-server'];
+const HOW =
+  'Install them (Debian: apt-get install postgresql pgbackrest swift-proxy swift-account swift-container swift-object) and run the tests again.';
 
 export function hasPgbackrest(environment = process.env) {
   const tools = postgresTools(environment);
+  const folders = (environment.PATH ?? '').split(delimiter);
   return (
     tools !== undefined &&
     PROGRAMS.every((name) => existsSync(join(tools, name))) &&
-    (environment.PATH ?? '')
-      .split(delimiter)
-      .some((folder) => existsSync(join(folder, 'pgbackrest')))
+    ON_PATH.every((name) => folders.some((folder) => existsSync(join(folder, name))))
   );
 }
 
@@ -21,7 +22,7 @@ export function hasPgbackrest(environment = process.env) {
 export function requirePgbackrestInCi(environment = process.env) {
   if (environment.CI === 'true' && !hasPgbackrest(environment)) {
     throw new Error(
-      `There is no pgBackRest, or no PostgreSQL with its tools, for the tests *.pgbackrest-spec.ts. ${HOW}`,
+      `There is no pgBackRest, no Swift, or no PostgreSQL with its tools, for the tests *.pgbackrest-spec.ts. ${HOW}`,
     );
   }
 }

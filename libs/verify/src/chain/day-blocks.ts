@@ -12,9 +12,9 @@ export interface DayBlocks {
   readonly closing: Block;
 }
 
-export type ReadBlock = (number?: bigint) => Promise<Block>;
+type ReadBlock = (number?: bigint) => Promise<Block>;
 
-export interface DaySearch {
+interface DaySearch {
   /** No block before it is read. */
   readonly from: bigint;
   /** No block of the day is before it; that one, or a later one. */

@@ -11,7 +11,7 @@ const CALM = 8;
 const ATTEMPTS = 6;
 
 /** How many blocks are asked for at once: half after a refusal, more again after a while. */
-export class RangeSize {
+class RangeSize {
   blocks = FIRST_SIZE;
   private ceiling = MAX_SIZE;
   private answered = 0;
@@ -30,7 +30,7 @@ export class RangeSize {
   }
 }
 
-export interface LogPart {
+interface LogPart {
   readonly logs: readonly RawLog[];
   /** The last block of the part. */
   readonly to: bigint;

@@ -23,7 +23,7 @@ export interface ChainDay {
   readonly closing: Block;
 }
 
-export interface ChainDaysOptions {
+interface ChainDaysOptions {
   readonly node: NodeClient;
   readonly keccak: Keccak256;
   /** Their balances add up. */

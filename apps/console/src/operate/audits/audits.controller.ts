@@ -1,44 +1,23 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type AuditRun, AuditRunStore, IndexStore, type IndexState } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
-import {
-  ADDRESS,
-  BLOCK_OR_NULL,
-  COUNT_OR_NULL,
-  DECIMAL,
-  DECIMAL_OR_NULL,
-  NEXT,
-  PAGE_SIZE,
-  StakeSetParameter,
-  TEXT_OR_NULL,
-  TIME,
-} from '../schema.js';
+import * as Field from '../../http/fields.js';
+import { AfterNumber, PAGE_SIZE, StakeSetParameter } from '../schema.js';
 import { StakeSets } from '../stake-sets.js';
 
 class AuditsQuery {
-  @StakeSetParameter()
-  readonly stakeSet?: string;
-
-  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
-  @IsOptional()
-  @Matches(/^\d{1,18}$/, { message: '$property must be `next` of the page before.' })
-  readonly after?: string;
+  @StakeSetParameter() readonly stakeSet?: string;
+  @AfterNumber() readonly after?: string;
 }
 
 @ApiSchema({ name: 'AuditDifference' })
 class AuditDifferenceBody {
-  @ApiProperty(ADDRESS)
-  readonly wallet!: string;
-
-  @ApiProperty(DECIMAL)
-  readonly indexed!: string;
-
-  @ApiProperty(DECIMAL)
-  readonly contract!: string;
+  @Field.Address() readonly wallet!: string;
+  @Field.Decimal() readonly indexed!: string;
+  @Field.Decimal() readonly contract!: string;
 }
 
 const RESULTS = ['ok', 'different', 'impossible'] as const;
@@ -48,50 +27,25 @@ const RESULTS = ['ok', 'different', 'impossible'] as const;
   description: 'One that was impossible has a reason, and no figures.',
 })
 class AuditRunBody {
-  @ApiProperty(TIME)
-  readonly startedAt!: string;
-
-  @ApiProperty(TIME)
-  readonly finishedAt!: string;
-
-  @ApiProperty({ enum: RESULTS })
-  readonly result!: (typeof RESULTS)[number];
-
-  @ApiProperty(TEXT_OR_NULL)
-  readonly reason!: string | null;
-
-  @ApiProperty(BLOCK_OR_NULL)
-  readonly block!: string | null;
-
-  @ApiProperty({ ...COUNT_OR_NULL, description: 'In the index.' })
-  readonly wallets!: number | null;
-
-  @ApiProperty({ ...COUNT_OR_NULL, description: 'With the contract.' })
-  readonly compared!: number | null;
-
-  @ApiProperty({ ...COUNT_OR_NULL, description: 'Wallets that differ.' })
-  readonly differences!: number | null;
-
-  @ApiProperty({ type: [AuditDifferenceBody], description: 'The first of them.' })
+  @Field.Time() readonly startedAt!: string;
+  @Field.Time() readonly finishedAt!: string;
+  @Field.OneOf(RESULTS) readonly result!: (typeof RESULTS)[number];
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.DigitsOrNull() readonly block!: string | null;
+  @Field.CountOrNull('In the index.') readonly wallets!: number | null;
+  @Field.CountOrNull('With the contract.') readonly compared!: number | null;
+  @Field.CountOrNull('Wallets that differ.') readonly differences!: number | null;
+  @Field.ListOf(AuditDifferenceBody, 'The first of them.')
   readonly different!: AuditDifferenceBody[];
-
-  @ApiProperty(DECIMAL_OR_NULL)
-  readonly indexedTotal!: string | null;
-
-  @ApiProperty(DECIMAL_OR_NULL)
-  readonly contractTotal!: string | null;
+  @Field.DecimalOrNull() readonly indexedTotal!: string | null;
+  @Field.DecimalOrNull() readonly contractTotal!: string | null;
 }
 
 @ApiSchema({ name: 'AuditRuns' })
 class AuditRunsBody {
-  @ApiProperty(TEXT_OR_NULL)
-  readonly tokenSymbol!: string | null;
-
-  @ApiProperty({ type: [AuditRunBody] })
-  readonly items!: AuditRunBody[];
-
-  @ApiProperty(NEXT)
-  readonly next!: string | null;
+  @Field.TextOrNull() readonly tokenSymbol!: string | null;
+  @Field.ListOf(AuditRunBody) readonly items!: AuditRunBody[];
+  @Field.Next() readonly next!: string | null;
 }
 
 /** The audits that the indexer makes each night. */

@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type FindingState } from '#libs/doctor';
 import { Answers, FailsAnywhere } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
-import { TEXT, TEXT_OR_NULL, TIME_OR_NULL } from '../schema.js';
+import * as Field from '../../http/fields.js';
 import { type DoctorReport, DoctorService } from './doctor.service.js';
 
 const FINDING_STATES = ['ok', 'warning', 'fault', 'not-checked'] as const;
@@ -11,37 +11,20 @@ const STATES = ['never', 'running', 'done'] as const;
 
 @ApiSchema({ name: 'Finding' })
 class FindingBody {
-  @ApiProperty({ ...TEXT, description: 'What was looked at.' })
-  readonly what!: string;
-
-  @ApiProperty({ enum: FINDING_STATES })
-  readonly state!: FindingState;
-
-  @ApiProperty(TEXT)
-  readonly found!: string;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'What to do about it.' })
-  readonly mend!: string | null;
+  @Field.Text('What was looked at.') readonly what!: string;
+  @Field.OneOf(FINDING_STATES) readonly state!: FindingState;
+  @Field.Text() readonly found!: string;
+  @Field.TextOrNull('What to do about it.') readonly mend!: string | null;
 }
 
 @ApiSchema({ name: 'DoctorReport' })
 class DoctorBody {
-  @ApiProperty({ enum: STATES })
-  readonly state!: (typeof STATES)[number];
-
-  @ApiProperty(TIME_OR_NULL)
-  readonly startedAt!: string | null;
-
-  @ApiProperty(TIME_OR_NULL)
-  readonly finishedAt!: string | null;
-
-  @ApiProperty({ ...TIME_OR_NULL, description: 'From when on it looks again; null: now.' })
-  readonly nextAt!: string | null;
-
-  @ApiProperty({ type: [String], description: 'What is still looked at.' })
-  readonly waiting!: string[];
-
-  @ApiProperty({ type: [FindingBody], description: 'So far, in the order of the report.' })
+  @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
+  @Field.TimeOrNull() readonly startedAt!: string | null;
+  @Field.TimeOrNull() readonly finishedAt!: string | null;
+  @Field.TimeOrNull('From when on it looks again; null: now.') readonly nextAt!: string | null;
+  @Field.ListOf(String, 'What is still looked at.') readonly waiting!: string[];
+  @Field.ListOf(FindingBody, 'So far, in the order of the report.')
   readonly findings!: FindingBody[];
 }
 

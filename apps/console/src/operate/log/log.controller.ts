@@ -1,84 +1,66 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsOptional, Matches } from 'class-validator';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type AuditEntry, AuditLog, Database, PartnerStore } from '#libs/db';
 import { parseUuidV7 } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
+import * as Field from '../../http/fields.js';
+import * as Input from '../../http/inputs.js';
 import { NamedPartner, PartnerNames } from '../partner-names.js';
-import { NEXT, PAGE_SIZE, TEXT, TEXT_OR_NULL, TIME } from '../schema.js';
+import { AfterNumber, PAGE_SIZE } from '../schema.js';
 
 const ACTOR = 'operator:';
 
 class LogQuery {
-  @ApiPropertyOptional({ type: 'string', description: 'With or without `operator:`.' })
-  @IsOptional()
-  @Matches(/^(?:operator:)?[A-Za-z0-9._@+-]{1,64}$/, {
-    message: '$property must be the name of an operator, given once.',
-  })
+  @Input.Optional()
+  @Input.Matching(
+    /^(?:operator:)?[A-Za-z0-9._@+-]{1,64}$/,
+    'be the name of an operator, given once',
+    { description: 'With or without `operator:`.' },
+  )
   readonly actor?: string;
 
-  @ApiPropertyOptional({ type: 'string', description: 'Its name or id.' })
-  @IsOptional()
-  @Matches(/^[^\p{Cc}\p{Cs}]{1,255}$/u, {
-    message: '$property must be the name or the id of a partner, given once.',
+  @Input.Optional()
+  @Input.Matching(/^[^\p{Cc}\p{Cs}]{1,255}$/u, 'be the name or the id of a partner, given once', {
+    description: 'Its name or id.',
   })
   readonly partner?: string;
 
-  @ApiPropertyOptional({ type: 'string', description: 'Its id.' })
-  @IsOptional()
-  @Matches(/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i, {
-    message: '$property must be the id of a redemption, given once.',
-  })
+  @Input.Optional()
+  @Input.Matching(
+    /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i,
+    'be the id of a redemption, given once',
+    { description: 'Its id.' },
+  )
   readonly redemption?: string;
 
-  @ApiPropertyOptional({ type: 'string', description: '`partner set`' })
-  @IsOptional()
-  @Matches(/^[a-z-]{1,40}(?: [a-z-]{1,40}){0,3}$/, {
-    message: '$property must be a command, such as partner set, given once.',
-  })
+  @Input.Optional()
+  @Input.Matching(
+    /^[a-z-]{1,40}(?: [a-z-]{1,40}){0,3}$/,
+    'be a command, such as partner set, given once',
+    { description: '`partner set`' },
+  )
   readonly command?: string;
 
-  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
-  @IsOptional()
-  @Matches(/^\d{1,18}$/, { message: '$property must be `next` of the page before.' })
-  readonly after?: string;
+  @AfterNumber() readonly after?: string;
 }
 
 @ApiSchema({ name: 'LogEntry' })
 class LogEntryBody {
-  @ApiProperty(TEXT)
-  readonly id!: string;
-
-  @ApiProperty(TIME)
-  readonly at!: string;
-
-  @ApiProperty(TEXT)
-  readonly actor!: string;
-
-  @ApiProperty(TEXT)
-  readonly command!: string;
-
-  @ApiProperty(TEXT_OR_NULL)
-  readonly redemption!: string | null;
-
-  @ApiProperty({ anyOf: [{ $ref: '#/components/schemas/NamedPartner' }, { type: 'null' }] })
-  readonly partner!: NamedPartner | null;
-
-  @ApiProperty({ type: 'object', additionalProperties: true })
-  readonly arguments!: object;
-
-  @ApiProperty(TEXT)
-  readonly outcome!: string;
+  @Field.Text() readonly id!: string;
+  @Field.Time() readonly at!: string;
+  @Field.Text() readonly actor!: string;
+  @Field.Text() readonly command!: string;
+  @Field.TextOrNull() readonly redemption!: string | null;
+  @Field.NestedOrNull(NamedPartner) readonly partner!: NamedPartner | null;
+  @Field.Json() readonly arguments!: object;
+  @Field.Text() readonly outcome!: string;
 }
 
 @ApiSchema({ name: 'Log' })
 class LogBody {
-  @ApiProperty({ type: [LogEntryBody] })
-  readonly items!: LogEntryBody[];
-
-  @ApiProperty(NEXT)
-  readonly next!: string | null;
+  @Field.ListOf(LogEntryBody) readonly items!: LogEntryBody[];
+  @Field.Next() readonly next!: string | null;
 }
 
 /** Who did what, on the command line and here: the refused too. */

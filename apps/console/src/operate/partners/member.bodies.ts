@@ -1,60 +1,36 @@
-import { ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { type Invitation } from '#libs/db';
 import { INVITATION_STATES, invitationState } from '#libs/operations';
-import { TEXT, TEXT_OR_NULL, TIME } from '../schema.js';
+import * as Field from '../../http/fields.js';
 
 @ApiSchema({ name: 'PartnerMember' })
 export class MemberBody {
-  @ApiProperty({ ...TEXT, description: 'How the person signs in, and as whom.' })
-  readonly subject!: string;
-
-  @ApiProperty(TEXT)
-  readonly name!: string;
-
-  @ApiProperty(TIME)
-  readonly addedAt!: string;
+  @Field.Text('How the person signs in, and as whom.') readonly subject!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Time() readonly addedAt!: string;
 }
 
 @ApiSchema({ name: 'PartnerInvitation' })
 export class InvitationBody {
-  @ApiProperty(TEXT)
-  readonly id!: string;
-
-  @ApiProperty({ enum: INVITATION_STATES })
-  readonly state!: (typeof INVITATION_STATES)[number];
-
-  @ApiProperty({ ...TEXT, description: 'Whom it is for.' })
-  readonly note!: string;
-
-  @ApiProperty(TEXT)
-  readonly invitedBy!: string;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty(TIME)
-  readonly expiresAt!: string;
-
-  @ApiProperty(TEXT_OR_NULL)
-  readonly acceptedBy!: string | null;
+  @Field.Text() readonly id!: string;
+  @Field.OneOf(INVITATION_STATES) readonly state!: (typeof INVITATION_STATES)[number];
+  @Field.Text('Whom it is for.') readonly note!: string;
+  @Field.Text() readonly invitedBy!: string;
+  @Field.Time() readonly createdAt!: string;
+  @Field.Time() readonly expiresAt!: string;
+  @Field.TextOrNull() readonly acceptedBy!: string | null;
 }
 
 @ApiSchema({ name: 'PartnerMembers' })
 export class MembersBody {
-  @ApiProperty({ type: [MemberBody] })
-  readonly members!: MemberBody[];
-
-  @ApiProperty({ type: [InvitationBody], description: 'Newest first.' })
-  readonly invitations!: InvitationBody[];
+  @Field.ListOf(MemberBody) readonly members!: MemberBody[];
+  @Field.ListOf(InvitationBody, 'Newest first.') readonly invitations!: InvitationBody[];
 }
 
 @ApiSchema({ name: 'Invited' })
 export class InvitedBody {
-  @ApiProperty({ ...TEXT, description: 'Shown once.' })
-  readonly url!: string;
-
-  @ApiProperty(TIME)
-  readonly expiresAt!: string;
+  @Field.Text('Shown once.') readonly url!: string;
+  @Field.Time() readonly expiresAt!: string;
 }
 
 export function invitationBody(invitation: Invitation, nowMs: number): InvitationBody {

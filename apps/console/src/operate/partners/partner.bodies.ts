@@ -2,166 +2,90 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ListedCredential, type PartnerCallback } from '#libs/db';
 import { PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
 import { callbackNotes, type FoundPartner, type IssuedCredential } from '#libs/operations';
-import {
-  COUNT,
-  DECIMAL,
-  DECIMAL_OR_NULL,
-  NEXT,
-  TEXT,
-  TEXT_OR_NULL,
-  TIME,
-  TIME_OR_NULL,
-} from '../schema.js';
+import * as Field from '../../http/fields.js';
 
 const STANDINGS = ['open', 'paused', 'no-budget', 'no-callback'] as const;
 type PartnerStanding = (typeof STANDINGS)[number];
-const DIGITS_OR_NULL = { type: String, pattern: '^[0-9]+$', nullable: true } as const;
 
 @ApiSchema({ name: 'PartnerCredential' })
 export class CredentialBody {
-  @ApiProperty({ ...TEXT, description: 'The beginning of the key; no more of it is stored.' })
-  readonly keyPrefix!: string;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty({ ...TIME_OR_NULL, description: 'To the minute.' })
-  readonly lastUsedAt!: string | null;
-
-  @ApiProperty(TIME_OR_NULL)
-  readonly revokedAt!: string | null;
+  @Field.Text('The beginning of the key; no more of it is stored.') readonly keyPrefix!: string;
+  @Field.Time() readonly createdAt!: string;
+  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: string | null;
+  @Field.TimeOrNull() readonly revokedAt!: string | null;
 }
 
 @ApiSchema({ name: 'PartnerCallback' })
 export class CallbackBody {
-  @ApiProperty(TEXT)
-  readonly url!: string;
+  @Field.Text() readonly url!: string;
+  @Field.Text('The beginning of X-API-KEY of our calls.') readonly keyPrefix!: string;
+  @Field.Decimal() readonly usdPerPoint!: string;
+  @Field.DigitsOrNull() readonly bonusFrom!: string | null;
+  @Field.DecimalOrNull() readonly bonusRate!: string | null;
+  @Field.DigitsOrNull() readonly minPoints!: string | null;
+  @Field.DigitsOrNull() readonly maxPoints!: string | null;
+  @Field.DecimalOrNull('Whole tokens in a UTC day.') readonly dailyTokenBudget!: string | null;
+  @Field.Flag() readonly confirms!: boolean;
 
-  @ApiProperty({ ...TEXT, description: 'The beginning of X-API-KEY of our calls.' })
-  readonly keyPrefix!: string;
-
-  @ApiProperty(DECIMAL)
-  readonly usdPerPoint!: string;
-
-  @ApiProperty(DIGITS_OR_NULL)
-  readonly bonusFrom!: string | null;
-
-  @ApiProperty(DECIMAL_OR_NULL)
-  readonly bonusRate!: string | null;
-
-  @ApiProperty(DIGITS_OR_NULL)
-  readonly minPoints!: string | null;
-
-  @ApiProperty(DIGITS_OR_NULL)
-  readonly maxPoints!: string | null;
-
-  @ApiProperty({ ...DECIMAL_OR_NULL, description: 'Whole tokens in a UTC day.' })
-  readonly dailyTokenBudget!: string | null;
-
-  @ApiProperty({ type: 'boolean' })
-  readonly confirms!: boolean;
-
-  @ApiProperty({ type: 'array', items: { type: 'string', enum: [...PARTNER_CAPABILITIES] } })
+  @Field.ListOfWords(PARTNER_CAPABILITIES)
   readonly capabilities!: readonly PartnerCapability[];
 
-  @ApiProperty({ type: 'array', items: TEXT, description: 'What else is needed before it serves.' })
+  @ApiProperty({
+    ...{ type: 'array', items: { type: 'string' } },
+    description: 'What else is needed before it serves.',
+  })
   readonly notes!: readonly string[];
 }
 
 @ApiSchema({ name: 'PartnerSummary' })
 export class PartnerSummaryBody {
-  @ApiProperty({ type: 'string', format: 'uuid' })
-  readonly id!: string;
-
-  @ApiProperty(TEXT)
-  readonly name!: string;
-
-  @ApiProperty({ enum: STANDINGS, description: 'Whether anything can be redeemed with it.' })
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly name!: string;
+  @Field.OneOf(STANDINGS, 'Whether anything can be redeemed with it.')
   readonly standing!: PartnerStanding;
-
-  @ApiProperty(TIME)
-  readonly createdAt!: string;
-
-  @ApiProperty({ ...COUNT, description: 'Requests per second.' })
-  readonly rate!: number;
-
-  @ApiProperty({ ...COUNT, description: 'Requests at once.' })
-  readonly burst!: number;
-
-  @ApiProperty(TEXT)
-  readonly stakeSet!: string;
-
-  @ApiProperty(COUNT)
-  readonly activeCredentials!: number;
-
-  @ApiProperty({ ...TIME_OR_NULL, description: 'Of any of its credentials.' })
-  readonly lastUsedAt!: string | null;
+  @Field.Time() readonly createdAt!: string;
+  @Field.Count('Requests per second.') readonly rate!: number;
+  @Field.Count('Requests at once.') readonly burst!: number;
+  @Field.Text() readonly stakeSet!: string;
+  @Field.Count() readonly activeCredentials!: number;
+  @Field.TimeOrNull('Of any of its credentials.') readonly lastUsedAt!: string | null;
 }
 
 @ApiSchema({ name: 'PartnerDetails' })
 export class PartnerBody extends PartnerSummaryBody {
-  @ApiProperty({ type: [CredentialBody], description: 'Oldest first, the revoked ones too.' })
+  @Field.ListOf(CredentialBody, 'Oldest first, the revoked ones too.')
   readonly credentials!: CredentialBody[];
-
-  @ApiProperty({
-    anyOf: [{ $ref: '#/components/schemas/PartnerCallback' }, { type: 'null' }],
-  })
-  readonly callback!: CallbackBody | null;
+  @Field.NestedOrNull(CallbackBody) readonly callback!: CallbackBody | null;
 }
 
 @ApiSchema({ name: 'PartnerList' })
 export class PartnersBody {
-  @ApiProperty({ type: [PartnerSummaryBody], description: 'By name.' })
-  readonly items!: PartnerSummaryBody[];
-
-  @ApiProperty(NEXT)
-  readonly next!: string | null;
+  @Field.ListOf(PartnerSummaryBody, 'By name.') readonly items!: PartnerSummaryBody[];
+  @Field.Next() readonly next!: string | null;
 }
 
 @ApiSchema({ name: 'IssuedCredential', description: 'Shown once: stored nowhere in the clear.' })
 export class IssuedBody {
-  @ApiProperty({ type: 'string', format: 'uuid' })
-  readonly partnerId!: string;
-
-  @ApiProperty(TEXT)
-  readonly apiKey!: string;
-
-  @ApiProperty(TEXT)
-  readonly sharedSecret!: string;
+  @Field.Uuid() readonly partnerId!: string;
+  @Field.Text() readonly apiKey!: string;
+  @Field.Text() readonly sharedSecret!: string;
 }
 
 @ApiSchema({ name: 'RevokedCredential' })
 export class RevokedBody {
-  @ApiProperty(TEXT)
-  readonly keyPrefix!: string;
-
-  @ApiProperty({ ...COUNT, description: 'Active ones that are left.' })
-  readonly left!: number;
+  @Field.Text() readonly keyPrefix!: string;
+  @Field.Count('Active ones that are left.') readonly left!: number;
 }
 
 @ApiSchema({ name: 'PingReport' })
 export class PingBody {
-  @ApiProperty({ type: 'boolean' })
-  readonly good!: boolean;
-
-  @ApiProperty({ ...TEXT, description: 'What to mend.' })
-  readonly mend!: string;
-
-  @ApiProperty(TEXT)
-  readonly outcome!: string;
-
-  @ApiProperty(TEXT)
-  readonly requestId!: string;
-
-  @ApiProperty({ ...TEXT_OR_NULL, description: 'What we signed; null where nothing was.' })
+  @Field.Flag() readonly good!: boolean;
+  @Field.Text('What to mend.') readonly mend!: string;
+  @Field.Text() readonly outcome!: string;
+  @Field.Text() readonly requestId!: string;
+  @Field.TextOrNull('What we signed; null where nothing was.')
   readonly signedContent!: string | null;
-
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: true,
-    description: 'All of it, as `partner ping --json` has it.',
-  })
-  readonly report!: object;
+  @Field.Json('All of it, as `partner ping --json` has it.') readonly report!: object;
 }
 
 /** A key is its owner's secret too: as much of it as tells one from another. */

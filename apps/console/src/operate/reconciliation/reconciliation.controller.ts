@@ -22,7 +22,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
 import { PartnerNames } from '../partner-names.js';
-import { PAGE_SIZE, TEXT } from '../schema.js';
+import { PAGE_SIZE } from '../schema.js';
 import {
   AcknowledgedBody,
   AcknowledgeDto,
@@ -108,7 +108,7 @@ export class ReconciliationController {
     summary: 'Take a claim out of the alerts',
     description: CONSEQUENCES[COMMAND],
   })
-  @ApiParam({ name: 'id', schema: TEXT, description: 'As the list has it.' })
+  @ApiParam({ name: 'id', schema: { type: 'string' }, description: 'As the list has it.' })
   @Answers(200, 'It is acknowledged.', AcknowledgedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such claim waits for an explanation.', 'CLAIM_NOT_FOUND')

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { Database } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { foreignRedemptions } from '#libs/operations';
@@ -11,6 +11,7 @@ import {
   ForOperators,
   FreshSignIn,
 } from '../../auth/audience.js';
+import * as Field from '../../http/fields.js';
 import { OperateKeys } from '../operate-keys.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { ADOPT, AdoptionActions } from './adoption-actions.js';
@@ -19,8 +20,7 @@ import { AdoptDto } from './redemption.requests.js';
 
 @ApiSchema({ name: 'UnsealedRedemptions' })
 class UnsealedBody {
-  @ApiProperty({ type: [ListedRedemptionBody], description: 'Oldest first.' })
-  readonly items!: ListedRedemptionBody[];
+  @Field.ListOf(ListedRedemptionBody, 'Oldest first.') readonly items!: ListedRedemptionBody[];
 }
 
 /** Open redemptions that were written without EVIDENCE_KEY; this console needs it for both. */

@@ -1,25 +1,12 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  MinLength,
-  ValidateNested,
-} from 'class-validator';
+import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, MinLength, ValidateNested } from 'class-validator';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { type ActionName } from '#libs/operations';
 import { ApprovalReason } from '../../approvals/approval.dto.js';
-import { IsMoment } from '../../http/moment.js';
+import * as Input from '../../http/inputs.js';
+import { AFTER } from '../schema.js';
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const MAX_VERSION = 2_147_483_647;
 
 export const ACTIONS = [
@@ -33,48 +20,25 @@ export const ACTIONS = [
 ] as const satisfies readonly ActionName[];
 
 export class RedemptionsQuery {
-  @ApiPropertyOptional({ type: 'string', description: 'The id, or its beginning.' })
-  @IsOptional()
-  @Matches(/^[0-9a-fA-F-]{1,36}$/, {
-    message: '$property must be hexadecimal digits and dashes, from the start of the id.',
-  })
+  @Input.Optional()
+  @Input.Matching(
+    /^[0-9a-fA-F-]{1,36}$/,
+    'be hexadecimal digits and dashes, from the start of the id',
+    { description: 'The id, or its beginning.' },
+  )
   readonly id?: string;
 
-  @ApiPropertyOptional({ enum: REDEMPTION_STATES })
-  @IsOptional()
-  @IsIn(REDEMPTION_STATES, { message: '$property must be a state.' })
-  readonly state?: RedemptionState;
+  @Input.Optional() @Input.OneOf(REDEMPTION_STATES, 'be a state') readonly state?: RedemptionState;
 
-  @ApiPropertyOptional({ type: 'string', description: 'Name, a part of it, or id.' })
-  @IsOptional()
-  @MaxLength(400, { message: '$property is too long.' })
   @MinLength(1, { message: '$property is empty.' })
-  @IsString({ message: '$property must be given once.' })
+  @Input.Optional()
+  @Input.TextUpTo(400, { description: 'Name, a part of it, or id.' }, 'be given once')
   readonly partner?: string;
 
-  @ApiPropertyOptional({ type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' })
-  @IsOptional()
-  @Matches(/^0x[0-9a-fA-F]{40}$/, { message: '$property must be 0x and 40 hex digits.' })
-  readonly wallet?: string;
-
-  @ApiPropertyOptional({ type: 'string', format: 'date-time', description: 'Made then or later.' })
-  @IsOptional()
-  @IsMoment()
-  readonly from?: string;
-
-  @ApiPropertyOptional({ type: 'string', format: 'date-time', description: 'Made before.' })
-  @IsOptional()
-  @IsMoment()
-  readonly until?: string;
-
-  @ApiPropertyOptional({
-    type: 'string',
-    format: 'uuid',
-    description: '`next` of the page before.',
-  })
-  @IsOptional()
-  @Matches(UUID, { message: '$property must be an id.' })
-  readonly after?: string;
+  @Input.Optional() @Input.Wallet() readonly wallet?: string;
+  @Input.Optional() @Input.Moment('Made then or later.') readonly from?: string;
+  @Input.Optional() @Input.Moment('Made before.') readonly until?: string;
+  @Input.Optional() @Input.Uuid({ description: AFTER }) readonly after?: string;
 }
 
 /** Where a page of the queue ended: whether it waits for a person, since when, and the id. */
@@ -82,43 +46,32 @@ export const QUEUE_KEY =
   /^(true|false)~(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?[+-]\d\d(?::\d\d)?)~([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/;
 
 export class QueueQuery {
-  @ApiPropertyOptional({ type: 'string', description: '`next` of the page before.' })
-  @IsOptional()
-  @Matches(QUEUE_KEY, { message: '$property must be the end of a page.' })
+  @Input.Optional()
+  @Input.Matching(QUEUE_KEY, 'be the end of a page', { description: AFTER })
   readonly after?: string;
 }
 
+function Version(description?: string) {
+  return Input.Whole({ minimum: 1, maximum: MAX_VERSION }, 'be a version', {
+    ...{ minimum: 1 },
+    ...(description !== undefined && { description }),
+  });
+}
+
 export class ActionDto {
-  @ApiProperty({ enum: ACTIONS })
-  @IsIn(ACTIONS, { message: '$property must be an action.' })
-  readonly action!: ActionName;
+  @Input.OneOf(ACTIONS, 'be an action') readonly action!: ActionName;
+  @Version('Of the redemption, as it was seen.') readonly version!: number;
 
-  @ApiProperty({ type: 'integer', minimum: 1, description: 'Of the redemption, as it was seen.' })
-  @Max(MAX_VERSION, { message: '$property must be a version.' })
-  @Min(1, { message: '$property must be a version.' })
-  @IsInt({ message: '$property must be a version.' })
-  readonly version!: number;
-
-  @ApiPropertyOptional({ type: 'string', maxLength: 255, description: 'What `input` asks for.' })
-  @IsOptional()
-  @MaxLength(255, { message: '$property is too long.' })
-  @IsString({ message: '$property must be a text.' })
+  @Input.Optional()
+  @Input.TextUpTo(255, { maxLength: 255, description: 'What `input` asks for.' })
   readonly given?: string;
 
-  @ApprovalReason()
-  readonly reason?: string;
+  @ApprovalReason() readonly reason?: string;
 }
 
 class SeenRedemption {
-  @ApiProperty({ type: 'string', format: 'uuid' })
-  @Matches(UUID, { message: '$property must be an id.' })
-  readonly id!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 1 })
-  @Max(MAX_VERSION, { message: '$property must be a version.' })
-  @Min(1, { message: '$property must be a version.' })
-  @IsInt({ message: '$property must be a version.' })
-  readonly version!: number;
+  @Input.Uuid() readonly id!: string;
+  @Version() readonly version!: number;
 }
 
 export class AdoptDto {
@@ -129,6 +82,5 @@ export class AdoptDto {
   @IsArray({ message: '$property must be a list.' })
   readonly redemptions!: SeenRedemption[];
 
-  @ApprovalReason()
-  readonly reason?: string;
+  @ApprovalReason() readonly reason?: string;
 }

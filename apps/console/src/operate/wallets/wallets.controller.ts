@@ -6,8 +6,9 @@ import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
+import { ADDRESS } from '../../http/fields.js';
 import { PartnerNames } from '../partner-names.js';
-import { ADDRESS, PAGE_SIZE } from '../schema.js';
+import { PAGE_SIZE } from '../schema.js';
 import { WalletAudits } from './wallet-audits.js';
 import { WalletHistoryService } from './wallet-history.service.js';
 import {

@@ -1,18 +1,20 @@
-import { Anchor, Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { refresh } from '../../api/query-client';
+import { PageLink } from '../../shared/page-link';
+import { consoleApi, type ConsoleBody, dataOf, pollFrom } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
-import { Problem } from '../../shared/problem';
+import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
-import { FoldedBlock } from '../call-details';
-import { Fact } from '../overview/card';
+import { When, WithTimes } from '../../shared/when';
+import { FoldedBlock, RedemptionAnchor } from '../call-details';
+import { Fact } from '../card';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
-import { AboutRedemption } from './about-redemption';
+import { useMayOperate } from '../operator';
+import { Amount } from '../../shared/amount';
+import { deskTexts } from '../desk-texts';
+import { StateBadge } from '../badges';
 
 type Approval = ConsoleBody<'Approval'>;
 
@@ -47,13 +49,9 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
       </Text>
       {typeof redemption === 'string' && <AboutRedemption id={redemption} />}
       {typeof partner === 'string' && (
-        <Anchor
-          renderRoot={(props) => (
-            <Link to="/operate/partners/$partner" params={{ partner }} {...props} />
-          )}
-        >
+        <PageLink to="/operate/partners/$partner" params={{ partner }}>
           {words.toPartner}
-        </Anchor>
+        </PageLink>
       )}
       <Fact name={words.requestedBy}>
         {requestedBy}, <When at={requestedAt} />
@@ -86,7 +84,6 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
 function Decision({ approval, onDecided }: CardProps) {
   const { id, isOwn, summary } = approval;
   const [isAsked, setIsAsked] = useState(false);
-  const queries = useQueryClient();
   const mayOperate = useMayOperate();
   const decide = useMutation({
     mutationFn: (decision: 'approve' | 'refuse') =>
@@ -95,11 +92,9 @@ function Decision({ approval, onDecided }: CardProps) {
       ),
     onSuccess: async (decided) => {
       onDecided(decided);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
     },
-    onError: () => {
-      setIsAsked(false);
-    },
+    onError: () => setIsAsked(false),
   });
   return (
     <Stack gap="xs" mt="sm">
@@ -107,12 +102,7 @@ function Decision({ approval, onDecided }: CardProps) {
       {decide.isError && <Problem problem={decide.error} />}
       <Group>
         {!isOwn && (
-          <Button
-            disabled={!mayOperate}
-            onClick={() => {
-              setIsAsked(true);
-            }}
-          >
+          <Button disabled={!mayOperate} onClick={() => setIsAsked(true)}>
             {words.approve}
           </Button>
         )}
@@ -120,9 +110,7 @@ function Decision({ approval, onDecided }: CardProps) {
           variant="default"
           disabled={!mayOperate}
           loading={decide.isPending}
-          onClick={() => {
-            decide.mutate('refuse');
-          }}
+          onClick={() => decide.mutate('refuse')}
         >
           {isOwn ? words.withdraw : words.refuse}
         </Button>
@@ -132,16 +120,51 @@ function Decision({ approval, onDecided }: CardProps) {
         <ConfirmDialog
           title={words.approve}
           consequence={`${words.confirm} ${summary}`}
-          isPending={decide.isPending}
-          problem={null}
-          onConfirm={() => {
-            decide.mutate('approve');
-          }}
-          onClose={() => {
-            setIsAsked(false);
-          }}
+          action={{ ...decide, error: null, mutate: () => decide.mutate('approve') }}
+          onClose={() => setIsAsked(false)}
         />
       )}
     </Stack>
+  );
+}
+
+/** The redemption that a request is about, as it is now. */
+function AboutRedemption({ id }: { readonly id: string }) {
+  const { columns } = deskTexts.redemptions;
+  const redemption = useQuery({
+    queryKey: ['operate', 'redemptions', 'one', id],
+    queryFn: pollFrom('/api/operate/redemptions/{redemption}', {
+      params: { path: { redemption: id } },
+    }),
+  });
+  return (
+    <>
+      <Fact name={columns.id}>
+        <RedemptionAnchor id={id} mayBreak />
+      </Fact>
+      <Loaded query={redemption}>
+        {({ state, reason, partner, wallet, points, tokens, usd }) => (
+          <>
+            <Fact name={columns.usd}>
+              <Amount value={usd} />
+            </Fact>
+            <Fact name={columns.points}>
+              <Amount value={points} />
+            </Fact>
+            <Fact name={columns.tokens}>
+              <Amount value={tokens} maxFraction={6} />
+            </Fact>
+            <Fact name={columns.partner}>
+              <bdi>{partner.name}</bdi>
+            </Fact>
+            <Fact name={columns.wallet}>{wallet}</Fact>
+            <Fact name={columns.state}>
+              <StateBadge state={state} />
+              {reason !== null && <Text size="xs">{reason}</Text>}
+            </Fact>
+          </>
+        )}
+      </Loaded>
+    </>
   );
 }

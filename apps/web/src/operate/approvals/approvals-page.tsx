@@ -1,15 +1,13 @@
 import { Alert, Button, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { PageTitle } from '../../desk/page-title';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
-import { WithTimes } from '../../shared/with-times';
+import { Empty, Loaded } from '../../shared/loaded';
+import { WithTimes } from '../../shared/when';
 import { texts } from '../texts';
-import { useApprovalAboveUsd } from '../use-consequences';
+import { useApprovalAboveUsd } from '../operator';
 import { ApprovalCard } from './approval-card';
-
 type Approval = ConsoleBody<'Approval'>;
 
 const MOST = 100;
@@ -23,14 +21,7 @@ export function ApprovalsPage() {
   const query = { which, ...(before !== undefined && { before }) };
   const approvals = useQuery({
     queryKey: ['operate', 'approvals', query],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/approvals', {
-          params: { query },
-          signal,
-          headers: refreshing(queryKey),
-        }),
-      ),
+    queryFn: pollFrom('/api/operate/approvals', { params: { query } }),
     refetchInterval: 10_000,
   });
   return (
@@ -59,12 +50,7 @@ export function ApprovalsPage() {
               <ApprovalCard key={approval.id} approval={approval} onDecided={setDecided} />
             ))}
             {which === 'all' && found.length === MOST && (
-              <Button
-                variant="default"
-                onClick={() => {
-                  setBefore(found.at(-1)?.id);
-                }}
-              >
+              <Button variant="default" onClick={() => setBefore(found.at(-1)?.id)}>
                 {words.older}
               </Button>
             )}

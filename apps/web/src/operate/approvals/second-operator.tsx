@@ -1,9 +1,7 @@
 import { Alert, Text, TextInput } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
+import { When, WithTimes } from '../../shared/when';
 import { texts } from '../texts';
-
 type Result = ConsoleBody<'ActionResult'>;
 
 const words = texts.approvals;
@@ -24,9 +22,7 @@ export function ReasonField({ value, onChange, error = null }: ReasonFieldProps)
       maxLength={LONGEST}
       error={error}
       value={value}
-      onChange={({ currentTarget }) => {
-        onChange(currentTarget.value);
-      }}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
   );
 }

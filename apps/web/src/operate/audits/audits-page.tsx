@@ -1,6 +1,6 @@
-import { Anchor, Select, Stack, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable, Rows } from '../../shared/keyed-table';
@@ -8,8 +8,7 @@ import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
-import { useStakeSets } from '../use-stake-sets';
-
+import { StakeSetChoice } from '../stake-set-choice';
 type Run = ConsoleBody<'AuditRun'>;
 type Row = Run & { readonly tokenSymbol: string | null };
 
@@ -22,24 +21,12 @@ const words = texts.audits;
 
 /** The comparisons of the index with the contract, newest first. */
 export function AuditsPage() {
-  const sets = useStakeSets();
   const [stakeSet, setStakeSet] = useState('default');
   return (
     <Stack>
       <PageTitle>{words.title}</PageTitle>
       <Text>{words.intro}</Text>
-      {sets.length > 1 && (
-        <Select
-          label={texts.shared.stakeSet}
-          data={[...sets]}
-          value={stakeSet}
-          allowDeselect={false}
-          maw={240}
-          onChange={(chosen) => {
-            setStakeSet(chosen ?? 'default');
-          }}
-        />
-      )}
+      <StakeSetChoice value={stakeSet} onChange={setStakeSet} />
       <KeyedTable
         caption={words.title}
         queryKey={['operate', 'audits', stakeSet]}
@@ -134,11 +121,8 @@ function Differences({ run }: { readonly run: Row }) {
 
 function WalletLink({ wallet }: { readonly wallet: string }) {
   return (
-    <Anchor
-      title={wallet}
-      renderRoot={(props) => <Link to="/operate/wallets/$wallet" params={{ wallet }} {...props} />}
-    >
+    <PageLink to="/operate/wallets/$wallet" params={{ wallet }} title={wallet}>
       {`${wallet.slice(0, 10)}…${wallet.slice(-4)}`}
-    </Anchor>
+    </PageLink>
   );
 }

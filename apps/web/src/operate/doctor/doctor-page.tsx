@@ -1,18 +1,15 @@
 import { Button, Stack, Switch, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
-import { useNow } from '../../redeem/use-now';
+import { consoleApi, type ConsoleBody, dataOf, pollFrom } from '../../api/console-client';
+import { useNow } from '../../api/server-clock';
 import { Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
-import { Problem } from '../../shared/problem';
+import { Empty, Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
-
+import { useMayOperate } from '../operator';
 type Report = ConsoleBody<'DoctorReport'>;
 type Finding = ConsoleBody<'Finding'>;
 
@@ -31,15 +28,12 @@ export function DoctorPage() {
   const queries = useQueryClient();
   const report = useQuery({
     queryKey: QUERY,
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(consoleApi.GET('/api/operate/doctor', { signal, headers: refreshing(queryKey) })),
+    queryFn: (context) => pollFrom('/api/operate/doctor')(context),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? ASK_MS : false),
   });
   const look = useMutation({
     mutationFn: () => dataOf(consoleApi.POST('/api/operate/doctor')),
-    onSuccess: (begun) => {
-      queries.setQueryData(QUERY, begun);
-    },
+    onSuccess: (begun) => queries.setQueryData(QUERY, begun),
   });
   return (
     <Stack>
@@ -48,13 +42,7 @@ export function DoctorPage() {
       <Loaded query={report}>
         {(data) => (
           <>
-            <LookButton
-              report={data}
-              isStarting={look.isPending}
-              onLook={() => {
-                look.mutate();
-              }}
-            />
+            <LookButton report={data} isStarting={look.isPending} onLook={() => look.mutate()} />
             {look.isError && <Problem problem={look.error} />}
             {data.state === 'never' ? <Empty>{words.never}</Empty> : <Findings report={data} />}
           </>
@@ -114,9 +102,7 @@ function Findings({ report }: { readonly report: Report }) {
       <Switch
         label={words.showAll}
         checked={showsAll}
-        onChange={({ currentTarget }) => {
-          setShowsAll(currentTarget.checked);
-        }}
+        onChange={({ currentTarget }) => setShowsAll(currentTarget.checked)}
       />
       {shown.length > 0 && (
         <Rows

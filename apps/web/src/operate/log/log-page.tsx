@@ -41,9 +41,7 @@ export function LogPage() {
               label={words[name]}
               value={typed[name] ?? ''}
               maxLength={255}
-              onChange={({ currentTarget: { value } }) => {
-                setTyped({ ...typed, [name]: value });
-              }}
+              onChange={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
             />
           ))}
           <Button type="submit">{words.filter}</Button>

@@ -1,13 +1,11 @@
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { texts } from '../texts';
-import { Card } from './card';
-import { EVERY_MS } from './refresh';
-
+import { Card, EVERY_MS } from '../card';
 type Alert = ConsoleBody<'Alert'>;
 
 const TONES: Readonly<Record<Alert['severity'], Tone>> = {
@@ -20,10 +18,7 @@ const words = texts.overview.alerts;
 export function AlertsCard() {
   const alerts = useQuery({
     queryKey: ['operate', 'overview', 'alerts'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/alerts', { signal, headers: refreshing(queryKey) }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/alerts'),
     refetchInterval: EVERY_MS,
     retry: false,
   });

@@ -1,17 +1,14 @@
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
-import { Loaded } from '../../shared/loaded';
-import { Problem } from '../../shared/problem';
+import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, Fact } from './card';
+import { Card, EVERY_MS, Fact } from '../card';
 import { type IndexerState, standingOf } from './index-standing';
-import { EVERY_MS } from './refresh';
 import { useServices } from './services-card';
-
 type Index = ConsoleBody<'Index'>;
 type Sync = ConsoleBody<'SyncProgress'>;
 
@@ -20,10 +17,7 @@ const words = texts.overview.index;
 export function IndexCard() {
   const sets = useQuery({
     queryKey: ['operate', 'overview', 'index'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/index', { signal, headers: refreshing(queryKey) }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/index'),
     refetchInterval: EVERY_MS,
   });
   const indexer = useServices().data?.services.find(({ name }) => name === 'indexer');

@@ -1,16 +1,13 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
-import { useNow } from '../../redeem/use-now';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
+import { useNow } from '../../api/server-clock';
 import { Amount } from '../../shared/amount';
-import { Loaded } from '../../shared/loaded';
-import { Problem } from '../../shared/problem';
+import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, Fact } from './card';
-import { EVERY_MS } from './refresh';
-
+import { Card, EVERY_MS, Fact } from '../card';
 type Price = ConsoleBody<'PriceOfSet'>;
 type Held = ConsoleBody<'HeldPrice'>;
 
@@ -20,10 +17,7 @@ const words = texts.overview.price;
 export function PriceCard() {
   const prices = useQuery({
     queryKey: ['operate', 'overview', 'prices'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/prices', { signal, headers: refreshing(queryKey) }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/prices'),
     refetchInterval: EVERY_MS,
   });
   return (

@@ -1,17 +1,15 @@
-import { Anchor, Group, Stack, Table, Text } from '@mantine/core';
+import { Group, Stack, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { PageLink } from '../../shared/page-link';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText } from '../../shared/when';
-import { useOpenApprovals } from '../approvals/use-open-approvals';
-import { StateBadge } from '../state-badge';
+import { useOpenApprovals } from '../approvals/open-approvals';
+import { StateBadge } from '../badges';
 import { texts } from '../texts';
-import { Card } from './card';
-import { EVERY_MS } from './refresh';
-
+import { Card, EVERY_MS } from '../card';
 type Figures = ConsoleBody<'RedemptionFigures'>;
 
 const words = texts.overview.redemptions;
@@ -19,13 +17,7 @@ const words = texts.overview.redemptions;
 export function RedemptionsCard() {
   const figures = useQuery({
     queryKey: ['operate', 'overview', 'redemptions'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/redemptions', {
-          signal,
-          headers: refreshing(queryKey),
-        }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/redemptions'),
     refetchInterval: EVERY_MS,
   });
   return (
@@ -49,9 +41,7 @@ function Attention({ count }: { readonly count: number }) {
   return (
     <Group justify="space-between">
       <StatusBadge tone="bad">{words.attention(count)}</StatusBadge>
-      <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
-        {words.toQueue}
-      </Anchor>
+      <PageLink to="/operate/redemptions">{words.toQueue}</PageLink>
     </Group>
   );
 }
@@ -62,9 +52,7 @@ function Approvals() {
   return (
     <Group justify="space-between">
       <StatusBadge tone="busy">{texts.approvals.count(count)}</StatusBadge>
-      <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>
-        {texts.nav.approvals}
-      </Anchor>
+      <PageLink to="/operate/approvals">{texts.nav.approvals}</PageLink>
     </Group>
   );
 }

@@ -1,12 +1,10 @@
 import { Group, List, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { texts } from '../texts';
-import { Card } from './card';
-import { EVERY_MS } from './refresh';
-
+import { Card, EVERY_MS } from '../card';
 type Service = ConsoleBody<'Service'>;
 
 const TONES: Readonly<Record<Service['state'], Tone>> = {
@@ -19,10 +17,7 @@ const TONES: Readonly<Record<Service['state'], Tone>> = {
 export function useServices() {
   return useQuery({
     queryKey: ['operate', 'overview', 'services'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/services', { signal, headers: refreshing(queryKey) }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/services'),
     refetchInterval: EVERY_MS,
   });
 }

@@ -1,14 +1,12 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, Fact } from './card';
-import { EVERY_MS } from './refresh';
-
+import { Card, EVERY_MS, Fact } from '../card';
 type Vault = ConsoleBody<'Vault'>;
 
 const words = texts.overview.vault;
@@ -16,10 +14,7 @@ const words = texts.overview.vault;
 export function VaultCard() {
   const vaults = useQuery({
     queryKey: ['operate', 'overview', 'vaults'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/overview/vaults', { signal, headers: refreshing(queryKey) }),
-      ),
+    queryFn: pollFrom('/api/operate/overview/vaults'),
     refetchInterval: EVERY_MS,
     retry: false,
   });

@@ -1,16 +1,14 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import HoursChart from '../../desk/hours-chart';
-import { type HourSeries } from '../../desk/sums-by-hour';
+import { type ConsoleBody, getFrom } from '../../api/console-client';
+import HoursChart, { type HourSeries } from '../../desk/hours-chart';
 import { Amount } from '../../shared/amount';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
 import { formatUtc } from '../../format/time';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
-
+import { Card } from '../card';
 type Hour = ConsoleBody<'CallsOfHour'>;
 
 const words = deskTexts.calls;
@@ -40,13 +38,9 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
   const [hours, setHours] = useState<(typeof RANGES)[number]>('24');
   const found = useQuery({
     queryKey: ['operate', 'partners', partner, 'hours', hours],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/partners/{partner}/calls-per-hour', {
-          params: { path: { partner }, query: { hours } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/partners/{partner}/calls-per-hour', {
+      params: { path: { partner }, query: { hours } },
+    }),
   });
   return (
     <Card title={words.overTime}>
@@ -55,9 +49,7 @@ export default function CallsOverTime({ partner }: { readonly partner: string })
           aria-label={words.range}
           data={RANGES.map((value) => ({ value, label: words.hours[value] }))}
           value={hours}
-          onChange={(chosen) => {
-            setHours(RANGES.find((one) => one === chosen) ?? '24');
-          }}
+          onChange={(chosen) => setHours(RANGES.find((one) => one === chosen) ?? '24')}
         />
         <Loaded query={found}>
           {({ hours: rows }) =>

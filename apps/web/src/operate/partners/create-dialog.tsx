@@ -1,20 +1,18 @@
 import { Button, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../../desk/dialog';
+import { refresh } from '../../api/query-client';
+import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
-import { newRequest } from '../new-request';
-import { useConsequences } from '../use-consequences';
-import { HELD, IssuedCredential } from './issued-credential';
-
+import { IssuedCredential, newRequest } from './issued-credential';
+import { useConsequences } from '../operator';
 const words = deskTexts.partner;
 const LONGEST_NAME = 100;
 
 /** A new partner with its first credential, which is shown once. */
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   // One dialog is one partner, however often it is sent.
   const [request] = useState(newRequest);
@@ -30,7 +28,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
       ),
     // The secret is in this component only, and in no cache.
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners'] }),
+    onSuccess: () => refresh('operate', 'partners'),
   });
   const issued: ConsoleBody<'IssuedCredential'> | undefined = create.data;
   const isHeld = create.isPending || issued !== undefined;
@@ -51,9 +49,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
               data-autofocus
               maxLength={LONGEST_NAME}
               value={name}
-              onChange={({ currentTarget }) => {
-                setName(currentTarget.value);
-              }}
+              onChange={({ currentTarget }) => setName(currentTarget.value)}
             />
             <NumberInput
               label={words.rate}

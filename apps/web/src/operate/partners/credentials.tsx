@@ -1,18 +1,16 @@
 import { Button, Group } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../../desk/dialog';
+import { refresh } from '../../api/query-client';
+import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
-import { newRequest } from '../new-request';
-import { Card } from '../overview/card';
-import { useConsequences } from '../use-consequences';
-import { useIsAdmin } from '../use-role';
-import { HELD, IssuedCredential } from './issued-credential';
-
+import { IssuedCredential, newRequest } from './issued-credential';
+import { Card } from '../card';
+import { useConsequences, useIsAdmin } from '../operator';
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Credential = ConsoleBody<'PartnerCredential'>;
 
@@ -22,9 +20,7 @@ const words = deskTexts.credentials;
 export function Credentials({ partner }: { readonly partner: Partner }) {
   const [asked, setAsked] = useState<'add' | Credential | undefined>(undefined);
   const isAdmin = useIsAdmin();
-  const close = (): void => {
-    setAsked(undefined);
-  };
+  const close = (): void => setAsked(undefined);
   const columns: readonly Column<Credential>[] = [
     { header: words.prefix, cell: ({ keyPrefix }) => `${keyPrefix}…` },
     { header: words.created, cell: ({ createdAt }) => <When at={createdAt} /> },
@@ -47,12 +43,7 @@ export function Credentials({ partner }: { readonly partner: Partner }) {
       />
       {isAdmin && (
         <Group mt="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              setAsked('add');
-            }}
-          >
+          <Button variant="default" onClick={() => setAsked('add')}>
             {words.add}
           </Button>
         </Group>
@@ -77,9 +68,7 @@ function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => v
       size="xs"
       variant="default"
       aria-label={words.revokeTitle(one.keyPrefix)}
-      onClick={() => {
-        onAsk(one);
-      }}
+      onClick={() => onAsk(one)}
     >
       {words.revoke}
     </Button>
@@ -99,7 +88,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
         }),
       ),
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners'] }),
+    onSuccess: () => refresh('operate', 'partners'),
   });
   if (add.data !== undefined) {
     return (
@@ -112,11 +101,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
     <ConfirmDialog
       title={words.add}
       consequence={consequenceOf('partner rotate')}
-      isPending={add.isPending}
-      problem={add.error}
-      onConfirm={() => {
-        add.mutate();
-      }}
+      action={add}
       onClose={() => {
         // Else the answer, which comes once, would find no dialog.
         if (!add.isPending) onClose();
@@ -144,7 +129,7 @@ function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: Revoke
         }),
       ),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate', 'partners'] });
+      await refresh('operate', 'partners');
       onClose();
     },
   });
@@ -153,11 +138,7 @@ function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: Revoke
       title={words.revokeTitle(keyPrefix)}
       consequence={consequenceOf('partner revoke')}
       second={isLast ? { warning: words.last, sure: words.lastSure } : undefined}
-      isPending={revoke.isPending}
-      problem={revoke.error}
-      onConfirm={() => {
-        revoke.mutate();
-      }}
+      action={revoke}
       onClose={onClose}
     />
   );

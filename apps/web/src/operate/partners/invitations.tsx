@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
+import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { useIsAdmin } from '../use-role';
-
+import { useIsAdmin } from '../operator';
 type Invitation = ConsoleBody<'PartnerInvitation'>;
 
 interface InvitationsProps {
@@ -27,14 +27,13 @@ const COLUMNS: readonly Column<Invitation>[] = [
 
 /** Open ones can be withdrawn. */
 export function Invitations({ partner, invitations }: InvitationsProps) {
-  const queries = useQueryClient();
   const isAdmin = useIsAdmin();
   const withdraw = useMutation({
     mutationFn: (invitation: string) =>
       consoleApi.POST('/api/operate/partners/{partner}/invitations/{invitation}/withdraw', {
         params: { path: { partner, invitation } },
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+    onSuccess: () => refresh('operate', 'partners', partner),
   });
   const action = ({ id, note, state }: Invitation) =>
     state === 'open' && (
@@ -43,9 +42,7 @@ export function Invitations({ partner, invitations }: InvitationsProps) {
         variant="default"
         aria-label={`${words.withdraw}: ${note}`}
         loading={withdraw.isPending}
-        onClick={() => {
-          withdraw.mutate(id);
-        }}
+        onClick={() => withdraw.mutate(id)}
       >
         {words.withdraw}
       </Button>

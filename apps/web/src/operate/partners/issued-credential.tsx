@@ -1,7 +1,7 @@
-import { Alert, Button, Stack } from '@mantine/core';
+import { Alert, Button, CopyButton, Group, Stack, TextInput } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
-import { CopyLine } from '../../desk/copy-line';
 import { deskTexts } from '../desk-texts';
+import { texts } from '../../desk/texts';
 
 interface IssuedCredentialProps {
   readonly issued: ConsoleBody<'IssuedCredential'>;
@@ -9,13 +9,6 @@ interface IssuedCredentialProps {
 }
 
 const words = deskTexts.issued;
-
-/** Of a dialog with what is shown once, or that waits for it: only its own button closes it. */
-export const HELD = {
-  closeOnEscape: false,
-  closeOnClickOutside: false,
-  withCloseButton: false,
-} as const;
 
 /** Key and secret, this once. */
 export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
@@ -29,4 +22,29 @@ export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
       <Button onClick={onDone}>{words.done}</Button>
     </Stack>
   );
+}
+
+/** A text to be handed on, with a button that copies it. */
+export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
+  return (
+    <Group align="end" wrap="nowrap" gap="xs">
+      <TextInput label={label} value={value} readOnly flex={1} className="amount" />
+      <CopyButton value={value}>
+        {({ copied, copy }) => (
+          <Button variant="default" onClick={copy} aria-label={`${texts.copy}: ${label}`}>
+            {copied ? texts.copied : texts.copy}
+          </Button>
+        )}
+      </CopyButton>
+    </Group>
+  );
+}
+
+/** A name for a request that must not be done twice: a random UUID. Also where pages are served without https. */
+export function newRequest(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

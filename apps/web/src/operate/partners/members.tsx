@@ -1,23 +1,20 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Dialog } from '../../desk/dialog';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { refresh } from '../../api/query-client';
+import { Dialog, HELD } from '../../desk/dialog';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Problem } from '../../shared/problem';
+import { Loaded, Problem } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
-import { CopyLine } from '../../desk/copy-line';
+import { CopyLine } from './issued-credential';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
-import { useConsequences } from '../use-consequences';
-import { useIsAdmin } from '../use-role';
+import { Card } from '../card';
+import { useConsequences, useIsAdmin } from '../operator';
 import { ApiProblem } from '../../api/api-problem';
 import { namedField } from './named-field';
 import { Invitations } from './invitations';
-import { HELD } from './issued-credential';
-
 type Member = ConsoleBody<'PartnerMember'>;
 
 const words = deskTexts.members;
@@ -29,17 +26,9 @@ export function Members({ partner }: { readonly partner: string }) {
   const isAdmin = useIsAdmin();
   const members = useQuery({
     queryKey: ['operate', 'partners', partner, 'members'],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/partners/{partner}/members', {
-          params: { path: { partner } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/partners/{partner}/members', { params: { path: { partner } } }),
   });
-  const close = (): void => {
-    setAsked(undefined);
-  };
+  const close = (): void => setAsked(undefined);
   return (
     <Card title={words.title}>
       <Loaded query={members}>
@@ -61,12 +50,7 @@ export function Members({ partner }: { readonly partner: string }) {
       </Loaded>
       {isAdmin && (
         <Group mt="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              setAsked('invite');
-            }}
-          >
+          <Button variant="default" onClick={() => setAsked('invite')}>
             {words.invite}
           </Button>
         </Group>
@@ -94,9 +78,7 @@ function columnsOf(isAdmin: boolean, onRemove: (one: Member) => void): readonly 
       size="xs"
       variant="default"
       aria-label={words.removeTitle(member.name)}
-      onClick={() => {
-        onRemove(member);
-      }}
+      onClick={() => onRemove(member)}
     >
       {words.remove}
     </Button>
@@ -125,7 +107,7 @@ function InviteDialog({ partner, onClose }: DialogProps) {
         }),
       ),
     gcTime: 0,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+    onSuccess: () => refresh('operate', 'partners', partner),
   });
   return (
     <Dialog
@@ -143,18 +125,14 @@ function InviteDialog({ partner, onClose }: DialogProps) {
               error={isTooLong && words.noteTooLong(count)}
               data-autofocus
               value={note}
-              onChange={({ currentTarget: { value } }) => {
-                setNote(value);
-              }}
+              onChange={({ currentTarget: { value } }) => setNote(value)}
             />
             {invite.isError && <Problem problem={refusalOf(invite.error)} />}
             <Group justify="end">
               <Button
                 loading={invite.isPending}
                 disabled={count === 0 || isTooLong}
-                onClick={() => {
-                  invite.mutate();
-                }}
+                onClick={() => invite.mutate()}
               >
                 {words.invite}
               </Button>
@@ -189,7 +167,7 @@ function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly mem
         body: { subject: member.subject },
       }),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] });
+      await refresh('operate', 'partners', partner);
       onClose();
     },
   });
@@ -197,11 +175,7 @@ function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly mem
     <ConfirmDialog
       title={words.removeTitle(member.name)}
       consequence={consequenceOf('partner remove-member')}
-      isPending={remove.isPending}
-      problem={remove.error}
-      onConfirm={() => {
-        remove.mutate();
-      }}
+      action={remove}
       onClose={onClose}
     />
   );

@@ -1,20 +1,18 @@
-import { Anchor, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate } from '@tanstack/react-router';
-import { consoleApi, dataOf } from '../../api/console-client';
+import { Navigate } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
+import { getFrom } from '../../api/console-client';
 import { PageTitle } from '../../desk/page-title';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
+import { Empty, Loaded } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
-
 const words = deskTexts.partner;
 
 /** Leads to the partner of this name, for an address that a person has written. */
 export function PartnerByName({ name }: { readonly name: string }) {
   const found = useQuery({
     queryKey: ['operate', 'partners', 'named', name],
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/operate/partners', { params: { query: { name } }, signal })),
+    queryFn: getFrom('/api/operate/partners', { params: { query: { name } } }),
   });
   return (
     <Loaded query={found}>
@@ -34,17 +32,9 @@ function NoneCalled({ name }: { readonly name: string }) {
     <Stack align="start">
       <PageTitle>{deskTexts.partners.title}</PageTitle>
       <Empty>{words.noneCalled(name)}</Empty>
-      <Anchor
-        renderRoot={(props) => (
-          <Link
-            to="/operate/partners"
-            state={(before) => ({ ...before, kept: { name } })}
-            {...props}
-          />
-        )}
-      >
+      <PageLink to="/operate/partners" state={(before) => ({ ...before, kept: { name } })}>
         {words.list}
-      </Anchor>
+      </PageLink>
     </Stack>
   );
 }

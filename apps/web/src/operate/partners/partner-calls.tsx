@@ -3,8 +3,7 @@ import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { CallDetails, callOutcome } from '../call-details';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
-
+import { Card } from '../card';
 type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;

@@ -1,26 +1,25 @@
-import { Anchor, Button, Stack } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Button, Stack } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
-import { Loaded } from '../../shared/loaded';
-import { Skeletons } from '../../shared/placeholders';
+import { refresh } from '../../api/query-client';
+import { PageLink } from '../../shared/page-link';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
+import { Loaded, Skeletons } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
+import { Card, Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
-import { useConsequences, useHasSecondOperator } from '../use-consequences';
-import { useMayOperate } from '../use-role';
+import { useConsequences, useHasSecondOperator, useMayOperate } from '../operator';
 import { Credentials } from './credentials';
 import { Members } from './members';
 import { PartnerByName } from './partner-by-name';
 import { PartnerCalls } from './partner-calls';
 import { Ping } from './ping';
-import { StandingBadge } from './standing-badge';
+import { StandingBadge } from '../badges';
 import { Terms } from './terms';
-
 const CallsOverTime = lazy(() => import('./calls-over-time'));
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;
@@ -35,19 +34,11 @@ export function PartnerPage() {
 function OnePartner({ id }: { readonly id: string }) {
   const partner = useQuery({
     queryKey: ['operate', 'partners', id],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/partners/{partner}', {
-          params: { path: { partner: id } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/partners/{partner}', { params: { path: { partner: id } } }),
   });
   return (
     <Stack>
-      <Anchor renderRoot={(props) => <Link to="/operate/partners" {...props} />}>
-        {words.list}
-      </Anchor>
+      <PageLink to="/operate/partners">{words.list}</PageLink>
       <Loaded query={partner}>
         {(found) => (
           <>
@@ -79,12 +70,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
         actions={
           mayOperate &&
           standing !== 'no-callback' && (
-            <Button
-              variant="default"
-              onClick={() => {
-                setIsAsked(true);
-              }}
-            >
+            <Button variant="default" onClick={() => setIsAsked(true)}>
               {isPaused ? words.resume : words.pause}
             </Button>
           )
@@ -106,9 +92,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
           id={partner.id}
           isPaused={isPaused}
           onDone={setResult}
-          onClose={() => {
-            setIsAsked(false);
-          }}
+          onClose={() => setIsAsked(false)}
         />
       )}
     </>
@@ -124,7 +108,6 @@ interface PauseDialogProps {
 }
 
 function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const needsReason = useHasSecondOperator() && isPaused;
   const [reason, setReason] = useState('');
@@ -140,7 +123,7 @@ function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
     },
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });
@@ -148,12 +131,8 @@ function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
     <ConfirmDialog
       title={isPaused ? words.resume : words.pause}
       consequence={consequenceOf(isPaused ? 'partner resume' : 'partner pause')}
-      isPending={change.isPending}
-      problem={change.error}
       isReady={!needsReason || reason.trim() !== ''}
-      onConfirm={() => {
-        change.mutate();
-      }}
+      action={change}
       onClose={onClose}
     >
       {needsReason && <ReasonField value={reason} onChange={setReason} />}

@@ -1,6 +1,6 @@
-import { Anchor, Button, Stack, TextInput } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Button, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
@@ -8,10 +8,9 @@ import { useKept } from '../../shared/use-kept';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { PageTitle } from '../../desk/page-title';
-import { useIsAdmin } from '../use-role';
+import { useIsAdmin } from '../operator';
 import { CreateDialog } from './create-dialog';
-import { StandingBadge } from './standing-badge';
-
+import { StandingBadge } from '../badges';
 type Partner = ConsoleBody<'PartnerSummary'>;
 
 const words = deskTexts.partners;
@@ -20,13 +19,9 @@ const COLUMNS: readonly Column<Partner>[] = [
   {
     header: words.columns.name,
     cell: ({ id, name }) => (
-      <Anchor
-        renderRoot={(props) => (
-          <Link to="/operate/partners/$partner" params={{ partner: id }} {...props} />
-        )}
-      >
+      <PageLink to="/operate/partners/$partner" params={{ partner: id }}>
         <bdi className="text-of-others">{name}</bdi>
-      </Anchor>
+      </PageLink>
     ),
   },
   { header: words.columns.standing, cell: ({ standing }) => <StandingBadge standing={standing} /> },
@@ -51,17 +46,7 @@ export function PartnersPage() {
   return (
     <Stack>
       <PageTitle
-        actions={
-          isAdmin && (
-            <Button
-              onClick={() => {
-                setIsCreating(true);
-              }}
-            >
-              {words.create}
-            </Button>
-          )
-        }
+        actions={isAdmin && <Button onClick={() => setIsCreating(true)}>{words.create}</Button>}
       >
         {words.title}
       </PageTitle>
@@ -70,9 +55,7 @@ export function PartnersPage() {
         maw={320}
         maxLength={LONGEST_NAME}
         value={name}
-        onChange={({ currentTarget }) => {
-          setName(currentTarget.value);
-        }}
+        onChange={({ currentTarget }) => setName(currentTarget.value)}
       />
       <KeyedTable
         caption={words.title}
@@ -88,13 +71,7 @@ export function PartnersPage() {
         rowKey={({ id }) => id}
         empty={part === '' ? words.empty : words.noneFits}
       />
-      {isCreating && (
-        <CreateDialog
-          onClose={() => {
-            setIsCreating(false);
-          }}
-        />
-      )}
+      {isCreating && <CreateDialog onClose={() => setIsCreating(false)} />}
     </Stack>
   );
 }

@@ -1,20 +1,19 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { consoleApi, dataOf } from '../../api/console-client';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { FoldedBlock } from '../call-details';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
-import { useMayOperate } from '../use-role';
-
+import { Card, Fact } from '../card';
+import { useMayOperate } from '../operator';
 const words = deskTexts.ping;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** One call now, with what to mend. */
 export function Ping({ partner }: { readonly partner: string }) {
-  const queries = useQueryClient();
   const mayOperate = useMayOperate();
   const [address, setAddress] = useState('');
   const ping = useMutation({
@@ -25,7 +24,7 @@ export function Ping({ partner }: { readonly partner: string }) {
           body: { address: address.trim() },
         }),
       ),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['operate', 'partners', partner] }),
+    onSuccess: () => refresh('operate', 'partners', partner),
   });
   if (!mayOperate) return null;
   return (
@@ -44,9 +43,7 @@ export function Ping({ partner }: { readonly partner: string }) {
               placeholder="0x…"
               flex={1}
               value={address}
-              onChange={({ currentTarget: { value } }) => {
-                setAddress(value);
-              }}
+              onChange={({ currentTarget: { value } }) => setAddress(value)}
             />
             <Button type="submit" loading={ping.isPending} disabled={!ADDRESS.test(address.trim())}>
               {words.go}

@@ -8,19 +8,19 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { Dialog } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ApiProblem } from '../../api/api-problem';
-import { Problem } from '../../shared/problem';
+import { Problem } from '../../shared/loaded';
 import { ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { texts } from '../texts';
-import { useConsequences, useHasSecondOperator } from '../use-consequences';
+import { useConsequences, useHasSecondOperator } from '../operator';
 import { namedField } from './named-field';
 import { CAPABILITIES, changeOf, formOf, onlyCutsBudget, type TermsForm } from './terms-form';
-
 interface TermsDialogProps {
   readonly partner: ConsoleBody<'PartnerDetails'>;
   readonly onDone: (result: ConsoleBody<'ActionResult'>) => void;
@@ -53,13 +53,10 @@ const LABELS = {
 
 /** Sends only what was changed. */
 export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const [before] = useState(() => formOf(partner));
   const [form, setForm] = useState<TermsForm>(before);
-  const put = (change: Partial<TermsForm>): void => {
-    setForm({ ...form, ...change });
-  };
+  const put = (change: Partial<TermsForm>): void => setForm({ ...form, ...change });
   const [reason, setReason] = useState('');
   const change = changeOf(before, form);
   const isCallback = useHasSecondOperator() && change.callback !== undefined;
@@ -75,7 +72,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
       ),
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });
@@ -98,9 +95,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
               label={words[name]}
               error={errorOf(name)}
               value={form[name]}
-              onChange={({ currentTarget: { value } }) => {
-                put({ [name]: value });
-              }}
+              onChange={({ currentTarget: { value } }) => put({ [name]: value })}
             />
           ))}
           {TEXTS.map((name) => (
@@ -111,9 +106,7 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
               placeholder={name === 'key' ? (partner.callback?.keyPrefix ?? '') : ''}
               autoComplete="off"
               value={form[name]}
-              onChange={({ currentTarget: { value } }) => {
-                put({ [name]: value });
-              }}
+              onChange={({ currentTarget: { value } }) => put({ [name]: value })}
             />
           ))}
           <Text size="sm">{words.callback.orNone}</Text>
@@ -123,31 +116,25 @@ export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
             autoComplete="new-password"
             error={errorOf('secret')}
             value={form.secret}
-            onChange={({ currentTarget: { value } }) => {
-              put({ secret: value });
-            }}
+            onChange={({ currentTarget: { value } }) => put({ secret: value })}
           />
           <MultiSelect
             label={words.callback.capabilities}
             data={[...CAPABILITIES]}
             value={[...form.capabilities]}
-            onChange={(chosen) => {
-              put({ capabilities: CAPABILITIES.filter((one) => chosen.includes(one)) });
-            }}
+            onChange={(chosen) =>
+              put({ capabilities: CAPABILITIES.filter((one) => chosen.includes(one)) })
+            }
           />
           <Checkbox
             label={words.callback.confirms}
             checked={form.confirm}
-            onChange={({ currentTarget: { checked } }) => {
-              put({ confirm: checked });
-            }}
+            onChange={({ currentTarget: { checked } }) => put({ confirm: checked })}
           />
           <Checkbox
             label={words.callback.allowPrivate}
             checked={form.allowPrivate}
-            onChange={({ currentTarget: { checked } }) => {
-              put({ allowPrivate: checked });
-            }}
+            onChange={({ currentTarget: { checked } }) => put({ allowPrivate: checked })}
           />
           {isCut && <Text size="sm">{words.cutAtOnce}</Text>}
           {needsReason && (

@@ -4,10 +4,9 @@ import { type ConsoleBody } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { ActionOutcome } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
-import { useIsAdmin } from '../use-role';
+import { Card, Fact } from '../card';
+import { useIsAdmin } from '../operator';
 import { TermsDialog } from './terms-dialog';
-
 type Partner = ConsoleBody<'PartnerDetails'>;
 
 const words = deskTexts.partner;
@@ -31,24 +30,13 @@ export function Terms({ partner }: { readonly partner: Partner }) {
       {callback === null ? <Text>{words.noCallback}</Text> : <CallbackFacts callback={callback} />}
       {isAdmin && (
         <Group mt="sm">
-          <Button
-            variant="default"
-            onClick={() => {
-              setIsEditing(true);
-            }}
-          >
+          <Button variant="default" onClick={() => setIsEditing(true)}>
             {words.edit}
           </Button>
         </Group>
       )}
       {isEditing && (
-        <TermsDialog
-          partner={partner}
-          onDone={setResult}
-          onClose={() => {
-            setIsEditing(false);
-          }}
-        />
+        <TermsDialog partner={partner} onDone={setResult} onClose={() => setIsEditing(false)} />
       )}
     </Card>
   );

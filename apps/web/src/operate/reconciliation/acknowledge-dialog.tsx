@@ -1,6 +1,7 @@
 import { Code, Textarea } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { texts } from '../texts';
@@ -17,7 +18,6 @@ const words = texts.reconciliation;
 
 /** Asks what a claim was, and says what an acknowledgement does. */
 export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDialogProps) {
-  const queries = useQueryClient();
   const [note, setNote] = useState('');
   const acknowledge = useMutation({
     mutationFn: () =>
@@ -28,7 +28,7 @@ export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDi
         }),
       ),
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });
@@ -37,12 +37,8 @@ export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDi
       title={words.acknowledgeTitle}
       confirm={words.acknowledge}
       consequence={consequence}
-      isPending={acknowledge.isPending}
-      problem={acknowledge.error}
       isReady={note.trim() !== ''}
-      onConfirm={() => {
-        acknowledge.mutate();
-      }}
+      action={acknowledge}
       onClose={onClose}
     >
       <Code className="text-of-others">{claim.id}</Code>
@@ -54,9 +50,7 @@ export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDi
         minRows={2}
         data-autofocus
         value={note}
-        onChange={({ currentTarget }) => {
-          setNote(currentTarget.value);
-        }}
+        onChange={({ currentTarget }) => setNote(currentTarget.value)}
       />
     </ConfirmDialog>
   );

@@ -5,10 +5,9 @@ import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
+import { useMayOperate } from '../operator';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 import { AcknowledgeDialog } from './acknowledge-dialog';
-
 type Claim = ConsoleBody<'Claim'>;
 /** With what the page says of all of them. */
 type Row = Claim & { readonly tokenSymbol: string | null; readonly consequence: string };
@@ -28,9 +27,7 @@ export function ClaimsTable({ which }: { readonly which: 'open' | 'all' }) {
           variant="default"
           disabled={!mayOperate || !row.canAcknowledge}
           title={mayOperate ? undefined : texts.shared.onlyOperators}
-          onClick={() => {
-            setChosen(row);
-          }}
+          onClick={() => setChosen(row)}
         >
           {words.acknowledge}
         </Button>
@@ -60,9 +57,7 @@ export function ClaimsTable({ which }: { readonly which: 'open' | 'all' }) {
         <AcknowledgeDialog
           claim={chosen}
           consequence={chosen.consequence}
-          onClose={() => {
-            setChosen(undefined);
-          }}
+          onClose={() => setChosen(undefined)}
         />
       )}
     </>

@@ -1,16 +1,13 @@
 import { Alert, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { type ConsoleBody, getFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
+import { Empty, Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
-import { Fact } from '../overview/card';
+import { When, WithTimes } from '../../shared/when';
+import { Fact } from '../card';
 import { texts } from '../texts';
-
 type Run = ConsoleBody<'Reconciliation'>;
 type Money = ConsoleBody<'Money'>;
 
@@ -19,7 +16,7 @@ const words = texts.reconciliation;
 export function LastRun() {
   const run = useQuery({
     queryKey: ['operate', 'reconciliation', 'last'],
-    queryFn: ({ signal }) => dataOf(consoleApi.GET('/api/operate/reconciliation', { signal })),
+    queryFn: getFrom('/api/operate/reconciliation'),
   });
   return (
     <Loaded query={run}>

@@ -25,9 +25,7 @@ export function ReconciliationPage() {
           { value: 'all', label: words.which.all },
         ]}
         value={which}
-        onChange={(chosen) => {
-          setWhich(chosen === 'all' ? 'all' : 'open');
-        }}
+        onChange={(chosen) => setWhich(chosen === 'all' ? 'all' : 'open')}
       />
       <ClaimsTable which={which} />
     </Stack>

@@ -1,16 +1,15 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { refresh } from '../../api/query-client';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { ConfirmDialog, WHOLE_LABEL } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
-import { WithTimes } from '../../shared/with-times';
+import { WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
+import { Card } from '../card';
 import { texts } from '../texts';
-import { useApprovalAboveUsd } from '../use-consequences';
-import { useMayOperate } from '../use-role';
-
+import { useApprovalAboveUsd, useMayOperate } from '../operator';
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 type Action = ConsoleBody<'OperatorAction'>;
 type Result = ConsoleBody<'ActionResult'>;
@@ -52,9 +51,7 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
                 variant="default"
                 {...WHOLE_LABEL}
                 disabled={!mayOperate || action.unavailable !== null}
-                onClick={() => {
-                  setAsked({ action, version });
-                }}
+                onClick={() => setAsked({ action, version })}
               >
                 {action.title}
               </Button>
@@ -68,9 +65,7 @@ export function Actions({ redemption }: { readonly redemption: Redemption }) {
           id={id}
           asked={asked}
           onDone={setResult}
-          onClose={() => {
-            setAsked(undefined);
-          }}
+          onClose={() => setAsked(undefined)}
         />
       )}
     </Card>
@@ -85,7 +80,6 @@ interface ActionDialogProps {
 }
 
 function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
-  const queries = useQueryClient();
   const aboveUsd = useApprovalAboveUsd() ?? '0';
   const [given, setGiven] = useState('');
   const [reason, setReason] = useState('');
@@ -104,22 +98,18 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
       ),
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
     // What was decided on an old view is refused: the view behind the dialog is a new one then.
-    onError: () => queries.invalidateQueries({ queryKey: ['operate', 'redemptions', 'one', id] }),
+    onError: () => refresh('operate', 'redemptions', 'one', id),
   });
   return (
     <ConfirmDialog
       title={title}
       consequence={consequence}
-      isPending={perform.isPending}
-      problem={perform.error}
       isReady={(input === null || given.trim() !== '') && (!needsApproval || reason.trim() !== '')}
-      onConfirm={() => {
-        perform.mutate();
-      }}
+      action={perform}
       onClose={onClose}
     >
       {input !== null && (
@@ -128,9 +118,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
           maxLength={LONGEST}
           data-autofocus
           value={given}
-          onChange={({ currentTarget: { value } }) => {
-            setGiven(value);
-          }}
+          onChange={({ currentTarget: { value } }) => setGiven(value)}
         />
       )}
       {needsApproval && (

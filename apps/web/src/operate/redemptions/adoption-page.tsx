@@ -1,18 +1,16 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { refresh } from '../../api/query-client';
+import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { PageTitle } from '../../desk/page-title';
 import { Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Empty } from '../../shared/placeholders';
+import { Empty, Loaded } from '../../shared/loaded';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
-import { useConsequences, useHasSecondOperator } from '../use-consequences';
-import { useIsAdmin } from '../use-role';
+import { useConsequences, useHasSecondOperator, useIsAdmin } from '../operator';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
-
 type Redemption = ConsoleBody<'ListedRedemption'>;
 type Result = ConsoleBody<'ActionResult'>;
 
@@ -28,8 +26,7 @@ export function AdoptionPage() {
   const isAdmin = useIsAdmin();
   const unsealed = useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) =>
-      dataOf(consoleApi.GET('/api/operate/unsealed-redemptions', { signal })),
+    queryFn: getFrom('/api/operate/unsealed-redemptions'),
   });
   return (
     <Stack>
@@ -52,11 +49,7 @@ export function AdoptionPage() {
               />
               {isAdmin ? (
                 <Group>
-                  <Button
-                    onClick={() => {
-                      setAsked(items.slice(0, MOST));
-                    }}
-                  >
+                  <Button onClick={() => setAsked(items.slice(0, MOST))}>
                     {words.adopt(Math.min(items.length, MOST))}
                   </Button>
                 </Group>
@@ -68,13 +61,7 @@ export function AdoptionPage() {
         }
       </Loaded>
       {asked !== undefined && (
-        <AdoptDialog
-          seen={asked}
-          onDone={setResult}
-          onClose={() => {
-            setAsked(undefined);
-          }}
-        />
+        <AdoptDialog seen={asked} onDone={setResult} onClose={() => setAsked(undefined)} />
       )}
     </Stack>
   );
@@ -88,7 +75,6 @@ interface AdoptDialogProps {
 }
 
 function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const needsReason = useHasSecondOperator();
   const [reason, setReason] = useState('');
@@ -104,7 +90,7 @@ function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
       ),
     onSuccess: async (result) => {
       onDone(result);
-      await queries.invalidateQueries({ queryKey: ['operate'] });
+      await refresh('operate');
       onClose();
     },
   });
@@ -113,12 +99,8 @@ function AdoptDialog({ seen, onDone, onClose }: AdoptDialogProps) {
       title={words.adopt(seen.length)}
       consequence={consequenceOf('redemption adopt')}
       second={{ warning: words.warning, sure: words.sure }}
-      isPending={adopt.isPending}
-      problem={adopt.error}
       isReady={!needsReason || reason.trim() !== ''}
-      onConfirm={() => {
-        adopt.mutate();
-      }}
+      action={adopt}
       onClose={onClose}
     >
       {needsReason && <ReasonField value={reason} onChange={setReason} />}

@@ -1,13 +1,11 @@
-import { Anchor, Text } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Text } from '@mantine/core';
+import { PageLink } from '../../shared/page-link';
 import { type ConsoleBody } from '../../api/console-client';
 import { StatusBadge } from '../../shared/status-badge';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
+import { When, WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
+import { Card, Fact } from '../card';
 import { texts } from '../texts';
-
 type Approval = ConsoleBody<'Approval'>;
 
 const words = deskTexts.redemption;
@@ -42,9 +40,7 @@ export function Approvals({ approvals }: { readonly approvals: readonly Approval
           )}
         </div>
       ))}
-      <Anchor renderRoot={(props) => <Link to="/operate/approvals" {...props} />}>
-        {words.toApprovals}
-      </Anchor>
+      <PageLink to="/operate/approvals">{words.toApprovals}</PageLink>
     </Card>
   );
 }

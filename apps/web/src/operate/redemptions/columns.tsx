@@ -5,8 +5,7 @@ import { type Column } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { RedemptionAnchor } from '../call-details';
 import { deskTexts } from '../desk-texts';
-import { StateBadge } from '../state-badge';
-
+import { StateBadge } from '../badges';
 type Redemption = ConsoleBody<'ListedRedemption'>;
 
 const words = deskTexts.redemptions;

@@ -1,20 +1,19 @@
-import { Anchor, Button, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
 import { serverNowMs } from '../../api/server-clock';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, getFrom, pollFrom } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
-import { When } from '../../shared/when';
-import { WithTimes } from '../../shared/with-times';
+import { When, WithTimes } from '../../shared/when';
 import { Block } from '../call-details';
 import { deskTexts } from '../desk-texts';
-import { Card, Fact } from '../overview/card';
+import { Card, Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
-import { StateBadge } from '../state-badge';
+import { StateBadge } from '../badges';
 import { Actions } from './actions';
 import { Approvals } from './approvals';
 import { Timeline } from './timeline';
-
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 
 const words = deskTexts.redemption;
@@ -29,21 +28,14 @@ export function RedemptionPage() {
 function OneRedemption({ id }: { readonly id: string }) {
   const redemption = useQuery({
     queryKey: ['operate', 'redemptions', 'one', id],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/redemptions/{redemption}', {
-          params: { path: { redemption: id } },
-          signal,
-          headers: refreshing(queryKey),
-        }),
-      ),
+    queryFn: pollFrom('/api/operate/redemptions/{redemption}', {
+      params: { path: { redemption: id } },
+    }),
     refetchInterval: EVERY_MS,
   });
   return (
     <Stack>
-      <Anchor renderRoot={(props) => <Link to="/operate/redemptions" {...props} />}>
-        {deskTexts.redemptions.title}
-      </Anchor>
+      <PageLink to="/operate/redemptions">{deskTexts.redemptions.title}</PageLink>
       <PageTitle>{id}</PageTitle>
       <Loaded query={redemption}>
         {(found) => (
@@ -89,13 +81,9 @@ function Facts({ redemption: { id, facts } }: { readonly redemption: Redemption 
 function Evidence({ id }: { readonly id: string }) {
   const evidence = useQuery({
     queryKey: ['operate', 'redemptions', 'evidence', id],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/redemptions/{redemption}/evidence', {
-          params: { path: { redemption: id } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/redemptions/{redemption}/evidence', {
+      params: { path: { redemption: id } },
+    }),
     enabled: false,
   });
   return (

@@ -53,12 +53,7 @@ export function RedemptionsPage() {
           />
         </Tabs.Panel>
         <Tabs.Panel value="search">
-          <SearchForm
-            filter={filter}
-            onFind={(wanted) => {
-              show({ ...wanted, tab: 'search' });
-            }}
-          />
+          <SearchForm filter={filter} onFind={(wanted) => show({ ...wanted, tab: 'search' })} />
           <RedemptionTable
             caption={words.search}
             queryKey={['operate', 'redemptions', 'search', filter]}

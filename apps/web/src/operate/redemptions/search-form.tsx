@@ -44,18 +44,14 @@ export function SearchForm({ filter, onFind }: SearchFormProps) {
             label={words[name]}
             error={wrong[name]}
             value={typed[name]}
-            onChange={({ currentTarget: { value } }) => {
-              setTyped({ ...typed, [name]: value });
-            }}
+            onChange={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
           />
         ))}
         <NativeSelect
           label={words.state}
           data={[{ value: '', label: words.anyState }, ...STATES]}
           value={typed.state}
-          onChange={({ currentTarget: { value } }) => {
-            setTyped({ ...typed, state: value });
-          }}
+          onChange={({ currentTarget: { value } }) => setTyped({ ...typed, state: value })}
         />
         {TIMES.map((name) => (
           <TextInput
@@ -63,9 +59,7 @@ export function SearchForm({ filter, onFind }: SearchFormProps) {
             type="datetime-local"
             label={words[name]}
             value={typed[name]}
-            onChange={({ currentTarget: { value } }) => {
-              setTyped({ ...typed, [name]: value });
-            }}
+            onChange={({ currentTarget: { value } }) => setTyped({ ...typed, [name]: value })}
           />
         ))}
         <Button type="submit">{words.find}</Button>

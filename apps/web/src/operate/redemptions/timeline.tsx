@@ -4,8 +4,7 @@ import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { CallDetails, callOutcome } from '../call-details';
 import { deskTexts } from '../desk-texts';
-import { Card } from '../overview/card';
-
+import { Card } from '../card';
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 type Transition = ConsoleBody<'RedemptionTransition'>;
 type Call = ConsoleBody<'PartnerCall'>;

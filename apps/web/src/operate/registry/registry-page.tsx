@@ -1,14 +1,13 @@
 import { Code, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { consoleApi, type ConsoleBody, dataOf, refreshing } from '../../api/console-client';
+import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { PageTitle } from '../../desk/page-title';
 import { type Column, Rows } from '../../shared/keyed-table';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { UtcDay, When } from '../../shared/when';
-import { Card, Fact } from '../overview/card';
+import { Card, Fact } from '../card';
 import { registryTexts as words } from './texts';
-
 type OfSet = ConsoleBody<'RegistryOfSet'>;
 type Status = ConsoleBody<'RegistryStatus'>;
 type Publication = ConsoleBody<'Publication'>;
@@ -26,8 +25,7 @@ const TONES: Readonly<Record<Publication['status'], Tone>> = {
 export function RegistryPage() {
   const registries = useQuery({
     queryKey: ['operate', 'registries'],
-    queryFn: ({ signal, queryKey }) =>
-      dataOf(consoleApi.GET('/api/operate/registries', { signal, headers: refreshing(queryKey) })),
+    queryFn: pollFrom('/api/operate/registries'),
     refetchInterval: EVERY_MS,
   });
   return (

@@ -3,11 +3,10 @@ import { IconCheck, IconX } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
-import { Problem } from '../../shared/problem';
-import { Fact } from '../overview/card';
+import { Problem } from '../../shared/loaded';
+import { Fact } from '../card';
 import { texts } from '../texts';
-import { useMayOperate } from '../use-role';
-
+import { useMayOperate } from '../operator';
 type Audit = ConsoleBody<'WalletAudit'>;
 
 interface AuditPartProps {
@@ -34,9 +33,7 @@ export function AuditPart({ wallet, stakeSet }: AuditPartProps) {
         variant="default"
         loading={audit.isPending}
         disabled={!mayOperate}
-        onClick={() => {
-          audit.mutate();
-        }}
+        onClick={() => audit.mutate()}
       >
         {words.audit}
       </Button>

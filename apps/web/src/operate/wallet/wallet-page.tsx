@@ -1,22 +1,20 @@
-import { Anchor, SegmentedControl, Select, Stack, Text, Title } from '@mantine/core';
+import { SegmentedControl, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
+import { PageLink } from '../../shared/page-link';
+import { type ConsoleBody, getFrom } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { Rows } from '../../shared/keyed-table';
-import { Loaded } from '../../shared/loaded';
-import { Empty, Skeletons } from '../../shared/placeholders';
-import { Problem } from '../../shared/problem';
+import { Empty, Loaded, Problem, Skeletons } from '../../shared/loaded';
 import { UtcDay, When } from '../../shared/when';
-import { Fact } from '../overview/card';
+import { Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
-import { useStakeSets } from '../use-stake-sets';
+import { StakeSetChoice } from '../stake-set-choice';
 import { AuditPart } from './audit-part';
 import { WalletRedemptions } from './wallet-redemptions';
 import { ADDRESS } from './wallets-page';
-
 const BalanceChart = lazy(() => import('./balance-chart'));
 
 type History = ConsoleBody<'WalletHistory'>;
@@ -36,9 +34,7 @@ function NoWallet({ text }: { readonly text: string }) {
     <Stack align="start">
       <PageTitle>{text}</PageTitle>
       <Problem problem={words.notAddress} />
-      <Anchor renderRoot={(props) => <Link to="/operate/wallets" {...props} />}>
-        {words.another}
-      </Anchor>
+      <PageLink to="/operate/wallets">{words.another}</PageLink>
     </Stack>
   );
 }
@@ -46,39 +42,21 @@ function NoWallet({ text }: { readonly text: string }) {
 function OneWallet({ wallet }: { readonly wallet: string }) {
   const [range, setRange] = useState<Range>('30');
   const [stakeSet, setStakeSet] = useState('default');
-  const sets = useStakeSets();
   const history = useQuery({
     queryKey: ['operate', 'wallet', wallet, stakeSet, range],
-    queryFn: ({ signal }) =>
-      dataOf(
-        consoleApi.GET('/api/operate/wallets/{wallet}/history', {
-          params: { path: { wallet }, query: { stakeSet, days: range } },
-          signal,
-        }),
-      ),
+    queryFn: getFrom('/api/operate/wallets/{wallet}/history', {
+      params: { path: { wallet }, query: { stakeSet, days: range } },
+    }),
   });
   return (
     <Stack>
       <PageTitle>{wallet}</PageTitle>
-      {sets.length > 1 && (
-        <Select
-          label={texts.shared.stakeSet}
-          data={[...sets]}
-          value={stakeSet}
-          allowDeselect={false}
-          maw={240}
-          onChange={(chosen) => {
-            setStakeSet(chosen ?? 'default');
-          }}
-        />
-      )}
+      <StakeSetChoice value={stakeSet} onChange={setStakeSet} />
       <SegmentedControl
         aria-label={words.days}
         data={RANGES.map((value) => ({ value, label: words.ranges[value] }))}
         value={range}
-        onChange={(chosen) => {
-          setRange(RANGES.find((known) => known === chosen) ?? '30');
-        }}
+        onChange={(chosen) => setRange(RANGES.find((known) => known === chosen) ?? '30')}
         maw={420}
       />
       <Loaded query={history} skeleton={<Skeletons lines={8} />}>

@@ -1,12 +1,10 @@
-import { Anchor } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Amount } from '../../shared/amount';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
-import { StateBadge } from '../state-badge';
+import { StateBadge } from '../badges';
 import { texts } from '../texts';
-
 type Row = ConsoleBody<'WalletRedemption'>;
 
 const words = texts.wallet;
@@ -52,13 +50,8 @@ export function WalletRedemptions({ wallet }: { readonly wallet: string }) {
 /** The beginning of the id leads to the redemption. */
 export function RedemptionLink({ id }: { readonly id: string }) {
   return (
-    <Anchor
-      title={id}
-      renderRoot={(props) => (
-        <Link to="/operate/redemptions/$redemption" params={{ redemption: id }} {...props} />
-      )}
-    >
+    <PageLink to="/operate/redemptions/$redemption" params={{ redemption: id }} title={id}>
       {`${id.slice(0, 13)}…`}
-    </Anchor>
+    </PageLink>
   );
 }

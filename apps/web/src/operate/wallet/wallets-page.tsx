@@ -30,9 +30,7 @@ export function WalletsPage() {
             description={words.findHint}
             error={isWrong && words.notAddress}
             value={text}
-            onChange={({ currentTarget }) => {
-              setText(currentTarget.value);
-            }}
+            onChange={({ currentTarget }) => setText(currentTarget.value)}
             w="100%"
             maw={480}
             spellCheck={false}

@@ -1,13 +1,13 @@
-import { Anchor, NavLink, Stack, Text, TextInput } from '@mantine/core';
+import { NavLink, Stack, Text, TextInput } from '@mantine/core';
 import { Link, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
 import { type MouseEvent, useEffect, useMemo, useState } from 'react';
 import { documents, type PartnerDocument } from 'virtual:partner-docs';
-import { Problem } from '../../shared/problem';
+import { PageLink } from '../../shared/page-link';
+import { Problem } from '../../shared/loaded';
 import classes from '../partner-area.module.css';
 import { texts } from '../texts';
-import { useStanding } from '../use-standing';
+import { useStanding } from '../queries';
 import { searchOf } from './search-documents';
-
 const words = texts.docs;
 const searchDocuments = searchOf(documents);
 
@@ -24,19 +24,12 @@ export function DocsPage() {
           label={words.search}
           mb="md"
           value={search}
-          onChange={({ currentTarget }) => {
-            setSearch(currentTarget.value);
-          }}
+          onChange={({ currentTarget }) => setSearch(currentTarget.value)}
         />
         {search.trim() === '' ? (
           <DocumentList current={page} />
         ) : (
-          <Results
-            search={search}
-            onChosen={() => {
-              setSearch('');
-            }}
-          />
+          <Results search={search} onChosen={() => setSearch('')} />
         )}
       </div>
       <div className={classes['document-place']}>
@@ -81,19 +74,14 @@ function Results({ search, onChosen }: ResultsProps) {
       {places.map(({ id, slug, anchor, document, title, excerpt }) => (
         <div key={id}>
           <Text size="sm">
-            <Anchor
-              renderRoot={(props) => (
-                <Link
-                  to="/partner/docs/$page"
-                  params={{ page: slug }}
-                  hash={anchor}
-                  {...props}
-                  onClick={onChosen}
-                />
-              )}
+            <PageLink
+              to="/partner/docs/$page"
+              params={{ page: slug }}
+              hash={anchor}
+              onClick={onChosen}
             >
               {title}
-            </Anchor>
+            </PageLink>
             {document !== title && ` · ${document}`}
           </Text>
           <Text size="xs" c="dimmed" className="text-of-others">

@@ -1,7 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { excerptOf } from './excerpt.js';
-import { searchOf } from './search-documents.js';
-
+import { excerptOf, searchOf } from './search-documents.js';
 const section = (anchor: string, text: string) => ({ anchor, title: anchor, text, prose: text });
 const aDocument = (slug: string, texts: readonly string[]) => ({
   ...{ slug, title: slug, html: '' },

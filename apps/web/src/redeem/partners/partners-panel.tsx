@@ -5,11 +5,10 @@ import { playerApi } from '../../api/player-client';
 import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { LoadingCard } from '../loading-card';
-import { OutageContext } from '../outage-context';
+import { OutageContext } from '../config-context';
 import { useAskedAgainText } from '../problem-text';
 import { hasEnded } from '../redemptions/redemption-phase';
 import { PartnerCard } from './partner-card';
-
 interface PartnersPanelProps {
   readonly wallet: string;
   readonly redemptions: readonly Redemption[];

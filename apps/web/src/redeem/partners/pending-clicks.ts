@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { Listeners } from '../../api/listeners';
 
 /** One click on "Redeem". It is kept until there is an answer, so that it is the same redemption however often it is sent. */
 export interface Click {
@@ -12,39 +13,32 @@ export interface Click {
 const PREFIX = 'lowmark-click';
 
 const nameOf = (wallet: string, partner: string): string => `${PREFIX}-${wallet}-${partner}`;
-const listeners = new Set<() => void>();
+const listeners = new Listeners();
 
 addEventListener('storage', ({ key }) => {
-  if (key === null || key.startsWith(PREFIX)) tell();
+  if (key === null || key.startsWith(PREFIX)) listeners.tell();
 });
 
-function tell(): void {
-  for (const listener of listeners) listener();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-/** The click that is kept, as text; null where none is. Another click on the same button is the same click. */
+/** Another click on the same button is the same click. */
 export function beginClick(click: Omit<Click, 'key'>): void {
   const name = nameOf(click.wallet, click.partner);
   if (localStorage.getItem(name) !== null) return;
   localStorage.setItem(name, JSON.stringify({ ...click, key: crypto.randomUUID() }));
-  tell();
+  listeners.tell();
 }
 
 /** @param key of the click that has its answer; a newer one stays */
 export function endClick({ wallet, partner, key }: Click): void {
   const name = nameOf(wallet, partner);
   if (clickOf(localStorage.getItem(name))?.key === key) localStorage.removeItem(name);
-  tell();
+  listeners.tell();
 }
 
-/** The text is compared, so that the same click is the same value. */
+/** The click that is kept, as text, so that the same click is the same value; null where none is. */
 export function usePendingClick(wallet: string, partner: string): string | null {
-  return useSyncExternalStore(subscribe, () => localStorage.getItem(nameOf(wallet, partner)));
+  return useSyncExternalStore(listeners.subscribe, () =>
+    localStorage.getItem(nameOf(wallet, partner)),
+  );
 }
 
 export function clickOf(text: string | null): Click | undefined {

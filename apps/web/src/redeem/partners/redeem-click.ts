@@ -3,10 +3,8 @@ import { ApiProblem } from '../../api/api-problem';
 import { playerApi } from '../../api/player-client';
 import { untilAnswered } from '../../api/until-answered';
 import { focusWhenThere } from '../kept-focus';
-import { cardId } from '../redemptions/card-id';
-import { useTakeRedemption } from '../redemptions/redemptions-query';
+import { cardId, useTakeRedemption } from '../redemptions/redemptions-query';
 import { type Click, clickOf, endClick, usePendingClick } from './pending-clicks';
-
 export interface RedeemClick {
   readonly pending: Click | undefined;
   /** There was no answer so far, and it is asked for again. */
@@ -49,14 +47,10 @@ export function useRedeemClick(wallet: string, partner: string): RedeemClick {
       }
     };
     void ask();
-    return () => {
-      ending.abort();
-    };
+    return () => ending.abort();
     // eslint-disable-next-line react-hooks/exhaustive-deps -- one run for each click; `take` is another function each time
   }, [text]);
-  const clearRefusal = (): void => {
-    setRefusal(undefined);
-  };
+  const clearRefusal = (): void => setRefusal(undefined);
   return { pending: clickOf(text), isWaiting, refusal, isRefusalOver, clearRefusal };
 }
 
@@ -75,9 +69,7 @@ function useWaitIsOver(refusal: ApiProblem | undefined): boolean {
     const seconds = refusal?.retryAfterSeconds;
     if (seconds === undefined) return undefined;
     const timer = setTimeout(setOver, seconds * 1000, refusal);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   }, [refusal]);
   return refusal !== undefined && over === refusal;
 }

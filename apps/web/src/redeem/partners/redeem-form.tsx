@@ -80,9 +80,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
             <Button
               variant="default"
               disabled={click.pending !== undefined}
-              onClick={() => {
-                setText(formatPoints(most, locale));
-              }}
+              onClick={() => setText(formatPoints(most, locale))}
             >
               {words.all(formatPoints(most, locale))}
             </Button>

@@ -24,24 +24,12 @@ export function CancelPart({ redemption, phase, wallet }: CancelPartProps) {
   if (!CANCELLABLE.includes(phase)) return null;
   if (dialog === 'open') {
     return (
-      <CancelDialog
-        redemption={redemption}
-        wallet={wallet}
-        onClose={() => {
-          setDialog('closed');
-        }}
-      />
+      <CancelDialog redemption={redemption} wallet={wallet} onClose={() => setDialog('closed')} />
     );
   }
   return (
     <Group>
-      <Button
-        variant="default"
-        autoFocus={dialog === 'closed'}
-        onClick={() => {
-          setDialog('open');
-        }}
-      >
+      <Button variant="default" autoFocus={dialog === 'closed'} onClick={() => setDialog('open')}>
         {words.button}
       </Button>
     </Group>

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { Listeners } from '../../api/listeners';
 
 /** A claim that this browser has sent. Kept until the redemption has ended, so that a page that was closed knows of it. */
 export interface SentClaim {
@@ -14,7 +15,7 @@ const MOST = 50;
 
 class ClaimsStore {
   #claims = read();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   constructor() {
     addEventListener('storage', ({ key }) => {
@@ -22,11 +23,7 @@ class ClaimsStore {
     });
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
+  readonly subscribe = this.#listeners.subscribe;
   readonly get = (): Claims => this.#claims;
 
   keep(redemptionId: string, hash: string): void {
@@ -48,7 +45,7 @@ class ClaimsStore {
 
   #become(claims: Claims): void {
     this.#claims = claims;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.tell();
   }
 }
 

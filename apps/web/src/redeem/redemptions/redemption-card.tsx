@@ -7,13 +7,12 @@ import { useTexts } from '../../texts/texts-context';
 import { type Redemption } from '../config';
 import { useTokenText } from '../config-context';
 import { CancelPart } from './cancel-part';
-import { cardId } from './card-id';
+import { cardId } from './redemptions-query';
 import { ClaimPart } from './claim-part';
 import { RedemptionNotes } from './redemption-notes';
 import { hasEnded, type Phase } from './redemption-phase';
 import { RedemptionSteps } from './redemption-steps';
 import { usePhase } from './use-phase';
-
 interface RedemptionCardProps {
   readonly redemption: Redemption;
   readonly wallet: string;
@@ -39,12 +38,7 @@ export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
       aria-label={`${points}, ${redemption.partner.name}`}
     >
       <Stack gap="sm">
-        <UnstyledButton
-          aria-expanded={isUnfolded}
-          onClick={() => {
-            setUnfolded(!isUnfolded);
-          }}
-        >
+        <UnstyledButton aria-expanded={isUnfolded} onClick={() => setUnfolded(!isUnfolded)}>
           <Group justify="space-between" gap="xs" align="start">
             <Text size="sm" c="dimmed" className="text-of-others">
               {points} · {redemption.partner.name}

@@ -1,14 +1,12 @@
 import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { use, useState } from 'react';
-import { useSilence } from '../../api/answer-watch';
+import { useOnline, useSilence } from '../../api/answer-watch';
 import { useTexts } from '../../texts/texts-context';
 import { LoadingCard } from '../loading-card';
-import { OutageContext } from '../outage-context';
+import { OutageContext } from '../config-context';
 import { useAskedAgainText, useProblemText } from '../problem-text';
-import { useOnline } from '../use-online';
 import { RedemptionCard } from './redemption-card';
 import { type useRedemptions } from './redemptions-query';
-
 interface RedemptionsPanelProps {
   readonly wallet: string;
   readonly redemptions: ReturnType<typeof useRedemptions>;

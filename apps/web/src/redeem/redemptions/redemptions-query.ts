@@ -61,9 +61,7 @@ export function useRedemptions(wallet: string) {
 /** What was just made or cancelled here. */
 export function useTakeRedemption(wallet: string): (redemption: Redemption) => void {
   const client = useQueryClient();
-  return (redemption) => {
-    takeIn(client, wallet, [redemption]);
-  };
+  return (redemption) => takeIn(client, wallet, [redemption]);
 }
 
 function pollEvery(feed: Feed, known: Redemptions | undefined): number {
@@ -129,4 +127,9 @@ function useForgottenClaims(redemptions: Redemptions | undefined): void {
   useEffect(() => {
     for (const one of redemptions?.items ?? []) if (hasEnded(one)) claimsStore.forget(one.id);
   }, [redemptions]);
+}
+
+/** Of a redemption's card in the page. */
+export function cardId({ id }: Pick<Redemption, 'id'>): string {
+  return `redemption-${id}`;
 }

@@ -21,9 +21,7 @@ export function useCancel(id: string, wallet: string): Cancelling {
   useEffect(() => {
     const controller = new AbortController();
     ending.current = controller;
-    return () => {
-      controller.abort();
-    };
+    return () => controller.abort();
   }, []);
   useRetryAfter(refusal, () => {
     setRefusal(undefined);
@@ -36,9 +34,7 @@ export function useCancel(id: string, wallet: string): Cancelling {
         () => playerApi.POST('/api/redemptions/{id}/cancel', { params: { path: { id } } }),
         {
           signal: ending.current.signal,
-          onWaiting: () => {
-            setState('waiting');
-          },
+          onWaiting: () => setState('waiting'),
         },
       );
       if (data !== undefined) take(data);
@@ -61,9 +57,7 @@ function useRetryAfter(refusal: ApiProblem | undefined, onOver: () => void): voi
   useEffect(() => {
     if (refusal?.retryAfterSeconds === undefined) return undefined;
     const timer = setTimeout(onOver, refusal.retryAfterSeconds * 1000);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
     // eslint-disable-next-line react-hooks/exhaustive-deps -- one wait for each refusal
   }, [refusal]);
 }

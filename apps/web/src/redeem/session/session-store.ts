@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { Listeners } from '../../api/listeners';
 import { csrfToken } from '../../api/csrf';
 
 /** Who is signed in. The token itself is in a cookie that no script can read. */
@@ -18,7 +19,7 @@ class SessionStore {
   #text = localStorage.getItem(KEPT_AS);
   #session = sessionOf(this.#text);
   #end: SessionEnd | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   constructor() {
     // Another tab has signed in or out.
@@ -27,11 +28,7 @@ class SessionStore {
     });
   }
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  };
-
+  readonly subscribe = this.#listeners.subscribe;
   readonly get = (): Session | undefined => this.#session;
   readonly lastEnd = (): SessionEnd | undefined => this.#end;
 
@@ -52,7 +49,7 @@ class SessionStore {
     this.#text = text;
     this.#session = sessionOf(text);
     this.#end = this.#session === undefined ? end : undefined;
-    for (const listener of this.#listeners) listener();
+    this.#listeners.tell();
   }
 }
 

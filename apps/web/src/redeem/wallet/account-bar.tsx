@@ -4,8 +4,7 @@ import { useConnection } from 'wagmi';
 import { playerApi } from '../../api/player-client';
 import { useTexts } from '../../texts/texts-context';
 import { type Session, sessionStore } from '../session/session-store';
-import { shortAddress } from './short-address';
-import { useConnectWallet } from './use-connect-wallet';
+import { useConnectWallet } from './wagmi-config';
 import { useSignIn } from './use-sign-in';
 import { WalletChoice } from './wallet-choice';
 
@@ -76,4 +75,9 @@ function Reconnect() {
       </Stack>
     </Alert>
   );
+}
+
+/** `0x1234…abcd` */
+export function shortAddress(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }

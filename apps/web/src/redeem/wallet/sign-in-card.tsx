@@ -2,10 +2,9 @@ import { Alert, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useConnection, useDisconnect } from 'wagmi';
 import { useTexts } from '../../texts/texts-context';
 import { useSessionEnd } from '../session/session-store';
-import { rememberWallet } from './remembered-wallet';
-import { shortAddress } from './short-address';
+import { rememberWallet } from '../../wallets/browser-wallets';
+import { shortAddress } from './account-bar';
 import { useSignIn } from './use-sign-in';
-
 /** A wallet is connected: it signs a message, and the session begins. */
 export function SignInCard({ wallet }: { readonly wallet: string }) {
   const { signIn: texts, wallet: walletTexts } = useTexts().texts.redeem;

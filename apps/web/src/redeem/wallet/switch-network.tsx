@@ -16,12 +16,7 @@ export function SwitchNetwork({ chainId }: { readonly chainId: number }) {
     <Alert color="yellow" role="status">
       <Stack gap="sm" align="start">
         <Text size="sm">{words.wrongNetwork(networkName)}</Text>
-        <Button
-          loading={change.isPending}
-          onClick={() => {
-            change.mutate();
-          }}
-        >
+        <Button loading={change.isPending} onClick={() => change.mutate()}>
           {words.switchTo(networkName)}
         </Button>
         {change.isError && <Text size="sm">{words.switchFailed(networkLabel)}</Text>}

@@ -1,13 +1,17 @@
 import { type Chain, custom, type EIP1193Provider } from 'viem';
-import { type Config, createConfig, type CreateConnectorFn, injected } from 'wagmi';
+import { type Config, createConfig, type CreateConnectorFn, injected, useConnect } from 'wagmi';
 import { reconnect } from 'wagmi/actions';
 import {
   type BrowserWallet,
   browserWallets,
   onBrowserWallets,
+  rememberedWallet,
+  rememberWallet,
 } from '../../wallets/browser-wallets';
 import { type RedeemConfig } from '../config';
-import { rememberedWallet } from './remembered-wallet';
+import { useState } from 'react';
+import { type Choosing } from './wallet-choice';
+import { walletFailure } from './wallet-errors';
 
 /**
  * Connects the wallets of this browser. The page asks the chain through the wallet only: it has no RPC of its own, and its policy allows
@@ -65,4 +69,19 @@ function connectAgain(wallets: Config): void {
   const stop = onBrowserWallets(() => {
     if (tryIt()) stop();
   });
+}
+
+/** Asks a wallet for its account. */
+export function useConnectWallet(): Choosing {
+  const { mutate, isPending, isError, error } = useConnect();
+  const [wallet, setWallet] = useState<BrowserWallet>();
+  return {
+    busy: isPending ? wallet : undefined,
+    failure: isError ? walletFailure(error) : undefined,
+    choose: (chosen) => {
+      setWallet(chosen);
+      const onSuccess = (): void => rememberWallet(chosen.info.rdns);
+      mutate({ connector: connectorOf(chosen) }, { onSuccess });
+    },
+  };
 }

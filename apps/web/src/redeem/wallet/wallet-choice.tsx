@@ -39,9 +39,7 @@ export function WalletChoice({ choosing, isInline = false }: WalletChoiceProps) 
           key={wallet.info.uuid}
           wallet={wallet}
           isBusy={choosing.busy === wallet}
-          onChoose={() => {
-            choosing.choose(wallet);
-          }}
+          onChoose={() => choosing.choose(wallet)}
         />
       ))}
       <Text size="sm" role="status" aria-live="polite">

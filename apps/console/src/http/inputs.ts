@@ -1,0 +1,95 @@
+/** The fields of requests: each decorator is a rule, what its refusal says, and its schema in the contract. */
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { TIME } from './fields.js';
+import { IsMoment } from './moment.js';
+
+export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
+
+/** What is said of a field beside its rule. */
+type Schema = ApiPropertyOptions;
+
+/** Above the rule of a field that may be absent. */
+export function Optional(): PropertyDecorator {
+  return applyDecorators(ApiPropertyOptional(), IsOptional());
+}
+
+/** @param must what the text must be, for the refusal; the contract shows the pattern only where the schema has it */
+export function Matching(pattern: RegExp, must: string, schema?: Schema): PropertyDecorator {
+  return applyDecorators(text(schema), Matches(pattern, refusal(must)));
+}
+
+/** @param most characters; the contract shows them only where the schema has them */
+export function TextUpTo(most: number, schema?: Schema, must = 'be a text'): PropertyDecorator {
+  return applyDecorators(
+    text(schema),
+    IsString(refusal(must)),
+    MaxLength(most, { message: '$property is too long.' }),
+  );
+}
+
+export function OneOf(values: readonly string[], must: string, schema?: Schema): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ enum: [...values], ...schema }),
+    IsIn(values, refusal(must)),
+  );
+}
+
+export function Flag(description?: string): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ type: 'boolean', ...(description !== undefined && { description }) }),
+    IsBoolean(refusal('be true or false')),
+  );
+}
+
+export function Moment(description?: string): PropertyDecorator {
+  return applyDecorators(
+    text({ ...TIME, ...(description !== undefined && { description }) }),
+    IsMoment(),
+  );
+}
+
+export function Uuid(schema?: Schema): PropertyDecorator {
+  return Matching(UUID_PATTERN, 'be an id', { format: 'uuid', ...schema });
+}
+
+export function Wallet(description?: string): PropertyDecorator {
+  return Matching(WALLET_PATTERN, 'be 0x and 40 hex digits', {
+    pattern: WALLET_PATTERN.source,
+    ...(description !== undefined && { description }),
+  });
+}
+
+export function Whole(
+  { minimum, maximum }: { readonly minimum: number; readonly maximum: number },
+  must: string,
+  schema: Schema = { minimum, maximum },
+): PropertyDecorator {
+  const message = refusal(must);
+  return applyDecorators(
+    ApiProperty({ type: 'integer', ...schema }),
+    IsInt(message),
+    Min(minimum, message),
+    Max(maximum, message),
+  );
+}
+
+function text(schema?: Schema): PropertyDecorator {
+  return ApiProperty({ type: 'string', ...schema });
+}
+
+function refusal(must: string): { readonly message: string } {
+  return { message: `$property must ${must}.` };
+}

@@ -1,0 +1,241 @@
+/** The partners: who can be redeemed with, one call to one of them, and the points that a player has there. */
+import { Inject, Injectable } from '@nestjs/common';
+import { type CallEnd, CallbackStore, type PartnerCallback, RedemptionStore } from '#libs/db';
+import {
+  type Address,
+  type BalanceAnswer,
+  type CallOutcome,
+  LowmarkError,
+  type PartnerPolicy,
+  type PartnerStep,
+  type UnknownReason,
+  type UuidV7,
+} from '#libs/domain';
+import {
+  callOutcome,
+  newRequestId,
+  type PartnerCall,
+  PartnerClient,
+  PartnerEndpoint,
+} from '#libs/partner-client';
+import { CLOCK, type Clock, FreshValue, type Logger } from '#libs/platform';
+import { Histogram, LOGGER, Registry } from '#libs/service';
+import { hashApiKey, KeyRing } from '#libs/signing';
+import { UserError } from '../http/user.error.js';
+import { Alerts } from '../observe/alerts.js';
+
+/** A partner that can be redeemed with. */
+export interface PartnerEntry {
+  readonly callback: PartnerCallback;
+  readonly endpoint: PartnerEndpoint;
+  readonly policy: PartnerPolicy;
+}
+
+/** What the cli changes is seen so soon. */
+const FRESH_MS = 2_000;
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** The partners with their callbacks, as the cli has set them, with the secrets opened. */
+@Injectable()
+export class PartnerDirectory {
+  private readonly entries: FreshValue<ReadonlyMap<string, PartnerEntry>>;
+  /** Ids of partners that the log has said to be without a budget. */
+  private unbudgeted: ReadonlySet<string> = new Set();
+
+  constructor(
+    private readonly store: CallbackStore,
+    private readonly keyRing: KeyRing,
+    @Inject(CLOCK) clock: Clock,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.entries = new FreshValue(() => this.load(), { clock, ttlMs: FRESH_MS });
+  }
+
+  /** @throws DatabaseUnavailableError */
+  async find(partnerId: string): Promise<PartnerEntry | undefined> {
+    return (await this.entries.get()).get(partnerId);
+  }
+
+  /** By id, or by name in whatever capitals. @throws UserError 404; DatabaseUnavailableError */
+  async require(idOrName: string): Promise<PartnerEntry> {
+    const entries = await this.entries.get();
+    const wanted = idOrName.toLowerCase();
+    const entry = UUID.test(idOrName)
+      ? entries.get(wanted)
+      : [...entries.values()].find((one) => one.callback.partnerName.toLowerCase() === wanted);
+    if (entry !== undefined) return entry;
+    throw UserError.notFound('There is no such partner; GET /api/partners lists those there are.');
+  }
+
+  /** By name; the paused ones too. */
+  async list(): Promise<readonly PartnerEntry[]> {
+    return [...(await this.entries.get()).values()];
+  }
+
+  private async load(): Promise<ReadonlyMap<string, PartnerEntry>> {
+    const callbacks = await this.store.list();
+    const entries = callbacks.flatMap((callback) => this.entryOf(callback) ?? []);
+    this.tellUnbudgeted(callbacks);
+    return new Map(entries.map((entry) => [entry.callback.partnerId, entry]));
+  }
+
+  /** Once for each: its redemptions are refused, and only the operator can mend that. */
+  private tellUnbudgeted(callbacks: readonly PartnerCallback[]): void {
+    const without = callbacks.filter((one) => one.dailyTokenBudget === undefined);
+    for (const { partnerId, partnerName } of without) {
+      if (this.unbudgeted.has(partnerId)) continue;
+      this.logger.warn(
+        { partner: partnerName },
+        'No redemptions with this partner: it has no daily token budget. Set one: partner set NAME --daily-token-budget TOKENS',
+      );
+    }
+    this.unbudgeted = new Set(without.map(({ partnerId }) => partnerId));
+  }
+
+  /** One partner whose secret cannot be opened must not stop the others. */
+  private entryOf(callback: PartnerCallback): PartnerEntry | undefined {
+    const { partnerId, url, key, secretCiphertext, capabilities, confirms } = callback;
+    try {
+      const sharedSecret = this.keyRing.open(secretCiphertext, hashApiKey(key));
+      const endpoint = new PartnerEndpoint({ partnerId, baseUrl: url, apiKey: key, sharedSecret });
+      return { callback, endpoint, policy: { capabilities, confirms } };
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      this.logger.error(
+        { partner: callback.partnerName, code: error.code },
+        'A partner cannot be called until its callback is set again',
+      );
+      return undefined;
+    }
+  }
+}
+
+export interface CallOf<S extends PartnerStep> {
+  readonly call: Extract<PartnerCall, { step: S }> & { readonly step: S };
+  /** The wallet that it is about. */
+  readonly address: Address;
+  /** Committed before the call. */
+  readonly requestId: UuidV7;
+  readonly redemptionId?: UuidV7;
+}
+
+export interface CallMade<S extends PartnerStep> {
+  readonly outcome: CallOutcome<S>;
+  /** For the call log. */
+  readonly end: CallEnd;
+}
+
+/** Makes one call to a partner, once, and says what is known after it. Whatever the partner does is an outcome, never an error. */
+@Injectable()
+export class PartnerCaller {
+  private readonly listeners: ((partnerId: string) => void)[] = [];
+  private readonly calls: Histogram<'partner' | 'step' | 'outcome'>;
+
+  constructor(
+    private readonly client: PartnerClient,
+    private readonly alerts: Alerts,
+    registry: Registry,
+  ) {
+    this.calls = new Histogram({
+      name: 'lowmark_partner_call_seconds',
+      help: 'Calls to partners, by what is known after them',
+      labelNames: ['partner', 'step', 'outcome'],
+      buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+      registers: [registry],
+    });
+  }
+
+  /** Is told of each partner whose circuit has closed again, by its id. */
+  onBack(listener: (partnerId: string) => void): void {
+    this.listeners.push(listener);
+  }
+
+  /** For how long calls to the partner would be held back; undefined where one would go out. */
+  heldBackMs({ callback }: PartnerEntry): number | undefined {
+    return this.client.heldBackMs(callback.partnerId);
+  }
+
+  async call<S extends PartnerStep>(
+    { endpoint, callback, policy }: PartnerEntry,
+    { call, address, requestId, redemptionId }: CallOf<S>,
+  ): Promise<CallMade<S>> {
+    const { step } = call;
+    const { partnerId: partner, partnerName } = callback;
+    const wasClosed = this.client.circuitOf(partner) === 'closed';
+    const result = await this.client.call(endpoint, call, { requestId });
+    if (!wasClosed && this.client.circuitOf(partner) === 'closed') {
+      for (const listener of this.listeners) listener(partner);
+    }
+    const outcome = callOutcome({ step, address }, result, policy);
+    const labels = { partner: partnerName, step, outcome: outcome.kind };
+    this.calls.observe(labels, result.record.timings.total / 1000);
+    // What came back is the domain's to judge; a URL that may not be called is our own fault.
+    if (result.kind === 'nothing-sent' && result.alert) {
+      this.alerts.raise({
+        ...{ severity: 'warning', code: result.cause, partner, step, apiRequest: requestId },
+        ...(redemptionId !== undefined && { redemptionId }),
+      });
+    }
+    return { outcome, end: { requestId, outcome: result.kind, record: result.record } };
+  }
+}
+
+const RETRY_AFTER_SECONDS = 10;
+
+/** The partner may answer another time; whatever else it says is nonsense. */
+const SILENCE: readonly UnknownReason[] = [
+  'timeout',
+  'reset',
+  'half-answer',
+  'crash',
+  'too-slow',
+  'server-error',
+  'rate-limited',
+  'error-internal',
+];
+
+/** How many points a player has, by the partner's own signed account. */
+@Injectable()
+export class PointsService {
+  constructor(
+    private readonly store: RedemptionStore,
+    private readonly caller: PartnerCaller,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
+
+  /** @throws UserError 404, 502, 503; DatabaseUnavailableError */
+  async read(partner: PartnerEntry, address: Address): Promise<BalanceAnswer> {
+    const { store, caller, clock } = this;
+    const requestId = newRequestId(clock);
+    await store.beginBalanceCall(partner.endpoint.partnerId, requestId);
+    const call = { step: 'balance', address } as const;
+    const { outcome, end } = await caller.call(partner, { call, address, requestId });
+    await store.endCall(end);
+    return answerOf(outcome);
+  }
+}
+
+function answerOf(outcome: CallOutcome<'balance'>): BalanceAnswer {
+  switch (outcome.kind) {
+    case 'succeeded':
+      return outcome.answer;
+    case 'refused':
+      if (outcome.code !== 'ERR-USER-NOT-FOUND') throw nonsense();
+      throw new UserError(404, 'USER_NOT_FOUND', 'The partner knows no player with this wallet.');
+    case 'nothing-sent':
+      throw unavailable(outcome.retryAfterSeconds);
+    case 'unknown':
+      throw SILENCE.includes(outcome.reason) ? unavailable(outcome.retryAfterSeconds) : nonsense();
+  }
+}
+
+function unavailable(retryAfterSeconds = RETRY_AFTER_SECONDS): UserError {
+  const message = 'The partner does not answer at the moment. Try again later.';
+  return new UserError(503, 'PARTNER_UNAVAILABLE', message, {
+    retryAfterSeconds: Math.max(1, Math.ceil(retryAfterSeconds)),
+  });
+}
+
+function nonsense(): UserError {
+  return new UserError(502, 'PARTNER_ERROR', 'The partner’s answer could not be used.');
+}

@@ -1,0 +1,29 @@
+import { Select } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { getFrom } from '../api/console-client';
+import { texts } from './texts';
+
+interface StakeSetChoiceProps {
+  readonly value: string;
+  readonly onChange: (stakeSet: string) => void;
+}
+
+/** Which stake set a page is about, where there are several. */
+export function StakeSetChoice({ value, onChange }: StakeSetChoiceProps) {
+  const { data } = useQuery({
+    queryKey: ['operate', 'overview', 'index'],
+    queryFn: getFrom('/api/operate/overview/index'),
+  });
+  const sets = data?.sets.map(({ stakeSet }) => stakeSet) ?? [];
+  if (sets.length <= 1) return null;
+  return (
+    <Select
+      label={texts.shared.stakeSet}
+      data={sets}
+      value={value}
+      allowDeselect={false}
+      maw={240}
+      onChange={(chosen) => onChange(chosen ?? 'default')}
+    />
+  );
+}

@@ -1,0 +1,19 @@
+import config from './jest.config.mjs';
+import { haproxy } from './libs/testing/src/jest/haproxy.mjs';
+import { hasPgbackrest } from './libs/testing/src/jest/pgbackrest.mjs';
+import { hasTools } from './libs/testing/src/jest/postgres-tools.mjs';
+import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
+
+/** Whole programs, as they are started, and the commands of the documents; see CONTRIBUTING.md. */
+export default {
+  ...config,
+  globals: {},
+  testMatch: [
+    '<rootDir>/test/**/*.system-spec.ts',
+    // Left out where a program is missing; the last lines of the run say so, and CI fails.
+    ...(hasRedis() ? ['<rootDir>/test/**/*.redis-spec.ts'] : []),
+    ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),
+    ...(hasPgbackrest() ? ['<rootDir>/test/**/*.pgbackrest-spec.ts'] : []),
+    ...(haproxy() ? ['<rootDir>/test/**/*.haproxy-spec.ts'] : []),
+  ],
+};

@@ -1,0 +1,202 @@
+/** The scripts of deploy/pgbackrest on a real server, as docs/operating/backup.md promises. Called for each place where backups may be kept. */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createDatabase, IndexStore, migrate, RedemptionStore } from '#libs/db';
+import { anInitialIndex, eventually } from '#libs/testing';
+import { aKey, aNewRedemption, someLimits } from '../../libs/db/src/redemption/testing/builders.js';
+import { type BackedUpServer } from './backed-up-server.js';
+
+const MINUTES_MS = 120_000;
+
+/** @param start the server, with the operator's repository.conf */
+export function describeContinuousBackups(
+  place: string,
+  start: () => Promise<BackedUpServer>,
+): void {
+  describe(`continuous backups ${place}`, () => {
+    let server: BackedUpServer;
+
+    const marks = (): Promise<string> =>
+      server.ask(`SELECT coalesce(string_agg(name, ',' ORDER BY name), '') FROM mark`);
+    const mark = async (name: string): Promise<void> => {
+      await server.ask(`INSERT INTO mark VALUES ('${name}')`);
+    };
+
+    /** Now, by the server's clock; what is written after it has another time. */
+    async function moment(): Promise<string> {
+      const now = await server.ask(
+        `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+      );
+      await sleep(20);
+      return now;
+    }
+
+    async function fullBackups(): Promise<string[]> {
+      const { out } = await server.script('backups.sh', 'list');
+      return [...out.matchAll(/full backup: (\S+)/g)].map(([, label = '']) => label);
+    }
+
+    /** Runs the schedule until it has made a full backup that is none of these. */
+    async function nextFull(known: readonly string[]): Promise<string> {
+      const schedule = await server.schedule();
+      let found: string | undefined;
+      await eventually(
+        async () => {
+          found = (await fullBackups()).find((label) => !known.includes(label));
+          return found !== undefined;
+        },
+        { withinMs: MINUTES_MS, what: 'a full backup', everyMs: 500 },
+      );
+      await eventually(() => existsSync(server.path('textfiles/backup.prom')));
+      await schedule.stop();
+      return found ?? '';
+    }
+
+    async function restore(...target: readonly string[]): Promise<string> {
+      const files = await server.script('restore.sh', 'files', ...target);
+      expect(files).toMatchObject({ code: 0, err: expect.stringContaining('the files are back') });
+      await server.resume();
+      const finish = await server.script('restore.sh', 'finish');
+      expect(finish).toMatchObject({ code: 0, err: expect.stringContaining('restored. The last') });
+      return files.err;
+    }
+
+    beforeAll(async () => {
+      server = await start();
+      await migrate(server.url);
+      await server.ask('CREATE TABLE public.mark (name text PRIMARY KEY)');
+      const database = await createDatabase({ url: server.url, applicationName: 'test' });
+      await new IndexStore(database).create(anInitialIndex());
+      const store = new RedemptionStore(database);
+      for (const open of [aNewRedemption(), aNewRedemption()])
+        await store.create(open, aKey(), someLimits());
+      await database.close();
+    }, MINUTES_MS);
+    afterAll(() => server.remove());
+
+    it('say that there is none yet', async () => {
+      const list = await server.script('backups.sh', 'list');
+      expect([list.code, list.err]).toEqual([1, 'backups: there is no backup yet.\n']);
+      const { code, err } = await server.script('restore.sh', 'check', '--to', 'latest');
+      expect(err).toContain('there is no backup in the repository: see docs/operating/backup.md');
+      expect(code).toBe(1);
+    });
+
+    it('begin by themselves, and tell Prometheus', async () => {
+      await nextFull([]);
+      const { code, out } = await server.script('backups.sh', 'list');
+      expect(code).toBe(0);
+      expect(out).toMatch(/cipher: aes-256-cbc/);
+      expect(out).toMatch(/Restores may go to any moment since \d{4}-\S+Z\./);
+      expect(out).toMatch(/Archived last: \d{4}-\S+Z, timeline 1/);
+      expect(readFileSync(server.path('textfiles/archive.prom'), 'utf8')).toMatch(
+        /^lowmark_archive_waiting_seconds \d+\n$/,
+      );
+    });
+
+    it.each([
+      ['yesterday', /yesterday is no time in UTC such as/],
+      ['2026-13-01T00:00:00Z', /2026-13-01T00:00:00Z is no time in UTC/],
+      ['2020-01-01T00:00:00Z', /the oldest backup is of \S+: 2020-01-01T00:00:00Z cannot be gone/],
+      ['2199-01-01T00:00:00Z', /2199-01-01T00:00:00Z has not come yet/],
+    ])('cannot be gone back to %s', async (time, why) => {
+      const { code, err } = await server.script('restore.sh', 'check', '--to', time);
+      expect(code).toBe(1);
+      expect(err).toMatch(why);
+    });
+
+    it.each([
+      [['--until', 'latest'], /unknown: --until/],
+      [['--to'], /--to needs a value/],
+      [['--timeline', '1; rm'], /1; rm is no number of a timeline/],
+    ])('refuse the words %j', async (words, why) => {
+      const { code, err } = await server.script('restore.sh', 'check', ...words);
+      expect(code).toBe(1);
+      expect(err).toMatch(why);
+    });
+
+    it('are not restored over a server that runs', async () => {
+      const { code, err } = await server.script('restore.sh', 'files', '--to', 'latest');
+      expect(code).toBe(1);
+      expect(err).toContain('PostgreSQL runs: stop it first.');
+    });
+
+    it('are restored beside the server by the drill, whole', async () => {
+      await mark('drilled');
+      await server.ask('SELECT pg_switch_wal()');
+      const { code, err } = await server.script('drill.sh');
+      expect(err).toMatch(/restored in \d+ s, checked in \d+ s: no damage\./);
+      expect(err).toContain('redemptions: 2, of them open: 2, in attention: 0');
+      expect(code).toBe(0);
+      expect(await marks()).toBe('drilled');
+    });
+
+    it('go back to a moment, and forward again to what that undid', async () => {
+      const known = await fullBackups();
+      const generation = 'SELECT generation FROM staking.index_state';
+      const before = await server.ask(generation);
+      await mark('kept');
+      const time = await moment();
+      await mark('undone');
+      const later = await moment();
+      await mark('later');
+      await server.stop();
+      await restore('--to', time);
+      expect(await marks()).toBe('drilled,kept');
+      // What is cached of the index may be of after that moment.
+      expect(await server.ask(generation)).not.toBe(before);
+      const full = await nextFull(known);
+      await server.stop();
+      await restore('--to', later, '--timeline', '1', '--set', known[0] ?? '');
+      expect(await marks()).toBe('drilled,kept,undone');
+      await nextFull([...known, full]);
+    });
+
+    it('have the last transaction of a server that was killed', async () => {
+      await mark('last');
+      await server.kill();
+      expect(await restore('--to', 'latest')).toMatch(
+        /not all was archived \(in production\): kept/,
+      );
+      expect(await marks()).toContain('last');
+      expect(readdirSync(server.path('repository/kept'))).toHaveLength(1);
+      await nextFull(await fullBackups());
+    });
+
+    it('miss nothing where a second machine receives each commit, and the disk is lost', async () => {
+      const page = readFileSync('docs/operating/backup.md', 'utf8');
+      const [, sql = ''] = /```sql\n(CREATE ROLE lowmark_receiver[\s\S]*?)```/.exec(page) ?? [];
+      const [, receiver = ''] = /```text\npg_receivewal ([\s\S]*?)```/.exec(page) ?? [];
+      // The users of programs are made by `migrate` of the cli.
+      await server.ask('CREATE ROLE lowmark_indexer');
+      for (const statement of sql.replace(/^--.*$/gm, '').split(';')) {
+        if (statement.trim() !== '') await server.ask(statement.replace('…', 'receiver'));
+      }
+      const options = receiver
+        .replace('/srv/lowmark-wal', server.path('received'))
+        .replace('host=db.example', 'password=receiver')
+        .replace(' sslmode=verify-full', '');
+      const words = [...options.matchAll(/'([^']*)'|(\S+)/g)].map((one) => one[1] ?? one[2] ?? '');
+      const received = await server.receive(words);
+      await mark('received');
+      await server.kill();
+      await received.stop();
+      await server.loseDisk();
+      await restore('--to', 'latest');
+      expect(await marks()).toContain('received');
+      expect(await server.ask('SHOW synchronous_standby_names')).toBe('');
+    });
+
+    it('do not pass the drill with a ledger that contradicts itself', async () => {
+      const quietly = 'SET session_replication_role = replica';
+      await server.ask(`${quietly}; DELETE FROM redemption.transition`);
+      await nextFull(await fullBackups());
+      const { code, err } = await server.script('drill.sh');
+      expect(err).toMatch(
+        /redemptions that are not where their history ends: 2[\s\S]*FAILED: the rows/,
+      );
+      expect(code).toBe(1);
+    });
+  });
+}

@@ -1,3 +1,0 @@
-import { describeDatabaseRestart } from './database-restart.support-spec.js';
-
-describeDatabaseRestart(1);

@@ -1,3 +1,0 @@
-import { describeRedemptionRestart } from './redemption-restart.support-spec.js';
-
-describeRedemptionRestart(1);

@@ -1,3 +1,0 @@
-import { describeRollingRestart } from './rolling-restart.support-spec.js';
-
-describeRollingRestart(1);

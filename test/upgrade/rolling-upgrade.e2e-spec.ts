@@ -1,3 +1,0 @@
-import { describeRollingUpgrade } from './rolling-upgrade.support-spec.js';
-
-describeRollingUpgrade(1);

@@ -1,4 +1,4 @@
-export { toQuantity } from './shape/hex.js';
+export { toQuantity, wideQuantity } from './shape/hex.js';
 export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';
 export { lowmarkTokenAbi, lowmarkTokenBytecode } from './abi/lowmark-token.generated.js';
 export { redemptionVaultAbi, redemptionVaultBytecode } from './abi/redemption-vault.generated.js';

@@ -293,9 +293,8 @@ describe('without EVIDENCE_KEY', () => {
       `npm run --silent cli -- redemption set-partner-tx ${id} TRANSACTION`,
     );
     const body = { action: 'set-partner-tx', version, given: 'tx-1' };
-    expect(await refusalOf(visitor.post(`${path}/actions`, body))).toBe('503 SETTING_MISSING');
-    expect(await refusalOf(visitor.get('/api/operate/unsealed-redemptions'))).toBe(
-      '503 SETTING_MISSING',
-    );
+    const missing = '503 SETTING_MISSING';
+    expect(await refusalOf(visitor.post(`${path}/actions`, body))).toBe(missing);
+    expect(await refusalOf(visitor.get('/api/operate/unsealed-redemptions'))).toBe(missing);
   });
 });

@@ -24,13 +24,9 @@ const home = createRoute({
 
 /** A page at a path under a parent: the component of that name in its module. */
 function pagesOf<Parent extends AnyRoute>(parent: Parent) {
-  return <
-    Path extends string,
-    Module extends Record<string, unknown>,
-    Name extends keyof Module & string,
-  >(
+  return <Path extends string, Module extends Record<string, unknown>>(
     path: Path,
-    name: Name,
+    name: keyof Module & string,
     load: () => Promise<Module>,
   ) => createRoute({ getParentRoute: () => parent, path, component: lazyPage(load, name) });
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Dialog } from './dialog';
 import { Problem } from '../shared/loaded';
 import { texts } from './texts';
+
 interface ConfirmDialogProps {
   readonly title: string;
   /** Of the button that does it. Default: the title. */
@@ -15,7 +16,7 @@ interface ConfirmDialogProps {
   readonly action: {
     readonly isPending: boolean;
     readonly error: Error | null;
-    mutate(this: void): void;
+    readonly mutate: () => void;
   };
   readonly isReady?: boolean;
   readonly onClose: () => void;

@@ -1,5 +1,5 @@
 import { Button, Group, Stack } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../api/query-client';
 import { ApiProblem } from '../api/api-problem';
@@ -27,7 +27,6 @@ export function CredentialsPage() {
   const standing = useStanding();
   const [action, setAction] = useState<Action>();
   const [issued, setIssued] = useState<Issued>();
-  const client = useQueryClient();
   const changed = async () => {
     setAction(undefined);
     await refresh(...STANDING_KEY);

@@ -1,5 +1,5 @@
 import { Button, Card, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { refresh } from '../api/query-client';
 import { consoleApi } from '../api/console-client';
@@ -91,7 +91,6 @@ function ownName({ name, subject }: Standing['members'][number]): string {
 }
 
 function Members({ members }: Pick<Standing, 'members'>) {
-  const client = useQueryClient();
   const [leaving, setLeaving] = useState<Standing['members'][number]>();
   const close = () => setLeaving(undefined);
   const withdraw = useMutation({

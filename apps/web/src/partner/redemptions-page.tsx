@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../api/query-client';
 import { Dialog } from '../desk/dialog';
@@ -162,7 +162,6 @@ interface ConfirmationProps extends Pick<History, 'redemption' | 'confirmation'>
 }
 
 function Confirmation({ redemption: { id, state }, confirmation, sent }: ConfirmationProps) {
-  const client = useQueryClient();
   const again = useMutation({
     mutationFn: () =>
       consoleApi.POST('/api/partner/redemptions/{id}/confirmation', { params: { path: { id } } }),

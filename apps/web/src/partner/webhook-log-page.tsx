@@ -1,5 +1,4 @@
 import { Button, Group } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { refresh } from '../api/query-client';
@@ -75,7 +74,6 @@ function Log({ webhook: { id, url } }: { readonly webhook: Webhook }) {
   });
   const [shown, setShown] = useState<string>();
   const [isReplaying, setReplaying] = useState(false);
-  const client = useQueryClient();
   const replayed = () => void refresh(...WEBHOOKS_KEY, id);
   const filters = state.chosen === undefined ? {} : { state: state.chosen };
   return (

@@ -1,5 +1,5 @@
 import { Button, Group } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../../api/query-client';
 import { Dialog, HELD } from '../../desk/dialog';
@@ -76,7 +76,6 @@ function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => v
 }
 
 function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const [request] = useState(newRequest);
   const add = useMutation({
@@ -118,7 +117,6 @@ interface RevokeDialogProps {
 }
 
 function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: RevokeDialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const revoke = useMutation({
     mutationFn: () =>

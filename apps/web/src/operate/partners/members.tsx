@@ -1,5 +1,5 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { refresh } from '../../api/query-client';
 import { Dialog, HELD } from '../../desk/dialog';
@@ -92,7 +92,6 @@ interface DialogProps {
 }
 
 function InviteDialog({ partner, onClose }: DialogProps) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const [note, setNote] = useState('');
   // As the server counts: an emoji may be two units of the browser.
@@ -158,7 +157,6 @@ function refusalOf(error: unknown): unknown {
 }
 
 function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly member: Member }) {
-  const queries = useQueryClient();
   const consequenceOf = useConsequences();
   const remove = useMutation({
     mutationFn: () =>

@@ -35,7 +35,10 @@ it('the commands of the page agree', async () => {
       ...{ DAY: dayText(last.day), STAKING_API: api.url, REGISTRY, ROOT: last.root },
     };
     const said: string[] = [];
-    for (const { code } of VERIFY_BLOCKS) {
+    const [get, ...commands] = VERIFY_BLOCKS;
+    const got = await verify.type(get?.code ?? '', variables);
+    expect(got).toMatchObject({ status: 0, out: expect.stringContaining('added @lowmark/verify') });
+    for (const { code } of commands) {
       const { status, out, err } = await verify.type(code, variables);
       // Progress goes to the error stream.
       expect({ code, status, err }).toEqual({ code, status: 0, err: expect.any(String) });

@@ -80,6 +80,20 @@ describe('a lane', () => {
     expect(messageId(first.id)).toMatch(/^msg_[0-9a-f]{32}$/);
   });
 
+  it('sends canonical JSON, whatever form the event is stored in, and the log shows it', async () => {
+    await admin.query({
+      text: `INSERT INTO webhooks.event (subscription, type, order_key, payload)
+        SELECT $1, 'redemption.initial', 'w', jsonb_build_object('type', 'x', 'data', jsonb_build_object('tier', 2, 'amount', '1.50'))::text`,
+      values: [one.id],
+    });
+    const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];
+    const sent = '{"data":{"amount":"1.50","tier":2},"type":"x"}';
+    expect(first.payload).toBe(sent);
+    const [again] = (await lease()) as [DueEvent];
+    expect(again.payload).toBe(sent);
+    expect((await WebhookLog.ofAll(admin).event(one.id, first.id))?.payload).toBe(sent);
+  });
+
   it('of a holder who died goes on with the same event', async () => {
     await add('w', 2);
     const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];

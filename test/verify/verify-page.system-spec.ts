@@ -32,7 +32,7 @@ it('the commands of the page agree', async () => {
     const variables = {
       ...{ LOWMARK_RPC_URL: rpc.url, LOWMARK_API_KEY: apiKey, LOWMARK_SHARED_SECRET: sharedSecret },
       ...{ STAKE_CONTRACT: contracts.staking, FIRST_BLOCK: String(contracts.startBlock) },
-      ...{ DAY: dayText(last.day), STAKING_API: api.url, REGISTRY, ROOT: last.root },
+      ...{ DAY: dayText(last.day), STAKING_URL: api.url, REGISTRY, ROOT: last.root },
     };
     const said: string[] = [];
     const [get, ...commands] = VERIFY_BLOCKS;

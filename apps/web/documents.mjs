@@ -40,7 +40,7 @@ export const documents = {
 
 function documentOf(built, { main, files, data }) {
   const style = readFileSync(SHELL_CSS, 'utf8').replaceAll(/\/\*.*?\*\/|\n\s*/gs, '');
-  // No style sheet keeps the shell from being painted: the first script makes them apply, see `src/shell/style-sheets.ts`.
+  // No style sheet keeps the shell from being painted: the first script makes them apply, see `src/main.tsx`.
   const sheets = new Set(files.css.map((css) => `/${css}`));
   const document = built.replaceAll(
     /\s*<link rel="stylesheet"[^>]*href="([^"]*)"[^>]*>/g,

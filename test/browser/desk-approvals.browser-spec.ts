@@ -1,54 +1,28 @@
 /** Two operators, each with a browser: the one asks, the other decides, and it is done once. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
+import { expect, it } from '@jest/globals';
 import {
-  type Account,
   ADMIN,
   OPERATOR,
   VIEWER,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
 const REASON = '<b>Their mail of Monday</b> says so.';
 /** Above the set value, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
-let bench: DeskBench;
-let browser: Browser;
-const visits: DeskVisit[] = [];
-beforeAll(async () => {
-  bench = await DeskBench.start({ APPROVAL_ABOVE_USD: '1000' });
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  for (const { context, faults } of visits.splice(0)) {
-    await context.close();
-    expect(faults).toEqual([]);
-  }
-});
-
-async function visitOf(account: Account): Promise<DeskVisit> {
-  const visit = await DeskVisit.open(browser, bench.console);
-  visits.push(visit);
-  await visit.signedInAs(await bench.console.signedIn(account));
-  return visit;
-}
+const desk = useDesk(() => DeskBench.start({ APPROVAL_ABOVE_USD: '1000' }));
 
 /** A redemption of 5,000 USD whose action waits for a second operator, as one browser has asked for it. */
 async function asked(name: string): Promise<{ readonly id: string; readonly first: DeskVisit }> {
-  const partner = await bench.game(name);
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved', { usdAmount: USD });
-  const first = await visitOf(OPERATOR);
+  const partner = await desk.bench.game(name);
+  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+    usdAmount: USD,
+  });
+  const first = await desk.operator(OPERATOR);
   await first.goto(`/operate/redemptions/${id}`);
   await first.press(ACTION);
   await first.dialog(ACTION).getByLabel('Reason').fill(REASON);
@@ -60,7 +34,10 @@ async function asked(name: string): Promise<{ readonly id: string; readonly firs
 const request = ({ page }: DeskVisit, id: string) =>
   page.getByRole('region', { name: 'redemption resolve' }).filter({ hasText: id });
 const actionsOn = async (id: string) => {
-  const { rows } = await bench.console.database.pool.query<{ actor: string; arguments: object }>(
+  const { rows } = await desk.bench.console.database.pool.query<{
+    actor: string;
+    arguments: object;
+  }>(
     `SELECT actor, arguments FROM redemption.audit WHERE redemption_id = $1 AND command = 'redemption resolve'`,
     [id],
   );
@@ -76,8 +53,8 @@ it('the own request cannot be approved; another operator’s approval does it, o
   expect(await actionsOn(id)).toEqual([]);
 
   // The same request in two windows of the second operator: the later one comes too late.
-  const second = await visitOf(ADMIN);
-  const late = await visitOf(ADMIN);
+  const second = await desk.operator(ADMIN);
+  const late = await desk.operator(ADMIN);
   for (const visit of [second, late]) await visit.goto('/operate/approvals');
   await request(late, id).getByRole('button', approve).waitFor();
   await late.page.route('**/api/operate/approvals?*', (route) => route.abort());
@@ -105,7 +82,7 @@ it('who asked can take it back, and then nothing is done', async () => {
   await first.goto('/operate/approvals');
   await first.press('Take it back', request(first, id));
   await request(first, id).waitFor({ state: 'detached' });
-  const second = await visitOf(ADMIN);
+  const second = await desk.operator(ADMIN);
   await second.goto('/operate/approvals');
   await second.page.getByText('All', { exact: true }).click();
   await request(second, id).getByText('withdrawn', { exact: true }).waitFor();
@@ -114,7 +91,7 @@ it('who asked can take it back, and then nothing is done', async () => {
 
 it('another operator can refuse', async () => {
   const { id } = await asked('Refused');
-  const second = await visitOf(ADMIN);
+  const second = await desk.operator(ADMIN);
   await second.goto('/operate/approvals');
   await request(second, id).getByText(REASON).waitFor();
   await second.press('Refuse', request(second, id));
@@ -124,7 +101,7 @@ it('another operator can refuse', async () => {
 
 it('a viewer sees what waits, and can decide nothing', async () => {
   const { id } = await asked('Seen');
-  const viewer = await visitOf(VIEWER);
+  const viewer = await desk.operator(VIEWER);
   await viewer.goto('/operate/approvals');
   const buttons = request(viewer, id).getByRole('button');
   await buttons.first().waitFor();
@@ -135,8 +112,8 @@ it('a viewer sees what waits, and can decide nothing', async () => {
 });
 
 it('a higher budget of a partner waits too, with its reason', async () => {
-  const partner = await bench.game('Budgeted');
-  const first = await visitOf(ADMIN);
+  const partner = await desk.bench.game('Budgeted');
+  const first = await desk.operator(ADMIN);
   await first.goto(`/operate/partners/${partner}`);
   await first.press('Change');
   const form = first.page.getByRole('dialog');
@@ -158,8 +135,8 @@ it('a higher budget of a partner waits too, with its reason', async () => {
 });
 
 it('a lower one is set at once, without a reason', async () => {
-  const partner = await bench.game('Cut');
-  const first = await visitOf(ADMIN);
+  const partner = await desk.bench.game('Cut');
+  const first = await desk.operator(ADMIN);
   await first.goto(`/operate/partners/${partner}`);
   await first.press('Change');
   const form = first.page.getByRole('dialog');
@@ -178,9 +155,9 @@ it('a lower one is set at once, without a reason', async () => {
 });
 
 it('the end of a pause asks for a reason, and waits with it', async () => {
-  const partner = await bench.game('Resumed');
-  expect((await bench.cli('partner', 'pause', 'Resumed', '--as', 'mia')).code).toBe(0);
-  const first = await visitOf(OPERATOR);
+  const partner = await desk.bench.game('Resumed');
+  expect((await desk.bench.cli('partner', 'pause', 'Resumed', '--as', 'mia')).code).toBe(0);
+  const first = await desk.operator(OPERATOR);
   await first.goto(`/operate/partners/${partner}`);
   await first.press('Resume');
   const dialog = first.dialog('Resume');
@@ -195,7 +172,7 @@ it('the end of a pause asks for a reason, and waits with it', async () => {
   await first.page.getByText('It waits for a second operator').waitFor();
   await first.page.getByText('paused', { exact: true }).waitFor();
 
-  const second = await visitOf(ADMIN);
+  const second = await desk.operator(ADMIN);
   await second.goto('/operate/approvals');
   const card = second.page.getByRole('region', { name: 'partner resume' });
   await card.getByText(REASON).waitFor();
@@ -208,9 +185,9 @@ it('the end of a pause asks for a reason, and waits with it', async () => {
 });
 
 it('so does adoption, which changes nothing until then', async () => {
-  const partner = await bench.game('Vouched');
-  const { id } = await bench.stored(partner, 'deducted');
-  const first = await visitOf(ADMIN);
+  const partner = await desk.bench.game('Vouched');
+  const { id } = await desk.bench.stored(partner, 'deducted');
+  const first = await desk.operator(ADMIN);
   await first.goto('/operate/adoption');
   await first.page.getByRole('link', { name: id }).waitFor();
   await first.page.getByRole('button', { name: /^Adopt / }).click();

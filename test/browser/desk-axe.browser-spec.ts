@@ -1,36 +1,27 @@
 /** Every page of operators and partners, as the router has them, by axe: narrow and wide, light and dark. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
+import { beforeAll, expect, it } from '@jest/globals';
 import { ReplayStore, SubscriptionStore } from '#libs/db';
-import { EVIDENCE_KEY, startBrowser } from '#libs/testing';
+import { EVIDENCE_KEY } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
-import {
-  type Account,
-  ADMIN,
-  anAccount,
-} from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { seedClaims, seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedCalls, seedRequests } from './desk-rows.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 /** Some twenty pages, each in four looks. */
 const PATIENCE_MS = 300_000;
 const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
 
-let bench: PartnerBench;
-let browser: Browser;
+const desk = useDesk(() => PartnerBench.start({ EVIDENCE_KEY, API_URL: 'http://127.0.0.1:1' }));
 let visit: DeskVisit;
 /** What stands in the paths of the router. */
 let places: Readonly<Record<string, string>>;
-let member: Account;
 beforeAll(async () => {
-  bench = await PartnerBench.start({ EVIDENCE_KEY, API_URL: 'http://127.0.0.1:1' });
-  browser = await startBrowser();
-  const { database, clock } = bench.console;
-  const { id: partner, prefix: keyPrefix } = bench.acme;
-  await bench.console.partner(NAME);
+  const { database, clock } = desk.bench.console;
+  const { id: partner, prefix: keyPrefix } = desk.bench.acme;
+  await desk.bench.console.partner(NAME);
   const { id: redemption } = await aStored(database, partner, 'attention: deduction-unresolved');
   await aStored(database, partner, 'claimed');
   await aStored(database, partner, 'deducted');
@@ -38,26 +29,14 @@ beforeAll(async () => {
   await seedRequests(database, { keyPrefix, hours: 30 });
   await seedClaims(database, clock.nowMs());
   await seedLog(database, partner, 60);
-  await bench.console.invitation(partner);
-  member = anAccount();
+  await desk.bench.console.invitation(partner);
   const webhook = await aWebhook(partner);
   places = { partner, redemption, webhook, wallet: WALLET, page: 'why-does-my-signature-fail' };
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
 });
 
 /** With an event in its log. */
 async function aWebhook(partner: string): Promise<string> {
-  const { database } = bench.console;
+  const { database } = desk.bench.console;
   const [id, rule] = [randomUUID(), undefined];
   const terms = { url: 'https://hooks.example/lowmark', topics: ['redemption.*'], rule } as const;
   const audit = { actor: 'operator:test', note: { command: 'test', outcome: 'done' } } as const;
@@ -66,15 +45,6 @@ async function aWebhook(partner: string): Promise<string> {
   const test = { id, type: 'webhook.test', payload: '{}' };
   await new ReplayStore(database).addTest(partner, test, audit);
   return id;
-}
-
-async function open(account: Account): Promise<void> {
-  visit = await DeskVisit.open(browser, bench.console);
-  const wish =
-    account === ADMIN
-      ? ({ kind: 'operator' } as const)
-      : { kind: 'partner' as const, invitation: await bench.console.invitation(bench.acme.id) };
-  await visit.signedInAs(await bench.console.signedIn(account, wish));
 }
 
 /** All that the router has under an area, with a real thing in the place of each parameter. */
@@ -103,7 +73,7 @@ async function faultsOf(paths: readonly string[]): Promise<string[]> {
 it(
   'no page of operators has a serious fault',
   async () => {
-    await open(ADMIN);
+    visit = await desk.operator();
     const pages = await pagesOf('/operate');
     expect(pages.length).toBeGreaterThan(12);
     expect(await faultsOf(pages)).toEqual([]);
@@ -118,7 +88,7 @@ it(
 it(
   'no page of partners has one',
   async () => {
-    await open(member);
+    visit = await desk.member(desk.bench.acme.id);
     const pages = await pagesOf('/partner');
     expect(pages.length).toBeGreaterThan(12);
     expect(await faultsOf(pages)).toEqual([]);
@@ -129,8 +99,8 @@ it(
 it(
   'no form that is open over a page has one, nor the sign-in above it',
   async () => {
-    await open(ADMIN);
-    const partner = `/operate/partners/${bench.acme.id}`;
+    visit = await desk.operator();
+    const partner = `/operate/partners/${desk.bench.acme.id}`;
     const forms = [
       ['/operate/partners', 'New partner'],
       [partner, 'Change'],
@@ -148,7 +118,7 @@ it(
       await visit.page.getByRole('dialog').getByRole('button').first().waitFor();
       await add(name);
     }
-    bench.console.clock.advance(6 * 60_000);
+    desk.bench.console.clock.advance(6 * 60_000);
     await visit.goto('/operate/partners');
     await visit.press('New partner');
     await visit.dialog('New partner').getByLabel('Name').fill('Fresh');

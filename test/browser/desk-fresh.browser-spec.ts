@@ -1,47 +1,30 @@
 /** What needs a fresh sign-in asks for it in the page: the form stays as it is, and the action goes on. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
+import { expect, it } from '@jest/globals';
 import {
   type Account,
   ADMIN,
   anAccount,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 const MINUTE = 60_000;
 const SIGN = `Sign in with ${WALLET_NAME}`;
 const AGAIN = 'Sign in again';
 
-let bench: DeskBench;
-let browser: Browser;
+const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
-beforeAll(async () => {
-  bench = await DeskBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
-});
 
 /** A browser with a session whose sign-in was ten minutes ago. */
 async function signedInBefore(
   account: Account,
   wish: { kind: 'operator' } | { kind: 'partner'; invitation: string } = { kind: 'operator' },
 ): Promise<void> {
-  bench.console.clock.set(Date.now() - 10 * MINUTE);
-  const visitor = await bench.console.signedIn(account, wish);
-  bench.console.clock.set(Date.now());
-  visit = await DeskVisit.open(browser, bench.console, account);
+  desk.bench.console.clock.set(Date.now() - 10 * MINUTE);
+  const visitor = await desk.bench.console.signedIn(account, wish);
+  desk.bench.console.clock.set(Date.now());
+  visit = await desk.open(account);
   await visit.signedInAs(visitor);
 }
 
@@ -57,7 +40,7 @@ async function create(name: string): Promise<void> {
 }
 
 async function partners(name: string): Promise<{ name: string; rate: number }[]> {
-  const { rows } = await bench.console.database.pool.query<{ name: string; rate: number }>(
+  const { rows } = await desk.bench.console.database.pool.query<{ name: string; rate: number }>(
     'SELECT name, rate FROM partners.partner WHERE name = $1',
     [name],
   );
@@ -95,9 +78,9 @@ it('left with Escape, the form is still there, and can be sent again', async () 
 });
 
 it('by the organisation, in a window that closes itself; the callback secret stays in the form', async () => {
-  bench.console.issuer.groups.set('ann', ['ops']);
-  const id = await bench.game('By OIDC');
-  visit = await DeskVisit.open(browser, bench.console);
+  desk.bench.console.issuer.groups.set('ann', ['ops']);
+  const id = await desk.bench.game('By OIDC');
+  visit = await desk.open();
   const { page } = visit;
   const signInAtIssuer = async (at = page): Promise<void> => {
     await at.locator('input[name=login]').fill('ann');
@@ -108,12 +91,12 @@ it('by the organisation, in a window that closes itself; the callback secret sta
   await visit.press('Sign in with your organisation');
   await signInAtIssuer();
   await visit.heading('By OIDC');
-  bench.console.clock.advance(6 * MINUTE);
+  desk.bench.console.clock.advance(6 * MINUTE);
   await visit.press('Change');
   const form = visit.dialog('Terms and callback');
   await form.getByLabel('Callback secret', { exact: true }).fill('another-secret-of-the-game');
   await visit.press('Set', form);
-  bench.console.clock.set(Date.now());
+  desk.bench.console.clock.set(Date.now());
   const opened = page.waitForEvent('popup');
   await visit.press('Sign in with your organisation', visit.dialog(AGAIN));
   const popup = await opened;
@@ -121,18 +104,18 @@ it('by the organisation, in a window that closes itself; the callback secret sta
   await signInAtIssuer(popup);
   await closed;
   await form.waitFor({ state: 'detached' });
-  const [row] = await bench.audit();
+  const [row] = await desk.bench.audit();
   expect(row).toMatchObject({ command: 'partner set', partner: id, outcome: 'done' });
   const stored = 'JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state])';
   expect(await page.evaluate(stored)).not.toContain('another-secret');
 });
 
 it('by a link in another window of the browser', async () => {
-  const id = await bench.game('By link');
-  visit = await DeskVisit.open(browser, bench.console);
-  const { clock } = bench.console;
+  const id = await desk.bench.game('By link');
+  visit = await desk.open();
+  const { clock } = desk.bench.console;
   clock.set(Date.now() - 10 * MINUTE);
-  await visit.goto(`/sign-in/link#${await bench.console.link()}`);
+  await visit.goto(`/sign-in/link#${await desk.bench.console.link()}`);
   await visit.heading('Overview');
   clock.set(Date.now());
   await visit.goto(`/operate/partners/${id}`);
@@ -141,18 +124,18 @@ it('by a link in another window of the browser', async () => {
   await visit.press('I have signed in in another window', visit.dialog(AGAIN));
   await visit.page.getByText('still older than five minutes').waitFor();
   const other = await visit.context.newPage();
-  await other.goto(`${visit.origin}/sign-in/link#${await bench.console.link()}`);
+  await other.goto(`${visit.origin}/sign-in/link#${await desk.bench.console.link()}`);
   await other.getByRole('heading', { name: 'Overview' }).waitFor();
   await visit.press('I have signed in in another window', visit.dialog(AGAIN));
   await visit.page.getByLabel('Shared secret', { exact: true }).waitFor();
 });
 
 it('as another person: nothing is done before it is looked at again', async () => {
-  bench.console.clock.set(Date.now() - 10 * MINUTE);
-  visit = await DeskVisit.open(browser, bench.console, ADMIN);
-  await visit.goto(`/sign-in/link#${await bench.console.link()}`);
+  desk.bench.console.clock.set(Date.now() - 10 * MINUTE);
+  visit = await desk.open(ADMIN);
+  await visit.goto(`/sign-in/link#${await desk.bench.console.link()}`);
   await visit.heading('Overview');
-  bench.console.clock.set(Date.now());
+  desk.bench.console.clock.set(Date.now());
   await create('Of another person');
   await visit.press(SIGN, visit.dialog(AGAIN));
   await visit.page.getByText(/^You are signed in as 0x.* now\./).waitFor();
@@ -166,8 +149,8 @@ it('as another person: nothing is done before it is looked at again', async () =
 });
 
 it('an action on a redemption keeps its note', async () => {
-  const partner = await bench.game('Acts');
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
+  const partner = await desk.bench.game('Acts');
+  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
   await signedInBefore(ADMIN);
   await visit.goto(`/operate/redemptions/${id}`);
   const title = 'Give the partner’s transaction id';
@@ -177,15 +160,15 @@ it('an action on a redemption keeps its note', async () => {
   await visit.press(title, form);
   await visit.press(SIGN, visit.dialog(AGAIN));
   await form.waitFor({ state: 'detached' });
-  const [row] = await bench.audit();
+  const [row] = await desk.bench.audit();
   expect(row).toMatchObject({ command: 'redemption set-partner-tx', redemption_id: id });
   expect(JSON.stringify(row?.arguments)).toContain('tx-of-the-game');
 });
 
 it('a member of a partner replaces a credential', async () => {
-  const id = await bench.game('Members');
+  const id = await desk.bench.game('Members');
   const account = anAccount();
-  const invitation = await bench.console.invitation(id);
+  const invitation = await desk.bench.console.invitation(id);
   await signedInBefore(account, { kind: 'partner', invitation });
   await visit.goto('/partner/credentials');
   await visit.press('Replace');
@@ -195,7 +178,7 @@ it('a member of a partner replaces a credential', async () => {
   await visit.press('Replace', form);
   await visit.press(SIGN, visit.dialog(AGAIN));
   await visit.page.getByRole('region', { name: 'X-API-KEY' }).waitFor();
-  const { rows } = await bench.console.database.pool.query<{ days: number }>(
+  const { rows } = await desk.bench.console.database.pool.query<{ days: number }>(
     'SELECT round(extract(epoch FROM ends_at - now()) / 86400)::int AS days FROM partners.credential WHERE partner_id = $1 AND ends_at IS NOT NULL',
     [id],
   );

@@ -1,45 +1,17 @@
 /** What the pages of partners and operators keep: the focus of the keyboard, and what was typed. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Locator } from 'playwright-core';
-import { eventually, startBrowser } from '#libs/testing';
-import { ADMIN, anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { describe, expect, it } from '@jest/globals';
+import { type Locator } from 'playwright-core';
+import { eventually } from '#libs/testing';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;
 
-let bench: PartnerBench;
-let browser: Browser;
+const desk = useDesk(() => PartnerBench.start());
 let visit: DeskVisit;
-beforeAll(async () => {
-  bench = await PartnerBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
-});
-
-/** A member of a partner, whose wallet is in the browser. */
-async function member(account = anAccount()) {
-  visit = await DeskVisit.open(browser, bench.console, account);
-  const invitation = await bench.console.invitation(bench.acme.id);
-  await visit.signedInAs(await bench.console.signedIn(account, { kind: 'partner', invitation }));
-}
-
-async function admin(): Promise<void> {
-  visit = await DeskVisit.open(browser, bench.console);
-  await visit.signedInAs(await bench.console.signedIn(ADMIN));
-}
 
 const box = (name: string) => visit.page.getByRole('textbox', { name, exact: true });
 const focused = () =>
@@ -60,7 +32,7 @@ async function enter(name: string, of: Locator = visit.page.locator('body')): Pr
 
 describe('by keyboard', () => {
   it('the focus is back at what opened a dialog, or at the heading where that is gone', async () => {
-    await member();
+    visit = await desk.member(desk.bench.acme.id);
     await visit.goto('/partner/credentials');
     await enter('Replace');
     await visit.dialog('Replace').waitFor();
@@ -78,16 +50,18 @@ describe('by keyboard', () => {
   });
 
   it('so is it for what is shown of a row, and for an operator', async () => {
-    await seedRequests(bench.console.database, { keyPrefix: bench.acme.prefix, hours: 1 });
-    await member();
+    await seedRequests(desk.bench.console.database, {
+      keyPrefix: desk.bench.acme.prefix,
+      hours: 1,
+    });
+    visit = await desk.member(desk.bench.acme.id);
     await visit.goto('/partner/requests');
     await visit.page.getByText(/refused with 401 is never here/).waitFor();
     await enter('Show');
     await visit.dialog('Request').waitFor();
     await visit.page.keyboard.press('Escape');
     await hasFocus('BUTTON Show');
-    await visit.context.close();
-    await admin();
+    visit = await desk.operator();
     await visit.goto('/operate/partners');
     await enter('New partner');
     await visit.dialog('New partner').waitFor();
@@ -97,7 +71,7 @@ describe('by keyboard', () => {
 });
 
 it('the snapshot explorer has what was typed after a sign-in', async () => {
-  await member();
+  visit = await desk.member(desk.bench.acme.id);
   await visit.goto('/partner/snapshot');
   await box('walletAddress').fill(WALLET);
   await box('lastDays').fill('30');
@@ -111,11 +85,11 @@ it('the snapshot explorer has what was typed after a sign-in', async () => {
 });
 
 it('the sign-in of an operator by a link names the operator in the command for another one', async () => {
-  visit = await DeskVisit.open(browser, bench.console);
-  bench.console.clock.set(Date.now() - 600_000);
-  await visit.goto(`/sign-in/link#${await bench.console.link()}`);
+  visit = await desk.open();
+  desk.bench.console.clock.set(Date.now() - 600_000);
+  await visit.goto(`/sign-in/link#${await desk.bench.console.link()}`);
   await visit.heading('Overview');
-  bench.console.clock.set(Date.now());
+  desk.bench.console.clock.set(Date.now());
   await visit.goto('/operate/partners');
   await visit.press('New partner');
   const dialog = visit.dialog('New partner');
@@ -128,7 +102,7 @@ it('the sign-in of an operator by a link names the operator in the command for a
 });
 
 it('an operator does not lose the key and secret of a new partner by Escape', async () => {
-  await admin();
+  visit = await desk.operator();
   await visit.goto('/operate/partners');
   await visit.press('New partner');
   const dialog = visit.dialog('New partner');

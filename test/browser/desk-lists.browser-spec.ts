@@ -1,43 +1,28 @@
 /** Long lists page by key, and charts have what the tables have. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Locator } from 'playwright-core';
-import { aWallet, startBrowser } from '#libs/testing';
-import { ADMIN, anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Locator } from 'playwright-core';
+import { aWallet } from '#libs/testing';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { seedCalls, seedStakes } from './desk-rows.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const STAKER = aWallet(0x5eed);
 const DAYS = 40;
 /** Of a page. */
 const SIZE = 50;
 
-let bench: DeskBench;
-let browser: Browser;
+const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
 let partner: string;
 beforeAll(async () => {
-  bench = await DeskBench.start();
-  browser = await startBrowser();
   const nowMs = Date.now();
-  partner = await bench.game('Lists <b>');
-  await seedStakes(bench.console.database, { wallet: STAKER, days: DAYS, nowMs });
-  await seedCalls(bench.console.database, { partner, hours: 2 * SIZE + 20, nowMs });
-  await seedLog(bench.console.database, partner, 2 * SIZE + 20);
-  for (let count = 0; count < SIZE + 5; count++) await bench.stored(partner, 'claimed');
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(async () => {
-  bench.console.clock.set(Date.now());
-  visit = await DeskVisit.open(browser, bench.console);
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
+  partner = await desk.bench.game('Lists <b>');
+  await seedStakes(desk.bench.console.database, { wallet: STAKER, days: DAYS, nowMs });
+  await seedCalls(desk.bench.console.database, { partner, hours: 2 * SIZE + 20, nowMs });
+  await seedLog(desk.bench.console.database, partner, 2 * SIZE + 20);
+  for (let count = 0; count < SIZE + 5; count++) await desk.bench.stored(partner, 'claimed');
 });
 
 /** What a list shows, row by row. */
@@ -76,7 +61,7 @@ async function pageThrough(caption: string, total: number): Promise<void> {
 
 /** How many calls to the partner there are, with one outcome or with any. */
 async function calls(outcome?: string): Promise<number> {
-  const { rows } = await bench.console.database.pool.query<{ count: number }>(
+  const { rows } = await desk.bench.console.database.pool.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM redemption.partner_call WHERE partner = $1 AND ($2::text IS NULL OR outcome = $2)',
     [partner, outcome ?? null],
   );
@@ -85,7 +70,7 @@ async function calls(outcome?: string): Promise<number> {
 
 describe('for operators', () => {
   beforeEach(async () => {
-    await visit.signedInAs(await bench.console.signedIn(ADMIN));
+    visit = await desk.operator();
   });
 
   it('the log is paged, and its filter stays by a reload', async () => {
@@ -174,10 +159,7 @@ describe('for operators', () => {
 });
 
 it('for partners: our calls are paged, and their filter stays by a reload', async () => {
-  const account = anAccount();
-  const invitation = await bench.console.invitation(partner);
-  const visitor = await bench.console.signedIn(account, { kind: 'partner', invitation });
-  await visit.signedInAs(visitor);
+  visit = await desk.member(partner);
   await visit.goto('/partner/calls');
   await shown(1);
   await pageThrough('Our calls to you', await calls());

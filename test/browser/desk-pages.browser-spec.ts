@@ -1,40 +1,28 @@
 /** The operators' pages of partners and redemptions, in a browser, against the console and its database. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
+import { beforeEach, expect, it } from '@jest/globals';
+import { type Locator, type Page } from 'playwright-core';
 import { DeskBench } from '../console/desk.support-spec.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
 /** Where the pictures go, for a person to look at. */
 const PICTURES = process.env['SCREENSHOTS'];
 
-let bench: DeskBench;
-let browser: Browser;
-let context: BrowserContext;
+const desk = useDesk(() => DeskBench.start());
+let visit: DeskVisit;
 let page: Page;
-beforeAll(async () => {
-  bench = await DeskBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
 beforeEach(async () => {
-  bench.console.clock.set(Date.now());
-  context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1440, height: 900 } });
-  page = await context.newPage();
-  const token = await bench.console.link();
-  await page.goto(`${bench.console.origin}/sign-in/link#${token}`);
+  visit = await desk.open();
+  ({ page } = visit);
+  await visit.goto(`/sign-in/link#${await desk.bench.console.link()}`);
   await heading('Overview');
 });
-afterEach(() => context.close());
 
-const heading = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
-const press = (name: string, of: Pick<Page, 'getByRole'> = page) =>
-  of.getByRole('button', { name, exact: true }).click();
+const heading = (name: string) => visit.heading(name);
+const press = (name: string, of?: Locator) => visit.press(name, of);
 const dialog = () => page.getByRole('dialog');
 const follow = (name: string) => page.getByRole('link', { name, exact: true }).first().click();
 
@@ -114,9 +102,9 @@ it('a partner is created, rotated, revoked, paused; its secret is shown once', a
 });
 
 it('a stuck redemption is found from the overview in three clicks, and resolved', async () => {
-  const partner = await bench.game('Stuck <b>');
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
-  await page.goto(`${bench.console.origin}/operate`);
+  const partner = await desk.bench.game('Stuck <b>');
+  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+  await visit.goto('/operate');
   await heading('Overview');
   await follow('Redemptions');
   await follow(id);
@@ -131,20 +119,20 @@ it('a stuck redemption is found from the overview in three clicks, and resolved'
 });
 
 it('an action that was decided on an old view is refused with what has changed', async () => {
-  const partner = await bench.game('Stale');
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
-  await page.goto(`${bench.console.origin}/operate/redemptions/${id}`);
+  const partner = await desk.bench.game('Stale');
+  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+  await visit.goto(`/operate/redemptions/${id}`);
   await press('The partner has searched its books: no points were taken');
   const as = ['--as', 'another'];
-  expect((await bench.cli('redemption', 'set-partner-tx', id, 'tx-9', ...as)).code).toBe(0);
+  expect((await desk.bench.cli('redemption', 'set-partner-tx', id, 'tx-9', ...as)).code).toBe(0);
   await press('The partner has searched its books: no points were taken', dialog());
   await dialog().getByText('by operator-set-transaction of operator:another').waitFor();
 });
 
 it('redemptions are searched', async () => {
-  const partner = await bench.game('Searched');
-  const { id, wallet } = await bench.stored(partner, 'claimed');
-  await page.goto(`${bench.console.origin}/operate/redemptions`);
+  const partner = await desk.bench.game('Searched');
+  const { id, wallet } = await desk.bench.stored(partner, 'claimed');
+  await visit.goto('/operate/redemptions');
   await page.getByRole('tab', { name: 'Search' }).click();
   await page.getByLabel('Wallet', { exact: true }).fill(wallet);
   await press('Find');

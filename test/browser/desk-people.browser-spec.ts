@@ -1,53 +1,21 @@
 /** Who may do what: invitations, the viewer, and redemptions that an admin vouches for. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
+import { describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
-import { startBrowser, testEvidence } from '#libs/testing';
+import { testEvidence } from '#libs/testing';
 import {
-  type Account,
   ADMIN,
   anAccount,
   OPERATOR,
   VIEWER,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
+import { useDesk } from './desk.js';
 import { DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 /** Of buttons that change nothing. */
 const LOOKS = ['Skip the menu', 'Ask the chain', 'Details', 'Sign out', 'Show', 'Show all'];
 
-let bench: DeskBench;
-let browser: Browser;
-const visits: DeskVisit[] = [];
-beforeAll(async () => {
-  bench = await DeskBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  for (const { context, faults } of visits.splice(0)) {
-    await context.close();
-    expect(faults).toEqual([]);
-  }
-});
-
-async function opened(account?: Account): Promise<DeskVisit> {
-  const visit = await DeskVisit.open(browser, bench.console, account);
-  visits.push(visit);
-  return visit;
-}
-
-async function operatorAs(account: Account): Promise<DeskVisit> {
-  const visit = await opened();
-  await visit.signedInAs(await bench.console.signedIn(account));
-  return visit;
-}
+const desk = useDesk(() => DeskBench.start());
 
 /** @returns the link, as the dialog shows it */
 async function invite(admin: DeskVisit, partner: string, note: string): Promise<string> {
@@ -63,14 +31,14 @@ async function invite(admin: DeskVisit, partner: string, note: string): Promise<
 
 describe('an invitation', () => {
   it('is accepted once, by a person who is a member from then on, and can be removed', async () => {
-    const partner = await bench.game('Accepted <b>');
-    const admin = await operatorAs(ADMIN);
+    const partner = await desk.bench.game('Accepted <b>');
+    const admin = await desk.operator();
     const url = await invite(admin, partner, 'ann');
-    const ann = await opened(anAccount());
+    const ann = await desk.open(anAccount());
     await ann.page.goto(url);
     await ann.press(`Sign in with ${WALLET_NAME}`);
     await ann.heading('Accepted <b>');
-    const late = await opened(anAccount());
+    const late = await desk.open(anAccount());
     await late.page.goto(url);
     await late.page.getByText('was used, withdrawn or has expired').waitFor();
 
@@ -88,13 +56,13 @@ describe('an invitation', () => {
   });
 
   it('is withdrawn: its link is of no use, and the log says who did it', async () => {
-    const partner = await bench.game('Withdrawn');
-    const admin = await operatorAs(ADMIN);
+    const partner = await desk.bench.game('Withdrawn');
+    const admin = await desk.operator();
     const url = await invite(admin, partner, 'bob');
     await admin.press('Withdraw: bob');
     const invitations = admin.page.getByRole('region', { name: 'Invitations' });
     await invitations.getByRole('cell', { name: 'withdrawn', exact: true }).waitFor();
-    const bob = await opened(anAccount());
+    const bob = await desk.open(anAccount());
     await bob.page.goto(url);
     await bob.page.getByText('was used, withdrawn or has expired').waitFor();
     await admin.goto('/operate/log');
@@ -102,16 +70,16 @@ describe('an invitation', () => {
     await admin.press('Show');
     const row = admin.page.getByRole('row').filter({ hasText: 'Withdrawn' });
     await row.getByRole('cell', { name: 'done', exact: true }).waitFor();
-    const [audit] = await bench.audit();
+    const [audit] = await desk.bench.audit();
     const actor = `operator:${ADMIN.address.toLowerCase()}`;
     expect(audit).toMatchObject({ actor, command: 'partner withdraw-invitation', partner });
   });
 });
 
 it('a viewer sees every page, and no action that could be taken', async () => {
-  const partner = await bench.game('Seen');
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
-  const viewer = await operatorAs(VIEWER);
+  const partner = await desk.bench.game('Seen');
+  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+  const viewer = await desk.operator(VIEWER);
   const enabled = async (path: string): Promise<string[]> => {
     await viewer.goto(path);
     await viewer.page.getByRole('heading', { level: 1 }).waitFor();
@@ -126,7 +94,7 @@ it('a viewer sees every page, and no action that could be taken', async () => {
     expect([path, await enabled(`/operate/${path}`)]).toEqual([path, []]);
   }
   // The same place has actions for those who may.
-  const admin = await operatorAs(ADMIN);
+  const admin = await desk.operator();
   await admin.goto(`/operate/partners/${partner}`);
   for (const name of ['Pause', 'Change', 'Add a credential', 'Invite', 'Ping now']) {
     await admin.page.getByRole('button', { name, exact: true }).waitFor();
@@ -135,25 +103,25 @@ it('a viewer sees every page, and no action that could be taken', async () => {
 
 describe('redemptions without the MAC of the service', () => {
   const isSealed = async (id: string): Promise<boolean> => {
-    const store = new RedemptionStore(bench.console.database, testEvidence());
+    const store = new RedemptionStore(desk.bench.console.database, testEvidence());
     return (await store.get(id as never))?.isSealed === true;
   };
 
   it('are adopted by an admin who has looked at them, as by the command', async () => {
-    const partner = await bench.game('Adopted');
-    const { id } = await bench.stored(partner, 'deducted');
+    const partner = await desk.bench.game('Adopted');
+    const { id } = await desk.bench.stored(partner, 'deducted');
     expect(await isSealed(id)).toBe(false);
-    const operator = await operatorAs(OPERATOR);
+    const operator = await desk.operator(OPERATOR);
     await operator.goto('/operate/adoption');
     await operator.page.getByRole('link', { name: id }).waitFor();
     await operator.page.getByText('Only the role admin may do this.').waitFor();
 
-    const admin = await operatorAs(ADMIN);
+    const admin = await desk.operator();
     await admin.goto('/operate');
     await admin.page.getByRole('link', { name: 'Adoption' }).click();
     await admin.page.getByRole('link', { name: id }).waitFor();
     // It moves on while it is looked at: it stays as it is.
-    const moved = await bench.stored(partner, 'created');
+    const moved = await desk.bench.stored(partner, 'created');
     const adopt = admin.page.getByRole('button', { name: /^Adopt / });
     await adopt.click();
     const dialog = admin.page.getByRole('dialog');
@@ -167,10 +135,10 @@ describe('redemptions without the MAC of the service', () => {
       .getByText(/^Adopted: \d+\./)
       .waitFor();
     expect([await isSealed(id), await isSealed(moved.id)]).toEqual([true, false]);
-    const byPage = (await bench.audit(50)).find((row) => row.redemption_id === id);
+    const byPage = (await desk.bench.audit(50)).find((row) => row.redemption_id === id);
     const actor = `operator:${ADMIN.address.toLowerCase()}`;
-    expect((await bench.cli('redemption', 'adopt', '--yes', '--as', 'mia')).code).toBe(0);
-    const byCommand = (await bench.audit(50)).find((row) => row.redemption_id === moved.id);
+    expect((await desk.bench.cli('redemption', 'adopt', '--yes', '--as', 'mia')).code).toBe(0);
+    const byCommand = (await desk.bench.audit(50)).find((row) => row.redemption_id === moved.id);
     expect(byPage).toEqual({ ...byCommand, actor, redemption_id: id });
     await admin.page.reload();
     await admin.page.getByText('Every open redemption bears the MAC of the service.').waitFor();
@@ -178,7 +146,7 @@ describe('redemptions without the MAC of the service', () => {
 
   it('a console without the key names the setting and the command', async () => {
     const bare = await DeskBench.start({ EVIDENCE_KEY: '' });
-    const visit = await DeskVisit.open(browser, bare.console);
+    const visit = await DeskVisit.open(desk.browser, bare.console);
     try {
       await visit.signedInAs(await bare.console.signedIn(ADMIN));
       await visit.goto('/operate/adoption');

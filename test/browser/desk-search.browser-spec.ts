@@ -1,43 +1,33 @@
 /** What an operator types into the search of redemptions and of partners, and what comes of it. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Locator } from 'playwright-core';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Locator } from 'playwright-core';
 import { type Redemption } from '#libs/domain';
-import { aWallet, startBrowser } from '#libs/testing';
+import { aWallet } from '#libs/testing';
 import { VIEWER } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-let bench: DeskBench;
-let browser: Browser;
+const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
 /** One of each partner. */
 let gold: Redemption;
 let silver: Redemption;
 let hostile: Redemption;
 beforeAll(async () => {
-  bench = await DeskBench.start();
-  browser = await startBrowser();
   const of = async (name: string, wallet: number) =>
-    bench.stored(await bench.game(name), 'claimed', { wallet: aWallet(wallet) });
+    desk.bench.stored(await desk.bench.game(name), 'claimed', { wallet: aWallet(wallet) });
   [gold, silver] = [await of('Golden Game', 1), await of('Silver Game', 2)];
   hostile = await of(MARKUP, 3);
 });
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
 beforeEach(async () => {
-  bench.console.clock.set(Date.now());
-  visit = await DeskVisit.open(browser, bench.console);
-  await visit.signedInAs(await bench.console.signedIn(VIEWER));
+  visit = await desk.operator(VIEWER);
 });
 afterEach(async () => {
   expect(await visit.page.locator('img').count()).toBe(0);
   expect(await visit.page.title()).not.toContain('taken');
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
 });
 
 describe('the search of redemptions', () => {

@@ -1,48 +1,17 @@
 /** What an operator types into the address bar, or is sent by a colleague. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
-import {
-  type Account,
-  ADMIN,
-  anAccount,
-} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { expect, it } from '@jest/globals';
+import { anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { WALLET_NAME } from './desk-visit.js';
 
 const HOSTILE = '<img src=x onerror=alert(1)> אבג';
 
-let bench: DeskBench;
-let browser: Browser;
-const visits: DeskVisit[] = [];
-beforeAll(async () => {
-  bench = await DeskBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  for (const { context, faults } of visits.splice(0)) {
-    await context.close();
-    expect(faults).toEqual([]);
-  }
-});
-
-async function opened(account: Account = ADMIN): Promise<DeskVisit> {
-  const visit = await DeskVisit.open(browser, bench.console);
-  visits.push(visit);
-  await visit.signedInAs(await bench.console.signedIn(account));
-  return visit;
-}
+const desk = useDesk(() => DeskBench.start());
 
 it('the name of a partner leads to the partner, and one that there is not to the list', async () => {
-  const partner = await bench.game(HOSTILE);
-  const visit = await opened();
+  const partner = await desk.bench.game(HOSTILE);
+  const visit = await desk.operator();
   await visit.goto(`/operate/partners/${encodeURIComponent(HOSTILE)}`);
   await visit.heading(HOSTILE);
   expect(new URL(visit.page.url()).pathname).toBe(`/operate/partners/${partner}`);
@@ -54,7 +23,7 @@ it('the name of a partner leads to the partner, and one that there is not to the
 });
 
 it('what is no wallet is said once, without what cannot help', async () => {
-  const visit = await opened();
+  const visit = await desk.operator();
   await visit.goto('/operate/wallets/foo');
   await visit.page.getByText('This is no address').waitFor();
   expect(await visit.page.getByRole('alert').count()).toBe(1);
@@ -64,9 +33,9 @@ it('what is no wallet is said once, without what cannot help', async () => {
 });
 
 it('a search of redemptions is in the address, which shows the same to another', async () => {
-  const partner = await bench.game('Sent');
-  const { id } = await bench.stored(partner, 'claimed');
-  const visit = await opened();
+  const partner = await desk.bench.game('Sent');
+  const { id } = await desk.bench.stored(partner, 'claimed');
+  const visit = await desk.operator();
   await visit.goto('/operate/redemptions');
   await visit.page.getByRole('tab', { name: 'Search' }).click();
   await visit.page.getByLabel('Id or its beginning').fill('xyz');
@@ -78,7 +47,7 @@ it('a search of redemptions is in the address, which shows the same to another',
   await visit.press('Find');
   await visit.page.waitForURL(/state=claimed/);
 
-  const other = await opened();
+  const other = await desk.operator();
   await other.page.goto(visit.page.url());
   await other.page.getByRole('link', { name: id }).waitFor();
   expect(await other.page.getByLabel('Id or its beginning').inputValue()).toBe(id.slice(0, 13));
@@ -88,8 +57,8 @@ it('a search of redemptions is in the address, which shows the same to another',
 });
 
 it('for whom an invitation is may be 200 characters of any size, and no more', async () => {
-  const visit = await opened();
-  await visit.goto(`/operate/partners/${await bench.game('Emoji')}`);
+  const visit = await desk.operator();
+  await visit.goto(`/operate/partners/${await desk.bench.game('Emoji')}`);
   await visit.press('Invite');
   const dialog = visit.dialog('Invite');
   const note = dialog.getByRole('textbox', { name: 'Whom it is for' });
@@ -107,8 +76,7 @@ it('for whom an invitation is may be 200 characters of any size, and no more', a
 
 it('a wallet that is no operator’s is told which account it is, and where operators are listed', async () => {
   const stranger = anAccount();
-  const visit = await DeskVisit.open(browser, bench.console, stranger);
-  visits.push(visit);
+  const visit = await desk.open(stranger);
   await visit.goto('/operate/sign-in');
   await visit.press(`Sign in with ${WALLET_NAME}`);
   const alert = visit.page.getByRole('alert');

@@ -1,71 +1,45 @@
 /** What an operator sees who is new to the pages: links, what is shown once, what is down, and what waits for a second one. */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Locator } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
-import {
-  type Account,
-  ADMIN,
-  OPERATOR,
-} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { type Locator } from 'playwright-core';
+import { OPERATOR } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { seedIndex } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
 /** Above the set value, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
 let indexer: Server;
-let bench: DeskBench;
-let browser: Browser;
-const visits: DeskVisit[] = [];
-beforeAll(async () => {
+const desk = useDesk(startBench);
+afterAll(() => {
+  if (indexer.listening) indexer.close();
+});
+
+/** With an indexer that answers. */
+async function startBench(): Promise<DeskBench> {
   indexer = createServer((_, answer) => {
     answer.setHeader('content-type', 'application/json');
     answer.end(JSON.stringify({ status: 'ready', checks: {} }));
   });
   await new Promise<void>((done) => indexer.listen(0, '127.0.0.1', done));
   const { port } = indexer.address() as AddressInfo;
-  bench = await DeskBench.start({
-    INDEXER_URL: `http://127.0.0.1:${port}`,
-    APPROVAL_ABOVE_USD: '1000',
-  });
-  await seedIndex(bench.console.database, bench.console.clock.nowMs());
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-  if (indexer.listening) indexer.close();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  for (const { context, faults } of visits.splice(0)) {
-    await context.close();
-    expect(faults).toEqual([]);
-  }
-});
-
-async function opened(account?: Account): Promise<DeskVisit> {
-  const visit = await DeskVisit.open(browser, bench.console);
-  visits.push(visit);
-  if (account !== undefined) await visit.signedInAs(await bench.console.signedIn(account));
-  return visit;
+  const INDEXER_URL = `http://127.0.0.1:${port}`;
+  return DeskBench.start({ INDEXER_URL, APPROVAL_ABOVE_USD: '1000' });
 }
 
 describe('a link', () => {
   it('that is pasted into the tab of a used one signs in', async () => {
-    const [used, fresh] = [await bench.console.link(), await bench.console.link()];
-    const first = await opened();
+    const [used, fresh] = [await desk.bench.console.link(), await desk.bench.console.link()];
+    const first = await desk.open();
     await first.goto(`/sign-in/link#${used}`);
     await first.heading('Overview');
 
-    const { page } = await opened();
-    await page.goto(`${bench.console.origin}/sign-in/link#${used}`);
+    const { page } = await desk.open();
+    await page.goto(`${desk.bench.console.origin}/sign-in/link#${used}`);
     await page.getByText('This link was used or has expired. Make a new one.').waitFor();
     // What the address bar does where only what is behind the # is another.
     await page.evaluate(`location.href = '/sign-in/link#${fresh}'`);
@@ -74,16 +48,16 @@ describe('a link', () => {
   });
 
   it('without its token is named as such, and not sent', async () => {
-    const { page } = await opened();
+    const { page } = await desk.open();
     const sent: string[] = [];
     page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-    await page.goto(`${bench.console.origin}/sign-in/link`);
+    await page.goto(`${desk.bench.console.origin}/sign-in/link`);
     await page.getByText('This address is not the whole link.').waitFor();
     expect(sent).not.toContain('/api/auth/link');
   });
 
   it('is what the sign-in page names the commands for, of a clone and of compose', async () => {
-    const visit = await opened();
+    const visit = await desk.open();
     await visit.goto('/operate/sign-in');
     const page = visit.page.getByRole('main');
     await page.getByText('npm run --silent cli -- console link --role admin').waitFor();
@@ -101,7 +75,7 @@ describe('what is shown once', () => {
   }
 
   it('the credential of a new partner stays until it is said that it is kept', async () => {
-    const visit = await opened(ADMIN);
+    const visit = await desk.operator();
     await visit.goto('/operate/partners');
     await visit.press('New partner');
     const dialog = visit.dialog('New partner');
@@ -121,8 +95,8 @@ describe('what is shown once', () => {
   });
 
   it('so do a further credential, and the link of an invitation', async () => {
-    const partner = await bench.game('Twice');
-    const visit = await opened(ADMIN);
+    const partner = await desk.bench.game('Twice');
+    const visit = await desk.operator();
     await visit.goto(`/operate/partners/${partner}`);
     await visit.press('Add a credential');
     await visit.press('Add a credential', visit.dialog('Add a credential'));
@@ -145,9 +119,9 @@ describe('what is shown once', () => {
 
 describe('redemptions', () => {
   it('have their amounts on a screen of 1280 px', async () => {
-    const partner = await bench.game('A partner with a name of some length');
-    const { id } = await bench.stored(partner, 'attention: deduction-unresolved');
-    const visit = await opened(OPERATOR);
+    const partner = await desk.bench.game('A partner with a name of some length');
+    const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved');
+    const visit = await desk.operator(OPERATOR);
     await visit.page.setViewportSize({ width: 1280, height: 900 });
     await visit.goto('/operate/redemptions');
     const table = visit.page.getByRole('region', { name: 'To do' });
@@ -165,11 +139,11 @@ describe('redemptions', () => {
   });
 
   it('in attention name the buttons, also of what cannot be done yet, and from when', async () => {
-    const partner = await bench.game('Early');
-    const stored = await bench.stored(partner, 'attention: deduction-unresolved');
+    const partner = await desk.bench.game('Early');
+    const stored = await desk.bench.stored(partner, 'attention: deduction-unresolved');
     const { id, lastDeductAtMs } = stored;
-    bench.console.clock.set((lastDeductAtMs ?? 0) + 60_000);
-    const visit = await opened(OPERATOR);
+    desk.bench.console.clock.set((lastDeductAtMs ?? 0) + 60_000);
+    const visit = await desk.operator(OPERATOR);
     await visit.goto(`/operate/redemptions/${id}`);
     const waits = visit.page.getByRole('region', { name: 'How it stands' });
     await waits.getByText(/^It waits for a person\./).waitFor();
@@ -187,9 +161,11 @@ describe('redemptions', () => {
 });
 
 it('a second operator sees the worth, the partner and the redemption, and is asked once more', async () => {
-  const partner = await bench.game('Worth');
-  const { id } = await bench.stored(partner, 'attention: deduction-unresolved', { usdAmount: USD });
-  const first = await opened(OPERATOR);
+  const partner = await desk.bench.game('Worth');
+  const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
+    usdAmount: USD,
+  });
+  const first = await desk.operator(OPERATOR);
   await first.goto(`/operate/redemptions/${id}`);
   await first.press(ACTION);
   const asking = first.dialog(ACTION);
@@ -199,7 +175,7 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
   await first.press(ACTION, asking);
   await first.page.getByText('It waits for a second operator').waitFor();
 
-  const second = await opened(ADMIN);
+  const second = await desk.operator();
   await second.goto('/operate');
   const figures = second.page.getByRole('region', { name: 'Redemptions' });
   await figures.getByText('1 waits for a second operator').waitFor();
@@ -226,7 +202,9 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
 });
 
 it('an overview whose services are silent says so in every card', async () => {
-  const visit = await opened(ADMIN);
+  // Here, as an index is level for a minute.
+  await seedIndex(desk.bench.console.database, Date.now());
+  const visit = await desk.operator();
   await visit.goto('/operate');
   const alerts = visit.page.getByRole('region', { name: 'Alerts' });
   const index = visit.page.getByRole('region', { name: 'Index' });
@@ -244,8 +222,8 @@ it('an overview whose services are silent says so in every card', async () => {
 });
 
 it('what a form is refused for is said at the field, in the words of the form', async () => {
-  const partner = await bench.game('Terms');
-  const visit = await opened(ADMIN);
+  const partner = await desk.bench.game('Terms');
+  const visit = await desk.operator();
   await visit.goto(`/operate/partners/${partner}`);
   await visit.press('Change');
   const dialog = visit.dialog('Terms and callback');
@@ -259,7 +237,7 @@ it('what a form is refused for is said at the field, in the words of the form', 
 });
 
 it('the keyboard skips the menu', async () => {
-  const visit = await opened(ADMIN);
+  const visit = await desk.operator();
   await visit.goto('/operate/log');
   await visit.heading('Log');
   await visit.page.getByRole('button', { name: 'Sign out' }).focus();

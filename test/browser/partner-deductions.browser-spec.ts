@@ -1,39 +1,18 @@
 /** What a partner sees of the points that a conformance run could not give back. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser } from 'playwright-core';
-import { startBrowser } from '#libs/testing';
-import { anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { expect, it } from '@jest/globals';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const TITLE = 'Points of earlier runs are not back yet';
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-let bench: PartnerBench;
-let browser: Browser;
+const desk = useDesk(() => PartnerBench.start());
 let visit: DeskVisit;
-beforeAll(async () => {
-  bench = await PartnerBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
-});
 
 async function open({ id }: OwnPartner): Promise<void> {
-  visit = await DeskVisit.open(browser, bench.console);
-  const invitation = await bench.console.invitation(id);
-  const wish = { kind: 'partner', invitation } as const;
-  await visit.signedInAs(await bench.console.signedIn(anAccount(), wish));
+  visit = await desk.member(id);
   await visit.goto('/partner/conformance');
   await visit.page.getByRole('button', { name: 'Run the tester' }).waitFor();
   await visit.page.waitForLoadState('networkidle');
@@ -42,7 +21,7 @@ async function open({ id }: OwnPartner): Promise<void> {
 /** As a console has it that found the row of a killed one; far from due, so that no console takes it meanwhile. */
 async function left(partner: OwnPartner, transactionId: string | null, attempts = 3) {
   const redemptionId = randomUUID();
-  const { rows } = await bench.console.database.pool.query<{ dueAt: Date }>(
+  const { rows } = await desk.bench.console.database.pool.query<{ dueAt: Date }>(
     `INSERT INTO console.conformance_deduction (redemption_id, run_id, partner, address, points, transaction_id, attempts, due_at)
       VALUES ($1, gen_random_uuid(), $2, $3, 2.5, $4, $5, now() + interval '1 day') RETURNING due_at AS "dueAt"`,
     [redemptionId, partner.id, WALLET, transactionId, attempts],
@@ -53,14 +32,14 @@ async function left(partner: OwnPartner, transactionId: string | null, attempts 
 }
 
 it('are not there where nothing is open, or where a run still has it', async () => {
-  await left(bench.acme, 'TX-0', 0);
-  await open(bench.acme);
+  await left(desk.bench.acme, 'TX-0', 0);
+  await open(desk.bench.acme);
   expect(await visit.page.getByText(TITLE).count()).toBe(0);
 });
 
 it('are listed with what finds them in the partner’s own books, and when they are tried again', async () => {
-  const [named, silent] = [await left(bench.acme, MARKUP), await left(bench.acme, null)];
-  await open(bench.acme);
+  const [named, silent] = [await left(desk.bench.acme, MARKUP), await left(desk.bench.acme, null)];
+  await open(desk.bench.acme);
   const alert = visit.page.getByRole('alert').filter({ hasText: TITLE });
   await alert.getByText('answer that with ERR-ALREADY-REVERTED').waitFor();
   const table = visit.page.getByRole('region', { name: TITLE });
@@ -77,12 +56,12 @@ it('are listed with what finds them in the partner’s own books, and when they 
 });
 
 it('of another partner are not there, and those that are back are gone', async () => {
-  const { redemptionId } = await left(bench.beta, 'TX-9');
-  await open(bench.beta);
+  const { redemptionId } = await left(desk.bench.beta, 'TX-9');
+  await open(desk.bench.beta);
   const table = visit.page.getByRole('region', { name: TITLE });
   await table.getByText(redemptionId).waitFor();
   expect(await table.getByRole('row').count()).toBe(2);
-  await bench.console.database.pool.query(
+  await desk.bench.console.database.pool.query(
     'DELETE FROM console.conformance_deduction WHERE redemption_id = $1',
     [redemptionId],
   );

@@ -1,54 +1,30 @@
 /** A partner's engineer who meets the pages for the first time, and makes the usual mistakes. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Browser, type Locator } from 'playwright-core';
+import { describe, expect, it } from '@jest/globals';
+import { type Locator } from 'playwright-core';
 import { mintUuidV7 } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
-import { eventually, startBrowser } from '#libs/testing';
+import { eventually } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import {
   type Account,
-  ADMIN,
   anAccount,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { storeWronglySigned } from '../console/partner-calls.support-spec.js';
 import { seedRequests } from './desk-rows.js';
-import { DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;
 
-let bench: PartnerBench;
-let browser: Browser;
+const desk = useDesk(() => PartnerBench.start());
 let visit: DeskVisit;
-beforeAll(async () => {
-  bench = await PartnerBench.start();
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser.close();
-  await bench.stop();
-});
-beforeEach(() => {
-  bench.console.clock.set(Date.now());
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
-});
 
-/** A member of a partner, whose wallet is in the browser. */
-async function member({ id }: OwnPartner = bench.acme, account: Account = anAccount()) {
-  visit = await DeskVisit.open(browser, bench.console, account);
-  const invitation = await bench.console.invitation(id);
-  await visit.signedInAs(await bench.console.signedIn(account, { kind: 'partner', invitation }));
-}
-
-async function admin(): Promise<void> {
-  visit = await DeskVisit.open(browser, bench.console);
-  await visit.signedInAs(await bench.console.signedIn(ADMIN));
+async function member({ id }: OwnPartner = desk.bench.acme, account?: Account): Promise<void> {
+  visit = await desk.member(id, account);
 }
 
 const box = (name: string) => visit.page.getByRole('textbox', { name, exact: true });
@@ -64,7 +40,7 @@ async function isInSight(button: Locator): Promise<boolean> {
 describe('the signature debugger', () => {
   const query = '?walletAddress=0x1&lastDays=7';
   const content = `GET/api/staking/snapshots${query}{"success":true}`;
-  const sign = () => hmacSha256Hex(bench.acme.credential.sharedSecret, content);
+  const sign = () => hmacSha256Hex(desk.bench.acme.credential.sharedSecret, content);
 
   it('asks for the query where it was left out, and names the mistake with it', async () => {
     await member();
@@ -112,7 +88,7 @@ describe('the signature debugger', () => {
 });
 
 it('revoking the last credential says what it means before it is done, and where to go after it', async () => {
-  await member(bench.beta);
+  await member(desk.bench.beta);
   await visit.goto('/partner/credentials');
   await visit.press('Revoke');
   const dialog = visit.dialog('Revoke');
@@ -142,17 +118,17 @@ it('a credential that was replaced is not replaced again', async () => {
 describe('with a browser in German', () => {
   it('the pages that are in English say so, have no choice, and dates in English', async () => {
     await member();
-    const context = await browser.newContext({ locale: 'de-DE' });
+    const context = await desk.browser.newContext({ locale: 'de-DE' });
     await context.addCookies(await visit.context.cookies());
     const page = await context.newPage();
-    await page.goto(`${bench.console.origin}/partner/credentials`);
+    await page.goto(`${desk.bench.console.origin}/partner/credentials`);
     await page.getByRole('heading', { name: 'Credentials', level: 1 }).waitFor();
     const lang = () => page.evaluate('document.documentElement.lang');
     expect(await lang()).toBe('en');
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     expect(await page.getByRole('combobox', { name: /Language|Sprache/ }).count()).toBe(0);
     expect(await page.locator('time').first().textContent()).toMatch(/[AP]M/);
-    await page.goto(`${bench.console.origin}/redeem/no/such/page`);
+    await page.goto(`${desk.bench.console.origin}/redeem/no/such/page`);
     await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
     await page.getByRole('combobox', { name: 'Sprache' }).waitFor();
     expect(await lang()).toBe('de');
@@ -162,8 +138,8 @@ describe('with a browser in German', () => {
 
 describe('an operator', () => {
   it('reads of the fields of the page, not of options of the command line', async () => {
-    await admin();
-    await visit.goto(`/operate/partners/${bench.beta.id}`);
+    visit = await desk.operator();
+    await visit.goto(`/operate/partners/${desk.bench.beta.id}`);
     await visit.press('Change');
     const dialog = visit.dialog('Terms and callback');
     await dialog.getByLabel('Callback URL').fill('http://127.0.0.1:1/game');
@@ -176,9 +152,9 @@ describe('an operator', () => {
 
 it('a redemption has plain words, its tokens, and how often its confirmation was sent', async () => {
   await member();
-  const { database } = bench.console;
-  const { id } = await aStored(database, bench.acme.id, 'claimed');
-  await aStored(database, bench.acme.id, 'authorised');
+  const { database } = desk.bench.console;
+  const { id } = await aStored(database, desk.bench.acme.id, 'claimed');
+  await aStored(database, desk.bench.acme.id, 'authorised');
   await database.pool.query(
     `UPDATE redemption.confirmation SET state = 'delivered', attempts = 1, delivered_at = now(), next_action_at = NULL,
         version = version + 1 WHERE redemption_id = $1`,
@@ -187,7 +163,7 @@ it('a redemption has plain words, its tokens, and how often its confirmation was
   for (const at of [Date.now() - 2000, Date.now() - 1000]) {
     await database.pool.query(
       `INSERT INTO redemption.partner_call (request_id, redemption_id, partner, step) VALUES ($1, $2, $3, 'confirm')`,
-      [mintUuidV7(at, randomBytes(10)), id, bench.acme.id],
+      [mintUuidV7(at, randomBytes(10)), id, desk.bench.acme.id],
     );
   }
   await visit.goto('/partner/redemptions');
@@ -205,7 +181,7 @@ it('a redemption has plain words, its tokens, and how often its confirmation was
 });
 
 it('a call whose answer is signed wrongly says what to do, and fills in the debugger', async () => {
-  await storeWronglySigned(bench.console.database, bench.acme.id, WALLET);
+  await storeWronglySigned(desk.bench.console.database, desk.bench.acme.id, WALLET);
   await member();
   await visit.goto('/partner/calls');
   await visit.page.getByRole('columnheader', { name: 'Your answer (its beginning)' }).waitFor();
@@ -246,7 +222,7 @@ it('the documentation is searched by the beginning of words, with what stands ar
 it('the tester says which capabilities were found, and knows its players the next time', async () => {
   await member();
   await visit.goto('/partner/conformance');
-  const address = await aPlayer(bench.game, 5);
+  const address = await aPlayer(desk.bench.game, 5);
   await box('A test player with five points or more').fill(address);
   await visit.press('Run the tester');
   await visit.page.getByRole('heading', { name: 'Capabilities found' }).waitFor({
@@ -257,9 +233,9 @@ it('the tester says which capabilities were found, and knows its players the nex
 });
 
 it('on a phone the buttons of a table are in sight, and the name of a wallet is short', async () => {
-  await seedRequests(bench.console.database, { keyPrefix: bench.acme.prefix, hours: 3 });
+  await seedRequests(desk.bench.console.database, { keyPrefix: desk.bench.acme.prefix, hours: 3 });
   const account = anAccount();
-  await member(bench.acme, account);
+  await member(desk.bench.acme, account);
   await visit.page.setViewportSize({ width: 390, height: 844 });
   for (const [path, name] of [
     ['/partner/requests', 'Show'],
@@ -282,11 +258,11 @@ it('on a phone the buttons of a table are in sight, and the name of a wallet is 
 });
 
 it('the only member reads that access cannot be withdrawn, without a button', async () => {
-  await bench.console.database.pool.query(
+  await desk.bench.console.database.pool.query(
     `UPDATE console.member SET removed_at = now() WHERE partner = $1 AND removed_at IS NULL`,
-    [bench.beta.id],
+    [desk.bench.beta.id],
   );
-  await member(bench.beta);
+  await member(desk.bench.beta);
   await visit.goto('/partner');
   await visit.page.getByText('The only member: your operator can end the access of all.').waitFor();
   expect(await visit.page.getByRole('button', { name: 'Withdraw access' }).count()).toBe(0);

@@ -1,67 +1,37 @@
 /** A partner's engineer in a real browser: from the invitation to a rotated credential. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { type Browser, type Page } from 'playwright-core';
 import { hmacSha256Hex } from '#libs/signing';
 import { startBrowser } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
-
-const PATIENCE_MS = 20_000;
+import { DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 let bench: PartnerBench;
 let browser: Browser;
-let context: BrowserContext;
+/** One for all tests: each goes on where the one before has ended. */
+let visit: DeskVisit;
 let page: Page;
-const refused: string[] = [];
 
 beforeAll(async () => {
   bench = await PartnerBench.start();
   browser = await startBrowser();
-  context = await browser.newContext({ locale: 'en-GB' });
-  context.setDefaultTimeout(PATIENCE_MS);
-  page = await context.newPage();
-  page.on('console', (message) => {
-    if (/Content Security Policy/i.test(message.text())) refused.push(message.text());
-  });
-  page.on('pageerror', (error) => refused.push(String(error)));
-  await announceWallet();
+  visit = await DeskVisit.open(browser, bench.console, bench.acme.account);
+  ({ page } = visit);
 });
 afterAll(async () => {
   await browser.close();
   await bench.stop();
 });
 
-/** A wallet of the browser, as EIP-6963 has them; it signs what it is asked to. */
-async function announceWallet(): Promise<void> {
-  const { account } = bench.acme;
-  await page.exposeFunction('signText', (raw: `0x${string}`) =>
-    account.signMessage({ message: { raw } }),
-  );
-  await page.addInitScript(`
-    const provider = {
-      async request({ method, params }) {
-        if (method === 'eth_requestAccounts') return ['${account.address}'];
-        if (method === 'eth_chainId') return '0x1';
-        if (method === 'personal_sign') return window.signText(params[0]);
-        throw new Error(method);
-      },
-    };
-    const info = { uuid: 'b6f2f7a3-1c57-4a57-9f43-0c0ff3c4c001', name: 'Test wallet', icon: 'data:,', rdns: 'test' };
-    const detail = Object.freeze({ info, provider });
-    const announce = () => dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
-    addEventListener('eip6963:requestProvider', announce);
-    announce();
-  `);
-}
-
-const go = (path: string) => page.goto(`${bench.console.origin}/partner${path}`);
+const go = (path: string) => visit.goto(`/partner${path}`);
 
 it('an invitation leads to the pages of the partner', async () => {
   const invitation = await bench.console.invitation(bench.acme.id);
-  await page.goto(`${bench.console.origin}/partner/invitation#${invitation}`);
-  await page.getByRole('button', { name: /Test wallet/ }).click();
+  await go(`/invitation#${invitation}`);
+  await visit.press(`Sign in with ${WALLET_NAME}`);
   await page.getByRole('heading', { level: 1, name: bench.acme.name }).waitFor();
   expect(page.url()).not.toContain(invitation);
 });
@@ -170,5 +140,5 @@ it('usage is a chart, and a table beside it', async () => {
 });
 
 it('all of it kept to the policy of the pages', () => {
-  expect(refused).toEqual([]);
+  expect(visit.faults).toEqual([]);
 });

@@ -3,24 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { type Browser, type Locator } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { type Locator } from 'playwright-core';
 import { type Database, EventQueue } from '#libs/db';
 import { WEBHOOK_SCHEDULE } from '#libs/domain';
 import { WebhookSender } from '#libs/partner-client';
 import { verifyWebhook } from '#libs/partner-sdk';
 import { KeyRing } from '#libs/signing';
-import { startBrowser } from '#libs/testing';
-import { anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { WebhookQueue } from '../../apps/redemption/src/webhooks/webhook.queue.js';
 import { PartnerBench } from '../console/partner-bench.support-spec.js';
-import { DeskVisit } from './desk-visit.js';
+import { useDesk } from './desk.js';
+import { type DeskVisit } from './desk-visit.js';
 
 const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-let bench: PartnerBench;
-let browser: Browser;
+const desk = useDesk(() => PartnerBench.start({ SECRETS_KEY }));
 let visit: DeskVisit;
 /** As the service that sends has it. */
 let database: Database;
@@ -30,10 +28,8 @@ let status: number;
 const received: { readonly headers: Record<string, string>; readonly body: Buffer }[] = [];
 
 beforeAll(async () => {
-  bench = await PartnerBench.start({ SECRETS_KEY });
-  const { test } = bench.console;
+  const { test } = desk.bench.console;
   database = await test.open({ url: test.urlAs('redemption') });
-  browser = await startBrowser();
   receiver = createServer((request, response) => {
     void buffer(request).then((body) => {
       received.push({ headers: request.headers as Record<string, string>, body });
@@ -43,23 +39,13 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
-  await browser.close();
   receiver.closeAllConnections();
   await new Promise((resolve) => receiver.close(resolve));
-  await bench.stop();
 });
 beforeEach(async () => {
-  bench.console.clock.set(Date.now());
   [status, received.length] = [500, 0];
-  visit = await DeskVisit.open(browser, bench.console);
-  const invitation = await bench.console.invitation(bench.acme.id);
-  const wish = { kind: 'partner', invitation } as const;
-  await visit.signedInAs(await bench.console.signedIn(anAccount(), wish));
+  visit = await desk.member(desk.bench.acme.id);
   await visit.goto('/partner/webhooks');
-});
-afterEach(async () => {
-  await visit.context.close();
-  expect(visit.faults).toEqual([]);
 });
 
 const url = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
@@ -67,7 +53,7 @@ const dialog = (name: string): Locator => visit.dialog(name);
 
 /** One attempt of what is due, as the redemption service makes it. */
 async function attempt(): Promise<void> {
-  const { clock } = bench.console;
+  const { clock } = desk.bench.console;
   const owner = randomUUID();
   clock.set(Date.now() + 1000);
   const sender = new WebhookSender({ clock, policy: { allowPrivate: true } });

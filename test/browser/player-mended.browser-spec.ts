@@ -1,49 +1,19 @@
 /** What the players' page says and does where something is in the way: in the wallet, on the line, in the service, on the keyboard. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BrowserContext } from 'playwright-core';
+import { describe, expect, it } from '@jest/globals';
 import { eventually, graveFaults } from '#libs/testing';
-import { FAKE_WALLET, type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
-import { PlayerPage } from './player-page.js';
-import { PlayerStage } from './player-stage.js';
+import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
+import { type PlayerPage } from './player-page.js';
+import { usePlayers } from './players.js';
 
 /** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */
 const VOUCHER_SECONDS = 45;
 
-let stage: PlayerStage;
-let accounts = 0;
-const contexts: BrowserContext[] = [];
-
-beforeAll(async () => {
-  stage = await PlayerStage.start();
-}, 120_000);
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-});
-afterAll(() => stage.stop());
-
-/** A visitor with 3,000 points; with a fake wallet where it is set. */
-async function aVisitor(fake?: FakeWalletOptions): Promise<PlayerPage> {
-  const account = stage.accounts[accounts++];
-  if (account === undefined) throw new Error('the chain has no account left');
-  stage.game.points.set(account, 3_000);
-  const context = await stage.player();
-  contexts.push(context);
-  if (fake !== undefined) await context.addInitScript(fakeWalletScript(account, fake));
-  return PlayerPage.open(stage, context, account);
-}
-
-async function aPlayer(fake?: FakeWalletOptions): Promise<PlayerPage> {
-  const player = await aVisitor(fake);
-  await player.signIn(fake === undefined ? undefined : FAKE_WALLET);
-  return player;
-}
-
-async function aVoucher(fake?: FakeWalletOptions): Promise<PlayerPage> {
-  const player = await aPlayer(fake);
-  await player.redeem(1500);
-  await player.isAt('claimable');
-  return player;
-}
+const players = usePlayers();
+/** Each with 3,000 points; with a fake wallet where it is set. */
+const points = 3_000;
+const aVisitor = (fake?: FakeWalletOptions) => players.visitor({ points, fake });
+const aPlayer = (fake?: FakeWalletOptions) => players.player({ points, fake });
+const aVoucher = (fake?: FakeWalletOptions) => players.voucher({ points, fake });
 
 /** What the wallet answers to a method from now on. */
 const fails = (player: PlayerPage, method: string, code: number, message: string) =>
@@ -86,7 +56,7 @@ describe('in the wallet', () => {
     await fails(player, 'wallet_switchEthereumChain', 4902, 'Unrecognized chain ID.');
     await player.button('Switch to Local chain').click();
     await player.sees(
-      `The wallet did not switch. Choose Local chain (chain ${stage.bench.chain.chainId}) in your wallet`,
+      `The wallet did not switch. Choose Local chain (chain ${players.stage.bench.chain.chainId}) in your wallet`,
     );
     const asked = await player.page.evaluate<string[]>('fakeWallet.asked');
     expect(asked).toContain('wallet_switchEthereumChain');
@@ -98,7 +68,7 @@ describe('in the wallet', () => {
 
   it('too little coin for the fee is named, before points are taken and at the claim', async () => {
     const player = await aVisitor();
-    await stage.bench.chain.rpc.call('anvil_setBalance', player.account, '0x0');
+    await players.stage.bench.chain.rpc.call('anvil_setBalance', player.account, '0x0');
     await player.signIn();
     await player.sees(
       'Your wallet has no ETH. Claiming costs a network fee in ETH: add some first.',
@@ -107,7 +77,11 @@ describe('in the wallet', () => {
     await player.isAt('claimable');
     await player.button(/^Claim 100/).click();
     await player.sees('Your wallet has too little ETH for the network fee.');
-    await stage.bench.chain.rpc.call('anvil_setBalance', player.account, '0xde0b6b3a7640000');
+    await players.stage.bench.chain.rpc.call(
+      'anvil_setBalance',
+      player.account,
+      '0xde0b6b3a7640000',
+    );
     await player.button(/^Claim 100/).click();
     await player.isAt('sent');
   });
@@ -191,7 +165,7 @@ it('a number of points is told what is wrong with it, in a colour that can be re
 
 it('a wallet that the game does not know is told to be linked', async () => {
   const player = await aVisitor();
-  stage.game.points.delete(player.account);
+  players.stage.game.points.delete(player.account);
   await player.signIn();
   await player.sees('This game does not know your wallet');
   await player.sees('Link it in the game.');
@@ -215,7 +189,7 @@ it('a service that hangs is named, on an open page and on a new one', async () =
   const player = await aPlayer();
   await player.enter(1500);
   const text = player.page.getByText('Redemptions do not answer at the moment.');
-  stage.hangRedemption();
+  players.stage.hangRedemption();
   try {
     await text.waitFor({ timeout: 60_000 });
     expect(await player.page.getByText('cannot be reached').count()).toBe(0);
@@ -223,15 +197,15 @@ it('a service that hangs is named, on an open page and on a new one', async () =
     await player.page.reload();
     await text.waitFor();
   } finally {
-    stage.resumeRedemption();
+    players.stage.resumeRedemption();
   }
   await player.sees('3,000 points');
   await text.waitFor({ state: 'detached' });
 }, 120_000);
 
 it('after a claim the points come back only if it did not get through, whatever the page still knows', async () => {
-  await stage.killRedemption();
-  await stage.startRedemption(VOUCHER_SECONDS);
+  await players.stage.killRedemption();
+  await players.stage.startRedemption(VOUCHER_SECONDS);
   const player = await aPlayer({});
   await player.page.evaluate('fakeWallet.emit("accountsChanged", [])');
   await player.redeem(1500);
@@ -240,7 +214,7 @@ it('after a claim the points come back only if it did not get through, whatever 
   await player.button(/^Claim 100/).click();
   await player.sees('Your claim of 100 LOW is sent; waiting for the chain');
   await player.sees('A redemption is under way here. You can redeem again when it is done.');
-  await stage.mine();
+  await players.stage.mine();
   await player.isAt('inBlock');
   await player.page.evaluate('fakeWallet.emit("accountsChanged", [])');
   await player.page.locator('[data-phase="sentOver"]').waitFor({ timeout: 90_000 });
@@ -250,22 +224,22 @@ it('after a claim the points come back only if it did not get through, whatever 
   await player.page.reload();
   await player.isAt('over');
   await player.sees(/^If you did not claim, your points come back by .*, at the latest\.$/);
-  await stage.finalise();
+  await players.stage.finalise();
   await player.isAt('claimed');
 }, 180_000);
 
 it('a refusal of a while ago is not told as if it were of now', async () => {
   const player = await aPlayer();
   await player.enter(1500);
-  const { behave } = stage.game;
-  stage.game.behave = () => {
+  const { behave } = players.stage.game;
+  players.stage.game.behave = () => {
     throw new Error('the game is down');
   };
   try {
     await player.button(/^Redeem 1,500/).click();
     await player.sees(/The game cannot be reached at the moment\. No points were taken\./);
   } finally {
-    stage.game.behave = behave;
+    players.stage.game.behave = behave;
   }
   await player.page
     .getByText('Your last try came to nothing, and no points were taken. You can try again.')

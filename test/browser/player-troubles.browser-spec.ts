@@ -1,63 +1,43 @@
 /** What goes wrong while a player uses the page, and what is less usual: contract wallets, no connection, no stream, a price that moves, many redemptions. */
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { type BrowserContext } from 'playwright-core';
+import { expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { ContractWallets, walletSignature } from '#libs/testing';
 import { FAKE_WALLET, fakeWalletScript } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
-import { PARTNER, PlayerStage } from './player-stage.js';
+import { usePlayers } from './players.js';
+import { PARTNER } from './player-stage.js';
 
 const EVENTS = '**/player/api/redemptions/events';
 
-let stage: PlayerStage;
-let accounts = 0;
-const contexts: BrowserContext[] = [];
-
-beforeAll(async () => {
-  stage = await PlayerStage.start();
-}, 120_000);
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-});
-afterAll(() => stage.stop());
-
-async function aContext(): Promise<BrowserContext> {
-  const context = await stage.player();
-  contexts.push(context);
-  return context;
-}
-
-function anAccount(): string {
-  const account = stage.accounts[accounts++];
-  if (account === undefined) throw new Error('the chain has no account left');
-  stage.game.points.set(account, 10_000);
-  return account;
-}
+const players = usePlayers();
 
 it('a contract wallet signs in (EIP-1271)', async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
-  const wallet = await new ContractWallets(stage.bench.chain, stage.bench.seconds).of(owner);
-  await stage.finalise();
-  stage.game.points.set(wallet, 4_321);
-  const context = await aContext();
+  const wallet = await new ContractWallets(
+    players.stage.bench.chain,
+    players.stage.bench.seconds,
+  ).of(owner);
+  await players.stage.finalise();
+  players.stage.game.points.set(wallet, 4_321);
+  const context = await players.context();
   await context.exposeFunction('signByOwner', (hex: string) =>
     walletSignature(owner, Buffer.from(hex.slice(2), 'hex').toString()),
   );
   await context.addInitScript(fakeWalletScript(wallet, { signer: 'signByOwner' }));
-  const player = await PlayerPage.open(stage, context, wallet);
+  const player = await PlayerPage.open(players.stage, context, wallet);
   await player.signIn(FAKE_WALLET);
   await player.sees('4,321 points');
 });
 
 it('without a connection the page says so and keeps what it shows; back, it shows what has happened', async () => {
-  const account = anAccount();
-  const player = await PlayerPage.open(stage, await aContext(), account);
+  const account = players.account();
+  const player = await PlayerPage.open(players.stage, await players.context(), account);
   await player.signIn();
   await player.redeem(1500);
   await player.isAt('claimable');
   await player.page.context().setOffline(true);
   await player.sees('You are offline.');
-  const elsewhere = await PlayerPage.open(stage, await aContext(), account);
+  const elsewhere = await PlayerPage.open(players.stage, await players.context(), account);
   await elsewhere.signIn();
   await elsewhere.button('Cancel').click();
   await elsewhere.button('Yes, cancel it').click();
@@ -69,31 +49,31 @@ it('without a connection the page says so and keeps what it shows; back, it show
 });
 
 it('without a stream the page asks by itself, and nothing looks wrong', async () => {
-  const context = await aContext();
+  const context = await players.context();
   await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
-  const player = await PlayerPage.open(stage, context, anAccount());
+  const player = await PlayerPage.open(players.stage, context, players.account());
   await player.signIn();
   await player.sees('Updated every few seconds');
   await player.redeem(1500);
   await player.isAt('claimable');
   await player.button(/^Claim 100/).click();
-  await stage.finalise();
+  await players.stage.finalise();
   await player.isAt('sent');
-  await stage.finalise();
+  await players.stage.finalise();
   await player.isAt('claimed');
   expect(await player.page.getByRole('alert').count()).toBe(0);
 });
 
 it('redemptions of before are shown page by page', async () => {
   const partners = [PARTNER, 'Second', 'Third'];
-  for (const name of partners.slice(1)) await stage.addPartner(name);
-  const context = await aContext();
+  for (const name of partners.slice(1)) await players.stage.addPartner(name);
+  const context = await players.context();
   await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
   // The service cuts pages of one in place of twenty.
   await context.route('**/player/api/redemptions?limit=20*', (route) =>
     route.continue({ url: route.request().url().replace('limit=20', 'limit=1') }),
   );
-  const player = await PlayerPage.open(stage, context, anAccount());
+  const player = await PlayerPage.open(players.stage, context, players.account());
   await player.signIn();
   for (const name of partners) {
     await player.redeem(1000, name);
@@ -115,23 +95,23 @@ it('redemptions of before are shown page by page', async () => {
 });
 
 it('a price that moves before the click takes nothing, and shows the new figure', async () => {
-  const account = anAccount();
-  const player = await PlayerPage.open(stage, await aContext(), account);
+  const account = players.account();
+  const player = await PlayerPage.open(players.stage, await players.context(), account);
   await player.signIn();
   await player.enter(1500);
   await player.partner().getByText('100 LOW').first().waitFor();
-  await stage.setPrice('0.3');
+  await players.stage.setPrice('0.3');
   await player.button(/^Redeem 1,500/).click();
   await player.sees('The price has moved: you would have got less than was shown.');
-  expect(stage.game.points.get(account)).toBe(10_000);
+  expect(players.stage.game.points.get(account)).toBe(10_000);
   await player.partner().getByText('50 LOW', { exact: true }).first().waitFor();
   await player.button(/^Redeem 1,500/).click();
   await player.button('Claim 50 LOW').waitFor();
-  expect(stage.game.points.get(account)).toBe(8_500);
+  expect(players.stage.game.points.get(account)).toBe(8_500);
 });
 
 it('typed points stay over a sign-in', async () => {
-  const player = await PlayerPage.open(stage, await aContext(), anAccount());
+  const player = await players.visitor();
   await player.signIn();
   await player.enter(1500);
   await player.sees(
@@ -150,9 +130,9 @@ it('typed points stay over a sign-in', async () => {
 });
 
 it('a game that does not say the points is told so, and nothing of points that were taken', async () => {
-  const player = await PlayerPage.open(stage, await aContext(), anAccount());
-  const { behave } = stage.game;
-  stage.game.behave = () => {
+  const player = await players.visitor();
+  const { behave } = players.stage.game;
+  players.stage.game.behave = () => {
     throw new Error('the game is down');
   };
   try {
@@ -161,6 +141,6 @@ it('a game that does not say the points is told so, and nothing of points that w
       /^The game (cannot be reached at the moment|gave an answer that cannot be used)\. This page asks again by itself in a few seconds\.$/,
     );
   } finally {
-    stage.game.behave = behave;
+    players.stage.game.behave = behave;
   }
 });

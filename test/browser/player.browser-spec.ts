@@ -1,86 +1,43 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type BrowserContext, type BrowserContextOptions } from 'playwright-core';
+import { describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { eventually, VaultBench } from '#libs/testing';
-import { FAKE_WALLET, type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
-import { PlayerPage } from './player-page.js';
-import { PlayerStage } from './player-stage.js';
+import { FAKE_WALLET } from './fake-wallet.js';
+import { type PlayerPage } from './player-page.js';
+import { usePlayers } from './players.js';
 
-let stage: PlayerStage;
-let accounts = 0;
-const contexts: BrowserContext[] = [];
-
-beforeAll(async () => {
-  stage = await PlayerStage.start();
-}, 120_000);
-afterEach(async () => {
-  for (const context of contexts.splice(0)) await context.close();
-});
-afterAll(() => stage.stop());
-
-interface Visit {
-  readonly points?: number;
-  readonly fake?: FakeWalletOptions;
-  readonly browser?: BrowserContextOptions;
-}
-
-/** Somebody with points and a wallet, who has just opened the page. */
-async function aVisitor({ points = 10_000, fake, browser }: Visit = {}): Promise<PlayerPage> {
-  const account = stage.accounts[accounts++];
-  if (account === undefined) throw new Error('the chain has no account left');
-  stage.game.points.set(account, points);
-  const context = await stage.player(browser);
-  contexts.push(context);
-  if (fake !== undefined) await context.addInitScript(fakeWalletScript(account, fake));
-  return PlayerPage.open(stage, context, account);
-}
-
-/** The same, signed in. */
-async function aPlayer(visit: Visit = {}): Promise<PlayerPage> {
-  const player = await aVisitor(visit);
-  await player.signIn(visit.fake === undefined ? undefined : FAKE_WALLET);
-  return player;
-}
-
-/** The same, with a voucher for 100 tokens. */
-async function aVoucher(visit: Visit = {}): Promise<PlayerPage> {
-  const player = await aPlayer(visit);
-  await player.redeem(1500);
-  await player.isAt('claimable');
-  return player;
-}
+const players = usePlayers();
 
 /** Makes blocks until the newest redemption is there. */
 async function minedUntil(player: PlayerPage, phase: string): Promise<void> {
   await eventually(async () => {
-    await stage.finalise();
+    await players.stage.finalise();
     return (await player.newest.getAttribute('data-phase')) === phase;
   }, 30_000);
 }
 
-const tokensOf = (player: PlayerPage) => stage.bench.tokens(player.account as Address);
+const tokensOf = (player: PlayerPage) => players.stage.bench.tokens(player.account as Address);
 const TOKEN = 10n ** 18n;
 
 it('a player connects, signs in, redeems, and claims tokens', async () => {
-  const player = await aPlayer();
+  const player = await players.player();
   await player.sees('10,000 points');
   await player.redeem(1500);
   await player.isAt('claimable');
-  expect(stage.game.points.get(player.account)).toBe(8500);
+  expect(players.stage.game.points.get(player.account)).toBe(8500);
   await player.sees('8,500 points');
   await player.sees(/If you do not claim, your points come back by .*, at the latest\./);
   await player.button(/^Claim 100 LOW$/).click();
   await player.isAt('sent');
-  await stage.mine();
+  await players.stage.mine();
   await player.isAt('inBlock');
-  await stage.finalise();
+  await players.stage.finalise();
   await player.isAt('claimed');
   await player.sees('You have 100 LOW');
   expect(await tokensOf(player)).toBe(100n * TOKEN);
 });
 
 it('a redemption that is cancelled gives the points back, and says so before', async () => {
-  const player = await aVoucher();
+  const player = await players.voucher();
   await player.button('Cancel').click();
   await player.sees('Cancel this redemption?');
   await player.sees(/You can then no longer claim the tokens/);
@@ -96,7 +53,7 @@ it('a redemption that is cancelled gives the points back, and says so before', a
 describe('in the wallet', () => {
   it('what was declined can be tried again: connecting, signing, sending', async () => {
     const rejects = ['eth_requestAccounts', 'wallet_requestPermissions'];
-    const player = await aVisitor({ fake: { rejects } });
+    const player = await players.visitor({ fake: { rejects } });
     const owner = (rejected: readonly string[]) =>
       player.page.evaluate(`fakeWallet.rejects = ${JSON.stringify(rejected)}`);
     await player.button(`Connect ${FAKE_WALLET}`).click();
@@ -117,7 +74,7 @@ describe('in the wallet', () => {
   });
 
   it('the wrong network is said, and can be switched', async () => {
-    const player = await aVoucher({ fake: { chainId: 1 } });
+    const player = await players.voucher({ fake: { chainId: 1 } });
     await player.sees('Your wallet is on another network. Claiming needs Local chain.');
     expect(await player.button(/^Claim/).count()).toBe(0);
     await player.button('Switch to Local chain').click();
@@ -126,8 +83,11 @@ describe('in the wallet', () => {
   });
 
   it('a claim that the chain would refuse is not asked for', async () => {
-    const player = await aVoucher({ fake: {} });
-    await stage.bench.mineAt(stage.bench.seconds + 1, stage.bench.call(VaultBench.PAUSER, 'pause'));
+    const player = await players.voucher({ fake: {} });
+    await players.stage.bench.mineAt(
+      players.stage.bench.seconds + 1,
+      players.stage.bench.call(VaultBench.PAUSER, 'pause'),
+    );
     try {
       await player.button(/^Claim 100/).click();
       await player.sees(/The chain would refuse this claim at the moment/);
@@ -135,16 +95,16 @@ describe('in the wallet', () => {
       expect(asked).toContain('eth_estimateGas');
       expect(asked).not.toContain('eth_sendTransaction');
     } finally {
-      await stage.bench.mineAt(
-        stage.bench.seconds + 1,
-        stage.bench.call(stage.bench.admin, 'unpause'),
+      await players.stage.bench.mineAt(
+        players.stage.bench.seconds + 1,
+        players.stage.bench.call(players.stage.bench.admin, 'unpause'),
       );
     }
   });
 
   it('another account is noticed, and can sign in', async () => {
-    const player = await aPlayer({ fake: {} });
-    const other = stage.accounts[accounts++] ?? '';
+    const player = await players.player({ fake: {} });
+    const other = players.account();
     await player.page.evaluate(
       `fakeWallet.account = '${other}'; fakeWallet.emit('accountsChanged', ['${other}'])`,
     );
@@ -155,21 +115,21 @@ describe('in the wallet', () => {
   });
 
   it('a claim that was sent from elsewhere is noticed', async () => {
-    const player = await aVoucher();
+    const player = await players.voucher();
     const other = await player.another();
     await other.button(/^Claim 100/).click();
     await other.isAt('sent');
     await player.page.evaluate('localStorage.removeItem("lowmark-claims")');
     await player.page.reload();
     await player.isAt('claimable');
-    await stage.mine();
+    await players.stage.mine();
     await player.isAt('inBlock');
   });
 });
 
 describe('a page that is closed and opened again', () => {
   it('before the signature: the wallet is still connected', async () => {
-    const player = await aVisitor();
+    const player = await players.visitor();
     await player.connect();
     await player.page.close();
     const again = await player.another();
@@ -178,7 +138,7 @@ describe('a page that is closed and opened again', () => {
   });
 
   it('before the answer to a redemption: it is made once', async () => {
-    const player = await aPlayer();
+    const player = await players.player();
     let asked = 0;
     await player.page.route('**/player/api/redemptions', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback();
@@ -189,7 +149,7 @@ describe('a page that is closed and opened again', () => {
     });
     await player.redeem(1500);
     await eventually(() => asked > 0);
-    await eventually(() => stage.game.points.get(player.account) === 8500);
+    await eventually(() => players.stage.game.points.get(player.account) === 8500);
     await player.page.close();
     const again = await player.another();
     await again.isAt('claimable');
@@ -201,7 +161,7 @@ describe('a page that is closed and opened again', () => {
   });
 
   it('with a voucher, and after the claim was sent: it goes on from there', async () => {
-    const player = await aVoucher();
+    const player = await players.voucher();
     await player.page.close();
     const again = await player.another();
     await again.isAt('claimable');
@@ -210,23 +170,23 @@ describe('a page that is closed and opened again', () => {
     await again.page.close();
     const last = await player.another();
     await last.isAt('sent');
-    await stage.finalise();
+    await players.stage.finalise();
     await last.isAt('claimed');
     expect(await tokensOf(player)).toBe(100n * TOKEN);
   });
 });
 
 it('a double click is one redemption', async () => {
-  const player = await aPlayer();
+  const player = await players.player();
   await player.enter(1500);
   await player.button(/^Redeem 1,500 points$/).dblclick();
   await player.isAt('claimable');
   expect(await player.page.locator('[data-phase]').count()).toBe(1);
-  expect(stage.game.points.get(player.account)).toBe(8500);
+  expect(players.stage.game.points.get(player.account)).toBe(8500);
 });
 
 it('two tabs agree', async () => {
-  const first = await aPlayer();
+  const first = await players.player();
   const second = await first.another();
   await second.button('Sign out').waitFor();
   await first.redeem(1500);
@@ -239,7 +199,7 @@ it('two tabs agree', async () => {
 });
 
 it('what is refused is said in one sentence, before and after the click', async () => {
-  const player = await aPlayer({ points: 3_000 });
+  const player = await players.player({ points: 3_000 });
   const field = player.partner().getByLabel('How many points?');
   await field.fill('12.5');
   await player.sees('Enter a whole number of points.');
@@ -247,7 +207,7 @@ it('what is refused is said in one sentence, before and after the click', async 
   await player.sees('You do not have so many points there.');
   expect(await player.button('Redeem').isDisabled()).toBe(true);
   await player.enter(2500);
-  stage.game.next('get', () => ({
+  players.stage.game.next('get', () => ({
     success: false,
     errorCode: 'ERR-INTERNAL',
     errorMessage: 'secret stack',
@@ -255,14 +215,14 @@ it('what is refused is said in one sentence, before and after the click', async 
   await player.button(/^Redeem 2,500/).click();
   await player.sees(/No points were taken/);
   expect(await player.page.innerText('body')).not.toMatch(/secret stack|ERR-|_/);
-  expect(stage.game.points.get(player.account)).toBe(3000);
+  expect(players.stage.game.points.get(player.account)).toBe(3000);
 });
 
 it('a game that is down is one sentence, and the others go on; names are shown harmlessly', async () => {
   const names = ['<img src=x onerror=alert(1)>', '‮evil‬ שלום', '🎲'.repeat(63)];
   const [silent = ''] = names;
-  for (const name of names) await stage.addPartner(name, { url: 'http://127.0.0.1:9' });
-  const player = await aPlayer({ browser: { viewport: { width: 360, height: 740 } } });
+  for (const name of names) await players.stage.addPartner(name, { url: 'http://127.0.0.1:9' });
+  const player = await players.player({ browser: { viewport: { width: 360, height: 740 } } });
   await player.partner(silent).getByText('The game cannot be reached at the moment.').waitFor();
   await player.partner().getByText('10,000 points', { exact: true }).waitFor();
   await player.partner(names[2]).waitFor();
@@ -272,8 +232,7 @@ it('a game that is down is one sentence, and the others go on; names are shown h
 });
 
 it('before a wallet is chosen at most 250 kB of script are loaded', async () => {
-  const context = await stage.player();
-  contexts.push(context);
+  const context = await players.context();
   const page = await context.newPage();
   const sizes: Promise<number>[] = [];
   page.on('requestfinished', (request) => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ApprovalBody } from '../../apps/console/src/approvals/approval.dto.js';
-import { type ActionResultBody } from '../../apps/console/src/approvals/action-result.js';
+import {
+  type ActionResultBody,
+  type ApprovalBody,
+} from '../../apps/console/src/approvals/approval.dto.js';
 import {
   type RedemptionBody,
   type RedemptionsBody,

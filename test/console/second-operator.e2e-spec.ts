@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CallbackStore } from '#libs/db';
 import { hashApiKey, KeyRing } from '#libs/signing';
-import { type ActionResultBody } from '../../apps/console/src/approvals/action-result.js';
-import { type ApprovalBody } from '../../apps/console/src/approvals/approval.dto.js';
+import {
+  type ActionResultBody,
+  type ApprovalBody,
+} from '../../apps/console/src/approvals/approval.dto.js';
 import { type PartnerBody } from '../../apps/console/src/operate/partners/partner.bodies.js';
 import {
   type RedemptionBody,

@@ -67,7 +67,7 @@ const MAX_INT = 2_147_483_647;
 const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;
 const POINTS = /^[1-9]\d{0,15}$/;
 
-/** A parser of what `parse` makes something of. @param expected stands behind "Expected" where it makes nothing */
+/** Refuses what `parse` gives undefined for. @param expected the refusal, behind "Expected" */
 export function expecting<T>(expected: string, parse: (text: string) => T | undefined) {
   return (text: string): T => {
     const value = parse(text);
@@ -93,10 +93,9 @@ export function positiveInteger(text: string): number {
 }
 
 /** Zero or more. */
-export function decimal(text: string): Decimal {
-  if (!DECIMAL.test(text)) throw new InvalidArgumentError('Expected a decimal such as 0.01.');
-  return parseDecimal(text);
-}
+export const decimal = expecting('a decimal such as 0.01.', (text) =>
+  DECIMAL.test(text) ? parseDecimal(text) : undefined,
+);
 
 export function positiveDecimal(text: string): Decimal {
   const value = decimal(text);
@@ -105,13 +104,9 @@ export function positiveDecimal(text: string): Decimal {
 }
 
 /** Above 0; points go out as a JSON number. */
-export function points(text: string): bigint {
-  const value = POINTS.test(text) ? BigInt(text) : 0n;
-  if (value === 0n || value > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw new InvalidArgumentError('Expected a whole number of points, at least 1.');
-  }
-  return value;
-}
+export const points = expecting('a whole number of points, at least 1.', (text) =>
+  POINTS.test(text) && Number.isSafeInteger(Number(text)) ? BigInt(text) : undefined,
+);
 
 export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
 

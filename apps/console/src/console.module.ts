@@ -1,17 +1,17 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { type SettingsSource } from '#libs/config';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { ConsoleSettings } from './console.env.js';
+import { ConsoleSettings, SETTINGS_SOURCE } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
-import { HttpModule } from './http/http.module.js';
+import { CsrfGuard } from './http/csrf.guard.js';
 import { OperateModule } from './operate/operate.module.js';
 import { OperatePartnersModule } from './operate/partners/partners.module.js';
 import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
-import { SETTINGS_SOURCE } from './operate/settings-source.js';
 import { PortalModule } from './portal/portal.module.js';
 import { SecretsModule } from './secrets.module.js';
 import { PlayerModule } from './player/player.module.js';
@@ -24,11 +24,10 @@ interface ConsoleTools {
   readonly clock: Clock;
 }
 
-/** The server of the web pages. */
+/** The server of the web pages. The CSRF guard stands before the routes of all areas. */
 @Module({
   imports: [
     ScheduleModule.forRoot(),
-    HttpModule,
     HealthModule,
     SecretsModule,
     AuthModule,
@@ -39,6 +38,7 @@ interface ConsoleTools {
     PlayerModule,
     PortalModule,
   ],
+  providers: [{ provide: APP_GUARD, useClass: CsrfGuard }],
 })
 export class ConsoleModule {
   /** @param global settings, connections and what is served beside the api */

@@ -1,5 +1,6 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { serveDocs } from '#libs/openapi';
+import { type INestApplication } from '@nestjs/common';
+import { describeApi, type OpenApi, serveDocs } from '#libs/openapi';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import {
   createHttpApp,
@@ -8,13 +9,17 @@ import {
   measureRequests,
   StrictPipe,
 } from '#libs/service';
+import { AuthModule } from './auth/auth.module.js';
+import { ChainModule } from './chain/chain.module.js';
 import { Connections, ConnectionsModule } from './connections.module.js';
-import { openApiOf } from './docs/openapi.js';
 import { MAX_BODY_BYTES, UserWire } from './http/user-wire.js';
 import { UserError } from './http/user.error.js';
+import { LiveModule } from './live/live.module.js';
 import { Alerts } from './observe/alerts.js';
+import { PartnersModule } from './partner/partners.module.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { RedemptionModule } from './redemption.module.js';
+import { RedemptionsModule } from './redemptions/redemptions.module.js';
 import { RegistryPublishingModule } from './registry-publishing/registry-publishing.module.js';
 import { SettingsModule } from './settings.module.js';
 import { checkKeys, refuseUnsafeSettings } from './start-checks.js';
@@ -84,4 +89,16 @@ export async function createRedemption({
 function originsOf({ siweDomains, nodeEnv }: RedemptionSettings): string[] {
   const schemes = nodeEnv === 'production' ? ['https'] : ['https', 'http'];
   return siweDomains.flatMap((domain) => schemes.map((scheme) => `${scheme}://${domain}`));
+}
+
+/** The contract of the service, from its controllers and DTOs; a test holds the answers of the real service against it. */
+export function openApiOf(app: INestApplication): OpenApi {
+  return describeApi(app, {
+    title: 'Lowmark redemption',
+    version: '2026-11-21',
+    description:
+      'Points become tokens. Changes are additive only; expect new fields and error messages.',
+    modules: [ChainModule, AuthModule, PartnersModule, RedemptionsModule, LiveModule],
+    security: ['session', { type: 'http', scheme: 'bearer' }],
+  });
 }

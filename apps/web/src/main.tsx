@@ -38,6 +38,34 @@ const keptColorScheme: MantineColorSchemeManager = {
 
 watchUpgrades();
 
+/** Makes the style sheets apply that the document has begun to load; see `apps/web/documents.mjs`. Resolves when all of them do, or have failed. */
+async function applyStyleSheets(): Promise<void> {
+  const links = document.querySelectorAll<HTMLLinkElement>('link[data-sheet]');
+  await Promise.all(
+    [...links].map(
+      (link) =>
+        new Promise<void>((resolve) => {
+          const isOver = (): void => resolve();
+          link.onload = isOver;
+          link.onerror = isOver;
+          link.rel = 'stylesheet';
+        }),
+    ),
+  );
+}
+
+/** The font of the system: nothing is loaded for it. */
+const theme = createTheme({
+  primaryColor: 'cyan',
+  // 4.5:1 on white and on the dark background: WCAG 2.2, 1.4.3.
+  primaryShade: 9,
+  autoContrast: true,
+  defaultRadius: 'md',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  respectReducedMotion: true,
+});
+
 /** What the document shows stays until the page can take its place. Not awaited by this module: the files of the page import from it. */
 async function start(container: Element): Promise<void> {
   const [texts] = await Promise.all([loadFirstTexts(), router.load(), applyStyleSheets()]);
@@ -64,31 +92,3 @@ async function start(container: Element): Promise<void> {
 }
 
 void start(root);
-
-/** Makes the style sheets apply that the document has begun to load; see `apps/web/documents.mjs`. Resolves when all of them do, or have failed. */
-export async function applyStyleSheets(): Promise<void> {
-  const links = document.querySelectorAll<HTMLLinkElement>('link[data-sheet]');
-  await Promise.all(
-    [...links].map(
-      (link) =>
-        new Promise<void>((resolve) => {
-          const isOver = (): void => resolve();
-          link.onload = isOver;
-          link.onerror = isOver;
-          link.rel = 'stylesheet';
-        }),
-    ),
-  );
-}
-
-/** The font of the system: nothing is loaded for it. */
-export const theme = createTheme({
-  primaryColor: 'cyan',
-  // 4.5:1 on white and on the dark background: WCAG 2.2, 1.4.3.
-  primaryShade: 9,
-  autoContrast: true,
-  defaultRadius: 'md',
-  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
-  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
-  respectReducedMotion: true,
-});

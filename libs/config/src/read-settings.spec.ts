@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { IsInt, Max, Min } from 'class-validator';
+import { IsInt } from 'class-validator';
 import {
   base64Key,
   commaList,
@@ -18,10 +18,8 @@ class Sample {
   @Setting({ description: 'where', secret: true, parse: url('postgresql') })
   readonly databaseUrl!: string;
 
-  @Setting({ description: 'port', default: '3000' })
+  @Setting({ description: 'port', default: '3000', min: 0, max: 65_535 })
   @IsInt()
-  @Min(0)
-  @Max(65_535)
   readonly apiPort!: number;
 
   @Setting({ description: 'flag', default: 'false' })
@@ -30,9 +28,8 @@ class Sample {
   @Setting({ description: 'name', optional: true })
   readonly tokenSymbol?: string;
 
-  @Setting({ description: 'digits', optional: true })
+  @Setting({ description: 'digits', optional: true, max: 36 })
   @IsInt()
-  @Max(36)
   readonly tokenDecimals?: number;
 
   @Setting({ description: 'first block', default: '0', parse: naturalBigInt })
@@ -83,6 +80,16 @@ describe('readSettings', () => {
     });
     expect(faultsOf({ DATABASE_URL, TOKEN_DECIMALS: '1.5' })).toEqual({
       TOKEN_DECIMALS: 'must be an integer number',
+    });
+  });
+
+  it('takes the smallest and the largest number, and none beyond them', () => {
+    for (const port of ['0', '65535']) {
+      expect(readSettings(Sample, { DATABASE_URL, API_PORT: port }).apiPort).toBe(Number(port));
+    }
+    expect(faultsOf({ DATABASE_URL, API_PORT: '-1', TOKEN_DECIMALS: '37' })).toEqual({
+      API_PORT: 'must not be less than 0',
+      TOKEN_DECIMALS: 'must not be greater than 36',
     });
   });
 

@@ -113,7 +113,7 @@ export {
   type WatchState,
 } from './redemption/claim-watch-store.js';
 export { CoinStore } from './redemption/coin-store.js';
-export { type KnownVault, KnownVaults } from './redemption/known-vaults.js';
+export { type KnownVault, KnownVaults } from './redemption/vault-claims.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
 export { type Checkpoint, type VaultClaim } from './redemption/vault-claims.js';

@@ -1,5 +1,11 @@
 /** Between rows and domain values. Addresses and hashes travel as hex digits without `0x`. */
-import { type Address, type BlockHash, type BlockRef, type Decimal } from '#libs/domain';
+import {
+  type Address,
+  type BlockHash,
+  type BlockRef,
+  type Decimal,
+  type NodeHash,
+} from '#libs/domain';
 
 export function addressOf(hex: string): Address {
   return `0x${hex}` as Address;
@@ -9,11 +15,21 @@ export function hashOf(hex: string): BlockHash {
   return `0x${hex}` as BlockHash;
 }
 
-export function hexOf(value: Address | BlockHash): string {
+export function nodeOf(hex: string): NodeHash {
+  return `0x${hex}` as NodeHash;
+}
+
+export function hexOf(value: Address | BlockHash | NodeHash): string {
   return value.slice(2);
 }
 
-/** The block of three columns that are either all null or none. */
+/** The block of three columns; undefined where they are null, all of them then. */
+export function blockOf(number: string, hash: string, seconds: string): BlockRef;
+export function blockOf(
+  number: string | null,
+  hash: string | null,
+  seconds: string | null,
+): BlockRef | undefined;
 export function blockOf(
   number: string | null,
   hash: string | null,

@@ -57,14 +57,7 @@ export class EmbeddedPostgres {
     const programs = options.programs ?? (await postgresPrograms());
     await mkdir(dirname(directory), { recursive: true });
     const user = await PostgresUser.for([programs.postgres, directory]);
-    const password = await clusterPassword(options, (unfinished, passwordFile) =>
-      initdb(user, {
-        program: programs.initdb,
-        unfinished,
-        passwordFile,
-        options,
-      }),
-    );
+    const password = await clusterPassword(options, user, programs.initdb);
     await leftoverGone(directory);
     const port = await freePort();
     const settings = {
@@ -102,9 +95,11 @@ export class EmbeddedPostgres {
 }
 
 async function clusterPassword(
-  { directory, password, onCreated }: EmbeddedPostgresOptions,
-  create: (unfinished: string, passwordFile: string) => Promise<void>,
+  options: EmbeddedPostgresOptions,
+  user: PostgresUser,
+  initdb: string,
 ): Promise<string> {
+  const { directory, password, onCreated } = options;
   if (existsSync(directory)) {
     if (password !== undefined) return password;
     throw new PermanentError(
@@ -120,7 +115,7 @@ async function clusterPassword(
     await rm(unfinished, { recursive: true, force: true });
     await mkdir(unfinished, { mode: 0o700 });
     await writeFile(passwordFile, created, { mode: 0o600 });
-    await create(unfinished, passwordFile);
+    await createCluster(options, user, initdb, { unfinished, passwordFile });
   } finally {
     await rm(secrets, { recursive: true });
   }
@@ -129,19 +124,11 @@ async function clusterPassword(
   return created;
 }
 
-async function initdb(
+async function createCluster(
+  options: EmbeddedPostgresOptions,
   user: PostgresUser,
-  {
-    program,
-    unfinished,
-    passwordFile,
-    options,
-  }: {
-    program: string;
-    unfinished: string;
-    passwordFile: string;
-    options: EmbeddedPostgresOptions;
-  },
+  initdb: string,
+  { unfinished, passwordFile }: { unfinished: string; passwordFile: string },
 ): Promise<void> {
   if (user.ids !== undefined) {
     const { uid, gid } = user.ids;
@@ -151,7 +138,7 @@ async function initdb(
   }
   await chmod(unfinished, 0o700);
   const process = await ManagedProcess.start({
-    ...user.command(program, [
+    ...user.command(initdb, [
       ...[`--pgdata=${unfinished}`, `--username=${SUPERUSER}`, `--pwfile=${passwordFile}`],
       ...['--auth=scram-sha-256', '--encoding=UTF8', '--locale=C'],
       ...(options.initdbFlags ?? []),

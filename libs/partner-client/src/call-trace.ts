@@ -47,11 +47,7 @@ export class CallTrace {
   }
 
   /** @param waitMs until it may be tried again, where that is known */
-  nothingSent(
-    fault: Pick<DialFault, 'failure' | 'phase' | 'message'>,
-    waitMs?: number,
-  ): NothingSentResult {
-    const { failure: cause, phase, message } = fault;
+  nothingSent({ failure: cause, phase, message }: DialFault, waitMs?: number): NothingSentResult {
     const alert = ALERTING.includes(cause);
     const kind = 'nothing-sent';
     const record = this.record({ outcome: kind, cause, phase, alert, error: message });

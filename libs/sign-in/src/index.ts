@@ -1,5 +1,4 @@
-export { NonceBody } from './nonce.dto.js';
-export { NonceRoute } from './nonce.route.js';
+export { NonceBody, NonceRoute } from './nonce.js';
 export {
   addressLimits,
   type Limit,

@@ -5,7 +5,7 @@ import { type NonceStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { type NonceBody } from './nonce.dto.js';
+import { type NonceBody } from './nonce.js';
 
 /** How far a person's clock may be from ours. */
 const CLOCK_MS = 5 * 60_000;

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
 import {
   readSettings,
@@ -17,7 +17,7 @@ import { auditNow, lastAudits, moment, tokensText } from '#libs/operations';
 import { agrees, AuditImpossibleError, type AuditResult } from '#libs/verification';
 import { StakeSetSettings } from '../cli.env.js';
 import { type Call, command, CommandFailed, withDatabase } from '../command.js';
-import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
+import { expecting, JSON_LINE, ON_STAKE_SET, option } from '../options.js';
 import { progressOf } from '../output/progress.js';
 import { type Field, fieldLines, table } from '../output/text.js';
 
@@ -43,6 +43,17 @@ interface Given {
   readonly block: bigint | 'finalised';
   readonly last?: true;
 }
+
+const walletCount = expecting(`all, or a number from 1 to ${MOST}.`, (text) => {
+  if (text === 'all') return text;
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  return count >= 1 && count <= MOST ? count : undefined;
+});
+
+const block = expecting('a number, or finalised.', (text) => {
+  if (text === 'finalised' || text === 'finalized') return 'finalised';
+  return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
+});
 
 /** Holds the index against the contract's own figures; fails where they differ. */
 export const auditCommand = command({
@@ -95,21 +106,6 @@ async function showLast(call: Call): Promise<void> {
     lastRunText(last, compared, state),
   );
   if (compared?.result === 'different') throw new CommandFailed();
-}
-
-function walletCount(text: string): number | 'all' {
-  if (text === 'all') return text;
-  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > MOST) {
-    throw new InvalidArgumentError(`Expected all, or a number from 1 to ${MOST}.`);
-  }
-  return count;
-}
-
-function block(text: string): bigint | 'finalised' {
-  if (text === 'finalised' || text === 'finalized') return 'finalised';
-  if (!/^\d{1,18}$/.test(text)) throw new InvalidArgumentError('Expected a number, or finalised.');
-  return BigInt(text);
 }
 
 /** Differences in the text. */

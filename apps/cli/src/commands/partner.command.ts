@@ -139,7 +139,8 @@ const rotate = command({
   settings: PartnerSettings,
   async action(call, { name, json }: Named & { readonly json?: true }) {
     const keyRing = call.keyRing();
-    const issued = await call.withDatabase(rotateCredential, call.operator, name, keyRing);
+    const rotation = { partner: name };
+    const issued = await call.withDatabase(rotateCredential, call.operator, rotation, keyRing);
     call.print(issued, issuedText(issued));
     if (json !== true) call.terminal.out('The old key works until `partner revoke` ends it.\n');
   },

@@ -8,7 +8,7 @@ import {
   type WebhookTopic,
 } from '#libs/domain';
 import { LONGEST_OVERLAP_HOURS, type TierRuleChange } from '#libs/operations';
-import { argument, oneOf, option, positiveInteger } from '../options.js';
+import { argument, expecting, oneOf, option, positiveInteger } from '../options.js';
 
 export const WEBHOOK = argument('<webhook>', 'its id, as `partner webhook list` shows it');
 
@@ -56,13 +56,14 @@ export function ruleOf(given: TermOptions): TierRuleChange | undefined {
   return { measure, days, thresholds, hysteresis };
 }
 
-export function utcTime(text: string): Date {
-  const at = new Date(text);
-  if (!/^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) || Number.isNaN(at.getTime())) {
-    throw new InvalidArgumentError('Expected a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z.');
-  }
-  return at;
-}
+export const utcTime = expecting(
+  'a UTC time: 2026-11-21 or 2026-11-21T10:00:00Z.',
+  (text): Date | undefined => {
+    const at = new Date(text);
+    const isTime = /^\d{4}-\d{2}-\d{2}(T[\d:.]+Z)?$/.test(text) && !Number.isNaN(at.getTime());
+    return isTime ? at : undefined;
+  },
+);
 
 export function overlapHours(text: string): number {
   const hours = text === '0' ? 0 : positiveInteger(text);

@@ -3,6 +3,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
+import { type Performed } from './approval.service.js';
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
@@ -82,4 +83,22 @@ export function approvalBody(approval: Approval, subject: string, nowMs: number)
     decidedBy: decided?.by.name ?? null,
     decidedAt: decided?.at.toISOString() ?? null,
   };
+}
+
+@ApiSchema({ name: 'ActionResult' })
+export class ActionResultBody {
+  @Field.Flag('False: it waits for a second operator.') readonly done!: boolean;
+  @Field.TextOrNull('What came of it.') readonly outcome!: string | null;
+  @Field.NestedOrNull(ApprovalBody) readonly approval!: ApprovalBody | null;
+}
+
+/** @param subject of the operator who asked */
+export function actionResult(
+  performed: Performed,
+  subject: string,
+  nowMs: number,
+): ActionResultBody {
+  return performed.done
+    ? { done: true, outcome: performed.outcome, approval: null }
+    : { done: false, outcome: null, approval: approvalBody(performed.approval, subject, nowMs) };
 }

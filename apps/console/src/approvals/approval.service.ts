@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
 import {
   type Approval,
   ApprovalStore,
+  CONSOLE_ACTOR,
   DatabaseUnavailableError,
   type OperatorRole,
 } from '#libs/db';
@@ -11,6 +13,7 @@ import {
   LowmarkError,
   parseDecimal,
   PermanentError,
+  RetryableError,
 } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
@@ -29,6 +32,7 @@ const LONGEST_ARGUMENTS = 15_000;
 const MOST_OPEN = 100;
 /** What a refusal of it may be told at most. */
 const LONGEST_OUTCOME = 1000;
+const MINUTE_MS = 60_000;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -177,6 +181,17 @@ export class ApprovalService {
     readonly limit: number;
   }): Promise<Approval[]> {
     return this.store.list(page);
+  }
+
+  /** Writes expired requests into the log, every minute. They are refused from the moment of their end on. */
+  @Interval('note-expired-approvals', MINUTE_MS)
+  async noteExpired(): Promise<void> {
+    try {
+      await this.store.noteExpired(this.clock.nowMs(), CONSOLE_ACTOR);
+    } catch (error) {
+      // Next time.
+      if (!(error instanceof RetryableError)) throw error;
+    }
   }
 
   /** @param worthUsd as in `Wanted` */

@@ -13,7 +13,6 @@ import {
 import { type Visitor } from '../testing/visitor.support-spec.js';
 import { type ApprovalBody, type ApprovalsBody } from './approval.dto.js';
 import { type Actors, ApprovalService, UNBOUNDED, type Wanted } from './approval.service.js';
-import { NoteExpired } from './note-expired.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -133,7 +132,7 @@ describe('an action above it', () => {
     const id = await waiting();
     bench.clock.advance(24 * HOUR);
     expect(await refusalOf(decide(await bench.signedIn(ADMIN), id))).toBe('409 APPROVAL_CLOSED');
-    await bench.app.get(NoteExpired).note();
+    await bench.app.get(ApprovalService).noteExpired();
     const log = new AuditLog(bench.database);
     const { entries } = await log.newest({ command: 'approval expire' }, { limit: 100 });
     expect(entries.map((one) => one.arguments)).toContainEqual({

@@ -4,8 +4,6 @@ import { parseAddress } from '#libs/domain';
 import { type ConsoleSettings } from '../console.env.js';
 import { highestOf } from './operator-roles.js';
 
-type RoleSettings = Pick<ConsoleSettings, 'operators' | 'oidcIssuer' | 'oidcRoles'>;
-
 const WALLET = 'wallet:';
 const OIDC = 'oidc:';
 
@@ -26,7 +24,7 @@ export function oidcSubject(issuer: string, sub: string): string {
 export function roleNow(
   subject: string,
   roleThen: OperatorRole,
-  { operators, oidcIssuer, oidcRoles }: RoleSettings,
+  { operators, oidcIssuer, oidcRoles }: ConsoleSettings,
 ): OperatorRole | undefined {
   if (subject.startsWith(WALLET)) {
     const wallet = parseAddress(subject.slice(WALLET.length));
@@ -42,7 +40,7 @@ export function roleNow(
 /** @param claim of the groups, whatever the issuer sent */
 export function roleOfGroups(
   claim: unknown,
-  { oidcRoles }: RoleSettings,
+  { oidcRoles }: ConsoleSettings,
 ): OperatorRole | undefined {
   const groups = (Array.isArray(claim) ? claim : [claim]) as unknown[];
   return highestOf(

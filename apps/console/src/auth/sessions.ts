@@ -78,12 +78,7 @@ export class Sessions {
     this.cookie.set(reply, token, this.lifeMs / 1000);
     const now = new Date(nowMs);
     const authenticatedAt = new Date(authenticatedAtMs ?? nowMs);
-    const times = {
-      createdAt: now,
-      seenAt: now,
-      authenticatedAt,
-      expiresAt: new Date(expiresAtMs),
-    };
+    const times = { seenAt: now, authenticatedAt, expiresAt: new Date(expiresAtMs) };
     return this.currentOf({ subject, name, standing, ...times }, token, tokenHash);
   }
 

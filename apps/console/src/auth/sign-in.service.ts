@@ -142,7 +142,7 @@ export class SignInService {
 
   private async open(
     { request, reply }: Exchange,
-    person: Person & Pick<Authenticated, 'authenticatedAtMs'>,
+    person: Person & { readonly authenticatedAtMs?: number | undefined },
     { by, standing }: { readonly by: SignInNote['by']; readonly standing: Standing },
   ): Promise<SessionBody> {
     const { subject, name, authenticatedAtMs } = person;

@@ -5,9 +5,8 @@ import { previewApp } from '#libs/openapi';
 import { CLOCK } from '#libs/platform';
 import { HealthRegistry, LOGGER, Registry } from '#libs/service';
 import { Connections, RATE_LIMITER } from '../connections.module.js';
-import { ConsoleSettings } from '../console.env.js';
+import { ConsoleSettings, SETTINGS_SOURCE } from '../console.env.js';
 import { ConsoleModule } from '../console.module.js';
-import { SETTINGS_SOURCE } from '../operate/settings-source.js';
 import { openApiOf } from './openapi.js';
 
 const app = await previewApp(

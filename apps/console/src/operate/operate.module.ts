@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { Database, PartnerStore } from '#libs/db';
+import { provide } from '#libs/service';
 import { AuditsController } from './audits/audits.controller.js';
 import { ChainAccess } from './chain-access.js';
 import { DoctorController } from './doctor/doctor.controller.js';
@@ -10,7 +12,6 @@ import { OpenAlerts } from './overview/open-alerts.js';
 import { OverviewController } from './overview/overview.controller.js';
 import { ServiceHealth } from './overview/service-health.js';
 import { VaultFigures } from './overview/vault-figures.js';
-import { PartnerNames } from './partner-names.js';
 import { ReconciliationController } from './reconciliation/reconciliation.controller.js';
 import { RegistryController } from './registry/registry.controller.js';
 import { StakeSets } from './stake-sets.js';
@@ -35,13 +36,13 @@ import { WalletsController } from './wallets/wallets.controller.js';
     DoctorService,
     IndexFigures,
     OpenAlerts,
-    PartnerNames,
     ServiceHealth,
     StakeSets,
     VaultFigures,
     WalletAudits,
     WalletHistoryService,
+    provide(PartnerStore, Database),
   ],
-  exports: [PartnerNames, StakeSets],
+  exports: [StakeSets],
 })
 export class OperateModule {}

@@ -12,10 +12,6 @@ export class StakeSets {
     this.store = new StakeSetStore(database);
   }
 
-  names(): Promise<string[]> {
-    return this.store.names();
-  }
-
   /** @throws HttpProblem 404 */
   async open(name: string = DEFAULT_STAKE_SET): Promise<Database> {
     try {
@@ -28,7 +24,7 @@ export class StakeSets {
 
   /** What a part is for each set, the default one first. */
   async forEach<T>(read: (database: Database, name: string) => Promise<T>): Promise<T[]> {
-    const names = await this.names();
+    const names = await this.store.names();
     return Promise.all(
       names.map((name) =>
         read(name === DEFAULT_STAKE_SET ? this.database : this.database.inSet(name), name),

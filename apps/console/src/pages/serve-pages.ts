@@ -6,7 +6,6 @@ import fastifyStatic from '@fastify/static';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { PermanentError } from '#libs/domain';
-import { languageOf, schemeOf } from './reader.js';
 
 /** As Vite builds the web app, beside this program. */
 export const BUILT_PAGES = fileURLToPath(new URL('../../../web/', import.meta.url));
@@ -17,6 +16,7 @@ const PAGES = {
 };
 /** The first is for readers who want none of them. */
 const LANGUAGES = ['en', 'de'] as const;
+const SCHEMES = new Set(['light', 'dark']);
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /**
@@ -42,18 +42,21 @@ export async function servePages(app: NestFastifyApplication, folder: string): P
     }
     const sendPage = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
       const nonce = randomBytes(18).toString('base64');
-      const language = languageOf(request, LANGUAGES);
+      const { headers, cookies } = request;
+      const language = languageOf(headers['accept-language'], cookies, LANGUAGES);
       return reply
         .header('content-security-policy', policy(nonce))
         .header('content-language', language)
         .type('text/html; charset=utf-8')
         .send(
-          filled(documents.get(language) ?? '', { nonce, language, scheme: schemeOf(request) }),
+          filled(documents.get(language) ?? '', { nonce, language, scheme: schemeOf(cookies) }),
         );
     };
     for (const path of paths) fastify.get(path, sendPage);
   }
 }
+
+type Cookies = Readonly<Record<string, string | undefined>>;
 
 interface Marks {
   readonly nonce: string;
@@ -92,4 +95,22 @@ async function readDocument(file: string): Promise<string> {
       cause: error,
     });
   }
+}
+
+/** The language of the documents for a reader: the one that was chosen, else the first that the browser wants and there is, else the first there is. */
+export function languageOf(
+  acceptLanguage: string | undefined,
+  cookies: Cookies,
+  languages: readonly [string, ...string[]],
+): string {
+  const accepted = (acceptLanguage ?? '').split(',');
+  const wanted = [cookies['lowmark-language'] ?? '', ...accepted];
+  const codes = wanted.map((one) => one.trim().slice(0, 2).toLowerCase());
+  return codes.find((code) => languages.includes(code)) ?? languages[0];
+}
+
+/** The colours that were chosen; empty: as the system has them. */
+export function schemeOf(cookies: Cookies): string {
+  const chosen = cookies['lowmark-scheme'] ?? '';
+  return SCHEMES.has(chosen) ? chosen : '';
 }

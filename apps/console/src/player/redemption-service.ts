@@ -22,16 +22,10 @@ const PASSED_ON = ['idempotency-key', 'last-event-id', 'accept'] as const;
 /** What is passed back of an answer. */
 const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
 
-export interface ServiceAnswer {
+export interface ServiceAnswer<Body = Buffer> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
-export interface ServiceStream {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Readable;
+  readonly body: Body;
 }
 
 /** The redemption service, as players reach it through the console: each request once, with the player's session and address. */
@@ -58,7 +52,11 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
   }
 
   /** A stream goes on until either side ends it. The caller has to destroy it. */
-  async follow(request: FastifyRequest, path: string, token?: string): Promise<ServiceStream> {
+  async follow(
+    request: FastifyRequest,
+    path: string,
+    token?: string,
+  ): Promise<ServiceAnswer<Readable>> {
     const answer = await this.dispatch(request, { path, token, bodyTimeout: SILENCE_MS });
     const { body } = answer;
     this.streams.add(body);
@@ -78,7 +76,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
   private async dispatch(
     request: FastifyRequest,
     { path, token, ...options }: { path: string; token: string | undefined; bodyTimeout?: number },
-  ): Promise<ServiceStream> {
+  ): Promise<ServiceAnswer<Readable>> {
     const { method } = request;
     try {
       const answer = await this.pool.request({

@@ -1,9 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { type OpenDeduction } from '#libs/db';
-import { type Report } from '#libs/partner-sdk/conformance';
+import { type Progress, type Report } from '#libs/partner-sdk/conformance';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
-import { type ConformanceRun } from './conformance.service.js';
 import {} from './page.dto.js';
 
 @ApiSchema({ name: 'ConformanceWish' })
@@ -92,6 +91,17 @@ export class ConformanceBody {
 }
 
 export const CONFORMANCE_MODELS = [ReportBody, RunBody];
+
+export interface ConformanceRun {
+  readonly baseUrl: string;
+  readonly address: string;
+  readonly startedAtMs: number;
+  endedAtMs: number | undefined;
+  progress: Progress;
+  report: Report | undefined;
+  /** Why there is no report. */
+  failure: string | undefined;
+}
 
 export function runBody(run: ConformanceRun): RunBody {
   const { baseUrl, address, startedAtMs, endedAtMs, progress, report, failure } = run;

@@ -4,6 +4,7 @@ import { type Progress, type Report, runConformance } from '#libs/partner-sdk/co
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
+import { type ConformanceDto, type ConformanceRun } from './conformance.dto.js';
 import { OpenDeductions } from './open-deductions.js';
 import { memberActor } from './own-rows.js';
 import { PartnerEndpoints } from './partner-endpoints.js';
@@ -17,24 +18,6 @@ const KEPT_MS = 3_600_000;
 const MOST_AT_ONCE = 3;
 /** For giving points back when the console stops. */
 const SHUTDOWN_MS = 10_000;
-
-export interface ConformanceWish {
-  readonly address: string;
-  readonly emptyAddress?: string | undefined;
-  /** Whether a claim may be confirmed, which costs the player one point. */
-  readonly mayClaim: boolean;
-}
-
-export interface ConformanceRun {
-  readonly baseUrl: string;
-  readonly address: string;
-  readonly startedAtMs: number;
-  endedAtMs: number | undefined;
-  progress: Progress;
-  report: Report | undefined;
-  /** Why there is no report. */
-  failure: string | undefined;
-}
 
 interface Kept {
   readonly run: ConformanceRun;
@@ -62,9 +45,9 @@ export class ConformanceService implements OnApplicationShutdown {
   }
 
   /** @throws HttpProblem 404 CALLBACK_MISSING, 409 RUN_UNDER_WAY or CALLBACK_REFUSED, 429 */
-  async start(member: ConsoleMember, wish: ConformanceWish): Promise<ConformanceRun> {
+  async start(member: ConsoleMember, wish: ConformanceDto): Promise<ConformanceRun> {
     const { partnerId } = member;
-    const { target, hasConfirm } = await this.endpoints.find(member);
+    const { target, hasConfirm } = await this.endpoints.find(partnerId);
     this.forgetOld();
     this.requireFree(partnerId);
     const run = newRun(target.baseUrl, wish.address, this.clock.nowMs());
@@ -116,7 +99,7 @@ export class ConformanceService implements OnApplicationShutdown {
   }
 
   /** It moves points: who had it run is in the audit. */
-  private async note(member: ConsoleMember, { address, mayClaim }: ConformanceWish): Promise<void> {
+  private async note(member: ConsoleMember, { address, mayClaim }: ConformanceDto): Promise<void> {
     const { partnerId: partner } = member;
     const note = {
       ...{ command: 'partner conformance', arguments: { address, mayClaim } },

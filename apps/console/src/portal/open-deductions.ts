@@ -76,7 +76,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
 
   private async giveBack(partnerId: string, rows: readonly ConformanceDeduction[]): Promise<void> {
     try {
-      const { target } = await this.endpoints.find({ partnerId });
+      const { target } = await this.endpoints.find(partnerId);
       const open = await giveBack(target, rows.map(entryOf));
       const left = new Set(open.map(({ svcRedemptionId }) => svcRedemptionId));
       const done = rows.map(({ redemptionId }) => redemptionId).filter((id) => !left.has(id));

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type OwnStanding, PortalDatabase, type PortalQuery, readOwn } from '#libs/db';
+import { PortalDatabase, type PortalQuery } from '#libs/db';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
 import { actorOf } from '../auth/operators.js';
@@ -23,10 +23,6 @@ export class OwnRows {
     const found = await this.read(member, work);
     if (found === undefined) throw new HttpProblem(404, `You have no ${what} with this id.`);
     return found;
-  }
-
-  standing(member: ConsoleMember): Promise<OwnStanding> {
-    return this.readOne(member, 'partner', readOwn);
   }
 }
 

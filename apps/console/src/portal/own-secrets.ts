@@ -34,7 +34,7 @@ export class OwnSecrets {
   }
 
   /** Undefined where none is set. */
-  async callback({ partnerId }: Pick<ConsoleMember, 'partnerId'>) {
+  async callback(partnerId: string) {
     const found = await this.callbacks.find(partnerId);
     if (found === undefined) return undefined;
     const { url, key, secretCiphertext, confirms } = found;

@@ -33,6 +33,11 @@ export class WalletFilter extends TimeFilter {
   @Input.Optional() @Input.Wallet() readonly wallet?: string;
 }
 
+/** The last row of a full page, after which the next one begins. */
+export function lastOf<T>(rows: readonly T[]): T | undefined {
+  return rows.length < PAGE_SIZE ? undefined : rows.at(-1);
+}
+
 export function timesOf({ since, until }: TimeFilter): { since?: Date; until?: Date } {
   return {
     ...(since !== undefined && { since: new Date(since) }),

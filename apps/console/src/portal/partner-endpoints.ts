@@ -5,16 +5,10 @@ import {
   parsePartnerUrl,
   policedLookup,
 } from '#libs/partner-client';
-import { type ConformanceOptions } from '#libs/partner-sdk/conformance';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { type ConsoleMember } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { OwnSecrets } from './own-secrets.js';
-
-type Target = Required<
-  Pick<ConformanceOptions, 'baseUrl' | 'apiKey' | 'sharedSecret' | 'lookup' | 'clock'>
->;
 
 /** Where the conformance tester calls: the partner's callback as it is set, at addresses that callbacks may have. */
 @Injectable()
@@ -31,10 +25,8 @@ export class PartnerEndpoints {
   }
 
   /** @throws HttpProblem 404 CALLBACK_MISSING, 409 CALLBACK_REFUSED */
-  async find(
-    of: Pick<ConsoleMember, 'partnerId'>,
-  ): Promise<{ readonly target: Target; readonly hasConfirm: boolean }> {
-    const callback = await this.secrets.callback(of);
+  async find(partnerId: string) {
+    const callback = await this.secrets.callback(partnerId);
     if (callback === undefined) {
       const message = 'You have no callback yet: your operator sets it.';
       throw new HttpProblem(404, message, { code: 'CALLBACK_MISSING' });

@@ -11,7 +11,7 @@ import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience
 import { RATE_LIMITER } from '../connections.module.js';
 import { CALL_MODELS, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { PAGE_SIZE, timesOf, UUID_PATTERN } from './page.dto.js';
+import { lastOf, PAGE_SIZE, timesOf, UUID_PATTERN } from './page.dto.js';
 import {
   ConfirmationBody,
   historyBody,
@@ -51,8 +51,7 @@ export class OwnRedemptionsController {
       ...{ wallet: wallet?.toLowerCase(), ...timesOf(times) },
     };
     const found = await this.rows.read(member, (query) => readOwnRedemptions(query, page));
-    const last = found.length < PAGE_SIZE ? undefined : found.at(-1);
-    return { redemptions: found.map(redemptionBody), next: last?.id ?? null };
+    return { redemptions: found.map(redemptionBody), next: lastOf(found)?.id ?? null };
   }
 
   @Get('redemptions/:id')
@@ -115,8 +114,7 @@ export class OwnRedemptionsController {
       ...timesOf(times),
     };
     const found = await this.rows.read(member, (query) => readOwnCalls(query, page));
-    const last = found.length < PAGE_SIZE ? undefined : found.at(-1);
-    return { calls: found.map(callBody), next: last?.requestId ?? null };
+    return { calls: found.map(callBody), next: lastOf(found)?.requestId ?? null };
   }
 
   private find(member: ConsoleMember, id: string) {

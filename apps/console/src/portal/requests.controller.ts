@@ -9,7 +9,7 @@ import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience
 import { verifies } from './base-string.js';
 import { OwnRows } from './own-rows.js';
 import { OwnSecrets } from './own-secrets.js';
-import { ID_PATTERN, PAGE_SIZE, timesOf } from './page.dto.js';
+import { ID_PATTERN, lastOf, PAGE_SIZE, timesOf } from './page.dto.js';
 import {
   answeredBody,
   AnsweredRequestBody,
@@ -51,8 +51,7 @@ export class RequestsController {
       requestId,
     };
     const found = await this.rows.read(member, (query) => readRequests(query, page));
-    const last = found.length < PAGE_SIZE ? undefined : found.at(-1);
-    return { requests: found.map(requestBody), next: last?.id.toString() ?? null };
+    return { requests: found.map(requestBody), next: lastOf(found)?.id.toString() ?? null };
   }
 
   @Get('requests/:id')

@@ -104,7 +104,7 @@ export class SignatureController {
 
   private async secretOf(member: ConsoleMember, name: string): Promise<string> {
     if (name !== CALLBACK) return this.secrets.open(await this.secrets.find(member, name));
-    const callback = await this.secrets.callback(member);
+    const callback = await this.secrets.callback(member.partnerId);
     if (callback !== undefined) return callback.secret;
     throw new HttpProblem(404, 'You have no callback.', { code: 'CALLBACK_MISSING' });
   }
@@ -134,7 +134,7 @@ export class SignatureController {
         name: one.isActive ? one.keyPrefix : `${one.keyPrefix}, which works no more`,
         secret: this.secrets.open(one),
       }));
-    const callback = asked === CALLBACK ? undefined : await this.secrets.callback(member);
+    const callback = asked === CALLBACK ? undefined : await this.secrets.callback(member.partnerId);
     return callback === undefined
       ? credentials
       : [...credentials, { name: 'your callback', secret: callback.secret }];

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
-import { Database, MemberStore, RedemptionViews } from '#libs/db';
+import { Database, MemberStore, readOwn, RedemptionViews } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { audited, replaceCredential, revokeCredential } from '#libs/operations';
@@ -55,7 +55,8 @@ export class StandingController {
   @Answers(200, 'The partner.', StandingBody)
   async standing(@CurrentMember() member: ConsoleMember): Promise<StandingBody> {
     const { apiUrl, publicApiUrl = apiUrl } = this.settings;
-    return standingBody(await this.rows.standing(member), publicApiUrl, this.clock.nowMs());
+    const own = await this.rows.readOne(member, 'partner', readOwn);
+    return standingBody(own, publicApiUrl, this.clock.nowMs());
   }
 
   @Post('credentials/rotate')

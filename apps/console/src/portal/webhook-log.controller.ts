@@ -7,7 +7,7 @@ import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { UUID } from '../http/fields.js';
 import { OwnRows } from './own-rows.js';
-import { PAGE_SIZE, UUID_PATTERN } from './page.dto.js';
+import { lastOf, PAGE_SIZE, UUID_PATTERN } from './page.dto.js';
 import { refusable } from './refusable.js';
 import {
   eventBody,
@@ -48,8 +48,7 @@ export class WebhookLogController {
         ? WebhookLog.ofPartner(query).events(page)
         : undefined;
     });
-    const last = events.length < PAGE_SIZE ? undefined : events.at(-1);
-    return { events: events.map(eventBody), next: last?.sequence.toString() ?? null };
+    return { events: events.map(eventBody), next: lastOf(events)?.sequence.toString() ?? null };
   }
 
   @Get(':event')

@@ -1,12 +1,8 @@
-import {
-  type AuditComparison,
-  type AuditRunStore,
-  type IndexState,
-  type IndexStore,
-} from '#libs/db';
+import { Inject, Injectable } from '@nestjs/common';
+import { type AuditComparison, AuditRunStore, type IndexState, IndexStore } from '#libs/db';
 import { tokensToNumber } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Gauge, oneReading, type Registry } from '#libs/service';
+import { type Gauge, LOGGER, type NamedGauge, readingGauges, Registry } from '#libs/service';
 
 interface Reading {
   /** The last audit that compared. */
@@ -14,41 +10,32 @@ interface Reading {
   readonly state: IndexState | undefined;
 }
 
-interface AuditGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames?: string[];
+interface AuditGauge extends NamedGauge {
   readonly fill: (gauge: Gauge, reading: Reading) => void;
 }
 
 /** What the last audit found, whichever process made it: read from the database when the metrics are. */
+@Injectable()
 export class AuditMetrics {
-  readonly gauges: readonly Gauge[];
-
-  constructor(registry: Registry, runs: AuditRunStore, index: IndexStore, logger: Logger) {
-    const read = oneReading<Reading>(
+  constructor(
+    @Inject(Registry) registry: Registry,
+    @Inject(AuditRunStore) runs: AuditRunStore,
+    @Inject(IndexStore) index: IndexStore,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    const add = readingGauges<Reading>(
+      { registry, logger },
       async () => {
         const [last, state] = await Promise.all([runs.lastComparison(), index.state()]);
         return { last, state };
       },
-      (err) => {
-        logger.warn({ err }, 'The last audit could not be read');
-      },
+      'The last audit could not be read',
     );
-    this.gauges = GAUGES.map(
-      ({ fill, ...metric }) =>
-        new Gauge({
-          ...metric,
-          registers: [registry],
-          async collect() {
-            const reading = await read();
-            // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
-            this.reset();
-            if (metric.labelNames === undefined) this.remove();
-            if (reading) fill(this, reading);
-          },
-        }),
-    );
+    for (const { fill, ...named } of GAUGES) {
+      add(named, (reading, gauge) => {
+        fill(gauge, reading);
+      });
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AuditRunStore, Database, IndexStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
-import { LOGGER, provide, Registry } from '#libs/service';
+import { LOGGER, provide } from '#libs/service';
 import { NightlyAudit } from '#libs/verification';
 import { BESIDE_READER } from '../index-options.js';
 import { AuditMetrics } from './audit.metrics.js';
@@ -13,7 +13,7 @@ import { AuditService } from './audit.service.js';
     provide(AuditRunStore, Database),
     provide(IndexStore, Database),
     provide(NightlyAudit, Database, BESIDE_READER, AuditRunStore, CLOCK, LOGGER),
-    provide(AuditMetrics, Registry, AuditRunStore, IndexStore, LOGGER),
+    AuditMetrics,
     AuditService,
   ],
 })

@@ -1,7 +1,7 @@
 import { type SealedDayStore, type SealOutcome, type SealSummary } from '#libs/db';
 import { SECONDS_PER_DAY } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Counter, Gauge, oneReading, type Registry } from '#libs/service';
+import { Counter, Gauge, type NamedGauge, readingGauges, type Registry } from '#libs/service';
 
 const KINDS = ['sealed', 'revised', 'same'] as const;
 
@@ -30,23 +30,11 @@ export class SealMetrics {
       registers,
     });
     for (const result of KINDS) this.results.inc({ result }, 0);
-    const read = oneReading<SealSummary>(
-      () => days.summary(),
-      (err) => {
-        logger.warn({ err }, 'The sealed days could not be read');
-      },
-    );
-    for (const { name, help, valueOf } of GAUGES) {
-      new Gauge({
-        name,
-        help,
-        registers,
-        async collect() {
-          const summary = await read();
-          // An old figure is worse than none.
-          this.remove();
-          if (summary) this.set(valueOf(summary));
-        },
+    const failure = 'The sealed days could not be read';
+    const add = readingGauges({ registry, logger }, () => days.summary(), failure);
+    for (const { valueOf, ...named } of GAUGES) {
+      add(named, (summary, gauge) => {
+        gauge.set(valueOf(summary));
       });
     }
   }
@@ -61,9 +49,7 @@ export class SealMetrics {
   }
 }
 
-interface SealGauge {
-  readonly name: string;
-  readonly help: string;
+interface SealGauge extends NamedGauge {
   readonly valueOf: (summary: SealSummary) => number;
 }
 

@@ -7,8 +7,7 @@ import {
 import { Interval } from '@nestjs/schedule';
 import { ClaimWatchStore, type WatchState } from '#libs/db';
 import { inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { LOGGER, Registry } from '#libs/service';
-import { readingGauges } from '../observe/reading-gauges.js';
+import { LOGGER, readingGauges, Registry } from '#libs/service';
 import { RedemptionSettings } from '../redemption.env.js';
 import { ClaimWatch } from './claim-watch.js';
 

@@ -15,7 +15,7 @@ import {
   type Service,
   startService,
 } from '../testing/redemption-harness.support-spec.js';
-import { openApiOf } from './openapi.js';
+import { openApiOf } from '../create-redemption.js';
 
 let service: Service;
 let openApi: OpenApi;

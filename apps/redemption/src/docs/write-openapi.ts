@@ -8,10 +8,10 @@ import { HealthRegistry, LOGGER, Registry } from '#libs/service';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { ChainLink } from '../chain/chain-link.js';
 import { Connections, RATE_LIMITER } from '../connections.module.js';
+import { openApiOf } from '../create-redemption.js';
 import { Alerts } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { RedemptionModule } from '../redemption.module.js';
-import { openApiOf } from './openapi.js';
 
 const app = await previewApp(
   (given) => RedemptionModule.register(given),

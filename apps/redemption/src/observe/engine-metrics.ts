@@ -1,7 +1,6 @@
 import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { Counter, Gauge, type Registry } from '#libs/service';
-import { readingGauges } from './reading-gauges.js';
+import { Counter, Gauge, readingGauges, type Registry } from '#libs/service';
 
 /** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
 export class EngineMetrics {

@@ -1,9 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ReconciliationStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { LOGGER, Registry } from '#libs/service';
+import { LOGGER, readingGauges, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
-import { readingGauges } from '../observe/reading-gauges.js';
 
 /** How the last comparison ended, whichever process made it: read from the database when the metrics are. In whole tokens. */
 @Injectable()

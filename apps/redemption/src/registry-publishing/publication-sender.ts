@@ -7,19 +7,27 @@ import {
   type RegistryTransaction,
   type SignedTransaction,
 } from '#libs/chain';
-import { CoinStore, type Publication, PublicationStore, type StoredTransaction } from '#libs/db';
+import {
+  CoinStore,
+  type Publication,
+  type PublicationContent,
+  PublicationStore,
+  type StoredTransaction,
+} from '#libs/db';
 import { type BlockHash, dayText, type NodeHash, PermanentError } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { replacementPrice } from './publication-step.js';
+import { replacementPrice } from './publication-plan.js';
 import { RegistryAlerts } from './registry-alerts.js';
-import { RegistryCheck } from './registry-check.js';
-import { RegistryLink } from './registry-link.js';
+import { RegistryCheck, RegistryLink } from './registry-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
 const NO_COIN = /insufficient (?:funds|balance)|gas required exceeds allowance/i;
 
-type Cost = Pick<RegistryTransaction, 'gasPrice' | 'gas'>;
+interface Cost {
+  readonly gasPrice: bigint;
+  readonly gas: bigint;
+}
 
 interface Wish {
   readonly nonce: number;
@@ -184,7 +192,7 @@ export class PublicationSender {
 }
 
 /** `2026-01-31`, or `2026-01-01 to 2026-01-31`. */
-export function spanText({ firstDay, lastDay }: Pick<Publication, 'firstDay' | 'lastDay'>): string {
+export function spanText({ firstDay, lastDay }: PublicationContent): string {
   const first = dayText(firstDay);
   return lastDay === firstDay ? first : `${first} to ${dayText(lastDay)}`;
 }

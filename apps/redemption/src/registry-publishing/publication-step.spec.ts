@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Publication } from '#libs/db';
 import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
-import { leastReplacement, replacementPrice, stepOf } from './publication-step.js';
+import { leastReplacement, replacementPrice, stepOf } from './publication-plan.js';
 
 const node = (digit: string): NodeHash => `0x${digit.repeat(64)}` as NodeHash;
 const account = `0x${'a'.repeat(40)}` as Address;

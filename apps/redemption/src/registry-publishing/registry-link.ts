@@ -1,5 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { RegistryAccount, RegistryReader, type RpcPool } from '#libs/chain';
+import {
+  isStakedIn,
+  readRegistryFacts,
+  RegistryAccount,
+  registryFaults,
+  RegistryReader,
+  type RpcPool,
+  stakedInText,
+} from '#libs/chain';
+import { IndexReader, stakeContractsOf } from '#libs/db';
+import { PermanentError } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ChainLink } from '../chain/chain-link.js';
 import { RegistryTerms } from './registry-terms.js';
@@ -25,4 +35,44 @@ export class RegistryLink {
       ...{ pool: this.pool, chainId, registry, privateKey, caps },
     });
   }
+}
+
+/** Whether it is the registry of this stake set, and the key may publish there: what is published is for ever. */
+@Injectable()
+export class RegistryCheck {
+  private isRight = false;
+
+  constructor(
+    private readonly terms: RegistryTerms,
+    private readonly link: RegistryLink,
+    private readonly index: IndexReader,
+  ) {}
+
+  /** Asked until the answer is yes. @throws PermanentError REGISTRY_MISCONFIGURED that says what to do; AllEndpointsFailedError */
+  async requireRight(): Promise<void> {
+    if (this.isRight) return;
+    await this.requireRightNow();
+    this.isRight = true;
+  }
+
+  /** After a refusal of the contract: the role may have been revoked meanwhile. */
+  async requireRightNow(): Promise<void> {
+    const { chainId, registry } = this.terms.place;
+    const question = { registry, publisher: this.link.account.address };
+    const facts = await readRegistryFacts(this.link.pool, question);
+    const [fault] = registryFaults(facts, { ...question, chainId });
+    if (fault !== undefined) throw misconfigured(fault);
+    const state = await this.index.state();
+    if (state === undefined) throw misconfigured('STAKE_SET: the stake set has no index yet.');
+    const contracts = stakeContractsOf(state);
+    if (isStakedIn(facts.stakedIn ?? '', state.chainId, contracts)) return;
+    const [its, ours] = [facts.stakedIn ?? '', stakedInText(state.chainId, contracts)];
+    throw misconfigured(
+      `REGISTRY_ADDRESS: ${registry} is of the contracts ${its.slice(0, 500)}, and the stake set ${this.terms.stakeSet} of ${ours}. Correct REGISTRY_ADDRESS or STAKE_SET; contracts/deploy-registry.mjs makes a registry.`,
+    );
+  }
+}
+
+function misconfigured(message: string): PermanentError {
+  return new PermanentError('REGISTRY_MISCONFIGURED', message);
 }

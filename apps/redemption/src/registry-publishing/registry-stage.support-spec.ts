@@ -35,8 +35,7 @@ import { Alerts } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { PublicationSender } from './publication-sender.js';
 import { RegistryAlerts } from './registry-alerts.js';
-import { RegistryCheck } from './registry-check.js';
-import { RegistryLink } from './registry-link.js';
+import { RegistryCheck, RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
 

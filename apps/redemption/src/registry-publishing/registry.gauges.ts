@@ -8,9 +8,8 @@ import { Interval } from '@nestjs/schedule';
 import { addressOfKey, readRegistryFacts } from '#libs/chain';
 import { type PublicationViews } from '#libs/db';
 import { CLOCK, type Clock, type Logger, SingleFlight } from '#libs/platform';
-import { Gauge, LOGGER, Registry } from '#libs/service';
+import { Gauge, LOGGER, readingGauges, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
-import { readingGauges } from '../observe/reading-gauges.js';
 import { type RegistryTerms } from './registry-terms.js';
 
 const INTERVAL_MS = 300_000;

@@ -1,9 +1,8 @@
 import { type EventQueue, type QueueStanding } from '#libs/db';
 import { type AttemptOutcome } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Counter, Histogram, type Registry } from '#libs/service';
+import { Counter, Histogram, readingGauges, type Registry } from '#libs/service';
 import { type PumpObserver } from '../worker/engine.js';
-import { readingGauges } from '../observe/reading-gauges.js';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 

@@ -21,4 +21,13 @@ export class ApiProblem extends Error {
       Number.isFinite(retryAfter) ? retryAfter : undefined,
     );
   }
+
+  /** The same of an answer whose body was not read yet, and can be read afterwards. */
+  static async from(response: Response): Promise<ApiProblem> {
+    const body: unknown = await response
+      .clone()
+      .json()
+      .catch(() => undefined);
+    return ApiProblem.of(response, body);
+  }
 }

@@ -33,7 +33,7 @@ async function send(request: Request): Promise<Response> {
   const again = request.clone();
   const response = await sendOnce(request);
   if (response.status !== 401) return response;
-  const { code } = ApiProblem.of(response, await bodyOf(response));
+  const { code } = await ApiProblem.from(response);
   const isMended = MENDED_BY_SIGN_IN.includes(code) && (await freshSignIn.ask(code));
   return isMended ? sendOnce(again) : response;
 }
@@ -43,7 +43,7 @@ const problems: Middleware = {
   async onResponse({ response }) {
     readServerClock(response);
     if (response.ok) return;
-    const problem = ApiProblem.of(response, await bodyOf(response));
+    const problem = await ApiProblem.from(response);
     const isOut = problem.code === 'SIGN_IN_NEEDED' || problem.code === 'SESSION_ENDED';
     // While the page asks for the sign-in itself, it stays.
     if (isOut && !freshSignIn.isAsked()) {
@@ -53,13 +53,6 @@ const problems: Middleware = {
     throw problem;
   },
 };
-
-function bodyOf(response: Response): Promise<unknown> {
-  return response
-    .clone()
-    .json()
-    .catch(() => undefined);
-}
 
 /** The console's own API, for operators and partners. For what is asked without a person being there, send the header X-Background. */
 export const consoleApi = createClient<paths>({ baseUrl: '/', fetch: send });
@@ -88,7 +81,7 @@ export function getFrom<Path extends GetPath>(
   path: Path,
   ...[init]: InitOf<Path>
 ): QueryFunction<Path> {
-  return ({ signal }) => dataOf(consoleApi.GET(path, { ...init, signal } as never)) as never;
+  return ({ signal }) => dataOf(consoleApi.GET(path, { ...init, signal } as never));
 }
 
 /** The same for a query that is asked again and again: what was there before is refreshed without a person. */
@@ -99,6 +92,6 @@ export function pollFrom<Path extends GetPath>(
   return ({ signal, queryKey }) => {
     const isKnown = queryClient.getQueryData(queryKey) !== undefined;
     const headers = isKnown ? { 'x-background': '1' } : {};
-    return dataOf(consoleApi.GET(path, { ...init, signal, headers } as never)) as never;
+    return dataOf(consoleApi.GET(path, { ...init, signal, headers } as never));
   };
 }

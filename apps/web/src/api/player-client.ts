@@ -26,11 +26,7 @@ const ownPage: Middleware = {
     endWatch(id, response.status < 500);
     readServerClock(response);
     if (response.ok) return;
-    const body: unknown = await response
-      .clone()
-      .json()
-      .catch(() => undefined);
-    const problem = ApiProblem.of(response, body);
+    const problem = await ApiProblem.from(response);
     const isOver = problem.status === 401 && schemaPath !== '/api/auth/verify';
     if (isOver || problem.code === 'CSRF_TOKEN') sessionStore.end('expired');
     throw problem;

@@ -6,8 +6,8 @@ type Body<A> = A extends { content: { 'application/json': infer B } } ? B : neve
 type Code<B> = B extends { success: false; code: infer C } ? (string extends C ? never : C) : never;
 
 /** Every code that the redemption service refuses with, by its OpenAPI document. */
-export type ServiceCode = Code<Body<Answers<Operations>>>;
+type ServiceCode = Code<Body<Answers<Operations>>>;
 /** What the console itself refuses with, and what the page finds without an answer. */
-export type PageCode =
+type PageCode =
   'ANSWER_TOO_LARGE' | 'CSRF_TOKEN' | 'FOREIGN_ORIGIN' | 'NO_CONNECTION' | 'UNEXPECTED_ANSWER';
 export type RefusalCode = ServiceCode | PageCode;

@@ -92,7 +92,7 @@ export interface HourSeries<Row> {
   readonly of: (row: Row) => number;
 }
 
-export interface HourSums {
+interface HourSums {
   /** ISO 8601. */
   readonly hour: string;
   /** Of each series. */
@@ -100,7 +100,7 @@ export interface HourSums {
 }
 
 /** The last hours up to this one, also those in which there was nothing, with the one that has begun before them. */
-export function sumsByHour<Row extends { readonly hour: string }>(
+function sumsByHour<Row extends { readonly hour: string }>(
   lastHours: number,
   rows: readonly Row[],
   series: readonly HourSeries<Row>[],

@@ -1,6 +1,6 @@
 /** Amounts as people read them. They are decimal strings and stay so: no floating-point number is ever made of one. */
 
-export interface AmountOptions {
+interface AmountOptions {
   /** Of the smallest unit: 18 for 10^18 units in one token. */
   readonly decimals: number;
   readonly locale: string;

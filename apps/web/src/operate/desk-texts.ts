@@ -1,7 +1,6 @@
 /** The words of the operators' pages of partners and redemptions. What an action leads to comes from the server, as the command line has it. */
 export const deskTexts = {
   cancel: 'Cancel',
-  close: 'Close',
   none: 'none',
   partners: {
     title: 'Partners',
@@ -102,7 +101,6 @@ export const deskTexts = {
     empty: 'There was no call yet.',
     begun: 'Begun',
     outcome: 'Outcome',
-    verdict: 'Verdict',
     open: 'no end known',
     details: 'Details',
     redemption: 'Redemption',
@@ -223,6 +221,5 @@ export const deskTexts = {
       refused: 'refused',
       withdrawn: 'withdrawn',
     },
-    again: 'Look again',
   },
 } as const;

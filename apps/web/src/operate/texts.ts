@@ -149,8 +149,6 @@ export const texts = {
     balanceThen: 'Balance from then on',
     redemptions: 'Redemptions',
     noRedemptions: 'It has redeemed nothing.',
-    unreadable: (ids: string) =>
-      `Rows that cannot be read, which no program of ours wrote so: ${ids}`,
     id: 'Redemption',
     partner: 'Partner',
     state: 'State',
@@ -205,7 +203,6 @@ export const texts = {
     acknowledgeTitle: 'Acknowledge this claim',
     note: 'What it was',
     noteHint: 'For those who look at it later; 1 to 255 characters.',
-    done: 'Acknowledged.',
   },
   audits: {
     title: 'Audits',
@@ -225,7 +222,6 @@ export const texts = {
     wallet: 'Wallet',
     indexed: 'Index',
     contract: 'Contract',
-    show: 'Show them',
   },
   doctor: {
     title: 'Doctor',

@@ -101,7 +101,6 @@ export const texts = {
     failed: 'Failed only',
     request: 'Request',
     answer: 'Answer',
-    bytes: 'Bytes',
     took: 'Took',
     requestId: 'X-Request-Id',
     noRequestId: '1 to 64 of A-Z a-z 0-9 . _ -',
@@ -225,8 +224,6 @@ export const texts = {
     unclear: 'could not be found out',
     turnOn:
       'Your operator turns on what was found: send the report. Overview shows what is turned on.',
-    check: 'Check',
-    result: 'Result',
     passed: 'passed',
     failed: 'failed',
     skipped: 'not tried',
@@ -264,6 +261,5 @@ export const texts = {
     },
     pages: 'Documents',
     unknown: 'There is no such document.',
-    start: 'To the beginning',
   },
 };

@@ -4,7 +4,7 @@
  * request weighs more.
  */
 import { SingleFlight } from '#libs/platform';
-import { type RedisLink } from '../redis/redis-link.js';
+import { type RedisConnection } from '../redis/redis-link.js';
 import { scriptOf, type Scripts } from '../redis/scripts.js';
 
 /** At least as often a replica says that it is here. */
@@ -53,7 +53,7 @@ export class Attendance {
   private readonly counts = new SingleFlight<void>();
 
   constructor(
-    private readonly link: Pick<RedisLink, 'isUp' | 'timesUp'>,
+    private readonly link: RedisConnection,
     private readonly options: AttendanceOptions,
   ) {}
 

@@ -9,14 +9,14 @@ import {
   type Taken,
   verdictOf,
 } from './rate-limiter.js';
-import { type RedisLink } from '../redis/redis-link.js';
+import { type RedisConnection } from '../redis/redis-link.js';
 import { scriptOf, Scripts, TurnBatch } from '../redis/scripts.js';
 
 /** Debts moved to Redis with one command: it answers others meanwhile. */
 const SETTLED_AT_ONCE = 200;
 
 export interface RedisRateLimiterOptions {
-  readonly link: Pick<RedisLink, 'isUp' | 'timesUp' | 'run' | 'closed'>;
+  readonly link: RedisConnection;
   /** Of this replica alone. */
   readonly id: string;
   /** Which service the replicas are of, where several use one Redis; absent: the api. */
@@ -34,25 +34,22 @@ export interface RedisRateLimiterOptions {
  * as soon as Redis is back. How that keeps the limits: `own-share.ts`.
  */
 export class RedisRateLimiter implements RateLimiter {
-  private readonly link: RedisRateLimiterOptions['link'];
+  private readonly link: RedisConnection;
   private readonly scripts: Scripts;
   private readonly attendance: Attendance;
   private readonly own: OwnShare;
   private readonly takes = new TurnBatch((asked: readonly Take[]) => this.takeAll(asked));
-  private readonly agreed: AgreementKeys['agreed'];
-  private readonly prefix: string;
+  private readonly keys: AgreementKeys;
   private readonly beats = new SingleFlight<void>();
 
   constructor({ link, id, family, countReplicas, replicasAtMost, nowMs }: RedisRateLimiterOptions) {
     this.link = link;
-    const keys = agreementKeys(family);
-    this.agreed = keys.agreed;
-    this.prefix = keys.limit;
+    this.keys = agreementKeys(family);
     this.scripts = new Scripts(link, nowMs);
     const steadyMs = nowMs ?? (() => performance.now());
     this.attendance = new Attendance(link, {
       scripts: this.scripts,
-      keys,
+      keys: this.keys,
       id,
       countReplicas,
       replicasAtMost,
@@ -89,7 +86,7 @@ export class RedisRateLimiter implements RateLimiter {
   giveBack(key: string, policy: RatePolicy): void {
     if (this.own.giveBack(key, policy)) return;
     this.scripts
-      .run(GIVE_BACK, { keys: [this.prefix + key], args: [policy.rate] })
+      .run(GIVE_BACK, { keys: [this.keys.limit + key], args: [policy.rate] })
       .catch(() => undefined);
   }
 
@@ -108,7 +105,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   private async takeAll(asked: readonly Take[]): Promise<Answer[]> {
-    const keys = [this.agreed, ...asked.map(({ key }) => this.prefix + key)];
+    const keys = [this.keys.agreed, ...asked.map(({ key }) => this.keys.limit + key)];
     const { weight } = this.attendance;
     const args = [weight];
     for (const { policy, count } of asked) args.push(policy.rate, policy.burst, count);
@@ -131,7 +128,7 @@ export class RedisRateLimiter implements RateLimiter {
     for (let from = 0; from < owed.length && this.attendance.isHere; from += SETTLED_AT_ONCE) {
       const some = owed.slice(from, from + SETTLED_AT_ONCE);
       const moved = await this.numbers(SETTLE, {
-        keys: [this.agreed, ...some.map(({ key }) => this.prefix + key)],
+        keys: [this.keys.agreed, ...some.map(({ key }) => this.keys.limit + key)],
         args: some.flatMap(({ policy, owedMs }) => [capacityMsOf(policy), owedMs]),
       });
       for (const [place, { key }] of some.entries()) this.own.settle(key, moved[place] ?? 0);

@@ -24,12 +24,23 @@ interface Waiter {
   readonly fail: (error: RedisUnavailableError) => void;
 }
 
+/** What limits use of a connection to Redis. */
+export interface RedisConnection {
+  readonly isUp: boolean;
+  /** How often it came up: what was agreed with the server before it was down is to be agreed anew. */
+  readonly timesUp: number;
+  /** Aborted when it is closed. */
+  readonly closed: AbortSignal;
+  /** @throws RedisUnavailableError at once where it is down, else at the deadline at the latest */
+  run<T>(send: (redis: Redis) => Promise<T>): Promise<T>;
+}
+
 /**
  * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with its
  * socket; from then on no request waits for it. In the background it connects again, and is up once all that is used was tried and
  * answered in time.
  */
-export class RedisLink {
+export class RedisLink implements RedisConnection {
   private readonly redis: Redis;
   private readonly deadlineMs: number;
   /** In the order in which they were sent, which is that of the answers. */
@@ -67,12 +78,10 @@ export class RedisLink {
     return this.up;
   }
 
-  /** How often it came up: what was agreed with the server before it was down is to be agreed anew. */
   get timesUp(): number {
     return this.ups;
   }
 
-  /** Aborted when it is closed. */
   get closed(): AbortSignal {
     return this.closing.signal;
   }
@@ -86,7 +95,6 @@ export class RedisLink {
     return this.up;
   }
 
-  /** @throws RedisUnavailableError at once where it is down, else at the deadline at the latest */
   run<T>(send: (redis: Redis) => Promise<T>): Promise<T> {
     return this.up ? this.send(send) : Promise.reject(new RedisUnavailableError('it is down'));
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type RedisLink } from './redis-link.js';
+import { type RedisConnection } from './redis-link.js';
 
 /** A Lua script with the name under which Redis keeps it. */
 interface Script {
@@ -29,7 +29,7 @@ interface ScriptInput {
 
 export class Scripts {
   constructor(
-    private readonly link: Pick<RedisLink, 'run'>,
+    private readonly link: RedisConnection,
     /** Unix milliseconds in place of Redis' clock, for tests. */
     private readonly nowMs?: () => number,
   ) {}

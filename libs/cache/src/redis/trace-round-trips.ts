@@ -1,30 +1,27 @@
 import { type Redis } from 'ioredis';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
+import { type RedisLink } from './redis-link.js';
 
-interface RoundTrips {
-  run<T>(send: (redis: Redis) => Promise<T>): Promise<T>;
-}
+const SPAN = {
+  name: 'redis',
+  kind: 'client',
+  attributes: { 'db.system.name': 'redis' },
+} as const;
 
 /**
- * The link itself, with a span for each command that belongs to an open span: its name, never its keys. What several requests ask in one
- * turn is one command, and belongs to the first of them. Where traces are off nothing is changed.
+ * From now on each command of the link has a span where it belongs to an open one: its name, never its keys. What several requests ask in
+ * one turn is one command, and belongs to the first of them. Where traces are off nothing is changed.
  */
-export function traceRoundTrips<L extends RoundTrips>(link: L): L {
-  if (!tracingIsOn()) return link;
+export function traceRoundTrips(link: RedisLink): void {
+  if (!tracingIsOn()) return;
   const run = link.run.bind(link);
-  const traced: RoundTrips = {
-    run: (send) =>
-      inChildSpan(
-        { name: 'redis', kind: 'client', attributes: { 'db.system.name': 'redis' } },
-        (span) => {
-          const tell = (command: string): void => {
-            span.note({ 'db.operation.name': command.toUpperCase() });
-          };
-          return run((redis) => send(telling(redis, tell)));
-        },
-      ),
-  };
-  return Object.assign(link, traced);
+  link.run = (send) =>
+    inChildSpan(SPAN, (span) => {
+      const tell = (command: string): void => {
+        span.note({ 'db.operation.name': command.toUpperCase() });
+      };
+      return run((redis) => send(telling(redis, tell)));
+    });
 }
 
 /** The same client; tells which of its methods is asked for. */

@@ -26,7 +26,7 @@ export async function loadStakeDescription(setting: string): Promise<StakeDescri
     text = await readFile(setting, 'utf8');
   } catch (error) {
     const presets = Object.entries(STAKE_PRESETS)
-      .map(([name, { parameter }]) => (parameter === undefined ? name : `${name}:<${parameter}>`))
+      .map(([name, preset]) => (typeof preset === 'function' ? `${name}:<pid>` : name))
       .join(', ');
     const reason =
       isRecord(error) && typeof error['code'] === 'string' ? error['code'] : 'unreadable';
@@ -109,7 +109,7 @@ function parseJson(text: string): RawDescription {
  * contract has figures of its own for exactly these stakes. docs/operating/contracts.md says what each is for.
  */
 
-/** Entries of STAKE_EVENTS and views, as they would stand in a file. */
+/** Events and views as they would stand in a file. */
 interface PresetDescription {
   readonly events: readonly PresetEntry[];
   readonly totalView?: string;
@@ -124,29 +124,24 @@ interface PresetEntry {
   readonly where?: Readonly<Record<string, string>>;
 }
 
-interface StakePreset {
-  /** What stands behind the colon: `masterchef-v1:3`; a uint256. */
-  readonly parameter?: string;
-  readonly describe: (parameter: string) => PresetDescription;
-}
+/** What is the same for every contract, or depends on the number of a pool behind a colon: `masterchef-v1:3`. */
+type StakePreset = PresetDescription | ((pid: string) => PresetDescription);
 
 const TOTAL_SUPPLY = 'totalSupply() view returns (uint256)';
 const BALANCE_OF = 'balanceOf(address) view returns (uint256)';
 
-const staking = (increase: string, decrease: string): PresetEntry[] => [
-  {
-    event: `event ${increase}(address indexed user, uint256 amount)`,
-    account: 'user',
-    amount: 'amount',
-    effect: 'increase',
-  },
-  {
-    event: `event ${decrease}(address indexed user, uint256 amount)`,
-    account: 'user',
-    amount: 'amount',
-    effect: 'decrease',
-  },
-];
+/** An event for each direction. */
+function pair(
+  increase: string,
+  decrease: string,
+  { field = 'uint256 amount', amount = 'amount' } = {},
+): PresetEntry[] {
+  const fields = `(address indexed user, ${field})`;
+  return [
+    { event: `event ${increase}${fields}`, account: 'user', amount, effect: 'increase' },
+    { event: `event ${decrease}${fields}`, account: 'user', amount, effect: 'decrease' },
+  ];
+}
 
 const TRANSFER: PresetEntry = {
   event: 'event Transfer(address indexed from, address indexed to, uint256 value)',
@@ -161,100 +156,79 @@ const TOKEN: PresetDescription = {
   balanceView: BALANCE_OF,
 };
 
-/** No total: what the contract holds of the pool's token is more where it is also the reward, or was sent without a deposit. */
-const masterChef = (debt: string, events: (pid: string) => PresetEntry[]): StakePreset => ({
-  parameter: 'pid',
-  describe: (pid) => ({
-    events: events(pid),
+/**
+ * A pool of a MasterChef. Version 1: https://etherscan.io/address/0xc2edad668740f1aa35e4d8f227fb8e17dca888cd#code
+ *
+ * Version 2 (https://etherscan.io/address/0xef0881ec094552b2e128cf945ef17a6752b4ec5d#code): `user` sent the transaction. A deposit is added
+ * to the stake of `to`; a withdrawal is taken from the stake of `user` and its tokens go to `to`.
+ *
+ * No total: what the contract holds of the pool's token is more where it is also the reward, or was sent without a deposit.
+ */
+function pool(pid: string, version: 1 | 2): PresetDescription {
+  const [to, debt] = version === 1 ? ['', 'uint256'] : [', address indexed to', 'int256'];
+  const entry = (name: string, effect: 'increase' | 'decrease', account: string): PresetEntry => ({
+    event: `event ${name}(address indexed user, uint256 indexed pid, uint256 amount${to})`,
+    account,
+    amount: 'amount',
+    effect,
+    where: { pid },
+  });
+  return {
+    events: [
+      entry('Deposit', 'increase', version === 1 ? 'user' : 'to'),
+      entry('Withdraw', 'decrease', 'user'),
+      entry('EmergencyWithdraw', 'decrease', 'user'),
+    ],
     totalView: 'none',
     balanceView: `userInfo(uint256 pid = ${pid}, address user) view returns (uint256 amount, ${debt} rewardDebt) -> amount`,
-  }),
-});
-
-/** https://etherscan.io/address/0xc2edad668740f1aa35e4d8f227fb8e17dca888cd#code */
-const MASTERCHEF_V1 = masterChef('uint256', (pid) =>
-  (['Deposit', 'Withdraw', 'EmergencyWithdraw'] as const).map((name) => ({
-    event: `event ${name}(address indexed user, uint256 indexed pid, uint256 amount)`,
-    account: 'user',
-    amount: 'amount',
-    effect: name === 'Deposit' ? 'increase' : 'decrease',
-    where: { pid },
-  })),
-);
-
-/**
- * https://etherscan.io/address/0xef0881ec094552b2e128cf945ef17a6752b4ec5d#code: `user` sent the transaction. A deposit is
- * added to the stake of `to`; a withdrawal is taken from the stake of `user` and its tokens go to `to`.
- */
-const MASTERCHEF_V2 = masterChef('int256', (pid) =>
-  (['Deposit', 'Withdraw', 'EmergencyWithdraw'] as const).map((name) => ({
-    event: `event ${name}(address indexed user, uint256 indexed pid, uint256 amount, address indexed to)`,
-    account: name === 'Deposit' ? 'to' : 'user',
-    amount: 'amount',
-    effect: name === 'Deposit' ? 'increase' : 'decrease',
-    where: { pid },
-  })),
-);
+  };
+}
 
 const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
-  'staked-withdrawn': { describe: () => ({ events: staking('Staked', 'Withdrawn') }) },
-  'stake-unstake': { describe: () => ({ events: staking('Stake', 'Unstake') }) },
-  'deposit-withdraw': { describe: () => ({ events: staking('Deposit', 'Withdraw') }) },
-  transfer: { describe: () => ({ events: [TRANSFER] }) },
+  'staked-withdrawn': { events: pair('Staked', 'Withdrawn') },
+  'stake-unstake': { events: pair('Stake', 'Unstake') },
+  'deposit-withdraw': { events: pair('Deposit', 'Withdraw') },
+  transfer: { events: [TRANSFER] },
   // https://github.com/Synthetixio/synthetix/blob/develop/contracts/StakingRewards.sol
   'synthetix-staking-rewards': {
-    describe: () => ({
-      events: staking('Staked', 'Withdrawn'),
-      totalView: TOTAL_SUPPLY,
-      balanceView: BALANCE_OF,
-    }),
+    events: pair('Staked', 'Withdrawn'),
+    totalView: TOTAL_SUPPLY,
+    balanceView: BALANCE_OF,
   },
-  'masterchef-v1': MASTERCHEF_V1,
-  'masterchef-v2': MASTERCHEF_V2,
-  erc4626: { describe: () => TOKEN },
-  'erc20-receipt': { describe: () => TOKEN },
+  'masterchef-v1': (pid) => pool(pid, 1),
+  'masterchef-v2': (pid) => pool(pid, 2),
+  erc4626: TOKEN,
+  'erc20-receipt': TOKEN,
   'erc721-staking': {
-    describe: () => ({
-      events: (['Staked', 'Unstaked'] as const).map((name) => ({
-        event: `event ${name}(address indexed user, uint256 indexed tokenId)`,
-        account: 'user',
-        amount: '1',
-        effect: name === 'Staked' ? 'increase' : 'decrease',
-      })),
-    }),
+    events: pair('Staked', 'Unstaked', { field: 'uint256 indexed tokenId', amount: '1' }),
   },
   // https://eips.ethereum.org/EIPS/eip-721
   'erc721-receipt': {
-    describe: () => ({
-      events: [
-        {
-          event:
-            'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
-          amount: '1',
-          effect: 'transfer',
-        },
-      ],
-      balanceView: BALANCE_OF,
-    }),
+    events: [
+      {
+        event: 'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+        amount: '1',
+        effect: 'transfer',
+      },
+    ],
+    balanceView: BALANCE_OF,
   },
 };
 
 /**
  * @param setting `transfer`, or `masterchef-v1:3`
  * @returns undefined where no preset has that name
- * @throws StakeEventsError where its parameter is missing, or not a number
+ * @throws StakeEventsError where the number of its pool is missing, or not a number
  */
 function presetOf(setting: string): PresetDescription | undefined {
-  const [, name = '', , parameter] = /^([\w-]+)(:(.*))?$/s.exec(setting) ?? [];
+  const [, name = '', , pid] = /^([\w-]+)(:(.*))?$/s.exec(setting) ?? [];
   if (!Object.hasOwn(STAKE_PRESETS, name)) return undefined;
   const preset = STAKE_PRESETS[name] as StakePreset;
-  if (preset.parameter === undefined) {
-    return parameter === undefined ? preset.describe('') : undefined;
-  }
-  const word = /^\d+$/.test(parameter ?? '') && encodeWord('uint256', parameter ?? '');
-  if (typeof word === 'string' && parameter !== undefined) return preset.describe(parameter);
+  if (typeof preset !== 'function') return pid === undefined ? preset : undefined;
+  const isNumber = /^\d+$/.test(pid ?? '') && encodeWord('uint256', pid ?? '') !== undefined;
+  if (isNumber && pid !== undefined) return preset(pid);
   throw new StakeEventsError(
     'STAKE_EVENTS',
-    `${name} needs the number of the pool, such as ${name}:0; "${setting}" has ${parameter === undefined ? 'none' : 'another'}`,
+    `${name} needs the number of the pool, such as ${name}:0; "${setting}" has ${pid === undefined ? 'none' : 'another'}`,
   );
 }

@@ -20,7 +20,6 @@ export interface NewConsoleSession extends Person {
 
 export interface ConsoleSession extends Person {
   readonly standing: Standing;
-  readonly createdAt: Date;
   /** To the minute. */
   readonly seenAt: Date;
   /** The last fresh sign-in. */
@@ -46,7 +45,7 @@ const OPEN = named<
 /** A partner's session counts for as long as its person is a member. */
 const FIND = named<{ tokenHash: Buffer; now: Date; idleSince: Date | null }>(
   'console_session_find',
-  `SELECT s.kind, s.role, s.partner, s.subject, s.name, s.created_at AS "createdAt", s.seen_at AS "seenAt",
+  `SELECT s.kind, s.role, s.partner, s.subject, s.name, s.seen_at AS "seenAt",
       s.authenticated_at AS "authenticatedAt", s.expires_at AS "expiresAt"
     FROM console.session s
     WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND (:idleSince::timestamptz IS NULL OR s.seen_at > :idleSince)
@@ -59,12 +58,6 @@ const SEE = named<{ tokenHash: Buffer; now: Date }>(
   `UPDATE console.session SET seen_at = :now WHERE token_hash = :tokenHash AND seen_at <= :now::timestamptz - interval '1 minute'`,
 );
 
-const REAUTHENTICATE = named<{ tokenHash: Buffer; subject: string; now: Date }>(
-  'console_session_reauthenticate',
-  `UPDATE console.session SET authenticated_at = greatest(authenticated_at, :now), seen_at = greatest(seen_at, :now)
-    WHERE token_hash = :tokenHash AND subject = :subject AND expires_at > :now RETURNING subject`,
-);
-
 const CHOOSE_PARTNER = named<{ tokenHash: Buffer; partnerId: string }>(
   'console_session_choose_partner',
   `UPDATE console.session s SET partner = :partnerId WHERE s.token_hash = :tokenHash AND s.kind = 'partner' AND EXISTS (
@@ -75,10 +68,6 @@ const CHOOSE_PARTNER = named<{ tokenHash: Buffer; partnerId: string }>(
 const CLOSE = named<{ tokenHash: Buffer }>(
   'console_session_close',
   'DELETE FROM console.session WHERE token_hash = :tokenHash',
-);
-const CLOSE_ALL = named<{ subject: string; kept: Buffer | null }>(
-  'console_session_close_all',
-  `DELETE FROM console.session WHERE subject = :subject AND token_hash IS DISTINCT FROM :kept::bytea RETURNING subject`,
 );
 const FORGET = named<{ now: Date }>(
   'console_session_forget',
@@ -117,12 +106,6 @@ export class ConsoleSessionStore {
     await this.database.query(SEE({ tokenHash, now: new Date(nowMs) }));
   }
 
-  /** After a fresh sign-in of the same person; false for another one, or where the session has ended. */
-  async reauthenticate(tokenHash: Buffer, subject: string, nowMs: number): Promise<boolean> {
-    const now = new Date(nowMs);
-    return (await this.database.query(REAUTHENTICATE({ tokenHash, subject, now }))).length > 0;
-  }
-
   /** The same session for another partner of the same person; false where the person is no member of that one. */
   async choosePartner(tokenHash: Buffer, partnerId: string): Promise<boolean> {
     return (await this.database.query(CHOOSE_PARTNER({ tokenHash, partnerId }))).length > 0;
@@ -130,11 +113,6 @@ export class ConsoleSessionStore {
 
   async close(tokenHash: Buffer): Promise<void> {
     await this.database.query(CLOSE({ tokenHash }));
-  }
-
-  /** Of one person, but for the one that is kept. @returns how many */
-  async closeAll(subject: string, kept: Buffer | null = null): Promise<number> {
-    return (await this.database.query(CLOSE_ALL({ subject, kept }))).length;
   }
 
   async forgetExpired(nowMs: number): Promise<void> {

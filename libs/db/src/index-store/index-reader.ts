@@ -4,7 +4,7 @@ import { type Address, type BlockRef, type WalletState } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type IndexState, indexStateOf, type IndexStateRow, STATE_COLUMNS } from './index-state.js';
-import { addressOf, hashOf } from '../rows.js';
+import { addressOf, blockOf } from '../rows.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
@@ -120,11 +120,7 @@ export class IndexReader {
     const rows = await this.database.query<Record<'number' | 'hash' | 'seconds', string>>(
       BLOCKS_FROM({ number: fromNumber }),
     );
-    return rows.map(({ number, hash, seconds }) => ({
-      number: BigInt(number),
-      hash: hashOf(hash),
-      timestampSeconds: Number(seconds),
-    }));
+    return rows.map(({ number, hash, seconds }) => blockOf(number, hash, seconds));
   }
 }
 

@@ -7,7 +7,7 @@ import {
   RetryableError,
   parseAddress,
 } from '#libs/domain';
-import { addressOf, blockOf, hashOf } from '../rows.js';
+import { addressOf, blockOf } from '../rows.js';
 
 /** What an index starts with. */
 export interface InitialIndexState extends StoredSettings {
@@ -76,11 +76,7 @@ export function indexStateOf(row: IndexStateRow): IndexState {
     tokenSymbol: row.token_symbol,
     tokenDecimals: row.token_decimals,
     fence: BigInt(row.fence),
-    head: {
-      number: BigInt(row.head_number),
-      hash: hashOf(row.head_hash),
-      timestampSeconds: Number(row.head_seconds),
-    },
+    head: blockOf(row.head_number, row.head_hash, row.head_seconds),
     finalised: blockOf(row.finalised_number, row.finalised_hash, row.finalised_seconds),
     verifiedNumber: row.verified_number === null ? undefined : BigInt(row.verified_number),
     total: BigInt(row.total),

@@ -64,12 +64,6 @@ const LEASE = named<{ count: number; owner: string; leaseMs: number; dueBy: Date
     FROM picked WHERE c.redemption_id = picked.redemption_id RETURNING ${COLUMNS}`,
 );
 
-const RELEASE = named<{ id: UuidV7; owner: string }>(
-  'confirmation_release',
-  `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL
-    WHERE redemption_id = :id AND lease_owner = :owner RETURNING redemption_id`,
-);
-
 /** The lease is ours, so nothing else changed the row. */
 const POSTPONE = named<{ id: UuidV7; version: number; owner: string; until: Date }>(
   'confirmation_postpone',
@@ -134,10 +128,6 @@ export class DeliveryStore {
   async lease({ count, owner, leaseMs, dueByMs }: LeaseRequest): Promise<StoredDelivery[]> {
     const statement = LEASE({ count, owner, leaseMs, dueBy: momentOf(dueByMs ?? null) });
     return (await this.database.query<DeliveryRow>(statement)).map(deliveryOf);
-  }
-
-  async release(id: UuidV7, owner: string): Promise<boolean> {
-    return (await this.database.query(RELEASE({ id, owner }))).length > 0;
   }
 
   /** Nothing was learnt: gives the lease back and writes when to look again. */

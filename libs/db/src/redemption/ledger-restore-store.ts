@@ -13,11 +13,17 @@ export interface LedgerRestore {
   readonly vouchersUntilSeconds: number;
 }
 
-export interface RestoreNote extends Pick<LedgerRestore, 'lostSinceMs'> {
+/** When a note is made, and how long vouchers live. */
+export interface RestoreTimes {
   /** By the clock of the machine that notes it, which need not be that of the services. */
   readonly nowMs: number;
   /** From the note on, a voucher that was lost can be claimed so long. */
   readonly voucherSeconds: number;
+}
+
+export interface RestoreNote extends RestoreTimes {
+  /** As in LedgerRestore. */
+  readonly lostSinceMs: number;
   readonly actor: string;
   readonly command: string;
   /** For the audit. */
@@ -118,7 +124,7 @@ export class LedgerRestoreStore {
   }
 
   /** What `record` would say now. @throws RestoreAheadError, DatabaseUnavailableError, DatabaseRefusedError */
-  async scope(note: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>): Promise<RestoreScope> {
+  async scope(note: RestoreTimes): Promise<RestoreScope> {
     return scopeOf(await this.database.query<ScopeRow>(SCOPE(scopeValues(note))));
   }
 
@@ -143,10 +149,7 @@ export class LedgerRestoreStore {
   }
 }
 
-function scopeValues({
-  nowMs,
-  voucherSeconds,
-}: Pick<RestoreNote, 'nowMs' | 'voucherSeconds'>): ScopeValues {
+function scopeValues({ nowMs, voucherSeconds }: RestoreTimes): ScopeValues {
   return { now: new Date(nowMs), voucherSeconds };
 }
 

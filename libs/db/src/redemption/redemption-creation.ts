@@ -188,7 +188,7 @@ async function refuseBreach(
 /** Outside of a creation it reserves nothing, and may be another one in the next moment. */
 export async function walletRecord(
   query: <R extends object>(statement: Statement) => Promise<R[]>,
-  { partner, wallet: address }: Pick<Redemption, 'partner' | 'wallet'>,
+  { partner, wallet: address }: { readonly partner: string; readonly wallet: Address },
   atMs: number,
 ): Promise<WalletRecord> {
   const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;

@@ -1,4 +1,4 @@
-import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
+import { connectionOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
 import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
@@ -18,7 +18,7 @@ export class RedemptionHints {
   private readonly config: SupervisedConfig;
 
   /** @param options of a database that is not behind a pooler: it is the session that listens */
-  constructor(options: Pick<DatabaseOptions, 'url' | 'applicationName'>) {
+  constructor(options: { readonly url: string; readonly applicationName: string }) {
     this.config = connectionOptions(options);
   }
 

@@ -135,7 +135,8 @@ describe('a redemption', () => {
     await expect(after(deducting, event)).rejects.toThrow(PartnerIdReusedError);
     expect((await store.get(other.id))?.redemption).toEqual(deducting);
     const held = await after(deducting, { type: 'deduct-id-reused', requestId });
-    expect((await views.listAttention(10)).map(({ redemption }) => redemption)).toEqual([held]);
+    const { found } = await views.search({ state: 'attention', limit: 10, first: 'longest' });
+    expect(found.map(({ redemption }) => redemption)).toEqual([held]);
     const { states } = await views.counts();
     expect(states.find(({ state }) => state === 'attention')).toMatchObject({ count: 1 });
     const audit = { command: 'retry', arguments: { id: held.id }, outcome: 'done' };

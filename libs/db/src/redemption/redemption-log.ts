@@ -3,7 +3,12 @@ import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
-import { type LoggedCall, type LoggedTransition } from './redemption-views.js';
+import {
+  callOf,
+  type CallRow,
+  type LoggedCall,
+  type LoggedTransition,
+} from './redemption-views.js';
 
 export interface PartnerCallEntry extends LoggedCall {
   /** Null for a balance. */
@@ -70,14 +75,8 @@ const CALLS_PER_HOUR = named<{ partner: string; first: string; since: Date }>(
 const MINTED_BEFORE_MS = 600_000;
 const DIGITS = 32;
 
-interface CallRow {
-  request_id: UuidV7;
+interface EntryRow extends CallRow {
   redemption_id: UuidV7 | null;
-  step: string;
-  begun_at: Date;
-  ended_at: Date | null;
-  outcome: string | null;
-  record: object | null;
 }
 
 export class RedemptionLog {
@@ -99,7 +98,7 @@ export class RedemptionLog {
     { limit, after }: PageRequest<UuidV7>,
   ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
     return pageOf(
-      await this.database.query<CallRow>(CALLS({ id, after: after ?? null, limit })),
+      await this.database.query<EntryRow>(CALLS({ id, after: after ?? null, limit })),
       limit,
     );
   }
@@ -116,7 +115,7 @@ export class RedemptionLog {
       after: after ?? null,
       limit,
     });
-    return pageOf(await this.database.query<CallRow>({ text, values }), limit);
+    return pageOf(await this.database.query<EntryRow>({ text, values }), limit);
   }
 
   /** Of one partner, the oldest hour first. */
@@ -128,17 +127,7 @@ export class RedemptionLog {
   }
 }
 
-function pageOf(rows: readonly CallRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
-  return { entries: rows.map(entryOf), next: nextKey(rows, limit, (row) => row.request_id) };
-}
-
-function entryOf(row: CallRow): PartnerCallEntry {
-  const { ended_at: at, outcome, record } = row;
-  return {
-    requestId: row.request_id,
-    redemptionId: row.redemption_id,
-    step: row.step,
-    begunAt: row.begun_at,
-    end: at === null || outcome === null || record === null ? null : { at, outcome, record },
-  };
+function pageOf(rows: readonly EntryRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
+  const entries = rows.map((row) => ({ ...callOf(row), redemptionId: row.redemption_id }));
+  return { entries, next: nextKey(rows, limit, (row) => row.request_id) };
 }

@@ -95,14 +95,6 @@ const CONFIRMATION = named<{ id: UuidV7 }>(
     FROM redemption.confirmation WHERE redemption_id = :id`,
 );
 
-const ATTENTION = named<{ after: UuidV7 | null; limit: number }>(
-  'redemption_attention',
-  `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.state = 'attention'
-      AND (:after::uuid IS NULL OR (r.state_since_at, r.id) >
-        (SELECT a.state_since_at, a.id FROM redemption.redemption a WHERE a.id = :after))
-    ORDER BY r.state_since_at, r.id LIMIT :limit`,
-);
-
 interface Search {
   readonly state: RedemptionState | null;
   readonly partner: string | null;
@@ -136,8 +128,8 @@ const QUEUES: Statement = {
       WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
 };
 
-interface CallRow {
-  request_id: string;
+export interface CallRow {
+  request_id: UuidV7;
   step: string;
   begun_at: Date;
   ended_at: Date | null;
@@ -165,13 +157,6 @@ export class RedemptionViews {
       calls: calls.map(callOf),
       confirmation: confirmation ?? null,
     };
-  }
-
-  /** Those that wait for a person and can be read, the longest first. @param after the id that the page before ended with */
-  async listAttention(limit: number, after?: UuidV7): Promise<StoredRedemption[]> {
-    const statement = ATTENTION({ after: after ?? null, limit });
-    const rows = await this.database.query<RedemptionRow>(statement);
-    return readRows(rows).found;
   }
 
   async search({ state, partner, wallet, limit, first }: RedemptionSearch): Promise<ReadRows> {
@@ -210,10 +195,10 @@ export class RedemptionViews {
   }
 }
 
-function callOf(row: CallRow): LoggedCall {
+export function callOf(row: CallRow): LoggedCall {
   const { ended_at: at, outcome, record } = row;
   return {
-    requestId: row.request_id as UuidV7,
+    requestId: row.request_id,
     step: row.step,
     begunAt: row.begun_at,
     end: at === null || outcome === null || record === null ? null : { at, outcome, record },

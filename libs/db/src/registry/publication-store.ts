@@ -1,5 +1,5 @@
 /** What a registry was given and is to be given. Each change states what it goes on from: of two processes one makes it. */
-import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
+import { type Address, type BlockHash } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { exclusively } from '../redemption/exclusively.js';
@@ -144,14 +144,14 @@ export class PublicationStore {
     await this.database.query(
       ADD({
         ...{ ...this.at, kind, firstDay, lastDay, stakeSet, now },
-        ...{ revisions: [...revisions], root: digits(root) },
+        ...{ revisions: [...revisions], root: hexOf(root) },
       }),
     );
   }
 
   /** A sealed day came out differently before its root was on chain. @returns whether it was not too late */
   async revise({ firstDay, revisions, root }: PublicationContent): Promise<boolean> {
-    const change = { firstDay, revisions: [...revisions], root: digits(root) };
+    const change = { firstDay, revisions: [...revisions], root: hexOf(root) };
     const rows = await this.database.query(REVISE({ ...this.at, ...change }));
     return rows.length > 0;
   }
@@ -165,7 +165,7 @@ export class PublicationStore {
     const { firstDay, nonce, gasPrice, gas, nowMs } = signed;
     const values = {
       ...{ ...this.at, firstDay, nonce, gasPrice, gas, now: new Date(nowMs) },
-      ...{ account: hexOf(signed.account), hash: hexOf(signed.hash), root: digits(signed.root) },
+      ...{ account: hexOf(signed.account), hash: hexOf(signed.hash), root: hexOf(signed.root) },
     };
     return this.database.transaction(async (client) => {
       const rows = await run(client, SIGN(values));
@@ -209,8 +209,4 @@ export class PublicationStore {
     const settled = { firstDay, status, reason, now: new Date(nowMs) };
     return (await this.database.query(SETTLED({ ...this.at, ...settled }))).length > 0;
   }
-}
-
-function digits(root: NodeHash): string {
-  return root.slice(2);
 }

@@ -1,6 +1,5 @@
 import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
-import { addressOf, hashOf, hexOf } from '../rows.js';
-import { nodeOf } from '../seal/sealed-day.js';
+import { addressOf, hashOf, hexOf, nodeOf } from '../rows.js';
 
 export interface RegistryPlace {
   readonly chainId: number;

@@ -141,10 +141,10 @@ async function insert(
   const values = {
     ...columns,
     revision: (before?.revision ?? 0) + 1,
-    root: root.slice(2),
+    root: hexOf(root),
     block: block.number,
     hash: hexOf(block.hash),
-    previous: before?.root.slice(2) ?? null,
+    previous: before ? hexOf(before.root) : null,
   };
   const [row] = await run<SealedDayRow>(client, INSERT(values));
   if (row === undefined) throw new Error('an insert returns its row');

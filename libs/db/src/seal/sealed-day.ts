@@ -1,5 +1,5 @@
 import { type BlockHash, type BlockRef, type NodeHash, RetryableError } from '#libs/domain';
-import { hashOf } from '../rows.js';
+import { hashOf, nodeOf } from '../rows.js';
 
 /** A UTC day as it was sealed; see staking.sealed_day. */
 export interface SealedDay {
@@ -57,10 +57,6 @@ export function sealedDayOf(row: SealedDayRow): SealedDay {
     previousRoot: row.previous_root === null ? undefined : nodeOf(row.previous_root),
     sealedAt: row.sealed_at,
   };
-}
-
-export function nodeOf(hex: string): NodeHash {
-  return `0x${hex}` as NodeHash;
 }
 
 /** The index went back, or has another leader, since the day was worked out. Nothing was written: begin it anew. */

@@ -10,8 +10,8 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, hexOf } from '../rows.js';
-import { nodeOf, type SealedDay } from './sealed-day.js';
+import { addressOf, hexOf, nodeOf } from '../rows.js';
+import { type SealedDay } from './sealed-day.js';
 
 /** In a row: few enough that the row of one wallet is read in no time. */
 export const LEAVES_IN_CHUNK = 256;

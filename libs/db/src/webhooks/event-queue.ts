@@ -5,8 +5,7 @@
 import { canonicalJson, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type AttemptEnd, AttemptEnds, FAILING } from './attempt-ends.js';
-import { type DueEvent } from './due-event.js';
+import { type AttemptEnd, AttemptEnds, type DueEvent, FAILING } from './attempt-ends.js';
 
 export interface LaneLease {
   /** At most so many. */

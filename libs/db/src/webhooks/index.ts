@@ -1,7 +1,6 @@
 /** The webhooks of partners: subscriptions, events on their way, and what writes them. */
-export { type AttemptRecord } from './attempt-ends.js';
+export { type AttemptRecord, type DueEvent } from './attempt-ends.js';
 export { DayEvents } from './day-events.js';
-export { type DueEvent } from './due-event.js';
 export { EventQueue, messageId, type QueueStanding } from './event-queue.js';
 export { ReplayStore, type ReplayWish } from './replay-store.js';
 export {

@@ -27,7 +27,7 @@ const EVENTS = named<Sweep>(
     SELECT count(*)::int AS count FROM gone`,
 );
 
-const EMPTY_LANES = named<Pick<Sweep, 'limit'>>(
+const EMPTY_LANES = named<{ limit: number }>(
   'webhook_forget_lanes',
   `WITH empty AS (SELECT subscription, order_key FROM webhooks.lane WHERE waiting = 0 AND leased_until IS NULL LIMIT :limit FOR UPDATE SKIP LOCKED),
     gone AS (DELETE FROM webhooks.lane l USING empty
@@ -35,7 +35,7 @@ const EMPTY_LANES = named<Pick<Sweep, 'limit'>>(
     SELECT count(*)::int AS count FROM gone`,
 );
 
-const TIERS = named<Pick<Sweep, 'limit'>>(
+const TIERS = named<{ limit: number }>(
   'webhook_forget_tiers',
   `WITH gone AS (
       DELETE FROM webhooks.wallet_tier t USING (
@@ -49,7 +49,7 @@ const TIERS = named<Pick<Sweep, 'limit'>>(
 );
 
 /** Last of all, when nothing of it is left. */
-const SUBSCRIPTIONS = named<Pick<Sweep, 'limit'>>(
+const SUBSCRIPTIONS = named<{ limit: number }>(
   'webhook_forget_subscriptions',
   `WITH over AS (
       SELECT s.id FROM webhooks.subscription s WHERE s.removed_at < now() - interval '1 hour'
@@ -63,7 +63,7 @@ const SUBSCRIPTIONS = named<Pick<Sweep, 'limit'>>(
     SELECT count(*)::int AS count FROM gone`,
 );
 
-const ENDED_SECRETS = named<Pick<Sweep, 'limit'>>(
+const ENDED_SECRETS = named<{ limit: number }>(
   'webhook_forget_secrets',
   `WITH gone AS (DELETE FROM webhooks.secret WHERE id IN (SELECT id FROM webhooks.secret WHERE ends_at < now() LIMIT :limit) RETURNING 1)
     SELECT count(*)::int AS count FROM gone`,

@@ -34,18 +34,20 @@ export function issueCredential(keyRing: KeyRing): {
   return { minted, stored };
 }
 
-/** Name or id; with an id for the credential where a request may be repeated: the second time is refused. */
-export type Rotation = string | { readonly partner: string; readonly id: string };
+interface Rotation {
+  /** Name or id. */
+  readonly partner: string;
+  /** Of the credential, where a request may be repeated: the second time is refused. */
+  readonly id?: string;
+}
 
 /** One more credential; the old ones stay good until they are revoked. @throws PartnerUnknownError, CredentialExistsError */
 export async function rotateCredential(
   database: Database,
   operator: Operator,
-  rotation: Rotation,
+  { partner, id }: Rotation,
   keyRing: KeyRing,
 ): Promise<IssuedCredential> {
-  const { partner, id } =
-    typeof rotation === 'string' ? { partner: rotation, id: undefined } : rotation;
   const { minted, stored } = issueCredential(keyRing);
   const { keyPrefix } = stored;
   const given = { partner, arguments: { keyPrefix } };

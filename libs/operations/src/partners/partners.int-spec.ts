@@ -101,7 +101,8 @@ describe('a partner', () => {
 
   it('gets one more credential, loses one, and keeps the last', async () => {
     const first = (await listPartners(database))[0]?.partner.credentials[0]?.keyPrefix ?? '';
-    const issued = await rotateCredential(database, as('partner rotate'), name, keyRing);
+    const rotation = { partner: name };
+    const issued = await rotateCredential(database, as('partner rotate'), rotation, keyRing);
     const revoke = (keyPrefix: string) =>
       revokeCredential(database, as('partner revoke'), { partner: name, keyPrefix, force: false });
     expect(await revoke(first)).toMatchObject({ keyPrefix: first, left: 1 });

@@ -52,6 +52,8 @@ interface Candidate {
   readonly consequence: (before: Redemption, after: Redemption, policy: PartnerPolicy) => string;
 }
 
+const RESOLVE = 'redemption resolve';
+
 /** In the order in which a page shows them. */
 export const CANDIDATES: readonly Candidate[] = [
   {
@@ -91,13 +93,13 @@ export const CANDIDATES: readonly Candidate[] = [
     consequence: ({ id, points, wallet }) =>
       `The transaction stays that of redemption ${id} for good: the partner is asked to revert it, which gives ${points.toString()} points back to ${wallet}.`,
   },
-  resolving('restored-out-of-band', RESTORED_OUT_OF_BAND),
-  resolving('not-deducted', NOT_DEDUCTED),
-  { ...resolving('settled-by-hand', SETTLED_BY_HAND), input: 'note' },
+  resolving(RESTORED_OUT_OF_BAND),
+  resolving(NOT_DEDUCTED),
+  { ...resolving(SETTLED_BY_HAND), input: 'note' },
 ];
 
-function resolving(action: ActionName, { event, title, consequence }: Resolution): Candidate {
-  return { action, command: 'redemption resolve', title, event, consequence };
+function resolving({ as, event, title, consequence }: Resolution): Candidate {
+  return { action: as, command: RESOLVE, title, event, consequence };
 }
 
 /**
@@ -108,30 +110,19 @@ export function eventOf(
   action: Exclude<ActionName, 'replay-confirm'>,
   given: string | undefined,
 ): { readonly event: OperatorEvent; readonly arguments: object } {
-  switch (action) {
-    case 'retry':
-      return { event: { type: 'operator-retry' }, arguments: {} };
-    case 'cancel':
-      return { event: { type: 'cancel', by: 'operator' }, arguments: {} };
-    case 'set-partner-tx': {
-      const partnerTransactionId = given ?? '';
-      const event = { type: 'operator-set-transaction', partnerTransactionId } as const;
-      return { event, arguments: { transaction: auditedText(partnerTransactionId) } };
-    }
-    case 'restored-out-of-band':
-    case 'not-deducted':
-    case 'settled-by-hand': {
-      const { as, event } = RESOLUTIONS[action];
-      return { event, arguments: { as, ...(given !== undefined && { note: given }) } };
-    }
+  const candidate = CANDIDATES.find((one) => one.action === action);
+  if (candidate === undefined) throw new TypeError(`there is no action ${action}`);
+  const { event, command } = candidate;
+  if (event.type === 'operator-set-transaction') {
+    const partnerTransactionId = given ?? '';
+    return {
+      event: { ...event, partnerTransactionId },
+      arguments: { transaction: auditedText(partnerTransactionId) },
+    };
   }
+  if (command !== RESOLVE) return { event, arguments: {} };
+  return { event, arguments: { as: action, ...(given !== undefined && { note: given }) } };
 }
-
-const RESOLUTIONS = {
-  'restored-out-of-band': RESTORED_OUT_OF_BAND,
-  'not-deducted': NOT_DEDUCTED,
-  'settled-by-hand': SETTLED_BY_HAND,
-} as const;
 
 interface Standing {
   readonly redemption: Redemption;

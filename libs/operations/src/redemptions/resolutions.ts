@@ -5,8 +5,8 @@ import { type OperatorEvent } from './operate.js';
 const FINAL = 'This is final: nothing takes it back.';
 
 export interface Resolution {
-  /** As the audit has it: `not-deducted`. */
-  readonly as: string;
+  /** As the audit has it. */
+  readonly as: 'restored-out-of-band' | 'not-deducted' | 'settled-by-hand';
   readonly event: OperatorEvent;
   readonly title: string;
   /** What a person is told before it is done. */

@@ -1,6 +1,6 @@
 /** The index held against the contract: now, or as the indexer did it by itself. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RpcPool, type StakeView } from '#libs/chain';
+import { type ChainReader, RpcPool, type StakeView } from '#libs/chain';
 import {
   type AuditComparison,
   type AuditRun,
@@ -50,17 +50,13 @@ interface AuditContext {
 
 /** Compares the indexed balances and their sum with the contract's own, at one block. @throws AuditImpossibleError */
 export async function auditNow(
-  { database, clock, settings }: AuditContext,
+  context: AuditContext,
   { wallets, ...request }: AuditRequest,
 ): Promise<{ readonly result: AuditResult; readonly state: IndexState }> {
-  const state = await requireIndex(database);
-  const { chainId } = state;
-  const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-  await pool.verifyChainId(chainId);
-  const { contracts, isPartial } = indexedContracts(state);
-  const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
+  const state = await requireIndex(context.database);
+  const reader = await readerOf(state, context);
   const asked = { ...request, sample: wallets, pace: PACE };
-  const result = await auditIndex({ database, reader, ...asked, sleep });
+  const result = await auditIndex({ database: context.database, reader, ...asked, sleep });
   requireComparison(result, reader);
   return { result, state };
 }
@@ -80,25 +76,22 @@ export interface WalletAudit {
  * @throws AuditImpossibleError, AllEndpointsFailedError
  */
 export async function auditWallet(
-  { database, clock, settings, logger }: AuditContext & { readonly logger: Logger },
+  { logger, ...context }: AuditContext & { readonly logger: Logger },
   wallet: Address,
 ): Promise<WalletAudit> {
-  const state = await requireIndex(database);
-  const { chainId, finalised, head } = state;
+  const state = await requireIndex(context.database);
+  const { finalised, head } = state;
   if (finalised === undefined) {
     throw new AuditImpossibleError('No indexed block is final yet: wait for the first sync.');
   }
   const block = finalised.number > head.number ? head : finalised;
-  const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-  await pool.verifyChainId(chainId);
-  const { contracts, isPartial } = indexedContracts(state);
-  const reader = await stakeReader(pool, { chainId, contracts, isPartial }, settings);
+  const reader = await readerOf(state, context);
   if (!reader.hasBalances) {
     throw new AuditImpossibleError(
       'The contract tells no balances: set STAKE_BALANCE_VIEW to what it has.',
     );
   }
-  const store = new IndexStore(database);
+  const store = new IndexStore(context.database);
   const differences = await new BalanceComparison(reader, store, logger).compare([wallet], block);
   if (differences === undefined) {
     throw new AuditImpossibleError(
@@ -110,6 +103,17 @@ export async function auditWallet(
     ? [difference.indexed]
     : await store.balancesAt([wallet], block.number);
   return { block, indexed, contract: difference?.contract ?? indexed, state };
+}
+
+/** Reads the contracts that an index is of. */
+async function readerOf(
+  state: IndexState,
+  { clock, settings }: AuditContext,
+): Promise<ChainReader> {
+  const { chainId } = state;
+  const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
+  await pool.verifyChainId(chainId);
+  return stakeReader(pool, { chainId, ...indexedContracts(state) }, settings);
 }
 
 export interface LastAudits {

@@ -65,7 +65,7 @@ class SignedCallbacks implements Callbacks {
     const endpoint = ENDPOINTS.get(this.endpointOf(call.url) ?? '');
     if (endpoint === undefined || endpoint.method !== call.method) return this.notAnEndpoint(call);
     try {
-      return this.answer(call, await this.run(endpoint, call));
+      return this.answer(call, await this.bodyOf(endpoint, call));
     } catch (error) {
       return this.refuse(call, error);
     }
@@ -97,14 +97,14 @@ class SignedCallbacks implements Callbacks {
   }
 
   /** @returns the body of a success */
-  private async run(endpoint: Endpoint, call: CallbackCall): Promise<object> {
+  private async bodyOf(endpoint: Endpoint, call: CallbackCall): Promise<object> {
     if (call.body.length > this.maxBodyBytes) throw bodyTooLarge();
     const type = headerOf(call, 'content-type') ?? '';
     if (call.body.length > 0 && !JSON_TYPE.test(type)) {
       throw new Refusal('ERR-INTERNAL', 'Content-Type must be application/json.');
     }
     const requestId = await authenticate(call, this.#gate);
-    return endpoint.run(this.handlers, call, { requestId });
+    return endpoint.answer(this.handlers, call, { requestId });
   }
 
   /** The name of the endpoint that the path is of, whatever the method; nothing is decoded, capitals count. */

@@ -8,63 +8,51 @@ import {
   REVERT,
 } from './bodies.js';
 import { type CallbackCall, Refusal } from './call.js';
-import {
-  type CallbackHandlers,
-  type CallContext,
-  type DeductionDone,
-  type PointsBalance,
-  type RevertDone,
-} from './handlers.js';
+import { type CallbackHandlers, type CallContext, type PointsBalance } from './handlers.js';
 import { canonicalJson, parseStrictJson } from '../signing/signing.js';
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
   /** @returns the body of a success @throws Refusal, InvalidResultError, whatever the handler throws */
-  readonly run: (
+  readonly answer: (
     handlers: CallbackHandlers,
     call: CallbackCall,
     context: CallContext,
   ) => Promise<object>;
 }
 
-export const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
-  [
-    'get-points-by-address',
-    {
-      method: 'GET',
-      run: async (handlers, { url }, context) => {
-        const query = readFields(queryOf(url), POINTS_QUERY);
-        return balanceBody(query.address, await handlers.getPoints(query, context));
-      },
+const BY_NAME: Readonly<Record<string, Endpoint>> = {
+  'get-points-by-address': {
+    method: 'GET',
+    answer: async (handlers, { url }, context) => {
+      const query = readFields(queryOf(url), POINTS_QUERY);
+      return balanceBody(query.address, await handlers.getPoints(query, context));
     },
-  ],
-  [
-    'deduct-points-by-address',
-    {
-      method: 'POST',
-      run: async (handlers, call, context) =>
-        deductionBody(await handlers.deductPoints(readBody(call, DEDUCTION), context)),
+  },
+  'deduct-points-by-address': {
+    method: 'POST',
+    answer: async (handlers, call, context) => {
+      const done = await handlers.deductPoints(readBody(call, DEDUCTION), context);
+      return idsBody('deductPoints', done, ['partnerTransactionId']);
     },
-  ],
-  [
-    'revert-deduct-points',
-    {
-      method: 'POST',
-      run: async (handlers, call, context) =>
-        revertBody(await handlers.revertDeduction(readBody(call, REVERT), context)),
+  },
+  'revert-deduct-points': {
+    method: 'POST',
+    answer: async (handlers, call, context) => {
+      const done = await handlers.revertDeduction(readBody(call, REVERT), context);
+      return idsBody('revertDeduction', done, ['partnerTransactionId', 'partnerRevertId']);
     },
-  ],
-  [
-    'confirm-redemption',
-    {
-      method: 'POST',
-      run: async (handlers, call, context) => {
-        await handlers.confirmRedemption?.(readBody(call, CONFIRMATION), context);
-        return { success: true };
-      },
+  },
+  'confirm-redemption': {
+    method: 'POST',
+    answer: async (handlers, call, context) => {
+      await handlers.confirmRedemption?.(readBody(call, CONFIRMATION), context);
+      return { success: true };
     },
-  ],
-]);
+  },
+};
+
+export const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map(Object.entries(BY_NAME));
 
 export const ENDPOINT_NAMES: readonly string[] = [...ENDPOINTS.keys()];
 
@@ -116,20 +104,14 @@ function balanceBody(address: string, balance: PointsBalance): object {
   return sendable(from, { ...balance, success: true, address });
 }
 
-function deductionBody(done: DeductionDone): object {
-  const from = 'deductPoints';
+function idsBody<Done extends object>(
+  from: string,
+  done: Done,
+  names: readonly (keyof Done & string)[],
+): object {
   requireObject(from, done);
-  requireText({ from, name: 'partnerTransactionId', value: done.partnerTransactionId });
-  return { success: true, partnerTransactionId: done.partnerTransactionId };
-}
-
-function revertBody(done: RevertDone): object {
-  const from = 'revertDeduction';
-  requireObject(from, done);
-  const { partnerTransactionId, partnerRevertId } = done;
-  requireText({ from, name: 'partnerTransactionId', value: partnerTransactionId });
-  requireText({ from, name: 'partnerRevertId', value: partnerRevertId });
-  return { success: true, partnerTransactionId, partnerRevertId };
+  for (const name of names) requireText({ from, name, value: done[name] });
+  return { success: true, ...Object.fromEntries(names.map((name) => [name, done[name]])) };
 }
 
 function requireObject(from: string, value: unknown): void {

@@ -1,7 +1,7 @@
 import { UnexpectedAnswerError } from './errors.js';
-import { isAbout } from './refusal.js';
 import {
   type AskedSnapshots,
+  isAbout,
   isObject,
   readSnapshots,
   type StakingSnapshots,

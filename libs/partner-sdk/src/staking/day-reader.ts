@@ -1,7 +1,7 @@
 import { type DayWallet, dayWallets } from './day-wallets.js';
 import { readDay, readDays, readProof, type SealedDay, type WalletDay } from './days.js';
-import { refusalOf } from './refusal.js';
-import { requireAddress, requireContract, requireDay } from './requests.js';
+import { refusalOf } from './exchange.js';
+import { requireAddress, requireContract, requireDay, urlOf } from './requests.js';
 import { type SignedRequests } from './signed-requests.js';
 
 export interface DayQuery {
@@ -37,8 +37,7 @@ export class DayReader {
     const contract = requireContract(text);
     let before = to === undefined ? undefined : dayAfter(requireDay('to', to));
     do {
-      const query = [`limit=${LIMIT}`, ...(before ? [`before=${before}`] : []), ...of(contract)];
-      const body = await this.read(`${this.url}?${query.join('&')}`);
+      const body = await this.read(urlOf(this.url, { limit: LIMIT, before, contract }));
       const { days, next } = readDays(body, { before, limit: LIMIT, contract });
       for (const day of days) {
         if (from !== undefined && day.day < from) return;
@@ -50,8 +49,7 @@ export class DayReader {
 
   async day(day: string, { contract: text }: DayQuery): Promise<SealedDay> {
     const contract = requireContract(text);
-    const query = of(contract).map((part) => `?${part}`);
-    const body = await this.read(`${this.url}/${requireDay('day', day)}${query.join('')}`);
+    const body = await this.read(urlOf(`${this.url}/${requireDay('day', day)}`, { contract }));
     return readDay(body, { day, contract });
   }
 
@@ -62,16 +60,16 @@ export class DayReader {
   ): Promise<WalletDay> {
     const address = requireAddress(wallet);
     const contract = requireContract(text);
-    const query = [`walletAddress=${address}`, ...of(contract)];
-    const body = await this.read(`${this.url}/${requireDay('day', day)}/proof?${query.join('&')}`);
+    const endpoint = `${this.url}/${requireDay('day', day)}/proof`;
+    const body = await this.read(urlOf(endpoint, { walletAddress: address, contract }));
     return readProof(body, { day, wallet: address, contract, root: root?.toLowerCase() });
   }
 
   /** @throws TypeError at once */
   wallets(day: string, { contract: text }: DayQuery): AsyncGenerator<DayWallet, SealedDay, void> {
     const asked = { day: requireDay('day', day), contract: requireContract(text) };
-    const query = of(asked.contract).map((part) => `?${part}`);
-    const url = `${this.url}/${day}/wallets.ndjson${query.join('')}`;
+    const { contract } = asked;
+    const url = urlOf(`${this.url}/${day}/wallets.ndjson`, { contract });
     return dayWallets(() => this.requests.openList(url), asked);
   }
 
@@ -80,10 +78,6 @@ export class DayReader {
     if (answer.status === 200) return body;
     throw refusalOf(answer, body);
   }
-}
-
-function of(contract: string | undefined): string[] {
-  return contract === undefined ? [] : [`contract=${contract}`];
 }
 
 function dayAfter(day: string): string {

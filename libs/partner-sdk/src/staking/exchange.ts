@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionError, TimeoutError } from './errors.js';
+import { ConnectionError, LowmarkApiError, TimeoutError } from './errors.js';
 
 /** An answer as it came; nothing of it is verified. */
 export interface RawAnswer {
@@ -99,6 +99,17 @@ export async function readBody(response: Response, maxBytes: number): Promise<Ui
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** @param body what the verified body says */
+export function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiError {
+  const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
+  return new LowmarkApiError({
+    status,
+    code: typeof code === 'string' ? code : 'UNKNOWN',
+    message: typeof message === 'string' ? message : `The service answered with status ${status}.`,
+    retryAfterSeconds: retryAfterSeconds(headers),
+  });
 }
 
 /** Doubles each time, and spreads callers that failed together. */

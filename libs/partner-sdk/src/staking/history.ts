@@ -1,5 +1,5 @@
 import { UnexpectedAnswerError } from './errors.js';
-import { deepFreeze, isObject, type Json } from './snapshots.js';
+import { type AskedOfWallet, deepFreeze, isObject, type Json } from './snapshots.js';
 
 /** A time in which the balance did not change: from one block to the next that changed it. */
 export interface StakingInterval {
@@ -29,11 +29,9 @@ export interface StakingHistory {
 }
 
 /** What was asked for, wallet and contract in lower case. */
-export interface AskedHistory {
-  readonly wallet: string;
+export interface AskedHistory extends AskedOfWallet {
   readonly after: number | undefined;
   readonly limit: number;
-  readonly contract: string | undefined;
 }
 
 /** Holds a verified body against what was asked, as `readSnapshots` does. @throws UnexpectedAnswerError */

@@ -22,6 +22,17 @@ export function requireDay(name: string, text: string): string {
   throw new TypeError(`${name} must be a day of the calendar such as 2026-11-20`);
 }
 
+/** The parameters that are there, in their order; none of them holds what would have to be encoded. */
+export function urlOf(
+  endpoint: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
+  const parts = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${value}`],
+  );
+  return parts.length === 0 ? endpoint : `${endpoint}?${parts.join('&')}`;
+}
+
 /** @throws RangeError */
 export function requireRange(
   name: string,

@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { type MessageKeys, verifyMessage } from '../signing/message-signature.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
 import { SignatureError, UnexpectedAnswerError } from './errors.js';
-import { exchange, type ExchangeOptions, type RawAnswer, type StakingRequest } from './exchange.js';
+import {
+  exchange,
+  type ExchangeOptions,
+  type RawAnswer,
+  refusalOf,
+  type StakingRequest,
+} from './exchange.js';
 import { ListStream } from './list-stream.js';
-import { refusalOf } from './refusal.js';
 
 export interface SignedRequestsOptions extends ExchangeOptions {
   /** Without the shared secret, an answer is taken by its message signature alone. */

@@ -31,12 +31,15 @@ export interface StakingSnapshots {
 }
 
 /** What was asked for, wallet and contract in lower case. */
-export interface AskedSnapshots {
+export interface AskedOfWallet {
   readonly wallet: string;
+  readonly contract: string | undefined;
+}
+
+export interface AskedSnapshots extends AskedOfWallet {
   readonly lastDays: number;
   /** The last day, `2026-11-20`; undefined: the service's own choice. */
   readonly endDay: string | undefined;
-  readonly contract: string | undefined;
 }
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -95,6 +98,16 @@ function requireAmount(of: Json, name: string): void {
   if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) {
     throw new UnexpectedAnswerError(`${name} is no number from 0 on`);
   }
+}
+
+/** What was asked for is not signed: a refusal that does not name wallet and contract is about others, or about the path. */
+export function isAbout(
+  { code, message }: { readonly code: string; readonly message: string },
+  { wallet, contract }: AskedOfWallet,
+): boolean {
+  const text = message.toLowerCase();
+  const named = contract === undefined ? !text.includes('eip155:') : text.includes(contract);
+  return code === 'NOT_FOUND' && text.includes(wallet) && named;
 }
 
 export function isObject(value: unknown): value is Json {

@@ -8,10 +8,16 @@ import { type SealedDay, type WalletDay } from './days.js';
 import { LowmarkApiError } from './errors.js';
 import { readHistory, type StakingHistory } from './history.js';
 import { PlayerCache } from './player-cache.js';
-import { isAbout, refusalOf } from './refusal.js';
-import { requireAddress, requireContract, requireDay, requireRange } from './requests.js';
+import { refusalOf } from './exchange.js';
+import { requireAddress, requireContract, requireDay, requireRange, urlOf } from './requests.js';
 import { SignedRequests } from './signed-requests.js';
-import { type AskedSnapshots, readSnapshots, type StakingSnapshots } from './snapshots.js';
+import {
+  type AskedOfWallet,
+  type AskedSnapshots,
+  isAbout,
+  readSnapshots,
+  type StakingSnapshots,
+} from './snapshots.js';
 
 /**
  * By the shared secret each answer's `X-API-SIGNATURE` is verified. Without it, for a program that holds no secret, `publicKeys` is
@@ -153,14 +159,12 @@ export class StakingClient {
     requireRange('limit', limit, { from: 1, to: MAX_INTERVALS });
     if (after !== undefined) requireRange('after', after, { from: 0, to: 999_999_999_999_999 });
     const asked = { wallet: requireAddress(wallet), after, limit, contract: requireContract(text) };
-    const from = after === undefined ? '' : `&after=${after}`;
-    const of = asked.contract === undefined ? '' : `&contract=${asked.contract}`;
-    const url = `${this.#endpoint}/history?walletAddress=${asked.wallet}&limit=${limit}${from}${of}`;
-    const { answer, body } = await this.#requests.ask({ url });
-    if (answer.status === 200) return readHistory(body, asked);
-    const refusal = refusalOf(answer, body);
-    if (refusal.status === 404 && isAbout(refusal, asked)) return undefined;
-    throw refusal;
+    const { contract } = asked;
+    const url = urlOf(`${this.#endpoint}/history`, {
+      ...{ walletAddress: asked.wallet, limit, after, contract },
+    });
+    const found = await this.ask(url, asked);
+    return found instanceof LowmarkApiError ? undefined : readHistory(found, asked);
   }
 
   /**
@@ -215,19 +219,22 @@ export class StakingClient {
   }
 
   private async load(asked: AskedSnapshots): Promise<StakingSnapshots | LowmarkApiError> {
-    const { wallet, lastDays, endDay, contract } = asked;
-    const until = endDay === undefined ? '' : `&endDay=${endDay}`;
-    const of = contract === undefined ? '' : `&contract=${contract}`;
-    const url = `${this.#endpoint}/snapshots?walletAddress=${wallet}&lastDays=${lastDays}${until}${of}`;
+    const { wallet, ...query } = asked;
+    const url = urlOf(`${this.#endpoint}/snapshots`, { walletAddress: wallet, ...query });
+    const found = await this.ask(url, asked);
+    return found instanceof LowmarkApiError ? found : readSnapshots(found, asked);
+  }
+
+  /** @returns the verified body, or the refusal for a wallet that never staked */
+  private async ask(url: string, asked: AskedOfWallet): Promise<unknown> {
     const { answer, body } = await this.#requests.ask({ url });
-    if (answer.status === 200) return readSnapshots(body, asked);
+    if (answer.status === 200) return body;
     const refusal = refusalOf(answer, body);
     if (refusal.status === 404 && isAbout(refusal, asked)) return refusal;
     throw refusal;
   }
 }
 
-/** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
 /** The secret where it is given; the public keys are needed where it is not. @throws TypeError, which never shows a value */
 function requireKeys({ apiKey, sharedSecret, publicKeys }: StakingClientOptions): MessageKeys {
   if (sharedSecret === undefined && publicKeys !== undefined) {
@@ -239,6 +246,7 @@ function requireKeys({ apiKey, sharedSecret, publicKeys }: StakingClientOptions)
   return { sharedSecret: credential.sharedSecret };
 }
 
+/** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
 function endpointOf(baseUrl: string): string {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isWeb = base?.protocol === 'https:' || base?.protocol === 'http:';

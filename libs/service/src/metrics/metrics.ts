@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Controller, type DynamicModule, Get, Header, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { SingleFlight, version } from '#libs/platform';
+import { type Logger, SingleFlight, version } from '#libs/platform';
 
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -83,19 +83,43 @@ export function measureConnections(
   });
 }
 
+export interface NamedGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: string[];
+}
+
 /**
- * One reading serves all who ask while it is under way, as the gauges of a scrape do.
- * @param onError is told why there was none; then it is undefined
+ * Gauges of one reading, which is made when the metrics are read: from the database, so that it tells of all processes.
+ * @param failure what is logged where it cannot be read; the gauges are empty then
+ * @returns adds a gauge
  */
-export function oneReading<T>(
+export function readingGauges<T>(
+  { registry, logger }: { readonly registry: Registry; readonly logger: Logger },
   read: () => Promise<T>,
-  onError: (error: unknown) => void,
-): () => Promise<T | undefined> {
-  const readings = new SingleFlight<T | undefined>();
-  const readOrTell = (): Promise<T | undefined> =>
-    read().catch((error: unknown) => {
-      onError(error);
+  failure: string,
+): (named: NamedGauge, fill: (reading: T, gauge: Gauge) => void) => void {
+  // One reading serves all gauges of a scrape.
+  const readings = new SingleFlight<{ readonly reading: T } | undefined>();
+  const readOrTell = async () => {
+    try {
+      return { reading: await read() };
+    } catch (err) {
+      logger.warn({ err }, failure);
       return undefined;
+    }
+  };
+  return (named, fill) => {
+    new Gauge({
+      ...named,
+      registers: [registry],
+      async collect() {
+        const found = await readings.run(readOrTell);
+        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
+        this.reset();
+        if (named.labelNames === undefined) this.remove();
+        if (found !== undefined) fill(found.reading, this);
+      },
     });
-  return () => readings.run(readOrTell);
+  };
 }

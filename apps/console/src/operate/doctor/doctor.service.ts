@@ -3,7 +3,7 @@ import { type SettingsSource } from '#libs/config';
 import { examine, type Finding } from '#libs/doctor';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { SETTINGS_SOURCE } from '../settings-source.js';
+import { SETTINGS_SOURCE } from '../../console.env.js';
 
 /** For all operators together: its questions cost calls of the providers. */
 const EVERY_MS = 60_000;

@@ -6,7 +6,7 @@ import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
 import * as Field from '../../http/fields.js';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner, PartnerNames } from '../partner-names.js';
+import { NamedPartner, namedPartner } from '../partner-names.js';
 import { AfterNumber, PAGE_SIZE } from '../schema.js';
 
 const ACTOR = 'operator:';
@@ -70,7 +70,7 @@ class LogBody {
 export class LogController {
   constructor(
     private readonly database: Database,
-    private readonly partners: PartnerNames,
+    private readonly partners: PartnerStore,
   ) {}
 
   @Get()
@@ -93,22 +93,23 @@ export class LogController {
     };
     const page = { limit: PAGE_SIZE, after };
     const { entries, next } = await new AuditLog(this.database).newest(filter, page);
-    return {
-      items: await Promise.all(entries.map((entry) => this.bodyOf(entry))),
-      next: next ?? null,
-    };
+    const names = await this.partners.names(entries.flatMap((entry) => entry.partner ?? []));
+    return { items: entries.map((entry) => entryBody(entry, names)), next: next ?? null };
   }
 
   private async idOf(partner: string): Promise<string | undefined> {
-    return (await new PartnerStore(this.database).identify(partner))?.partnerId;
+    return (await this.partners.identify(partner))?.partnerId;
   }
+}
 
-  private async bodyOf({ at, redemptionId, partner, ...entry }: AuditEntry): Promise<LogEntryBody> {
-    return {
-      ...entry,
-      at: at.toISOString(),
-      redemption: redemptionId,
-      partner: partner === null ? null : await this.partners.of(partner),
-    };
-  }
+function entryBody(
+  { at, redemptionId, partner, ...entry }: AuditEntry,
+  names: ReadonlyMap<string, string>,
+): LogEntryBody {
+  return {
+    ...entry,
+    at: at.toISOString(),
+    redemption: redemptionId,
+    partner: partner === null ? null : namedPartner(names, partner),
+  };
 }

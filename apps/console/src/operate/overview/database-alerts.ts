@@ -3,6 +3,7 @@ import {
   AuditRunStore,
   ClaimWatchStore,
   Database,
+  type IndexState,
   IndexStore,
   PriceStore,
   ReconciliationStore,
@@ -12,7 +13,7 @@ import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { duration, HELD_BECAUSE } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { StakeSets } from '../stake-sets.js';
-import { type AlertBody, SEVERITIES } from './alerts.dto.js';
+import { type AlertBody, SEVERITIES } from './overview.dto.js';
 
 /** Longer than any chain makes its blocks, and than the indexer takes for them. */
 const BEHIND_MS = 10 * 60_000;
@@ -108,9 +109,7 @@ export function bySeverity(a: AlertBody, b: AlertBody): number {
   return SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
 }
 
-type Index = NonNullable<Awaited<ReturnType<IndexStore['state']>>>;
-
-function haltOrLag({ halted, head, syncedAt }: Index, of: string, nowMs: number): Found[] {
+function haltOrLag({ halted, head, syncedAt }: IndexState, of: string, nowMs: number): Found[] {
   const link = '/operate';
   if (halted !== undefined) {
     const summary = `The index${of} is halted: ${halted.reason}`;

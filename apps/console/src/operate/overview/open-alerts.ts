@@ -3,9 +3,8 @@ import { redact } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ConsoleSettings } from '../../console.env.js';
 import { fetchJson, objectOf } from '../fetch-json.js';
-import { type AlertBody, type AlertsBody, SEVERITIES } from './alerts.dto.js';
 import { bySeverity, DatabaseAlerts } from './database-alerts.js';
-import { type ServiceBody } from './overview.dto.js';
+import { type AlertBody, type AlertsBody, type ServiceBody, SEVERITIES } from './overview.dto.js';
 import { serviceAlerts } from './service-alerts.js';
 import { ServiceHealth } from './service-health.js';
 

@@ -4,11 +4,11 @@ import { Database, RedemptionPages } from '#libs/db';
 import { Answers, FailsAnywhere } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ForOperators } from '../../auth/audience.js';
-import { AlertsBody } from './alerts.dto.js';
 import { IndexFigures } from './index-figures.js';
 import { OpenAlerts } from './open-alerts.js';
 import {
   AcceptedPriceBody,
+  AlertsBody,
   HaltBody,
   HeldPriceBody,
   IndexBody,

@@ -1,5 +1,4 @@
-import { type AlertBody } from './alerts.dto.js';
-import { type ServiceBody } from './overview.dto.js';
+import { type AlertBody, type ServiceBody } from './overview.dto.js';
 
 const NAMES: Readonly<Record<ServiceBody['name'], string>> = {
   api: 'api',

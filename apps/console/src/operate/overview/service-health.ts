@@ -53,7 +53,7 @@ async function ask({ name, setting, url }: Place): Promise<ServiceBody> {
 }
 
 /** Undefined where it is no report of a service. */
-function reportOf(body: unknown): Pick<ServiceBody, 'state' | 'reasons' | 'sync'> | undefined {
+function reportOf(body: unknown): Omit<ServiceBody, 'name' | 'setting'> | undefined {
   const { status, reasons, checks } = objectOf(body);
   if (status !== 'ready' && status !== 'not ready') return undefined;
   const said = Array.isArray(reasons) ? (reasons as unknown[]) : [];

@@ -14,8 +14,7 @@ import { OperateKeys } from '../operate-keys.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { createdId } from '../request-id.js';
 import { issuedBody, IssuedBody, RevokedBody } from './partner.bodies.js';
-import { PARTNER_ID, partnerIdOf } from './partner-id.js';
-import { NewCredentialDto, RevocationDto } from './partner.requests.js';
+import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './partner.requests.js';
 
 /** A partner's credentials: several are good at once, so that they are replaced without a halt. */
 @Controller('api/operate/partners/:partner/credentials')

@@ -24,8 +24,7 @@ import { ConsoleSettings } from '../../console.env.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { PAGE_SIZE } from '../schema.js';
 import { invitationBody, InvitedBody, MembersBody } from './member.bodies.js';
-import { PARTNER_ID, partnerIdOf } from './partner-id.js';
-import { InvitationDto, MemberDto } from './partner.requests.js';
+import { InvitationDto, MemberDto, PARTNER_ID, partnerIdOf } from './partner.requests.js';
 
 const INVITATION_ID = /^[1-9]\d{0,17}$/;
 

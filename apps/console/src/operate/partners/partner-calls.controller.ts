@@ -23,8 +23,7 @@ import { OperateKeys } from '../operate-keys.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PingBody } from './partner.bodies.js';
-import { PARTNER_ID, partnerIdOf } from './partner-id.js';
-import { CallsQuery, HoursQuery, PingDto } from './partner.requests.js';
+import { CallsQuery, HoursQuery, PARTNER_ID, partnerIdOf, PingDto } from './partner.requests.js';
 
 const HOUR_MS = 3_600_000;
 const PING_SECONDS = 10;

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, Matches, ValidateNested } from 'class-validator';
+import { PartnerUnknownError } from '#libs/db';
 import {
   PARTNER_CAPABILITIES,
   PARTNER_STEPS,
@@ -12,6 +13,19 @@ import { ApprovalReason } from '../../approvals/approval.dto.js';
 import * as Input from '../../http/inputs.js';
 import { AFTER } from '../schema.js';
 import { RequestName } from '../request-id.js';
+
+/** Of routes. */
+export const PARTNER_ID = {
+  name: 'partner',
+  schema: { type: 'string', format: 'uuid' },
+  description: 'The id of the partner.',
+} as const;
+
+/** @throws PartnerUnknownError */
+export function partnerIdOf(text: string): string {
+  if (!Input.UUID_PATTERN.test(text)) throw new PartnerUnknownError();
+  return text;
+}
 
 /** More than the longest name has, so that the operation says what is wrong with it. */
 const LONGEST_NAME_READ = 400;

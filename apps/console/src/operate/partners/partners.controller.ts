@@ -20,8 +20,7 @@ import {
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { ActionResultBody, actionResult } from '../../approvals/action-result.js';
-import { ReasonDto } from '../../approvals/approval.dto.js';
+import { ActionResultBody, actionResult, ReasonDto } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
   CurrentOperator,
@@ -32,7 +31,6 @@ import { OperateKeys } from '../operate-keys.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { createdId } from '../request-id.js';
 import { PAGE_SIZE } from '../schema.js';
-import { PARTNER_ID, partnerIdOf } from './partner-id.js';
 import { PartnerActions } from './partner-actions.js';
 import { callbackChange } from './partner-change.js';
 import {
@@ -44,7 +42,13 @@ import {
   PartnersBody,
   partnerSummary,
 } from './partner.bodies.js';
-import { NewPartnerDto, PartnerChangeDto, PartnersQuery } from './partner.requests.js';
+import {
+  NewPartnerDto,
+  PARTNER_ID,
+  PartnerChangeDto,
+  partnerIdOf,
+  PartnersQuery,
+} from './partner.requests.js';
 
 const RATE = 20;
 const BURST = 100;

@@ -6,6 +6,7 @@ import {
   IndexStore,
   type LastRun,
   NoSuchClaimError,
+  PartnerStore,
   ReconciliationStore,
   type UnexplainedClaim,
 } from '#libs/db';
@@ -21,7 +22,7 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
-import { PartnerNames } from '../partner-names.js';
+import { namedPartner } from '../partner-names.js';
 import { PAGE_SIZE } from '../schema.js';
 import {
   AcknowledgedBody,
@@ -53,7 +54,7 @@ interface Token {
 export class ReconciliationController {
   constructor(
     private readonly database: Database,
-    private readonly partners: PartnerNames,
+    private readonly partners: PartnerStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -65,7 +66,8 @@ export class ReconciliationController {
       new ReconciliationStore(this.database).lastRun(),
       this.token(),
     ]);
-    const ledgers = (run?.ledgers ?? []).map((ledger) => this.ledgerBody(ledger, token));
+    const ledgers = run?.ledgers ?? [];
+    const names = await this.partners.names(ledgers.map(({ partner }) => partner));
     return {
       at: run?.at.toISOString() ?? null,
       isOutdated: run?.isOutdated ?? false,
@@ -75,7 +77,10 @@ export class ReconciliationController {
       ledgerClaims: run?.ledger.count ?? 0,
       ledgerTokens: (run && token?.text(run.ledger.tokens)) ?? null,
       differences: [...(run?.differences ?? [])],
-      ledgers: await Promise.all(ledgers),
+      ledgers: ledgers.map(({ partner, ...sums }) => ({
+        partner: namedPartner(names, partner),
+        ...ledgerSums(sums, token),
+      })),
     };
   }
 
@@ -140,24 +145,23 @@ export class ReconciliationController {
     const { tokenSymbol: symbol, tokenDecimals } = state;
     return { symbol, text: (tokenAmount) => tokensText({ tokenAmount, tokenDecimals }) };
   }
+}
 
-  private async ledgerBody(
-    { partner, deducted, claimed, reverted, open }: LastRun['ledgers'][number],
-    token: Token | undefined,
-  ): Promise<LedgerBody> {
-    const money = ({ count, points, tokens }: typeof open): MoneyBody => ({
-      count,
-      points: points.toString(),
-      tokens: token?.text(tokens) ?? null,
-    });
-    return {
-      partner: await this.partners.of(partner),
-      deducted: money(deducted),
-      claimed: money(claimed),
-      reverted: money(reverted),
-      open: money(open),
-    };
-  }
+function ledgerSums(
+  { deducted, claimed, reverted, open }: Omit<LastRun['ledgers'][number], 'partner'>,
+  token: Token | undefined,
+): Omit<LedgerBody, 'partner'> {
+  const money = ({ count, points, tokens }: typeof open): MoneyBody => ({
+    count,
+    points: points.toString(),
+    tokens: token?.text(tokens) ?? null,
+  });
+  return {
+    deducted: money(deducted),
+    claimed: money(claimed),
+    reverted: money(reverted),
+    open: money(open),
+  };
 }
 
 function keyOf(after: string | undefined): ClaimKey | undefined {

@@ -4,7 +4,7 @@ import { Database } from '#libs/db';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { foreignRedemptions } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
-import { ActionResultBody, actionResult } from '../../approvals/action-result.js';
+import { ActionResultBody, actionResult } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
   CurrentOperator,

@@ -24,8 +24,7 @@ import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { chainEvidence, liveText } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { ActionResultBody, actionResult } from '../../approvals/action-result.js';
-import { ApprovalBody } from '../../approvals/approval.dto.js';
+import { ActionResultBody, actionResult, ApprovalBody } from '../../approvals/approval.dto.js';
 import {
   type ConsoleOperator,
   CurrentOperator,
@@ -35,7 +34,7 @@ import {
 import { isMoment } from '../../http/moment.js';
 import { RefusalsInterceptor } from '../refusals.interceptor.js';
 import { PAGE_SIZE } from '../schema.js';
-import { SETTINGS_SOURCE } from '../settings-source.js';
+import { SETTINGS_SOURCE } from '../../console.env.js';
 import { RedemptionActions } from './redemption-actions.js';
 import { RedemptionView } from './redemption-view.js';
 import {

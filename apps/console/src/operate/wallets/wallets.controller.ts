@@ -1,13 +1,19 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
-import { Database, decimalText, RedemptionPages, type StoredRedemption } from '#libs/db';
+import {
+  Database,
+  decimalText,
+  PartnerStore,
+  RedemptionPages,
+  type StoredRedemption,
+} from '#libs/db';
 import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
 import { ADDRESS } from '../../http/fields.js';
-import { PartnerNames } from '../partner-names.js';
+import { namedPartner } from '../partner-names.js';
 import { PAGE_SIZE } from '../schema.js';
 import { WalletAudits } from './wallet-audits.js';
 import { WalletHistoryService } from './wallet-history.service.js';
@@ -31,7 +37,7 @@ export class WalletsController {
   constructor(
     private readonly histories: WalletHistoryService,
     private readonly audits: WalletAudits,
-    private readonly partners: PartnerNames,
+    private readonly partners: PartnerStore,
     private readonly database: Database,
   ) {}
 
@@ -66,8 +72,9 @@ export class WalletsController {
       { wallet },
       page,
     );
+    const names = await this.partners.names(found.map(({ redemption }) => redemption.partner));
     return {
-      items: await Promise.all(found.map((one) => this.bodyOf(one))),
+      items: found.map((one) => redemptionBody(one, names)),
       unreadable: unreadable.map(({ redemptionId }) => redemptionId),
       next: next ?? null,
     };
@@ -92,18 +99,20 @@ export class WalletsController {
   ): Promise<WalletAuditBody> {
     return this.audits.run(walletOf(wallet), stakeSet);
   }
+}
 
-  private async bodyOf({ redemption }: StoredRedemption): Promise<WalletRedemptionBody> {
-    const { id, partner, state, points, usdAmount, initialAtMs } = redemption;
-    return {
-      ...{ id, state },
-      partner: await this.partners.of(partner),
-      points: points.toString(),
-      tokens: tokensText(redemption),
-      usd: decimalText(usdAmount),
-      at: new Date(initialAtMs).toISOString(),
-    };
-  }
+function redemptionBody(
+  { redemption }: StoredRedemption,
+  names: ReadonlyMap<string, string>,
+): WalletRedemptionBody {
+  const { id, partner, state, points, usdAmount, initialAtMs } = redemption;
+  return {
+    ...{ id, state, partner: namedPartner(names, partner) },
+    points: points.toString(),
+    tokens: tokensText(redemption),
+    usd: decimalText(usdAmount),
+    at: new Date(initialAtMs).toISOString(),
+  };
 }
 
 /** @throws HttpProblem 400 */

@@ -1,4 +1,4 @@
-import { type Checks } from './check.js';
+import { type CheckRows } from './check.js';
 
 const SECTION = 'Authentication';
 const AUTH =
@@ -11,7 +11,6 @@ const FRESH_WHY =
 /** Who is let in. */
 export const ACCESS_CHECKS = {
   'call-accepted': {
-    severity: 'error',
     title: 'A call with the right key and signature is accepted',
     section: SECTION,
     rule: 'The signature of a call is the HMAC-SHA256, in lower-case hex, of METHOD + PATH + X-API-REQUEST + BODY. PATH has the path of the base URL and no query; BODY is empty for a GET.',
@@ -19,28 +18,24 @@ export const ACCESS_CHECKS = {
       'Compare the key and the secret on both sides, then the text you sign with the one shown here, then your clock.',
   },
   'auth-key-missing': {
-    severity: 'error',
     title: 'A call without X-API-KEY is refused',
     section: SECTION,
     rule: AUTH,
     remedy: 'Refuse a call without the header before anything else is done.',
   },
   'auth-key-wrong': {
-    severity: 'error',
     title: 'A call with another key is refused',
     section: SECTION,
     rule: AUTH,
     remedy: 'Compare the header with the key you were given, in constant time.',
   },
   'auth-signature-missing': {
-    severity: 'error',
     title: 'A call without X-API-SIGNATURE is refused',
     section: SECTION,
     rule: AUTH,
     remedy: 'A missing header is a failure, not a reason to skip the comparison.',
   },
   'auth-signature-wrong': {
-    severity: 'error',
     title: 'A call whose signature does not fit is refused',
     section: SECTION,
     rule: AUTH,
@@ -48,7 +43,6 @@ export const ACCESS_CHECKS = {
       'Compute the signature over the method, path, X-API-REQUEST and body that came, and compare it in constant time.',
   },
   'auth-request-missing': {
-    severity: 'error',
     title: 'A call without X-API-REQUEST is refused',
     section: SECTION,
     rule: AUTH,
@@ -100,4 +94,4 @@ export const ACCESS_CHECKS = {
     rule: 'The service sends canonical JSON. A proxy may print the same JSON in another way; the signature still fits the bytes, or their canonical form.',
     remedy: 'Verify over the raw bytes first, then over the canonical form (RFC 8785) of the body.',
   },
-} as const satisfies Checks;
+} as const satisfies CheckRows;

@@ -25,4 +25,7 @@ export interface Check {
   readonly capability?: Capability;
 }
 
-export type Checks = Readonly<Record<string, Check>>;
+/** By id. The severity is `error` where a row states none. */
+export type CheckRows = Readonly<
+  Record<string, Omit<Check, 'severity'> & { readonly severity?: Severity }>
+>;

@@ -1,4 +1,4 @@
-import { type Checks } from './check.js';
+import { type CheckRows } from './check.js';
 
 const ANSWERS = 'Partner endpoints: answers';
 const SIGNATURES = 'Signatures';
@@ -20,7 +20,6 @@ export const FORM_CHECKS = {
     remedy: 'Allow the service some dozens of calls in a second, or answer 429 with Retry-After.',
   },
   'http-answers': {
-    severity: 'error',
     title: 'Every call gets a whole answer',
     section: ANSWERS,
     rule: 'Each call is answered with HTTP 200 and a body, or with the error envelope. No answer leaves the service in doubt whether points moved.',
@@ -28,7 +27,6 @@ export const FORM_CHECKS = {
       'Look for a crash, a proxy limit or a closed connection at the time of the call. Answer failures with ERR-INTERNAL.',
   },
   'http-connection-kept': {
-    severity: 'error',
     title: 'Calls on a kept connection are answered like others',
     section: 'Transport of the callbacks',
     rule: 'The service keeps a connection for its next call, for a second or a second less than Keep-Alive: timeout says. Close it when you like, but answer what came.',
@@ -36,7 +34,6 @@ export const FORM_CHECKS = {
       'Read the whole body of each call, refused ones too; look for a server or proxy that ends connections without "Connection: close". It helps to close them after each answer.',
   },
   'http-in-time': {
-    severity: 'error',
     title: 'Answers come in time',
     section: 'Transport of the callbacks',
     rule: 'The whole answer to a read comes within 10 s, to the other calls within 15 s; what comes later is lost, and its outcome unknown.',
@@ -44,21 +41,18 @@ export const FORM_CHECKS = {
       'Find the slow part (a lock, a missing index, a call to elsewhere) or put it behind the answer.',
   },
   'http-size': {
-    severity: 'error',
     title: 'Answers have at most 64 KiB',
     section: 'Transport of the callbacks',
     rule: 'At most 64 KiB of an answer are read; a larger one is as good as none.',
     remedy: 'Leave fields of your own out of the answer, or make them smaller.',
   },
   'http-redirect': {
-    severity: 'error',
     title: 'Calls are not redirected',
     section: 'Transport of the callbacks',
     rule: 'Redirects are not followed: the signature is for one path.',
     remedy: 'Give the final base URL (scheme, host, path, no slash at the end) and answer there.',
   },
   'http-json': {
-    severity: 'error',
     title: 'Bodies are JSON',
     section: ANSWERS,
     rule: 'Successes and failures alike are JSON in UTF-8; failures in the envelope {success: false, errorCode, errorMessage}.',
@@ -66,35 +60,30 @@ export const FORM_CHECKS = {
       'Where it is a 404, compare the path of the base URL with the one that your endpoints are mounted at. Give the four endpoints an error handler of their own, so that no page of the framework or of a proxy gets out.',
   },
   'http-content-type': {
-    severity: 'error',
     title: 'Answers say application/json',
     section: ANSWERS,
     rule: 'Content-Type is application/json and the body is not compressed.',
     remedy: 'Set Content-Type: application/json, and turn compression off for these endpoints.',
   },
   'answer-envelope': {
-    severity: 'error',
     title: 'Answers say whether they succeeded',
     section: 'Partner endpoints: error envelope',
     rule: 'success is the boolean true or false. A failure has errorCode and errorMessage, both texts.',
     remedy: 'Send {success: true, …} or {success: false, errorCode: "ERR-…", errorMessage: "…"}.',
   },
   'error-codes': {
-    severity: 'error',
     title: 'Error codes are those of the interface',
     section: 'Partner endpoints: errors',
     rule: 'errorCode is one of the nine codes. Another one counts as an unknown outcome.',
     remedy: 'Map your failures to the nine codes; use ERR-INTERNAL for what none of them says.',
   },
   'success-status': {
-    severity: 'error',
     title: 'Successes have status 200',
     section: ANSWERS,
     rule: 'A success is HTTP 200; with another status it does not count.',
     remedy: 'Send 200 (not 201 or 204) with every success.',
   },
   'refusal-status': {
-    severity: 'error',
     title: 'Refusals have a status that can be believed',
     section: ANSWERS,
     rule: 'The envelope comes with 200, 400, 401, 404, 409 or 422. With 429 or 5xx a refusal counts as an unknown outcome, which only ERR-INTERNAL may be.',
@@ -102,7 +91,6 @@ export const FORM_CHECKS = {
   },
   'signature-present': {
     capability: 'signs-all-responses',
-    severity: 'error',
     title: 'Every 200 is signed',
     section: SIGNATURES,
     rule: 'Every answer with status 200, success or failure, has X-API-SIGNATURE. An unsigned success counts for nothing.',
@@ -110,7 +98,6 @@ export const FORM_CHECKS = {
   },
   'signature-valid': {
     capability: 'signs-all-responses',
-    severity: 'error',
     title: 'Signatures fit the answer and its call',
     section: SIGNATURES,
     rule: 'X-API-SIGNATURE is the HMAC-SHA256, in lower-case hex, of METHOD + PATH + X-API-REQUEST of the call + BODY of the answer, without separators. PATH has the path of the base URL and no query. The key is the secret as it was delivered.',
@@ -133,38 +120,33 @@ export const FORM_CHECKS = {
     capability: 'signs-all-responses',
   },
   'balance-fields': {
-    severity: 'error',
     title: 'A balance has its fields, of the right types',
     section: 'Points balance record',
     rule: 'partnerUserId: text of 1 to 255 characters; address: the wallet asked for; points: whole number, 0 or more, as a JSON number; chain: text of 1 to 64 characters.',
     remedy: 'Send the four fields with these types: points as 15, not "15" or 15.5.',
   },
   'deduct-fields': {
-    severity: 'error',
     title: 'A deduction names its transaction',
     section: 'POST /deduct-points-by-address',
     rule: 'A success has partnerTransactionId: text of 1 to 255 characters without control characters.',
     remedy: 'Send your transaction id as text, "4711" instead of 4711.',
   },
   'revert-fields': {
-    severity: 'error',
     title: 'A revert names the transaction and itself',
     section: 'POST /revert-deduct-points',
     rule: 'A success has partnerTransactionId and partnerRevertId: texts of 1 to 255 characters without control characters.',
     remedy: 'Send the id of the deduction and a new id of the revert, both as text.',
   },
   'transaction-ids-unique': {
-    severity: 'error',
     title: 'Each deduction has a transaction id of its own',
     section: 'Deduction record',
     rule: 'partnerTransactionId is unique per deduction; the service refuses one that belongs to another redemption.',
     remedy: 'Make a new id for each deduction (a UUID, say), never one of the user or the day.',
   },
   'revert-ids-distinct': {
-    severity: 'error',
     title: 'Each revert has an id of its own',
     section: 'Revert record',
     rule: 'partnerRevertId is new, unique, and not the partnerTransactionId.',
     remedy: 'Make a new id for each revert.',
   },
-} as const satisfies Checks;
+} as const satisfies CheckRows;

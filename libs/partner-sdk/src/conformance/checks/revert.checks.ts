@@ -1,4 +1,4 @@
-import { type Checks } from './check.js';
+import { type CheckRows } from './check.js';
 
 const REVERT = 'POST /revert-deduct-points';
 const CONFIRM = 'POST /confirm-redemption';
@@ -7,7 +7,6 @@ const CAPABILITY = 'Redemption: capabilities';
 /** Giving back, and being told the outcome. */
 export const REVERT_CHECKS = {
   'revert-gives-back': {
-    severity: 'error',
     title: 'A revert gives back exactly what was taken',
     section: `${REVERT}, rule 4`,
     rule: 'On success the points are added back and the transaction is marked reverted.',
@@ -15,21 +14,18 @@ export const REVERT_CHECKS = {
       'Add the points of the recorded deduction to the same user, in the transaction that marks it reverted.',
   },
   'revert-names-transaction': {
-    severity: 'error',
     title: 'A revert names the transaction it reverted',
     section: REVERT,
     rule: 'partnerTransactionId in the answer is the id of the original deduction.',
     remedy: 'Send the id of the deduction there, and the new one in partnerRevertId.',
   },
   'revert-wrong-amount': {
-    severity: 'error',
     title: 'A revert of another amount is ERR-INVALID-AMOUNT',
     section: `${REVERT}, rule 3`,
     rule: 'deductPoints must equal the original amount, otherwise ERR-INVALID-AMOUNT and nothing is given back.',
     remedy: 'Compare deductPoints with the recorded deduction.',
   },
   'revert-twice-once': {
-    severity: 'error',
     title: 'A second revert gives nothing back',
     section: `${REVERT}, rule 2`,
     rule: 'Points are never restored twice for the same svcRedemptionId.',
@@ -37,14 +33,12 @@ export const REVERT_CHECKS = {
       'Mark the deduction reverted and add the points in one transaction, under a lock on the deduction.',
   },
   'revert-twice-refused': {
-    severity: 'error',
     title: 'A second revert is ERR-ALREADY-REVERTED',
     section: `${REVERT}, rule 2`,
     rule: 'If it was already reverted, ERR-ALREADY-REVERTED.',
     remedy: 'Answer with that code: the service takes it for a finished revert.',
   },
   'revert-at-once': {
-    severity: 'error',
     title: 'The same revert ten times at once gives back once',
     section: `${REVERT}, rule 2`,
     rule: 'Points are never restored twice for the same svcRedemptionId, also when calls overlap.',
@@ -52,21 +46,18 @@ export const REVERT_CHECKS = {
       'UPDATE … SET status = reverted WHERE status = deducted, and add points only if a row changed.',
   },
   'revert-unknown': {
-    severity: 'error',
     title: 'A revert of an unknown deduction is ERR-TRANSACTION-NOT-FOUND',
     section: `${REVERT}, rule 1`,
     rule: 'The original transaction must exist, otherwise ERR-TRANSACTION-NOT-FOUND.',
     remedy: 'Answer with that code in the envelope.',
   },
   'revert-frees-no-id': {
-    severity: 'error',
     title: 'A reverted redemption id is not deducted again',
     section: 'POST /deduct-points-by-address, rule 1',
     rule: 'A repeated svcRedemptionId is not deducted again, also after its revert: a late copy of the call would take the points for good.',
     remedy: 'Keep the svcRedemptionId of reverted deductions, and answer ERR-DUPLICATE-REQUEST.',
   },
   'revert-right-deduction': {
-    severity: 'error',
     title: "A revert does not give back another redemption's points",
     section: `${REVERT}, rule 1`,
     rule: 'The deduction that is reverted is the one of the svcRedemptionId in the call.',
@@ -100,7 +91,6 @@ export const REVERT_CHECKS = {
     capability: 'tombstones',
   },
   'deduct-and-revert-at-once': {
-    severity: 'error',
     title: 'A deduction and its revert at once leave the books right',
     section: `${REVERT}, rules 1 and 4`,
     rule: 'Whatever order they take effect in, the balance is what the two answers say.',
@@ -121,14 +111,12 @@ export const REVERT_CHECKS = {
     remedy: 'Look the deduction up. A confirmation that you know nothing of is worth an alarm.',
   },
   'confirm-claimed': {
-    severity: 'error',
     title: 'A claimed redemption is confirmed',
     section: CONFIRM,
     rule: 'status claimed: txnConfirmed true, txnHash and claimedAt set, revertedAt null. Success is {success: true}.',
     remedy: 'Accept the payload that is shown here.',
   },
   'confirm-claimed-stands': {
-    severity: 'error',
     title: 'Points of a redemption that was confirmed as claimed stay taken',
     section: CONFIRM,
     rule: 'claimed: the player has the tokens, so the points do not go back. The service asks for none of them; a call that does contradicts your books.',
@@ -136,7 +124,6 @@ export const REVERT_CHECKS = {
       'Refuse a revert of what was confirmed as claimed (ERR-INTERNAL), give nothing back, and call us.',
   },
   'confirm-reverted': {
-    severity: 'error',
     title: 'A reverted redemption is confirmed',
     section: CONFIRM,
     rule: 'status reverted: revertedAt set, claimedAt null, txnConfirmed false, txnHash left out. Success is {success: true}.',
@@ -151,10 +138,9 @@ export const REVERT_CHECKS = {
       'Compare status with the recorded deduction; refuse what contradicts it (ERR-INTERNAL), and call us.',
   },
   'confirm-repeat': {
-    severity: 'error',
     title: 'The same confirmation again is no failure',
     section: 'Redemption: rule H',
     rule: 'A confirmation is sent until it succeeds; the same one again succeeds and changes nothing.',
     remedy: 'Store it once by svcRedemptionId, and answer {success: true} to the same again.',
   },
-} as const satisfies Checks;
+} as const satisfies CheckRows;

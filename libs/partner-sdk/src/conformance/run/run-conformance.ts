@@ -193,7 +193,7 @@ class Run {
     }
     this.progress(story.title);
     try {
-      await story.run(this.tester);
+      await story.play(this.tester);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       verdicts.skip(story.checks, message);

@@ -273,5 +273,5 @@ export interface Story {
   readonly title: string;
   readonly checks: readonly CheckId[];
   /** Rejects with Blocked where it cannot go on. */
-  readonly run: (tester: Tester) => Promise<void>;
+  readonly play: (tester: Tester) => Promise<void>;
 }

@@ -69,7 +69,7 @@ const WRONGS: readonly Wrong[] = [
 export const refusals: readonly Story[] = WRONGS.map(({ check, what, twists }) => ({
   title: `calls ${what}`,
   checks: [check],
-  async run(tester) {
+  async play(tester) {
     const nowMs = tester.caller.nowMs();
     const calls = stepsOf(tester).map((step) =>
       twists(nowMs).map((twist) => send(tester, { step, what, twist })),
@@ -81,7 +81,7 @@ export const refusals: readonly Story[] = WRONGS.map(({ check, what, twists }) =
 export const reused: Story = {
   title: 'calls that come a second time',
   checks: ['auth-request-reused'],
-  async run(tester) {
+  async play(tester) {
     const twice = async (step: Step): Promise<Exchange> => {
       const requestId = newRequestId(tester.caller.nowMs());
       await send(tester, { step, what: 'the first time', twist: { requestId } });
@@ -141,7 +141,7 @@ function isAccepted(reading: Exchange['reading']): boolean {
 export const unknownFields: Story = {
   title: 'fields that the partner does not know',
   checks: ['request-unknown-fields'],
-  async run(tester) {
+  async play(tester) {
     const unknown = { points: 1, transactionId: 'none' };
     const [plain, more] = await Promise.all([
       tester.revert({ ...unknown, purpose: 'an unknown deduction', id: tester.newId() }),
@@ -159,7 +159,7 @@ export const unknownFields: Story = {
 export const otherJson: Story = {
   title: 'the same JSON printed in another way',
   checks: ['request-other-json'],
-  async run(tester) {
+  async play(tester) {
     const send = (how: 'bytes' | 'canonical form' | undefined): Promise<Exchange> => {
       const body = unknownRevert(tester);
       if (how === undefined) return tester.caller.call('plain', { step: 'revert', body });

@@ -16,7 +16,7 @@ const ABSENT = [404, 405, 501];
 export const confirmOffered: Story = {
   title: 'whether redemptions can be confirmed',
   checks: ['confirm-offered', 'confirm-unknown'],
-  async run(tester) {
+  async play(tester) {
     const { address } = tester;
     const payload = revertedPayload({ id: tester.newId(), address, points: 1 });
     const exchange = await tester.confirm('an unknown redemption', payload);
@@ -41,7 +41,7 @@ function isAbsent({ came, reading }: Exchange): boolean {
 export const confirmReverted: Story = {
   title: 'the confirmation of a reverted redemption',
   checks: ['confirm-reverted', 'confirm-repeat'],
-  async run(tester) {
+  async play(tester) {
     const id = await revertedRedemption(tester);
     const payload = revertedPayload({ id, address: tester.address, points: 1 });
     await confirmTwice(tester, 'reverted', payload);
@@ -51,7 +51,7 @@ export const confirmReverted: Story = {
 export const confirmContradiction: Story = {
   title: 'the claim of a reverted redemption',
   checks: ['confirm-contradiction'],
-  async run(tester) {
+  async play(tester) {
     const id = await revertedRedemption(tester);
     const payload = claimedPayload({ id, address: tester.address, points: 1 });
     const exchange = await tester.confirm('confirm as claimed what was reverted', payload);
@@ -73,7 +73,7 @@ async function revertedRedemption(tester: Tester): Promise<string> {
 export const confirmClaimed: Story = {
   title: 'the confirmation of a claimed redemption',
   checks: ['confirm-claimed', 'confirm-repeat', 'confirm-claimed-stands'],
-  async run(tester) {
+  async play(tester) {
     await tester.points('before', 1);
     const id = tester.newId();
     const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });

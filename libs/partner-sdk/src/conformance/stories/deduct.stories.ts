@@ -15,7 +15,7 @@ import { type Exchange, randomAddress } from '../wire/exchange.js';
 export const duplicates: Story = {
   title: 'an older redemption id again, and with other terms',
   checks: ['deduct-repeat-other-terms'],
-  async run(tester) {
+  async play(tester) {
     const { verdicts } = tester;
     for (const check of ['deduct-repeat-once', 'deduct-repeat-refused'] as const) {
       if (verdicts.isFailed(check)) throw new Blocked(`No repetition is recognised (${check}).`);
@@ -67,7 +67,7 @@ async function takeBack(tester: Tester, id: string, taken: Exchange | undefined)
 export const shortage: Story = {
   title: 'too few points, then enough',
   checks: ['deduct-insufficient', 'deduct-again-after-refusal', 'deduct-repeat-before-balance'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const all = tester.allOf(before);
     const [part, whole] = [tester.newId(), tester.newId()];
@@ -98,7 +98,7 @@ export const shortage: Story = {
 export const badPoints: Story = {
   title: 'points that are none',
   checks: ['deduct-bad-points'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const deducted = await Promise.all(
       [0, -1, 0.5].map((points) =>
@@ -119,7 +119,7 @@ export const badPoints: Story = {
 export const capitals: Story = {
   title: 'a deduction with the address in capitals',
   checks: ['deduct-any-case'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const address = `0x${tester.address.slice(2).toUpperCase()}`;
     const purpose = 'deduct, the address in capitals';
@@ -142,7 +142,7 @@ const times = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
 export const tenAtOnce: Story = {
   title: 'ten deductions at once, and ten reverts',
   checks: ['deduct-at-once', 'revert-at-once'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const id = tester.newId();
     const purpose = `one of ${TIMES} at once with one redemption id`;
@@ -174,7 +174,7 @@ export const tenAtOnce: Story = {
 export const overdraft: Story = {
   title: 'several deductions of everything at once',
   checks: ['deduct-overdraft-at-once'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const all = tester.allOf(before);
     const purpose = `one of ${OVERDRAFTS} at once, each for the whole balance`;

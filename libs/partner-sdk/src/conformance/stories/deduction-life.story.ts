@@ -31,7 +31,7 @@ export const deductionLife: Story = {
     'revert-twice-refused',
     'revert-frees-no-id',
   ],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const id = tester.newId();
     const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });

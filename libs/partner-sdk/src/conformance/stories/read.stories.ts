@@ -19,7 +19,7 @@ const FRESH_MS = 300_000;
 export const firstCall: Story = {
   title: 'a first balance read',
   checks: ['call-accepted', 'balance-read'],
-  async run(tester) {
+  async play(tester) {
     const exchange = await tester.read('read the balance', tester.address);
     const reading = readable(exchange.reading);
     const isRefused = reading.kind === 'refusal' && reading.code === 'ERR-AUTH-FAILED';
@@ -56,7 +56,7 @@ const KEPT = { keepAlive: true, maxSockets: 1 };
 export const keptConnection: Story = {
   title: 'calls on one connection',
   checks: ['http-connection-kept'],
-  async run(tester) {
+  async play(tester) {
     const isSecure = tester.caller.target.baseUrl.protocol === 'https:';
     const agent = isSecure ? new HttpsAgent(KEPT) : new HttpAgent(KEPT);
     try {
@@ -111,7 +111,7 @@ const upper = (address: string): string => `0x${address.slice(2).toUpperCase()}`
 export const anyCase: Story = {
   title: 'the address in any case',
   checks: ['balance-address', 'balance-any-case'],
-  async run(tester) {
+  async play(tester) {
     const { address } = tester;
     const [lower, capitals] = await Promise.all([
       tester.read('the address in lower case', address.toLowerCase()),
@@ -135,7 +135,7 @@ export const anyCase: Story = {
 export const unknownUser: Story = {
   title: 'an unknown user',
   checks: ['balance-unknown-user', 'balance-bad-address'],
-  async run(tester) {
+  async play(tester) {
     const [unknown, bad] = await Promise.all([
       tester.read('a wallet that nobody has', randomAddress()),
       tester.read('what is no address', '0x12'),
@@ -148,7 +148,7 @@ export const unknownUser: Story = {
 export const unknownUserDeduction: Story = {
   title: 'a deduction from an unknown user',
   checks: ['deduct-unknown-user'],
-  async run(tester) {
+  async play(tester) {
     const purpose = 'deduct from a wallet that nobody has';
     const address = randomAddress();
     const exchange = await tester.deduct({ purpose, id: tester.newId(), points: 1, address });
@@ -160,7 +160,7 @@ export const unknownUserDeduction: Story = {
 export const zeroPoints: Story = {
   title: 'a user without points',
   checks: ['balance-zero'],
-  async run(tester) {
+  async play(tester) {
     const exchange = await tester.read('a player without points', tester.emptyAddress ?? '');
     const reading = readable(exchange.reading);
     const points = reading.fields['points'];

@@ -11,7 +11,7 @@ import {
 export const byRedemptionId: Story = {
   title: 'a revert by the redemption id alone',
   checks: ['revert-by-redemption-id'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const id = tester.newId();
     transactionOf(await tester.deduct({ purpose: 'deduct one point', points: 1, id }));
@@ -27,7 +27,7 @@ export const byRedemptionId: Story = {
 export const mismatchedPair: Story = {
   title: 'a revert with two ids that do not belong together',
   checks: ['refuses-mismatched-pair', 'revert-right-deduction'],
-  async run(tester) {
+  async play(tester) {
     await tester.points('before', 2);
     const [one, other] = [tester.newId(), tester.newId()];
     const first = await tester.deduct({ purpose: 'a deduction', points: 1, id: one });
@@ -55,7 +55,7 @@ export const mismatchedPair: Story = {
 export const tombstone: Story = {
   title: 'a revert that comes before its deduction',
   checks: ['revert-unknown', 'tombstones'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', 1);
     const unknown = { points: 1, id: tester.newId(), transactionId: 'none-such' };
     const named = await tester.revert({ ...unknown, purpose: 'revert an unknown deduction' });
@@ -81,7 +81,7 @@ const ROUNDS = 4;
 export const overtaking: Story = {
   title: 'a deduction and its revert at once',
   checks: ['deduct-and-revert-at-once'],
-  async run(tester) {
+  async play(tester) {
     const before = await tester.points('before', ROUNDS);
     const rounds = await Promise.all(
       Array.from({ length: ROUNDS }, async () => {

@@ -1,7 +1,15 @@
 import { applyDecorators, HttpCode, Post } from '@nestjs/common';
-import { ApiOperation } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Answers } from '#libs/openapi';
-import { NonceBody } from './nonce.dto.js';
+
+@ApiSchema({ name: 'Nonce' })
+export class NonceBody {
+  @ApiProperty({ type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Good once.' })
+  readonly nonce!: string;
+
+  @ApiProperty({ type: 'string', format: 'date-time' })
+  readonly expiresAt!: string;
+}
 
 /** A route that issues a nonce: `SiweVerifier.issueNonce`. */
 export function NonceRoute(path: string): MethodDecorator {

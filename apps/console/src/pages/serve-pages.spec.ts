@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { languageOf, schemeOf } from './reader.js';
+import { languageOf, schemeOf } from './serve-pages.js';
 
 const LANGUAGES = ['en', 'de'] as const;
 
@@ -12,12 +12,11 @@ it.each([
   ['de', { 'lowmark-language': '"><script>' }, 'de'],
   [',;q=,'.repeat(5_000), {}, 'en'],
 ])('of %j with the cookies %j: %s', (accepted, cookies, language) => {
-  const headers = { 'accept-language': accepted };
-  expect(languageOf({ headers, cookies }, [...LANGUAGES])).toBe(language);
+  expect(languageOf(accepted, cookies, [...LANGUAGES])).toBe(language);
 });
 
 it('without the header: the first', () => {
-  expect(languageOf({ headers: {}, cookies: {} }, [...LANGUAGES])).toBe('en');
+  expect(languageOf(undefined, {}, [...LANGUAGES])).toBe('en');
 });
 
 it.each([
@@ -26,9 +25,9 @@ it.each([
   ['auto', ''],
   ['"><script>', ''],
 ])('the scheme %j is %j', (kept, scheme) => {
-  expect(schemeOf({ cookies: { 'lowmark-scheme': kept } })).toBe(scheme);
+  expect(schemeOf({ 'lowmark-scheme': kept })).toBe(scheme);
 });
 
 it('without a choice: none', () => {
-  expect(schemeOf({ cookies: {} })).toBe('');
+  expect(schemeOf({})).toBe('');
 });

@@ -1,0 +1,74 @@
+/** What the tests of the operators' and the partners' pages stand on: the services and a browser for a file, visits for each test. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
+import { type Browser } from 'playwright-core';
+import { startBrowser } from '#libs/testing';
+import {
+  type Account,
+  ADMIN,
+  anAccount,
+  type ConsoleBench,
+} from '../../apps/console/src/testing/console-harness.support-spec.js';
+import { DeskVisit } from './desk-visit.js';
+
+interface Bench {
+  readonly console: ConsoleBench;
+  stop(): Promise<void>;
+}
+
+class Desk<B extends Bench> {
+  bench!: B;
+  browser!: Browser;
+  readonly #visits: DeskVisit[] = [];
+
+  constructor(private readonly startBench: () => Promise<B>) {}
+
+  async start(): Promise<void> {
+    this.bench = await this.startBench();
+    this.browser = await startBrowser();
+  }
+
+  /** @param account in a wallet of the browser */
+  async open(account?: Account): Promise<DeskVisit> {
+    const visit = await DeskVisit.open(this.browser, this.bench.console, account);
+    this.#visits.push(visit);
+    return visit;
+  }
+
+  /** Someone who operates, by a session that was begun without a browser. */
+  async operator(account: Account = ADMIN): Promise<DeskVisit> {
+    const visit = await this.open();
+    await visit.signedInAs(await this.bench.console.signedIn(account));
+    return visit;
+  }
+
+  /** A member of a partner, whose wallet is in the browser. */
+  async member(partner: string, account: Account = anAccount()): Promise<DeskVisit> {
+    const visit = await this.open(account);
+    const invitation = await this.bench.console.invitation(partner);
+    const wish = { kind: 'partner', invitation } as const;
+    await visit.signedInAs(await this.bench.console.signedIn(account, wish));
+    return visit;
+  }
+
+  async close(): Promise<void> {
+    for (const { context, faults } of this.#visits.splice(0)) {
+      await context.close();
+      expect(faults).toEqual([]);
+    }
+  }
+}
+
+/** Starts and stops all of it around the tests of a file, whose clock is that of the machine at the beginning of each. */
+export function useDesk<B extends Bench>(start: () => Promise<B>): Desk<B> {
+  const desk = new Desk(start);
+  beforeAll(() => desk.start());
+  afterAll(async () => {
+    await desk.browser.close();
+    await desk.bench.stop();
+  });
+  beforeEach(() => {
+    desk.bench.console.clock.set(Date.now());
+  });
+  afterEach(() => desk.close());
+  return desk;
+}

@@ -81,8 +81,7 @@ describe('a lane', () => {
   });
 
   it('sends canonical JSON, whatever form the event is stored in, and the log shows it', async () => {
-    const stored = '{"type": "x", "data": {"tier": 2, "amount": "1.50"}}';
-    await admin.query(ADD, [one.id, 'w', stored]);
+    await admin.query(ADD, [one.id, 'w', '{"type": "x", "data": {"tier": 2, "amount": "1.50"}}']);
     const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];
     const sent = '{"data":{"amount":"1.50","tier":2},"type":"x"}';
     expect(first.payload).toBe(sent);

@@ -8,8 +8,11 @@ const MODULE = 'virtual:partner-docs';
 const RESOLVED = `\0${MODULE}`;
 /** Read first, and then the others by name. */
 const FIRST = ['README.md', 'quick-start.md', 'api-reference.md', 'signatures.md'];
-/** What partners' documents lead to besides. */
-const WIRE = ['snapshots.md', 'signature.md', 'message-signatures.md', 'webhooks.md'];
+/** What partners' documents lead to besides; a test holds that no link among them is dead, those to the large openapi.json aside. */
+const WIRE = [
+  ...['snapshots.md', 'batch.md', 'days.md', 'history.md', 'signature.md', 'message-signatures.md'],
+  ...['webhooks.md', 'redemption.md', 'signature-vectors.json', 'message-signature-vectors.json'],
+];
 
 /** For `plugins` of Vite. */
 export const partnerDocs = {

@@ -18,6 +18,14 @@ interface Vector {
   readonly signature: string;
 }
 
+interface Vectors {
+  readonly vectors: readonly Vector[];
+  /** Of lists, whose header is signed. */
+  readonly lists?: readonly Vector[];
+  /** Right signatures that do not answer what was asked. */
+  readonly refused?: readonly Vector[];
+}
+
 interface VerifyLanguage extends Language {
   readonly run: (vectors: string) => [command: string, ...rest: string[]];
   /** Where it checks the examples of one algorithm only. */
@@ -172,10 +180,21 @@ describe.each(RECIPES)('the examples of $name', ({ page, vectors: file, language
   });
 
   describe.each(installed)('in $name', (language) => {
-    const { vectors, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: Vector[] };
-    const of = vectors.filter(
-      ({ algorithm }) => language.algorithm === undefined || algorithm === language.algorithm,
-    );
+    const {
+      vectors,
+      lists = [],
+      refused = [],
+      ...rest
+    } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
+    const isChecked = ({ algorithm }: Vector): boolean =>
+      language.algorithm === undefined || algorithm === language.algorithm;
+    const of = [...vectors, ...lists].filter(isChecked);
+
+    const runOn = (name: string, some: readonly Vector[]) => {
+      const written = join(folder, name);
+      writeFileSync(written, JSON.stringify({ ...rest, vectors: some }, undefined, 2));
+      return run(language, written);
+    };
 
     it('verifies every worked example', () => {
       const { status, output } = run(language, file);
@@ -187,16 +206,23 @@ describe.each(RECIPES)('the examples of $name', ({ page, vectors: file, language
     }, 120_000);
 
     it('finds each one that is wrong', () => {
-      const wrong = vectors.map(({ signature, ...vector }) => ({
+      const wrong = [...vectors, ...lists].map(({ signature, ...vector }) => ({
         ...vector,
         signature: spoiled(signature),
       }));
-      const spoiledFile = join(folder, 'wrong.json');
-      writeFileSync(spoiledFile, JSON.stringify({ ...rest, vectors: wrong }, undefined, 2));
-      const { status, output } = run(language, spoiledFile);
+      const { status, output } = runOn('wrong.json', wrong);
       expect(status).toBe(1);
       for (const { name } of of) expect(output).toContain(`WRONG  ${name}\n`);
       expect(output).toContain(`0 of ${of.length} vectors verified\n`);
     }, 120_000);
+
+    const mustFail = refused.filter(isChecked);
+    if (mustFail.length > 0) {
+      it('refuses another nonce and another time', () => {
+        const { status, output } = runOn('refused.json', refused);
+        expect(status).toBe(1);
+        for (const { name } of mustFail) expect(output).toContain(`WRONG  ${name}\n`);
+      }, 120_000);
+    }
   });
 });

@@ -23,7 +23,7 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['cd ../lowmark', /^GOOD$/m],
   ['url=', /^$/],
   ['curl -i', /HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
-  ['printf %s "$SHARED_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
+  ['printf %s "$STAKING_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
   ['curl -s -H "X-API-KEY', /^[0-9a-f]{64} {2}-\n\d+\n$/],
   ['curl -s -X POST', /"content":"GET\/api\/staking\/snapshots\{\}".*"matches":false/],
   ['npm run --silent cli -- sign', /^mistake +The path is signed without its first part/m],
@@ -32,7 +32,6 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
 
 /** What a reader of these pages has beside the variables of the quick start. */
 const READERS_OWN = `
-export BASE_URL=$STAKING_URL API_KEY=$STAKING_API_KEY SHARED_SECRET=$STAKING_SECRET
 URL="$STAKING_URL/api/staking/snapshots?walletAddress=$WALLET&lastDays=7"
 X_API_REQUEST=01a1fdfa-467b-7abc-8def-0123456789ab
 `;

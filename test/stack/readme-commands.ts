@@ -24,10 +24,10 @@ export interface TypedCommands {
 /** @param screen what the stack has printed */
 export async function typeReadmeCommands(screen: string): Promise<TypedCommands> {
   const lines = screen.split('\n').map((line) => line.trim());
-  const given = lines.filter((line) => /^(api|url)=\S+ /.test(line));
+  const given = lines.filter((line) => /^(export STAKING_URL|url)=\S+ /.test(line));
   const script = [
     'set -e -o pipefail',
-    ...given.map((line) => line.replaceAll(' ', '\n')),
+    ...given.map((line) => line.replace(/^export /, '').replaceAll(' ', '\n')),
     ...README_BLOCKS.map(({ code }) => code),
     UNTIL_FINAL,
     'echo; echo "STATUS $(ask "$url/api/redemptions/$id" | field status)"',

@@ -1,6 +1,14 @@
 /** `@lowmark/verify` as others have it: packed, unpacked into an empty project, started there. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +21,18 @@ export interface VerifyRun {
   readonly status: number;
   readonly out: string;
   readonly err: string;
+}
+
+/** A copy of the package, because `npm pack` builds into it; all else is linked. */
+function makeClone(clone: string): void {
+  mkdirSync(join(clone, 'libs'), { recursive: true });
+  for (const name of ['node_modules', 'package.json', 'tsconfig.json']) {
+    symlinkSync(resolve(name), join(clone, name));
+  }
+  for (const name of readdirSync('libs').filter((one) => one !== 'verify')) {
+    symlinkSync(resolve('libs', name), join(clone, 'libs', name));
+  }
+  cpSync(HOME, join(clone, 'libs/verify'), { recursive: true });
 }
 
 export class InstalledVerify {
@@ -42,6 +62,7 @@ export class InstalledVerify {
     for (const name of Object.keys(dependencies)) {
       symlinkSync(join(MODULES, name), join(folder, 'project/node_modules', name));
     }
+    makeClone(join(folder, 'lowmark'));
     const packed = pack.files.map(({ path }) => path);
     return new InstalledVerify(folder, packed, join(installed, bin['lowmark-verify'] ?? ''));
   }
@@ -64,10 +85,21 @@ export class InstalledVerify {
     return this.start([node, this.program, ...args], environment);
   }
 
-  /** Types a block of a page into a shell; `npx` finds what is installed here. */
+  /**
+   * Types a block of a page into a shell, in a folder beside the clone; `npx` finds what is installed here. What `npm install` is given
+   * must be an archive of the package: it unpacks that, as its dependencies are here already.
+   */
   async type(code: string, environment: Readonly<Record<string, string>>): Promise<VerifyRun> {
-    const npx = `npx() { shift; '${process.execPath}' '${this.program}' "$@"; }`;
-    return this.start(['sh', '-euc', `${npx}\n${code}`], environment);
+    const commands = [
+      `npx() { [ "$1" = @lowmark/verify ]; shift; '${process.execPath}' '${this.program}' "$@"; }`,
+      'npm() {',
+      '  if [ "$1" != install ]; then command npm --offline "$@"; return; fi',
+      '  tar -xzf "$2" -C node_modules/@lowmark/verify --strip-components=1',
+      '  echo added @lowmark/verify',
+      '}',
+      code,
+    ];
+    return this.start(['sh', '-euc', commands.join('\n')], environment);
   }
 
   private async start(

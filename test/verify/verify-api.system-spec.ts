@@ -183,6 +183,21 @@ describe('with the api', () => {
     });
   });
 
+  it('asks for URL and key before it reads the chain', async () => {
+    const { days } = await suite.twoSealedDays();
+    const args = suite.chainArgs(...ends(days));
+    await withApi(async ({ url }) => {
+      const wrong = await verify.run([...args, '--api', url], { LOWMARK_API_KEY: 'svck_wrong' });
+      expect(wrong).toMatchObject({ status: 2, out: '' });
+      expect(wrong.err).toContain('does not take the API key');
+      expect(wrong.err).not.toContain('svck_wrong');
+    });
+    const gone = await verify.run([...args, '--api', 'http://127.0.0.1:1'], {
+      LOWMARK_API_KEY: 'svck_1',
+    });
+    expect(gone).toEqual({ status: 2, out: '', err: 'The api cannot be reached: see --api.\n' });
+  });
+
   it('says of a day that is not sealed what the api says', async () => {
     const { days } = await suite.twoSealedDays();
     const [, last] = ends(days);

@@ -134,6 +134,24 @@ describe('without the api', () => {
   });
 });
 
+describe('a registry of another contract', () => {
+  it('is named, and nothing is said to differ', async () => {
+    const { days } = await suite.twoSealedDays();
+    const [, last] = ends(days);
+    const registry = await suite.publishedRegistry(last);
+    const other = aWallet(0x99);
+    const args = suite
+      .chainArgs(last)
+      .map((one) =>
+        one.toLowerCase() === suite.chain.contracts.staking.toLowerCase() ? other : one,
+      );
+    const done = await verify.run([...args, '--registry', registry]);
+    expect(done).toMatchObject({ status: 2, out: '' });
+    const staking = suite.chain.contracts.staking.toLowerCase();
+    expect(done.err).toContain(`This registry is of ${staking}, and not of ${other}`);
+  });
+});
+
 describe('the node', () => {
   it('may answer few blocks at once, and ask for patience', async () => {
     const { days } = await suite.sealedHistory(5);

@@ -32,10 +32,13 @@ it('the commands of the page agree', async () => {
     const variables = {
       ...{ LOWMARK_RPC_URL: rpc.url, LOWMARK_API_KEY: apiKey, LOWMARK_SHARED_SECRET: sharedSecret },
       ...{ STAKE_CONTRACT: contracts.staking, FIRST_BLOCK: String(contracts.startBlock) },
-      ...{ DAY: dayText(last.day), STAKING_API: api.url, REGISTRY, ROOT: last.root },
+      ...{ DAY: dayText(last.day), STAKING_URL: api.url, REGISTRY, ROOT: last.root },
     };
     const said: string[] = [];
-    for (const { code } of VERIFY_BLOCKS) {
+    const [get, ...commands] = VERIFY_BLOCKS;
+    const got = await verify.type(get?.code ?? '', variables);
+    expect(got).toMatchObject({ status: 0, out: expect.stringContaining('added @lowmark/verify') });
+    for (const { code } of commands) {
       const { status, out, err } = await verify.type(code, variables);
       // Progress goes to the error stream.
       expect({ code, status, err }).toEqual({ code, status: 0, err: expect.any(String) });

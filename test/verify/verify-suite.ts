@@ -86,9 +86,9 @@ export class VerifySuite extends SealSuite {
   }
 
   private async registryWith(slot: RegistrySlot, root: NodeHash): Promise<Address> {
-    const { rpc, contracts } = this.chain;
+    const { rpc, contracts, chainId } = this.chain;
     const { treasury: from, staking } = contracts;
-    const args = [from, DAY, from, `eip155:31337:${staking}`];
+    const args = [from, DAY, from, `eip155:${chainId}:${staking}`];
     const abi: Abi = snapshotRegistryAbi;
     const data = encodeDeployData({ abi, bytecode: snapshotRegistryBytecode, args });
     const seconds = MIDNIGHT + 2 * DAY - 60;

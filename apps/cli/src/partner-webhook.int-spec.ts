@@ -55,7 +55,7 @@ describe('partner webhook', () => {
   });
 
   it.each([
-    [['--url', 'http://hooks.example/', '--topics', 'day.sealed'], 'does not begin with https://'],
+    [['--url', 'http://hooks.example/', '--topics', 'day.sealed'], '--allow-private'],
     [['--url', 'https://10.0.0.1/', '--topics', 'day.sealed'], 'not public'],
     [['--url', 'https://hooks.example/?token=secret', '--topics', 'day.sealed'], 'a query'],
     [['--url', URL, '--topics', 'day.eaten'], 'Expected some of'],
@@ -82,6 +82,29 @@ describe('partner webhook', () => {
     expect(await listed()).toMatchObject({ pausedBecause: 'operator' });
     await webhook('resume', 'Acme', made.id);
     expect(await listed()).toMatchObject({ pausedBecause: null });
+  });
+
+  it('keeps of a rule what is absent', async () => {
+    await webhook('set', 'Acme', made.id, '--thresholds', '150,300');
+    const rule = { measure: 'average', days: 7, thresholds: ['150', '300'], hysteresis: '5' };
+    expect(await listed()).toMatchObject({ rule });
+    expect((await webhook('list', 'Acme')).out).toMatch(
+      /tiers +average of 7 days, from 150, 300, hysteresis 5\n/,
+    );
+    await webhook('set', 'Acme', made.id, '--measure', 'low', '--hysteresis', '2');
+    const low = { measure: 'low', days: 1, thresholds: ['150', '300'], hysteresis: '2' };
+    expect(await listed()).toMatchObject({ rule: low });
+  });
+
+  it('says in words why one is paused', async () => {
+    const paused = (because: string | null) =>
+      bench.database.query({
+        text: 'UPDATE webhooks.subscription SET paused_at = CASE WHEN $1::text IS NOT NULL THEN now() END, paused_because = $1',
+        values: [because],
+      });
+    await paused('gone');
+    expect((await webhook('list', 'Acme')).out).toMatch(/paused +its address answered 410/);
+    await paused(null);
   });
 
   it('lists when something was delivered last', async () => {

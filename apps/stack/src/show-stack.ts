@@ -43,7 +43,13 @@ export async function showStack(
     '  A signed request, and what the commands of the README begin with:',
     '',
     `    ${curlCommand(url, partner)}`,
-    `    api=${apiUrl} API_KEY=${partner.apiKey} SHARED_SECRET=${partner.sharedSecret} WALLET=${wallet}`,
+    `    export STAKING_URL=${apiUrl} STAKING_API_KEY=${partner.apiKey} STAKING_SECRET=${partner.sharedSecret} WALLET=${wallet}`,
+    // The URL of another node may hold a key.
+    ...(chain.local
+      ? [
+          `    export LOWMARK_RPC_URL=${rpcUrl} STAKE_CONTRACT=${stakeContract}${registryVariable(places)}`,
+        ]
+      : []),
     '',
   );
   const { status, verified, body } = await request(url, partner);
@@ -63,6 +69,10 @@ export async function showStack(
     `  Logs are in ${paths.logs}/, all of this is in .data/stack.json. Ctrl-C ends everything.`,
     '',
   );
+}
+
+function registryVariable({ registryAddress }: StackFile): string {
+  return registryAddress === undefined ? '' : ` REGISTRY=${registryAddress}`;
 }
 
 function redeeming({ redemptionUrl = '', partnerUrl = '' }: StackFile): string[] {

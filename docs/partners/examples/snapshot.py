@@ -16,13 +16,17 @@ PATH = "/api/staking/snapshots"
 
 def read_snapshots(wallet: str):
     """None: the wallet never staked. What is not proven to be the service's answer is an error."""
-    url = f"{os.environ['STAKING_URL']}{PATH}?walletAddress={wallet}&lastDays=7"
+    base = os.environ["STAKING_URL"].rstrip("/")
+    url = f"{base}{PATH}?walletAddress={wallet}&lastDays=7"
     request = Request(url, headers={"X-API-KEY": os.environ["STAKING_API_KEY"]})
     try:
         answer = urlopen(request, timeout=10)
     except HTTPError as error:
         answer = error
     body = answer.read()
+    if answer.status == 401:
+        # Signed with no secret of ours: what it says is shown, and not used.
+        raise ValueError(f"STAKING_API_KEY is wrong: {body.decode('utf-8', 'replace')[:300]}")
     signature = answer.headers.get("X-API-SIGNATURE", "")
     if not is_from_staking_api(os.environ["STAKING_SECRET"], "GET", PATH, body, signature):
         raise ValueError(f"Status {answer.status}, and not signed with our secret.")

@@ -1,5 +1,5 @@
 // HTTP Message Signatures (RFC 9421) of our answers in Go, standard library only. Ask for them with
-// Accept-Signature: sig=();alg="ed25519".
+// Accept-Signature: sig=();alg="ed25519";nonce="…", the nonce fresh for each request.
 //
 //	go run verify-message.go [message-signature-vectors.json]    checks every worked example
 package main
@@ -18,19 +18,26 @@ import (
 	"time"
 )
 
-const covered = `("@status" "@method";req "@path";req "@query";req "content-digest")`
+const ofRequest = `"@status" "@method";req "@path";req "@query";req`
 
-// Answer is an answer with the method and the target (path with query) of its request, and its three headers.
+// Answer is an answer with the method and the target (path with query) of its request, and its headers.
 type Answer struct {
-	Name, Method, Target, Body               string
-	Status                                   int
-	ContentDigest, SignatureInput, Signature string
+	Method, Target, Body                                string
+	Status                                              int
+	ContentDigest, SealedDay, SignatureInput, Signature string
+}
+
+// Expected is what the request asked for: its nonce ("": none), and the last component that is covered: "content-digest", or
+// "x-sealed-day" for a list of a day, whose header SealedDay is signed in place of the body, which its root proves.
+type Expected struct {
+	Nonce, Covered string
 }
 
 var (
 	created   = regexp.MustCompile(`;created=(\d{1,15})(?:;|$)`)
 	algorithm = regexp.MustCompile(`;alg="([^"\\]*)"`)
 	keyID     = regexp.MustCompile(`;keyid="([^"\\]*)"`)
+	nonceOf   = regexp.MustCompile(`;nonce="([^"\\]*)"`)
 	bytesOf   = regexp.MustCompile(`^sig=:([A-Za-z0-9+/=]+):$`)
 )
 
@@ -43,13 +50,20 @@ func first(pattern *regexp.Regexp, text string) string {
 
 // IsOurAnswer takes x by kid from /.well-known/http-message-signatures-directory. Answers that are more than five minutes older or
 // newer than now are refused.
-func IsOurAnswer(answer Answer, publicKeys map[string]string, secret string, now time.Time) bool {
-	digest := sha256.Sum256([]byte(answer.Body))
-	if answer.ContentDigest != "sha-256=:"+base64.StdEncoding.EncodeToString(digest[:])+":" {
-		return false
+func IsOurAnswer(answer Answer, publicKeys map[string]string, secret string, expected Expected, now time.Time) bool {
+	value := answer.SealedDay
+	if expected.Covered == "content-digest" {
+		value = answer.ContentDigest
+		digest := sha256.Sum256([]byte(answer.Body))
+		if value != "sha-256=:"+base64.StdEncoding.EncodeToString(digest[:])+":" {
+			return false
+		}
 	}
 	parameters := strings.TrimPrefix(answer.SignatureInput, "sig=")
-	if !strings.HasPrefix(parameters, covered+";") {
+	if !strings.HasPrefix(parameters, "("+ofRequest+` "`+expected.Covered+`");`) {
+		return false
+	}
+	if first(nonceOf, parameters) != expected.Nonce {
 		return false
 	}
 	seconds, err := strconv.ParseInt(first(created, parameters), 10, 64)
@@ -62,7 +76,7 @@ func IsOurAnswer(answer Answer, publicKeys map[string]string, secret string, now
 		`"@method";req: ` + answer.Method,
 		`"@path";req: ` + path,
 		`"@query";req: ?` + query,
-		`"content-digest": ` + answer.ContentDigest,
+		`"` + expected.Covered + `": ` + value,
 		`"@signature-params": ` + parameters,
 	}, "\n"))
 	given, err := base64.StdEncoding.DecodeString(first(bytesOf, answer.Signature))
@@ -83,6 +97,14 @@ func IsOurAnswer(answer Answer, publicKeys map[string]string, secret string, now
 
 // ---- The rest checks the worked examples. ----
 
+// Vector is an answer, what was expected of it, and the time at which it came.
+type Vector struct {
+	Name string
+	Answer
+	Expected
+	Now int64
+}
+
 func main() {
 	path := "../../wire/message-signature-vectors.json"
 	if len(os.Args) > 1 {
@@ -93,27 +115,29 @@ func main() {
 		panic(err)
 	}
 	var file struct {
-		PublicKey struct{ Kid, X string }
-		Secret    string
-		Vectors   []Answer
+		PublicKey      struct{ Kid, X string }
+		Secret         string
+		Vectors, Lists []Vector
 	}
 	if err := json.Unmarshal(content, &file); err != nil {
 		panic(err)
 	}
 	keys := map[string]string{file.PublicKey.Kid: file.PublicKey.X}
-	now := time.Unix(1795262400, 0)
+	vectors := append(file.Vectors, file.Lists...)
 	good := 0
-	for _, vector := range file.Vectors {
-		another := vector
+	for _, vector := range vectors {
+		now := time.Unix(vector.Now, 0)
+		another := vector.Answer
 		another.Target += "1"
-		if IsOurAnswer(vector, keys, file.Secret, now) && !IsOurAnswer(another, keys, file.Secret, now) {
+		if IsOurAnswer(vector.Answer, keys, file.Secret, vector.Expected, now) &&
+			!IsOurAnswer(another, keys, file.Secret, vector.Expected, now) {
 			good++
 		} else {
 			fmt.Println("WRONG  " + vector.Name)
 		}
 	}
-	fmt.Printf("%d of %d vectors verified\n", good, len(file.Vectors))
-	if good == 0 || good != len(file.Vectors) {
+	fmt.Printf("%d of %d vectors verified\n", good, len(vectors))
+	if good == 0 || good != len(vectors) {
 		os.Exit(1)
 	}
 }

@@ -2,33 +2,47 @@
 
 /**
  * HTTP Message Signatures (RFC 9421) of our answers in PHP 8; ed25519 takes the extension sodium, which PHP has by default.
- * Ask for them with `Accept-Signature: sig=();alg="ed25519"`.
+ * Ask for them with `Accept-Signature: sig=();alg="ed25519";nonce="…"`, the nonce fresh for each request.
  *
  * php verify-message.php [message-signature-vectors.json]    checks every worked example
  */
 
 declare(strict_types=1);
 
-const COVERED = '("@status" "@method";req "@path";req "@query";req "content-digest")';
+const OF_REQUEST = '"@status" "@method";req "@path";req "@query";req';
 
 /**
- * @param array{method: string, target: string, status: int, body: string, contentDigest: string, signatureInput: string, signature: string} $answer
- *   method and target (path with query) of your request; body before json_decode; the three headers
+ * @param array<string, mixed> $answer method and target (path with query) of your request; status; body before json_decode; the headers
+ *   contentDigest (or sealedDay), signatureInput and signature
  * @param array<string, string> $publicKeys x by kid, from /.well-known/http-message-signatures-directory
- * @param ?int $now seconds: answers that are more than five minutes older or newer are refused
+ * @param string $nonce what this request asked for; '': none
+ * @param int $now seconds: answers that are more than five minutes older or newer are refused
+ * @param string $covered 'x-sealed-day' for a list of a day: that header is signed in place of the body, which its root proves
  */
-function isOurAnswer(array $answer, array $publicKeys, string $secret, ?int $now = null): bool
-{
-    $digest = base64_encode(hash('sha256', $answer['body'], true));
-    if ($answer['contentDigest'] !== "sha-256=:$digest:") {
-        return false;
+function isOurAnswer(
+    array $answer,
+    array $publicKeys,
+    string $secret,
+    string $nonce,
+    int $now,
+    string $covered = 'content-digest',
+): bool {
+    $value = $answer[$covered === 'content-digest' ? 'contentDigest' : 'sealedDay'];
+    if ($covered === 'content-digest') {
+        $digest = base64_encode(hash('sha256', $answer['body'], true));
+        if ($value !== "sha-256=:$digest:") {
+            return false;
+        }
     }
     $parameters = preg_replace('/^sig=/', '', $answer['signatureInput']);
-    if (!str_starts_with($parameters, COVERED . ';')) {
+    if (!str_starts_with($parameters, '(' . OF_REQUEST . " \"$covered\");")) {
+        return false;
+    }
+    if (textOf($parameters, 'nonce') !== $nonce) {
         return false;
     }
     $isDated = preg_match('/;created=(\d{1,15})(?:;|$)/D', $parameters, $created) === 1;
-    if ($now !== null && (!$isDated || abs($now - (int) $created[1]) > 300)) {
+    if (!$isDated || abs($now - (int) $created[1]) > 300) {
         return false;
     }
     [$path, $query] = array_pad(explode('?', $answer['target'], 2), 2, '');
@@ -37,7 +51,7 @@ function isOurAnswer(array $answer, array $publicKeys, string $secret, ?int $now
         "\"@method\";req: {$answer['method']}",
         "\"@path\";req: $path",
         "\"@query\";req: ?$query",
-        "\"content-digest\": {$answer['contentDigest']}",
+        "\"$covered\": $value",
         "\"@signature-params\": $parameters",
     ]);
     $given = preg_match('/^sig=:([A-Za-z0-9+\/=]+):$/D', $answer['signature'], $found) === 1
@@ -63,13 +77,15 @@ function textOf(string $parameters, string $name): string
 $path = $argv[1] ?? __DIR__ . '/../../wire/message-signature-vectors.json';
 $file = json_decode(file_get_contents($path), true, 512, JSON_THROW_ON_ERROR);
 $keys = [$file['publicKey']['kid'] => $file['publicKey']['x']];
-$wrong = array_filter($file['vectors'], function (array $vector) use ($keys, $file): bool {
+$vectors = array_merge($file['vectors'], $file['lists'] ?? []);
+$wrong = array_filter($vectors, function (array $vector) use ($keys, $file): bool {
     $another = ['target' => $vector['target'] . '1'] + $vector;
-    return !isOurAnswer($vector, $keys, $file['secret'], 1_795_262_400)
-        || isOurAnswer($another, $keys, $file['secret'], 1_795_262_400);
+    $expected = [$vector['nonce'], $vector['now'], $vector['covered']];
+    return !isOurAnswer($vector, $keys, $file['secret'], ...$expected)
+        || isOurAnswer($another, $keys, $file['secret'], ...$expected);
 });
 foreach ($wrong as $vector) {
     echo "WRONG  {$vector['name']}\n";
 }
-echo count($file['vectors']) - count($wrong), ' of ', count($file['vectors']), " vectors verified\n";
-exit($file['vectors'] !== [] && $wrong === [] ? 0 : 1);
+echo count($vectors) - count($wrong), ' of ', count($vectors), " vectors verified\n";
+exit($vectors !== [] && $wrong === [] ? 0 : 1);

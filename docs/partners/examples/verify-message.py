@@ -1,6 +1,6 @@
 """HTTP Message Signatures (RFC 9421) of our answers in Python 3.8 or newer.
 
-Ask for them with `Accept-Signature: sig=();alg="hmac-sha256"`. For hmac-sha256 the standard library is enough; ed25519 takes
+Ask for them with `Accept-Signature: sig=();alg="hmac-sha256";nonce="…"`, the nonce fresh for each request. For hmac-sha256 the standard library is enough; ed25519 takes
 the package `cryptography`, or, as here, the program `openssl` (3.0 or newer).
 
 python3 verify-message.py [message-signature-vectors.json]    checks every worked example
@@ -16,23 +16,35 @@ import sys
 import tempfile
 from pathlib import Path
 
-COVERED = '("@status" "@method";req "@path";req "@query";req "content-digest")'
+OF_REQUEST = '"@status" "@method";req "@path";req "@query";req'
 
 
-def is_our_answer(answer: dict, public_keys: dict, secret: str, now=None) -> bool:
+def is_our_answer(
+    answer: dict,
+    public_keys: dict,
+    secret: str,
+    nonce: str,
+    now: int,
+    covered: str = "content-digest",
+) -> bool:
     """`answer`: method and target (path with query) of your request; status, body (bytes), and the three headers.
 
-    `public_keys`: x by kid, from /.well-known/http-message-signatures-directory. `now`: seconds; answers that are more than five
-    minutes older or newer are refused.
+    `public_keys`: x by kid, from /.well-known/http-message-signatures-directory. `nonce`: what this request asked for; "": none.
+    `now`: seconds; answers that are more than five minutes older or newer are refused. `covered`: for a list of a day
+    "x-sealed-day"; then sealedDay, that header, is signed in place of the body, which its root proves.
     """
-    digest = base64.b64encode(hashlib.sha256(answer["body"]).digest()).decode()
-    if answer["contentDigest"] != f"sha-256=:{digest}:":
-        return False
+    value = answer["contentDigest" if covered == "content-digest" else "sealedDay"]
+    if covered == "content-digest":
+        digest = base64.b64encode(hashlib.sha256(answer["body"]).digest()).decode()
+        if value != f"sha-256=:{digest}:":
+            return False
     parameters = re.sub("^sig=", "", answer["signatureInput"])
-    if not parameters.startswith(COVERED + ";"):
+    if not parameters.startswith(f'({OF_REQUEST} "{covered}");'):
+        return False
+    if text_of(parameters, "nonce") != nonce:
         return False
     created = re.search(r";created=(\d{1,15})(?:;|$)", parameters)
-    if now is not None and (created is None or abs(now - int(created[1])) > 300):
+    if created is None or abs(now - int(created[1])) > 300:
         return False
     path, mark, query = answer["target"].partition("?")
     base = "\n".join(
@@ -41,7 +53,7 @@ def is_our_answer(answer: dict, public_keys: dict, secret: str, now=None) -> boo
             f'"@method";req: {answer["method"]}',
             f'"@path";req: {path}',
             f'"@query";req: {mark + query or "?"}',
-            f'"content-digest": {answer["contentDigest"]}',
+            f'"{covered}": {value}',
             f'"@signature-params": {parameters}',
         ]
     ).encode()
@@ -82,19 +94,20 @@ def main() -> int:
     default = Path(__file__).resolve().parents[2] / "wire" / "message-signature-vectors.json"
     file = json.loads(Path(sys.argv[1] if len(sys.argv) > 1 else default).read_text("utf-8"))
     keys = {file["publicKey"]["kid"]: file["publicKey"]["x"]}
+    vectors = file["vectors"] + file.get("lists", [])
     good = 0
-    for vector in file["vectors"]:
-        answer = {**vector, "body": vector["body"].encode()}
+    for vector in vectors:
+        answer = {**vector, "body": vector.get("body", "").encode()}
         another = {**answer, "target": answer["target"] + "1"}
-        now = 1795262400
-        if is_our_answer(answer, keys, file["secret"], now) and not is_our_answer(
-            another, keys, file["secret"], now
+        expected = (vector["nonce"], vector["now"], vector["covered"])
+        if is_our_answer(answer, keys, file["secret"], *expected) and not is_our_answer(
+            another, keys, file["secret"], *expected
         ):
             good += 1
         else:
             print(f"WRONG  {vector['name']}")
-    print(f"{good} of {len(file['vectors'])} vectors verified")
-    return 0 if file["vectors"] and good == len(file["vectors"]) else 1
+    print(f"{good} of {len(vectors)} vectors verified")
+    return 0 if vectors and good == len(vectors) else 1
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 #!/bin/sh
 # HTTP Message Signatures (RFC 9421) of our answers with sh and openssl (3.0 or newer), by the public key: ask for them with
-# `Accept-Signature: sig=();alg="ed25519"`. For a look at what goes over the wire, not for a server.
+# `Accept-Signature: sig=();alg="ed25519";nonce="…"`, the nonce fresh for each request. For a look at what goes over the wire, not for a server.
 #
 # sh verify-message.sh [message-signature-vectors.json]    checks the worked examples of ed25519
 
 set -eu
 
-covered='("@status" "@method";req "@path";req "@query";req "content-digest")'
+of_request='"@status" "@method";req "@path";req "@query";req'
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
@@ -15,15 +15,22 @@ keep_key() {
   { printf '\060\052\060\005\006\003\053\145\160\003\041\000'; printf '%s=' "$1" | tr -- '-_' '+/' | openssl base64 -d -A; } >"$folder/key"
 }
 
-# METHOD TARGET STATUS BODY-FILE CONTENT-DIGEST SIGNATURE-INPUT SIGNATURE
+# METHOD TARGET STATUS BODY-FILE COVERED VALUE SIGNATURE-INPUT SIGNATURE NONCE NOW
+# COVERED: content-digest; x-sealed-day for a list of a day, whose root proves the body. VALUE: that header. NONCE: what this
+# request asked for, '' for none. NOW: seconds; answers that are more than five minutes older or newer are refused.
 is_our_answer() {
-  [ "$5" = "sha-256=:$(openssl dgst -sha256 -binary "$4" | openssl base64 -A):" ] || return 1
-  parameters=${6#sig=}
-  case $parameters in "$covered;"*';alg="ed25519"'*) ;; *) return 1 ;; esac
+  if [ "$5" = content-digest ]; then
+    [ "$6" = "sha-256=:$(openssl dgst -sha256 -binary "$4" | openssl base64 -A):" ] || return 1
+  fi
+  parameters=${7#sig=}
+  case $parameters in "($of_request \"$5\");"*';alg="ed25519"'*) ;; *) return 1 ;; esac
+  [ "$(printf '%s\n' "$parameters" | sed -n 's/.*;nonce="\([^"\\]*\)".*/\1/p')" = "$9" ] || return 1
+  age=$((${10} - $(printf '%s\n' "$parameters" | sed -n 's/.*;created=\([0-9]\{1,15\}\);.*/\1/p')))
+  [ "$age" -le 300 ] && [ "$age" -ge -300 ] || return 1
   case $2 in *\?*) query="?${2#*\?}" ;; *) query='?' ;; esac
-  printf '"@status": %s\n"@method";req: %s\n"@path";req: %s\n"@query";req: %s\n"content-digest": %s\n"@signature-params": %s' \
-    "$3" "$1" "${2%%\?*}" "$query" "$5" "$parameters" >"$folder/base"
-  given=${7#sig=:}
+  printf '"@status": %s\n"@method";req: %s\n"@path";req: %s\n"@query";req: %s\n"%s": %s\n"@signature-params": %s' \
+    "$3" "$1" "${2%%\?*}" "$query" "$5" "$6" "$parameters" >"$folder/base"
+  given=${8#sig=:}
   printf '%s' "${given%:}" | openssl base64 -d -A >"$folder/signature" 2>/dev/null || return 1
   openssl pkeyutl -verify -rawin -pubin -keyform DER -inkey "$folder/key" \
     -in "$folder/base" -sigfile "$folder/signature" >/dev/null 2>&1
@@ -40,6 +47,11 @@ value() { printf '%s\n' "$1" | sed -e 's/^[^:]*: "\{0,1\}//' -e 's/"\{0,1\},\{0,
 
 while IFS= read -r line; do
   case $line in
+    *'"refused": ['*) break ;;
+    *'"nonce": '*) nonce=$(value "$line") ;;
+    *'"now": '*) now=$(value "$line") ;;
+    *'"covered": '*) covered=$(value "$line") ;;
+    *'"sealedDay": '*) digest=$(value "$line") ;;
     *'"x": '*) keep_key "$(value "$line")" ;;
     *'"name": '*) name=$(value "$line") ;;
     *'"algorithm": '*) algorithm=$(value "$line") ;;
@@ -53,8 +65,9 @@ while IFS= read -r line; do
       [ "$algorithm" = ed25519 ] || continue
       signature=$(value "$line")
       count=$((count + 1))
-      if is_our_answer "$method" "$target" "$status" "$folder/body" "$digest" "$input" "$signature" &&
-        ! is_our_answer "$method" "${target}1" "$status" "$folder/body" "$digest" "$input" "$signature"; then
+      # Of a list there is no body here: it is not looked at.
+      set -- "$status" "$folder/body" "$covered" "$digest" "$input" "$signature" "$nonce" "$now"
+      if is_our_answer "$method" "$target" "$@" && ! is_our_answer "$method" "${target}1" "$@"; then
         good=$((good + 1))
       else
         echo "WRONG  $name"

@@ -1,6 +1,6 @@
 /**
  * HTTP Message Signatures (RFC 9421) of our answers in TypeScript, Node's own modules only. Ask for them with
- * `Accept-Signature: sig=();alg="ed25519"`.
+ * `Accept-Signature: sig=();alg="ed25519";nonce="…"`, the nonce fresh for each request.
  *
  * node verify-message.ts [message-signature-vectors.json]    checks every worked example (Node 22.18 or newer)
  */
@@ -14,8 +14,9 @@ export interface Answer {
   readonly status: number;
   /** Byte for byte; before JSON.parse. */
   readonly body: Uint8Array;
-  /** Content-Digest, Signature-Input and Signature. */
-  readonly contentDigest: string;
+  /** Content-Digest; of a list of a day X-Sealed-Day in its place; Signature-Input and Signature. */
+  readonly contentDigest?: string;
+  readonly sealedDay?: string;
   readonly signatureInput: string;
   readonly signature: string;
 }
@@ -27,25 +28,35 @@ export interface Keys {
   readonly sharedSecret?: string;
 }
 
-const COVERED = '("@status" "@method";req "@path";req "@query";req "content-digest")';
+export interface Expected {
+  /** What this request asked for; '': none. */
+  readonly nonce: string;
+  /** Seconds: answers that are more than five minutes older or newer are refused. */
+  readonly now: number;
+  /** Of a list of a day 'x-sealed-day': that header is signed in place of the body, which its root proves. */
+  readonly covered: 'content-digest' | 'x-sealed-day';
+}
 
-/** @param nowSeconds answers that are more than five minutes older or newer are refused; undefined: of any age */
-export function isOurAnswer(answer: Answer, keys: Keys, nowSeconds?: number): boolean {
-  const { method, target, status, body, contentDigest } = answer;
+const OF_REQUEST = '"@status" "@method";req "@path";req "@query";req';
+
+export function isOurAnswer(answer: Answer, keys: Keys, expected: Expected): boolean {
+  const { method, target, status, body, contentDigest, sealedDay } = answer;
+  const { nonce, now, covered } = expected;
+  const value = covered === 'content-digest' ? contentDigest : sealedDay;
   const digest = createHash('sha256').update(body).digest('base64');
-  if (contentDigest !== `sha-256=:${digest}:`) return false;
+  if (covered === 'content-digest' && value !== `sha-256=:${digest}:`) return false;
   const parameters = answer.signatureInput.replace(/^sig=/, '');
-  if (!parameters.startsWith(`${COVERED};`)) return false;
+  if (!parameters.startsWith(`(${OF_REQUEST} "${covered}");`)) return false;
   const text = (name: string) => new RegExp(`;${name}="([^"\\\\]*)"`).exec(parameters)?.[1] ?? '';
   const created = Number(/;created=(\d{1,15})(?:;|$)/.exec(parameters)?.[1]);
-  if (nowSeconds !== undefined && !(Math.abs(nowSeconds - created) <= 300)) return false;
+  if (text('nonce') !== nonce || !(Math.abs(now - created) <= 300)) return false;
   const [path = '', ...query] = target.split(/(?=\?)/);
   const base = [
     `"@status": ${status}`,
     `"@method";req: ${method}`,
     `"@path";req: ${path}`,
     `"@query";req: ${query.join('') || '?'}`,
-    `"content-digest": ${contentDigest}`,
+    `"${covered}": ${value}`,
     `"@signature-params": ${parameters}`,
   ].join('\n');
   const given = Buffer.from(
@@ -59,26 +70,30 @@ export function isOurAnswer(answer: Answer, keys: Keys, nowSeconds?: number): bo
     return verify(null, Buffer.from(base), key, given);
   }
   if (text('alg') !== 'hmac-sha256' || keys.sharedSecret === undefined) return false;
-  const expected = createHmac('sha256', keys.sharedSecret).update(base).digest();
-  return given.length === expected.length && timingSafeEqual(given, expected);
+  const made = createHmac('sha256', keys.sharedSecret).update(base).digest();
+  return given.length === made.length && timingSafeEqual(given, made);
 }
 
 // ---- The rest checks the worked examples. ----
 
+type Vector = Omit<Answer, 'body'> & Expected & { readonly name: string; readonly body?: string };
+
 interface Vectors {
   readonly publicKey: { readonly kid: string; readonly x: string };
   readonly secret: string;
-  readonly vectors: (Omit<Answer, 'body'> & { readonly name: string; readonly body: string })[];
+  readonly vectors: Vector[];
+  readonly lists?: Vector[];
 }
 
 const file =
   process.argv[2] ?? new URL('../../wire/message-signature-vectors.json', import.meta.url);
-const { publicKey, secret, vectors } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
+const { publicKey, secret, ...groups } = JSON.parse(readFileSync(file, 'utf8')) as Vectors;
+const vectors = [...groups.vectors, ...(groups.lists ?? [])];
 const keys = { publicKeys: { [publicKey.kid]: publicKey.x }, sharedSecret: secret };
 const wrong = vectors.filter((vector) => {
-  const answer = { ...vector, body: Buffer.from(vector.body) };
+  const answer = { ...vector, body: Buffer.from(vector.body ?? '') };
   const another = { ...answer, target: `${answer.target}1` };
-  return !isOurAnswer(answer, keys, 1_795_262_400) || isOurAnswer(another, keys, 1_795_262_400);
+  return !isOurAnswer(answer, keys, vector) || isOurAnswer(another, keys, vector);
 });
 for (const { name } of wrong) console.log(`WRONG  ${name}`);
 console.log(`${vectors.length - wrong.length} of ${vectors.length} vectors verified`);

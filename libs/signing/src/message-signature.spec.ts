@@ -158,7 +158,24 @@ describe('the published vectors', () => {
   }
   const published = JSON.parse(
     readFileSync('docs/wire/message-signature-vectors.json', 'utf8'),
-  ) as { publicKey: PublicAnswerKey; secret: string; vectors: Vector[] };
+  ) as {
+    publicKey: PublicAnswerKey;
+    secret: string;
+    vectors: Vector[];
+    lists: (Vector & { sealedDay: string })[];
+  };
+
+  it.each(published.lists)('$name', (vector) => {
+    const { method, target, status, sealedDay } = vector;
+    const accept = vector.signatureInput
+      .replace('"x-sealed-day"', '')
+      .replace(/created=\d+;keyid="[^"]+";/, '');
+    const wanted = parseAcceptSignature(accept);
+    expect(signAnswer({ method, target, status, sealedDay }, wanted, moment)).toEqual({
+      'signature-input': vector.signatureInput,
+      signature: vector.signature,
+    });
+  });
 
   it('are of this key and this secret', () => {
     expect(published.publicKey).toEqual(answerKeys.published[0]);

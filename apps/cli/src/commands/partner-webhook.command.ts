@@ -5,8 +5,9 @@ import {
   WebhookLog,
   WebhookMissingError,
   type WebhookEventState,
+  type WebhookSubscription,
 } from '#libs/db';
-import { type WebhookTopic } from '#libs/domain';
+import { type TierRule, type WebhookTopic } from '#libs/domain';
 import {
   addWebhook,
   listWebhooks,
@@ -56,7 +57,7 @@ const add = command({
   settings: PartnerSettings,
   async action(call, given: Named & TermOptions & AddGiven) {
     const { name: partner, url, topics, allowPrivate } = given;
-    const wish = { partner, url, topics, rule: ruleOf(given), allowPrivate };
+    const wish = { partner, url, topics, rule: ruleOf(given), allowPrivate, mayAllowPrivate: true };
     const made = await call.withDatabase(addWebhook, call.operator, wish, call.keyRing());
     call.print(made, `webhook  ${made.id}\nsecret   ${made.secret}\n\n${SECRET_NOTE}`);
   },
@@ -76,10 +77,10 @@ const list = command({
         ['url', one.url],
         ['topics', one.topics.join(', ')],
         ['stake set', one.stakeSet],
-        ['tiers', one.rule && `${one.rule.measure}, from ${one.rule.thresholds.join(', ')}`],
+        ['tiers', one.rule && ruleText(one.rule)],
         ['waiting', String(one.waiting)],
         ['last delivery', moment(one.lastDeliveredAt) ?? 'none'],
-        ['paused', one.pausedAt === null ? undefined : `by ${one.pausedBecause ?? ''}`],
+        ['paused', pausedText(one)],
       ]),
     );
     call.print(all, texts.join('\n') || 'It has none: `partner webhook add` makes one.\n');
@@ -94,7 +95,7 @@ const set = command({
   settings: OperatorSettings,
   async action(call, given: Chosen & TermOptions) {
     const { url, topics, allowPrivate } = given;
-    const change = { url, topics, rule: ruleOf(given), allowPrivate };
+    const change = { url, topics, rule: ruleOf(given), allowPrivate, mayAllowPrivate: true };
     await call.withDatabase(setWebhook, call.operator, chosen(given), change);
     call.terminal.out('It is set. Tiers of another rule are worked out first, and tell nothing.\n');
   },
@@ -235,6 +236,17 @@ export const webhookCommands: CommandGroup = {
   description: 'where a partner is told of sealed days, tiers and redemptions',
   commands: [add, list, set, test, pause, resume, rotate, replay, log, remove],
 };
+
+function ruleText({ measure, days, thresholds, hysteresis }: TierRule): string {
+  const of = measure === 'average' ? `average of ${days} days` : measure;
+  return `${of}, from ${thresholds.join(', ')}, hysteresis ${hysteresis}`;
+}
+
+function pausedText({ pausedAt, pausedBecause }: WebhookSubscription): string | undefined {
+  if (pausedAt === null) return undefined;
+  if (pausedBecause === 'gone') return 'its address answered 410 (gone)';
+  return `by the ${pausedBecause ?? 'service'}`;
+}
 
 function undefinedIfBig(_name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? undefined : value;

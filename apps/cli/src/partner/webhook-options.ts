@@ -4,11 +4,10 @@ import {
   LONGEST_AVERAGE_DAYS,
   TIER_MEASURES,
   type TierMeasure,
-  type TierRule,
   WEBHOOK_TOPICS,
   type WebhookTopic,
 } from '#libs/domain';
-import { LONGEST_OVERLAP_HOURS, OptionError } from '#libs/operations';
+import { LONGEST_OVERLAP_HOURS, type TierRuleChange } from '#libs/operations';
 import { argument, expecting, oneOf, option, positiveInteger } from '../options.js';
 
 export const WEBHOOK = argument('<webhook>', 'its id, as `partner webhook list` shows it');
@@ -50,14 +49,11 @@ export const RULE_OPTIONS = [
   option('--allow-private', 'development: also http, and addresses that are not public'),
 ];
 
-/** Undefined where nothing of it was given. @throws OptionError */
-export function ruleOf(given: TermOptions): TierRule | undefined {
+/** Undefined where nothing of it was given. */
+export function ruleOf(given: TermOptions): TierRuleChange | undefined {
   const { measure, days, thresholds, hysteresis } = given;
   if ([measure, days, thresholds, hysteresis].every((one) => one === undefined)) return undefined;
-  if (measure === undefined || thresholds === undefined) {
-    throw new OptionError('A rule for tiers needs --measure and --thresholds, all of it again.');
-  }
-  return { measure, days: days ?? 1, thresholds, hysteresis: hysteresis ?? 0n };
+  return { measure, days, thresholds, hysteresis };
 }
 
 export const utcTime = expecting(

@@ -14,7 +14,7 @@ export interface DueEvent {
   readonly subscription: string;
   readonly orderKey: string;
   readonly type: string;
-  /** JSON: the bytes to send and sign. */
+  /** Canonical JSON: the bytes to send and sign, the same at each attempt. */
   readonly payload: string;
   readonly waitingSince: Date;
   /** Since then. */

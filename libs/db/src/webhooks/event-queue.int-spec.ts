@@ -80,6 +80,15 @@ describe('a lane', () => {
     expect(messageId(first.id)).toMatch(/^msg_[0-9a-f]{32}$/);
   });
 
+  it('sends canonical JSON, whatever form the event is stored in, and the log shows it', async () => {
+    await admin.query(ADD, [one.id, 'w', '{"type": "x", "data": {"tier": 2, "amount": "1.50"}}']);
+    const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];
+    const sent = '{"data":{"amount":"1.50","tier":2},"type":"x"}';
+    expect(first.payload).toBe(sent);
+    expect((await lease())[0]?.payload).toBe(sent);
+    expect((await WebhookLog.ofAll(admin).event(one.id, first.id))?.payload).toBe(sent);
+  });
+
   it('of a holder who died goes on with the same event', async () => {
     await add('w', 2);
     const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];

@@ -2,7 +2,7 @@
  * The events on their way. What is leased is a lane, the events of one subscription with one order key: its oldest event is sent, and
  * no other one until that is delivered or given up. Killed at any moment, a process loses its leases and no event.
  */
-import { type UuidV7 } from '#libs/domain';
+import { canonicalJson, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type AttemptEnd, AttemptEnds, type DueEvent, FAILING } from './attempt-ends.js';
@@ -100,7 +100,11 @@ export class EventQueue {
         orderKeys: lanes.map(({ orderKey }) => orderKey),
       }),
     );
-    return rows.map((row) => ({ ...row, sequence: BigInt(row.sequence) }));
+    return rows.map((row) => ({
+      ...row,
+      sequence: BigInt(row.sequence),
+      payload: canonicalPayload(row.payload),
+    }));
   }
 
   /** Nothing was sent: the lane is due as before. */
@@ -117,6 +121,11 @@ export class EventQueue {
     const [row] = await this.database.query<QueueStanding & object>(STANDING);
     return row ?? { waiting: 0, waitingAnHour: 0, oldestSeconds: 0, givenUp: 0 };
   }
+}
+
+/** As it is sent: PostgreSQL prints jsonb with blanks, and in an order of its own. Whole numbers in it are below 2^53. */
+export function canonicalPayload(text: string): string {
+  return canonicalJson(JSON.parse(text));
 }
 
 /** `webhook-id` of an event. */

@@ -97,6 +97,11 @@ describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => 
       );
       expect(seen).toEqual(expected);
       expect(seen.length).toBeGreaterThan(0);
+      // Which tier is meant, whatever the rule is by the time that it arrives.
+      for (const { data } of told) {
+        const reached = rule.thresholds[Number(data['tier']) - 1];
+        expect(data['threshold']).toBe(reached === undefined ? null : String(reached));
+      }
       expect(told.every(({ orderKey, data }) => orderKey === data['walletAddress'])).toBe(true);
     },
   );

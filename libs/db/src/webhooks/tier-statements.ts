@@ -92,7 +92,7 @@ const pageOf = (measure: Measure, isAll: boolean) =>
       SELECT m.wallet, m.amount, s.measure, coalesce(t.tier, 0) AS before,
         greatest((SELECT count(*) FROM unnest(s.thresholds) AS x WHERE x * s.days <= m.amount),
           least(coalesce(t.tier, 0), (SELECT count(*) FROM unnest(s.thresholds) AS x WHERE (x - s.hysteresis) * s.days <= m.amount))
-        )::int AS tier
+        )::int AS tier, s.thresholds
       FROM measured m JOIN webhooks.subscription s ON s.id = :id::uuid
       LEFT JOIN webhooks.wallet_tier t ON (t.subscription, t.version, t.wallet) = (:id::uuid, :version::int, m.wallet)
     ), moved AS MATERIALIZED (SELECT * FROM judged WHERE tier <> before
@@ -106,7 +106,8 @@ const pageOf = (measure: Measure, isAll: boolean) =>
         jsonb_build_object('type', 'wallet.tier-changed', 'timestamp', webhooks.iso(now()), 'data', jsonb_strip_nulls(jsonb_build_object(
           'walletAddress', '0x' || encode(wallet, 'hex'), 'tier', tier, 'previousTier', before, 'measure', measure,
           'amount', trunc(amount / :days::int)::text, 'tokenDecimals', (SELECT token_decimals FROM holds),
-          'stakeSet', :set::text, ${measure.point})))::text
+          'stakeSet', :set::text, ${measure.point}))
+          || jsonb_build_object('threshold', thresholds[tier]::text))::text
       FROM moved WHERE :tells::boolean ORDER BY wallet
       RETURNING 1
     )

@@ -2,6 +2,7 @@
 import { type QueryResultRow } from 'pg';
 import { type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { canonicalPayload } from './event-queue.js';
 import {
   SUBSCRIPTION_COLUMNS,
   subscriptionOf,
@@ -135,5 +136,5 @@ export class WebhookLog {
 }
 
 function eventOf(row: EventRow): LoggedEvent {
-  return { ...row, sequence: BigInt(row.sequence) };
+  return { ...row, sequence: BigInt(row.sequence), payload: canonicalPayload(row.payload) };
 }

@@ -27,12 +27,17 @@ export interface WebhookChoice {
   readonly webhook: string;
 }
 
+export type TierRuleChange = { readonly [Field in keyof TierRule]?: TierRule[Field] | undefined };
+
 export interface WebhookChange {
   readonly url?: string | undefined;
   readonly topics?: readonly WebhookTopic[] | undefined;
-  readonly rule?: TierRule | undefined;
+  /** Of a rule that is there, what is absent stays. */
+  readonly rule?: TierRuleChange | undefined;
   /** Development: http and private addresses are accepted in `url`. */
   readonly allowPrivate?: boolean | undefined;
+  /** Whether who asks can choose that, by --allow-private. */
+  readonly mayAllowPrivate?: boolean;
 }
 
 export interface NewWebhook extends WebhookChange {
@@ -190,16 +195,32 @@ function mergeTerms(before: SubscriptionTerms, change: WebhookChange): Subscript
     if (change.rule === undefined) return { url, topics, rule: undefined };
     throw new OptionError('Only wallet.tier-changed takes a rule for tiers.');
   }
-  const rule = change.rule ?? before.rule;
+  const rule = change.rule === undefined ? before.rule : mergeRule(before.rule, change.rule);
   if (rule === undefined) throw new OptionError('wallet.tier-changed needs a rule for tiers.');
   const fault = tierRuleFault(rule);
   if (fault !== undefined) throw new OptionError(fault);
   return { url, topics, rule };
 }
 
-function usableUrl(text: string, { allowPrivate = false }: WebhookChange): string {
+/** Days belong to the measure: another measure begins with its own. */
+function mergeRule(before: TierRule | undefined, change: TierRuleChange): TierRule {
+  const measure = change.measure ?? before?.measure;
+  const thresholds = change.thresholds ?? before?.thresholds;
+  if (measure === undefined || thresholds === undefined) {
+    throw new OptionError('A rule for tiers needs a measure and thresholds.');
+  }
+  const days = change.days ?? (measure === before?.measure ? before.days : 1);
+  return { measure, days, thresholds, hysteresis: change.hysteresis ?? before?.hysteresis ?? 0n };
+}
+
+function usableUrl(text: string, change: WebhookChange): string {
+  const { allowPrivate = false, mayAllowPrivate = false } = change;
   const parsed = parsePartnerUrl(text, { allowPrivate });
-  if (!parsed.ok) throw new OptionError(parsed.message);
+  if (!parsed.ok) {
+    const isTaken = mayAllowPrivate && parsePartnerUrl(text, { allowPrivate: true }).ok;
+    const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
+    throw new OptionError(parsed.message + hint);
+  }
   const url = new URL(text);
   return url.origin + url.pathname;
 }
@@ -213,8 +234,8 @@ function auditedWish({ url, topics, rule }: WebhookChange): object {
     ...(rule !== undefined && {
       rule: {
         ...rule,
-        thresholds: rule.thresholds.slice(0, 20).map(String),
-        hysteresis: rule.hysteresis.toString(),
+        thresholds: rule.thresholds?.slice(0, 20).map(String),
+        hysteresis: rule.hysteresis?.toString(),
       },
     }),
   };

@@ -39,6 +39,8 @@ export type WalletTierChangedEvent = EventOf<
     /** How many thresholds it reaches; 0 is below the first. */
     readonly tier: number;
     readonly previousTier: number;
+    /** Of the tier, by the rule at that time; null below the first. Absent in events of before this field. */
+    readonly threshold?: string | null;
     readonly measure: 'low' | 'average' | 'balance';
     /** What was measured; of an average rounded down. */
     readonly amount: string;

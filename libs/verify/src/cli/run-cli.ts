@@ -57,9 +57,11 @@ async function check(
   const { registry, root, list } = given;
   const api = given.api && new ServiceApi(given.api, `eip155:${chainId}:${contracts[0]}`);
   const others = { ...(api && { api }), ...(root && { root }), ...(list && { list }) };
-  const published: ReadonlyMap<number, Published> = registry
-    ? await new SnapshotRegistry(node, registry).published(days)
-    : new Map<number, Published>();
+  await api?.requireAccess();
+  const roots = registry && new SnapshotRegistry(node, registry);
+  await roots?.requireContracts(chainId, contracts);
+  const published: ReadonlyMap<number, Published> =
+    (await roots?.published(days)) ?? new Map<number, Published>();
   const keccak = await createKeccak256();
   const needed = neededDays(days, published);
   const reading = { node, keccak, contracts, rules, fromBlock, days: needed, onProgress };

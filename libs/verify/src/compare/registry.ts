@@ -6,6 +6,7 @@ import { type NodeClient } from '../chain/node-client.js';
 import { UncheckedError } from '../verify.error.js';
 
 const ABI = parseAbi([
+  'function stakedIn() view returns (string)',
   'function rootOf(uint256 day) view returns (bytes32)',
   'function periods(uint256 firstDay) view returns (uint256 lastDay, bytes32 root)',
   'function nextPeriodDay() view returns (uint256)',
@@ -39,6 +40,32 @@ export class SnapshotRegistry {
     private readonly node: NodeClient,
     private readonly address: Address,
   ) {}
+
+  /**
+   * What the node does not tell of it is said with the days.
+   * @throws UncheckedError where it is of other staking contracts
+   */
+  async requireContracts(chainId: number, contracts: readonly Address[]): Promise<void> {
+    let text: string;
+    try {
+      text = await this.read('staking contracts', (contract) =>
+        this.node.client.readContract({ ...contract, functionName: 'stakedIn' }),
+      );
+    } catch (error) {
+      if (error instanceof UncheckedError) return;
+      throw error;
+    }
+    const listed = text
+      .toLowerCase()
+      .split(',')
+      .map((one) => one.trim());
+    const meant = contracts.map((one) => `eip155:${chainId}:${one}`);
+    if (listed.toSorted().join() === meant.toSorted().join()) return;
+    const shown = listed.map((one) => one.replace(`eip155:${chainId}:`, '')).join(', ');
+    throw new UncheckedError(
+      `This registry is of ${shown.slice(0, 300)}, and not of ${contracts.join(', ')}: set --contract or --registry.`,
+    );
+  }
 
   /** Never rejects for what the node does not tell. */
   async published({ first, last }: DaySpan): Promise<Map<number, Published>> {

@@ -15,6 +15,7 @@ export interface ServiceApiOptions {
 /** An older day may be worked out again first, for half a minute. */
 const TIMEOUT_MS = 120_000;
 const RETRIES = 20;
+const ACCESS_TIMEOUT_MS = 10_000;
 /** Older days have none, and older services no list at all. */
 const NO_LIST: readonly number[] = [404, 410];
 /** Where there is no list: more than are asked for one by one. */
@@ -30,6 +31,22 @@ export class ServiceApi {
     private readonly contract: string,
   ) {
     this.signatures = new PublicSignatures(options.url);
+  }
+
+  /** Before the chain is read, which may take minutes. @throws UncheckedError where URL or API key are wrong */
+  async requireAccess(): Promise<void> {
+    const url = `${this.options.url.replace(/\/+$/, '')}/api/staking/days?limit=1`;
+    let answer: Response;
+    try {
+      const signal = AbortSignal.timeout(ACCESS_TIMEOUT_MS);
+      answer = await fetch(url, { headers: { 'x-api-key': this.options.apiKey }, signal });
+      await answer.body?.cancel();
+    } catch {
+      throw new UncheckedError('The api cannot be reached: see --api.');
+    }
+    if (answer.status === 401) {
+      throw new UncheckedError('The api does not take the API key: see LOWMARK_API_KEY (401).');
+    }
   }
 
   /** @throws UncheckedError */

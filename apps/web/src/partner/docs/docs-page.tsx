@@ -110,7 +110,7 @@ function personal(html: string, key: string | undefined, apiUrl: string | undefi
   return apiUrl === undefined
     ? withKey
     : withKey.replace(
-        /http:\/\/127\.0\.0\.1:3000|https:\/\/api\.example(?:\.com)?|\$BASE_URL|(?<=STAKING_URL=)https:\/\/…/g,
+        /http:\/\/127\.0\.0\.1:3000|https:\/\/api\.example(?:\.com)?|\$STAKING_URL|(?<=STAKING_URL=)https:\/\/…/g,
         () => escape(apiUrl),
       );
 }

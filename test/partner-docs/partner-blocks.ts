@@ -4,11 +4,12 @@ import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.
 /** In the order in which a partner comes to them; typed by pages.soak-spec.ts, all and in this order. */
 export const WALKED_BLOCKS: readonly ShellBlock[] = [
   'quick-start',
+  'webhooks',
   'api-reference',
   'why-does-my-signature-fail',
 ].flatMap((name) => shellBlocks(`docs/partners/${name}.md`));
 
-/** Typed by callbacks-in-languages.e2e-spec.ts, where the language is installed; what reads a snapshot, by pages.soak-spec.ts. */
+/** Typed by callbacks-in-languages.system-spec.ts, where the language is installed; what reads a snapshot, by pages.soak-spec.ts. */
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = shellBlocks(
   'docs/partners/other-languages.md',
 );

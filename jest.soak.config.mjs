@@ -1,7 +1,7 @@
 import config from './jest.config.mjs';
 import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
 
-/** What takes minutes: the same tests as in `npm test`, many times over, and whole systems; see CONTRIBUTING.md. */
+/** What takes minutes: tests of `npm test` many times over, kills and restarts under load; see CONTRIBUTING.md. */
 export default {
   ...config,
   globals: {},

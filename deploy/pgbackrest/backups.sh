@@ -33,9 +33,10 @@ SQL
   mv "$TEXTFILES/archive.prom.part" "$TEXTFILES/archive.prom"
 }
 
-# Every moment of the last 30 days can be gone back to, unless a file of the operator says otherwise.
+# Every moment of the last 30 days can be gone back to, unless the operator's files or environment say otherwise.
 retention() {
-  grep -qs '^ *repo1-retention-full' "${PGBACKREST_CONFIG_INCLUDE_PATH:-/etc/pgbackrest/conf.d}"/*.conf ||
+  [ -z "${PGBACKREST_REPO1_RETENTION_FULL:-}${PGBACKREST_REPO1_RETENTION_FULL_TYPE:-}" ] || return 0
+  grep -qs '^[[:space:]]*repo1-retention-full' "${PGBACKREST_CONFIG_INCLUDE_PATH:-/etc/pgbackrest/conf.d}"/*.conf ||
     echo --repo1-retention-full-type=time --repo1-retention-full=30
 }
 

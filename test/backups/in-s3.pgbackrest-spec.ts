@@ -5,12 +5,13 @@ import { BackedUpServer } from './backed-up-server.js';
 import { describeContinuousBackups } from './continuous-backups.support-spec.js';
 import { ObjectStore } from './object-store.js';
 
-let store: ObjectStore;
-afterAll(() => store.stop());
+let store: ObjectStore | undefined;
+afterAll(() => store?.stop());
 
 describeContinuousBackups('in S3', async () => {
-  store = await ObjectStore.start();
-  const server = await BackedUpServer.start(() => repositoryOf(store));
+  const started = await ObjectStore.start();
+  store = started;
+  const server = await BackedUpServer.start(() => repositoryOf(started));
   await server.makeBucket();
   return server;
 });

@@ -40,8 +40,13 @@ export class ObjectStore {
     mkdirSync(join(folder, 'disks/one'), { recursive: true });
     const policy = '[storage-policy:0]\nname = one\ndefault = yes\n';
     store.write('swift.conf', `[swift-hash]\nswift_hash_path_suffix = test\n${policy}`);
-    for (const kind of ['account', 'container', 'object']) await store.startDisk(kind);
-    await store.startProxy();
+    try {
+      for (const kind of ['account', 'container', 'object']) await store.startDisk(kind);
+      await store.startProxy();
+    } catch (error) {
+      await store.stop();
+      throw error;
+    }
     return store;
   }
 

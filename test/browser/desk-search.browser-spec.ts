@@ -10,8 +10,13 @@ import { type DeskVisit } from './desk-visit.js';
 
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
-const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
+// Before `useDesk` closes the page.
+afterEach(async () => {
+  expect(await visit.page.locator('img').count()).toBe(0);
+  expect(await visit.page.title()).not.toContain('taken');
+});
+const desk = useDesk(() => DeskBench.start());
 /** One of each partner. */
 let gold: Redemption;
 let silver: Redemption;
@@ -24,10 +29,6 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   visit = await desk.operator(VIEWER);
-});
-afterEach(async () => {
-  expect(await visit.page.locator('img').count()).toBe(0);
-  expect(await visit.page.title()).not.toContain('taken');
 });
 
 describe('the search of redemptions', () => {

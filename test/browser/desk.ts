@@ -58,7 +58,10 @@ class Desk<B extends Bench> {
   }
 }
 
-/** Starts and stops all of it around the tests of a file, whose clock is that of the machine at the beginning of each. */
+/**
+ * Starts and stops all of it around the tests of a file, whose clock is that of the machine at the beginning of each. What looks at a
+ * page after each test is registered before this, which closes the pages.
+ */
 export function useDesk<B extends Bench>(start: () => Promise<B>): Desk<B> {
   const desk = new Desk(start);
   beforeAll(() => desk.start());

@@ -76,8 +76,8 @@ describe('the backups of CloudNativePG', () => {
   });
 
   it('are kept as long as those of compose', () => {
-    const conf = textOf('deploy/pgbackrest/pgbackrest.conf');
-    const days = /^repo1-retention-full=(\d+)$/m.exec(conf)?.[1] ?? '';
+    const script = textOf('deploy/pgbackrest/backups.sh');
+    const days = /--repo1-retention-full=(\d+)$/m.exec(script)?.[1] ?? '';
     expect(store.spec.retentionPolicy).toBe(`${days}d`);
   });
 

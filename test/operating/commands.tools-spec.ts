@@ -56,7 +56,7 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
 
 /** SQL that is not typed here, by what it begins with, and why. */
 const SQL_NOT_TYPED: readonly (readonly [begins: string, why: string])[] = [
-  ['REVOKE SELECT ON staking.balance_change', 'test/upgrade/older-rights.e2e-spec.ts types it'],
+  ['REVOKE SELECT ON staking.balance_change', 'test/upgrade/older-rights.system-spec.ts types it'],
   ['CREATE ROLE lowmark_reader', 'the roles are there: libs/db/src/roles/login-roles.int-spec.ts'],
   ['CREATE ROLE lowmark_receiver', 'each commit would wait for a second machine from then on'],
 ];
@@ -118,7 +118,7 @@ it('runs the blocks of the handbook; each other one is in the list of the test t
 
 it('says of CI, the image and npm test what they do', () => {
   expect(read('.ci/run')).toMatch(
-    /^npm ci\nwait\nnpm test\nnpm run test:browser\nnpm run test:soak$/m,
+    /^npm ci\nwait\nnpm test\nnpm run test:system\nnpm run test:browser\nnpm run test:soak$/m,
   );
   expect(read('Dockerfile')).toMatch(/^RUN npm ci /m);
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };

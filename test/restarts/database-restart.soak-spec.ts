@@ -11,7 +11,7 @@ import { ApiProgram } from './api-program.js';
 import { SECRETS_KEY, serveIndex } from './served-index.js';
 import { SnapshotLoad } from './snapshot-load.js';
 
-/** @param kills how often it is killed */
+/** How often it is killed. */
 const KILLS = 5;
 
 describe('PostgreSQL killed under load', () => {

@@ -55,6 +55,7 @@ describe('partner webhook', () => {
   });
 
   it.each([
+    [['--url', 'http://hooks.example/', '--topics', 'day.sealed'], 'does not begin with https://'],
     [['--url', 'http://hooks.example/', '--topics', 'day.sealed'], '--allow-private'],
     [['--url', 'https://10.0.0.1/', '--topics', 'day.sealed'], 'not public'],
     [['--url', 'https://hooks.example/?token=secret', '--topics', 'day.sealed'], 'a query'],

@@ -25,7 +25,9 @@ is_our_answer() {
   parameters=${7#sig=}
   case $parameters in "($of_request \"$5\");"*';alg="ed25519"'*) ;; *) return 1 ;; esac
   [ "$(printf '%s\n' "$parameters" | sed -n 's/.*;nonce="\([^"\\]*\)".*/\1/p')" = "$9" ] || return 1
-  age=$((${10} - $(printf '%s\n' "$parameters" | sed -n 's/.*;created=\([0-9]\{1,15\}\);.*/\1/p')))
+  created=$(printf '%s\n' "$parameters" | sed -n 's/.*;created=\([0-9]\{1,15\}\);.*/\1/p')
+  [ -n "$created" ] || return 1
+  age=$((${10} - created))
   [ "$age" -le 300 ] && [ "$age" -ge -300 ] || return 1
   case $2 in *\?*) query="?${2#*\?}" ;; *) query='?' ;; esac
   printf '"@status": %s\n"@method";req: %s\n"@path";req: %s\n"@query";req: %s\n"%s": %s\n"@signature-params": %s' \

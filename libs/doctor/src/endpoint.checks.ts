@@ -6,6 +6,7 @@ import {
   providerOf,
   RangeSizer,
   RangeTooLargeError,
+  RpcError,
   toQuantity,
   wideQuantity,
 } from '#libs/chain';
@@ -88,6 +89,13 @@ interface LogRefusal {
   readonly fitting?: number | undefined;
 }
 
+/** @returns 1 where the size explains nothing, or a smaller range might keep silent as long */
+function fittingAfter(error: Error, from: bigint): number | undefined {
+  if (error instanceof RangeTooLargeError) return error.proposedBlocks(from);
+  const mayBeSize = error instanceof RpcError && error.sizeMayExplain;
+  return mayBeSize && error.code !== 'RPC_TIMEOUT' ? undefined : 1;
+}
+
 /** One endpoint: what its rows have found out about it so far, and what can be asked of it. */
 class Endpoint {
   /** Its newest block, once the row of the head has read it. */
@@ -122,8 +130,7 @@ class Endpoint {
     if (error === undefined) {
       return Array.isArray(value) ? undefined : { why: 'answers with something else than a list' };
     }
-    const isTooLarge = error instanceof RangeTooLargeError;
-    return { why: reasonOf(error), fitting: isTooLarge ? error.proposedBlocks(from) : undefined };
+    return { why: reasonOf(error), fitting: fittingAfter(error, from) };
   }
 
   /** Why the state of a block is not told; undefined where it is. */

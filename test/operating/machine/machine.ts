@@ -61,7 +61,7 @@ export const CHECKED_ONLY = {
     'would install into the clone under test; .ci/run runs it, and the Dockerfile with options',
   'npm prune': 'would remove what the tests run on',
   'npm run start:':
-    'servers; test/restarts, test/stack and console-by-hand.e2e-spec.ts start them, and the script is looked up',
+    'servers; test/restarts, test/stack and console-by-hand.system-spec.ts start them, and the script is looked up',
   'node apps/web/build.mjs':
     'would delete the pages under test; npm test builds them before the tests',
   'npx nest build': 'would delete the build under test; npm test runs it before the tests',

@@ -4,6 +4,7 @@ import { type Approval } from '#libs/db';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { type Performed } from './approval.service.js';
+
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 

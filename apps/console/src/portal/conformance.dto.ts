@@ -3,7 +3,6 @@ import { type OpenDeduction } from '#libs/db';
 import { type Progress, type Report } from '#libs/partner-sdk/conformance';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
-import {} from './page.dto.js';
 
 @ApiSchema({ name: 'ConformanceWish' })
 export class ConformanceDto {

@@ -51,7 +51,10 @@ export class TierRuleDto {
   @Matches(AMOUNT, { each: true, ...AMOUNT_FAULT })
   readonly thresholds!: string[];
 
-  @ApiProperty({ ...AMOUNT_TEXT, description: 'A wallet leaves a tier with so much less.' })
+  @ApiProperty({
+    ...AMOUNT_TEXT,
+    description: 'A wallet leaves a tier only with more than so much less than its threshold.',
+  })
   @Matches(AMOUNT, AMOUNT_FAULT)
   readonly hysteresis!: string;
 }

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AttemptStore, CallbackStore, Database, RedemptionStore } from '#libs/db';
+import { CallbackStore, Database, RedemptionStore } from '#libs/db';
 import { addressPolicy, PartnerClient } from '#libs/partner-client';
 import { CLOCK, type Clock } from '#libs/platform';
 import { provide } from '#libs/service';
@@ -17,7 +17,6 @@ import { PartnersController } from './partners.controller.js';
     PartnerCaller,
     PartnerDirectory,
     PointsService,
-    provide(AttemptStore, Database),
     provide(CallbackStore, Database),
     provide(RedemptionStore, Database, EvidenceKeys),
     {
@@ -32,6 +31,6 @@ import { PartnersController } from './partners.controller.js';
       },
     },
   ],
-  exports: [AttemptStore, PartnerCaller, PartnerDirectory, PointsService, RedemptionStore],
+  exports: [PartnerCaller, PartnerDirectory, PointsService, RedemptionStore],
 })
 export class PartnersModule {}

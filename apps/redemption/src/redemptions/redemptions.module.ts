@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { AttemptStore, Database } from '#libs/db';
+import { provide } from '#libs/service';
 import { AuthModule } from '../auth/auth.module.js';
 import { ChainModule } from '../chain/chain.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
@@ -22,6 +24,7 @@ import { RedemptionsController } from './redemptions.controller.js';
     QuoteService,
     RedeemablePrice,
     RedemptionPresenter,
+    provide(AttemptStore, Database),
   ],
   exports: [RedemptionPresenter],
 })

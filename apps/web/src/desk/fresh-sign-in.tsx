@@ -13,6 +13,7 @@ import { texts as shared } from '../session/texts';
 import { rememberSession, type Session } from '../session/use-session';
 import { SIGNED_IN_CHANNEL, signedInPlace, WindowBlockedError } from './signed-in-page';
 import { texts } from './texts';
+
 const words = texts.fresh;
 
 /** Asks for the sign-in that a request waits for, above the form that sent it. */

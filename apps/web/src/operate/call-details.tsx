@@ -5,6 +5,7 @@ import { Dialog } from '../desk/dialog';
 import { type ConsoleBody } from '../api/console-client';
 import { deskTexts } from './desk-texts';
 import { Fact } from './card';
+
 type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;

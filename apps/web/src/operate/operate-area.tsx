@@ -14,6 +14,7 @@ import {
 import { ApprovalCount } from './approvals/open-approvals';
 import { DeskFrame, type DeskPage } from '../desk/desk-frame';
 import { texts } from './texts';
+
 const PAGES: readonly DeskPage[] = [
   { to: '/operate', name: texts.nav.overview, Icon: IconGauge },
   { to: '/operate/wallets', name: texts.nav.wallets, Icon: IconWallet },

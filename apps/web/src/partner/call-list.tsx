@@ -6,6 +6,7 @@ import { When } from '../shared/when';
 import { type Call, CallDetail, outcomeText, toneOf } from './call-detail';
 import { verdictText } from './plain-words';
 import { texts } from './texts';
+
 const words = texts.calls;
 export const CALL_COLUMNS: readonly Column<Call>[] = [
   { header: texts.common.time, cell: ({ begunAt }) => <When at={begunAt} /> },

@@ -6,6 +6,7 @@ import { type Call } from './call-detail';
 import { useChoice, useTimes } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
+
 const words = texts.calls;
 const STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const satisfies Call['step'][];
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;

@@ -23,6 +23,7 @@ import { isWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { OpenDeductions } from './open-deductions';
 import { texts } from './texts';
+
 const words = texts.conformance;
 const KEY = ['partner', 'conformance'];
 const LOOK_AGAIN_MS = 1000;

@@ -13,6 +13,7 @@ import { PageTitle } from '../desk/page-title';
 import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { texts } from './texts';
 import { type Credential, STANDING_KEY, useStanding } from './queries';
+
 const words = texts.credentials;
 type Issued = ConsoleBody<'OwnIssuedCredential'>;
 interface Action {

@@ -12,6 +12,7 @@ import { ConfirmDialog } from '../desk/confirm-dialog';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 import { type Standing, STANDING_KEY, useStanding } from './queries';
+
 const words = texts.overview;
 
 /** How the partner is set up here. */

@@ -15,6 +15,7 @@ import { showColumn, useChoice, useTimes, useWallet } from './filters';
 import { PageTitle } from '../desk/page-title';
 import { actorText, eventText, noConfirmationText, reasonText, stateText } from './plain-words';
 import { texts } from './texts';
+
 const words = texts.redemptions;
 /** While a confirmation is on its way. */
 const LOOK_AGAIN_MS = 2000;

@@ -19,6 +19,7 @@ import { PageTitle } from '../desk/page-title';
 import { CALLBACK, lacksQuery, NO_QUESTION, type SignatureQuestion } from './signature-question';
 import { texts } from './texts';
 import { type Standing, useStanding } from './queries';
+
 const words = texts.signature;
 type Explanation = ConsoleBody<'SignatureExplanation'>;
 

@@ -8,6 +8,7 @@ import { Bytes, Signed } from './bytes';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
 import { useStanding } from './queries';
+
 const words = texts.snapshot;
 type Answer = ConsoleBody<'SnapshotAnswer'>;
 

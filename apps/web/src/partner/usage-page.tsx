@@ -8,6 +8,7 @@ import { formatUtc } from '../format/time';
 import { type HourSeries } from '../desk/hours-chart';
 import { PageTitle } from '../desk/page-title';
 import { texts } from './texts';
+
 const words = texts.usage;
 type Usage = ConsoleBody<'OwnUsage'>;
 type RequestHour = Usage['requests'][number];

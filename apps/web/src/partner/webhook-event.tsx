@@ -8,6 +8,7 @@ import { Bytes } from './bytes';
 import { texts } from './texts';
 import { WEBHOOKS_KEY } from './queries';
 import { webhookTexts as words } from './webhook-texts';
+
 type Attempt = ConsoleBody<'WebhookAttempt'>;
 /** While it waits. */
 const LOOK_AGAIN_MS = 2000;

@@ -15,6 +15,7 @@ import {
   wishOf,
 } from './webhook-form';
 import { webhookTexts as words } from './webhook-texts';
+
 interface WebhookDialogProps {
   /** That is changed; absent: another one is added. */
   readonly webhook?: Webhook;

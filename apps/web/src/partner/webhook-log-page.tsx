@@ -16,6 +16,7 @@ import { WebhookEvent } from './webhook-event';
 import { type Webhook } from './webhook-form';
 import { WebhookReplay } from './webhook-replay';
 import { webhookTexts as words } from './webhook-texts';
+
 type Logged = ConsoleBody<'WebhookEvent'>;
 type State = Logged['state'];
 

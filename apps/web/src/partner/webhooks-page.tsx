@@ -18,6 +18,7 @@ import {
 import { type Webhook } from './webhook-form';
 import { WebhookDialog } from './webhook-form-dialog';
 import { webhookTexts as words } from './webhook-texts';
+
 type ActionName = 'change' | 'pause' | 'rotate' | 'test' | 'remove';
 interface Action {
   readonly name: ActionName;

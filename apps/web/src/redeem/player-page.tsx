@@ -13,6 +13,7 @@ import { SignInCard } from './wallet/sign-in-card';
 import { createWallets, useConnectWallet } from './wallet/wagmi-config';
 import { WalletChoice } from './wallet/wallet-choice';
 import { WalletNotice } from './wallet/wallet-notice';
+
 interface PlayerPageProps {
   /** Is connected at once. */
   readonly chosen: BrowserWallet | undefined;

@@ -6,6 +6,7 @@ import { ConfigProvider, OutageContext } from './config-context';
 import { useKeptFocus } from './kept-focus';
 import { LoadingCard } from './loading-card';
 import { RedeemPage } from './redeem-page';
+
 /** The players' page. */
 export function RedeemArea() {
   const { redeem } = useTexts().texts;

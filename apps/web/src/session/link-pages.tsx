@@ -8,6 +8,7 @@ import { texts } from './texts';
 import { AREA_OF, takeToken } from './areas';
 import { ProblemAlert, SignInWays } from './sign-in-page';
 import { rememberSession, type Session } from './use-session';
+
 /** Of the last look at the page: React may look twice. */
 let taken = '';
 function tokenOfPage(): string {

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode } from 'react';
 import { Empty, Problem, Skeletons } from './loaded';
 import { useKept } from './use-kept';
+
 /** A page of a list, as the server cuts it: by the key of its last row. */
 export interface KeyedPage<Row> {
   readonly items: readonly Row[];

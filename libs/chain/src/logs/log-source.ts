@@ -32,7 +32,7 @@ export interface LogSourceOptions {
   readonly events: readonly StakeEventSpec[];
 }
 
-export interface FetchOptions extends RunOptions {
+export interface FetchOptions extends Omit<RunOptions, 'only'> {
   /** `receipts` reads every block's receipts instead of asking for logs: slow, and a second opinion of the same node. */
   readonly by?: 'logs' | 'receipts';
   /**

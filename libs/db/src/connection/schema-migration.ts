@@ -13,7 +13,7 @@ export interface SchemaMigration extends MigrationInterface {
   readonly olderMisreads?: { readonly rows: string; readonly remedy: string };
 }
 
-/** A step that is nothing but statements. It is recorded under the name of its class, whose digits are its place in the order. */
+/** A step that is nothing but statements. It is recorded under the name of its class, whose digits are its place in the order (.swcrc keeps the names of classes). */
 export abstract class SqlMigration implements SchemaMigration {
   readonly name = this.constructor.name;
   abstract readonly upStatements: readonly string[];

@@ -46,7 +46,7 @@ export interface ListedPartner extends PartnerIdentity, PartnerTerms {
   readonly credentials: readonly ListedCredential[];
 }
 
-export interface FoundCredential extends PartnerIdentity, PartnerTerms {
+interface FoundCredential extends PartnerIdentity, PartnerTerms {
   readonly credentialId: string;
   readonly secretCiphertext: Buffer;
 }

@@ -36,7 +36,7 @@ export interface SealCount {
   readonly count: number;
 }
 
-export interface SecretBatch {
+interface SecretBatch {
   readonly place: SecretPlace;
   /** The last id of the batch before. */
   readonly after?: string | undefined;

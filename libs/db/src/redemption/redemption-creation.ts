@@ -1,6 +1,6 @@
 /**
  * Makes a redemption within the limits of partner and wallet, once for its idempotency key; and how long a wallet waits whose attempts
- * came to nothing.
+ * came to nothing, and what of such attempts is forgotten again.
  */
 import { type PoolClient } from 'pg';
 import {

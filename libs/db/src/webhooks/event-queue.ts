@@ -125,7 +125,12 @@ export class EventQueue {
 
 /** As it is sent: PostgreSQL prints jsonb with blanks, and in an order of its own. Whole numbers in it are below 2^53. */
 export function canonicalPayload(text: string): string {
-  return canonicalJson(JSON.parse(text));
+  try {
+    return canonicalJson(JSON.parse(text));
+  } catch {
+    // No program of ours wrote it. It is sent as it is, and holds up no other event.
+    return text;
+  }
 }
 
 /** `webhook-id` of an event. */

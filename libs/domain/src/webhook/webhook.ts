@@ -19,7 +19,7 @@ export interface TierRule {
   readonly days: number;
   /** Ascending, in the token's smallest unit. */
   readonly thresholds: readonly bigint[];
-  /** A wallet leaves a tier only when it has so much less than its threshold. */
+  /** A wallet leaves a tier only with more than so much less than its threshold. */
   readonly hysteresis: bigint;
 }
 

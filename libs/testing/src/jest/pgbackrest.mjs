@@ -4,7 +4,14 @@ import { delimiter, join } from 'node:path';
 import { postgresTools } from './postgres-tools.mjs';
 
 const PROGRAMS = ['pg_amcheck', 'pg_controldata', 'pg_ctl', 'pg_receivewal'];
-const ON_PATH = ['pgbackrest', 'swift-proxy-server', 'swift-object-server'];
+const SWIFT = [
+  'proxy-server',
+  'account-server',
+  'container-server',
+  'object-server',
+  'ring-builder',
+];
+const ON_PATH = ['pgbackrest', 'openssl', ...SWIFT.map((name) => `swift-${name}`)];
 const HOW =
   'Install them (Debian: apt-get install postgresql pgbackrest swift-proxy swift-account swift-container swift-object) and run the tests again.';
 

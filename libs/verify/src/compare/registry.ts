@@ -55,6 +55,8 @@ export class SnapshotRegistry {
       if (error instanceof UncheckedError) return;
       throw error;
     }
+    // A registry may name none.
+    if (text.trim() === '') return;
     const listed = text
       .toLowerCase()
       .split(',')

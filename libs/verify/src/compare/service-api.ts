@@ -35,11 +35,15 @@ export class ServiceApi {
 
   /** Before the chain is read, which may take minutes. @throws UncheckedError where URL or API key are wrong */
   async requireAccess(): Promise<void> {
+    // It refuses options that cannot be meant, before the key is sent anywhere.
+    await this.client();
     const url = `${this.options.url.replace(/\/+$/, '')}/api/staking/days?limit=1`;
     let answer: Response;
     try {
       const signal = AbortSignal.timeout(ACCESS_TIMEOUT_MS);
-      answer = await fetch(url, { headers: { 'x-api-key': this.options.apiKey }, signal });
+      const headers = { 'x-api-key': this.options.apiKey };
+      // A redirect would carry the key to another host.
+      answer = await fetch(url, { headers, redirect: 'manual', signal });
       await answer.body?.cancel();
     } catch {
       throw new UncheckedError('The api cannot be reached: see --api.');

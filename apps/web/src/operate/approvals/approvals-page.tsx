@@ -8,6 +8,7 @@ import { WithTimes } from '../../shared/when';
 import { texts } from '../texts';
 import { useApprovalAboveUsd } from '../operator';
 import { ApprovalCard } from './approval-card';
+
 type Approval = ConsoleBody<'Approval'>;
 
 const MOST = 100;

@@ -2,6 +2,7 @@ import { Alert, Text, TextInput } from '@mantine/core';
 import { type ConsoleBody } from '../../api/console-client';
 import { When, WithTimes } from '../../shared/when';
 import { texts } from '../texts';
+
 type Result = ConsoleBody<'ActionResult'>;
 
 const words = texts.approvals;

@@ -9,6 +9,7 @@ import { When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { StakeSetChoice } from '../stake-set-choice';
+
 type Run = ConsoleBody<'AuditRun'>;
 type Row = Run & { readonly tokenSymbol: string | null };
 

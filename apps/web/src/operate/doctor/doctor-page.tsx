@@ -10,6 +10,7 @@ import { spanText, When } from '../../shared/when';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 import { useMayOperate } from '../operator';
+
 type Report = ConsoleBody<'DoctorReport'>;
 type Finding = ConsoleBody<'Finding'>;
 

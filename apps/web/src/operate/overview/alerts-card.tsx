@@ -6,6 +6,7 @@ import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { texts } from '../texts';
 import { Card, EVERY_MS } from '../card';
+
 type Alert = ConsoleBody<'Alert'>;
 
 const TONES: Readonly<Record<Alert['severity'], Tone>> = {

@@ -9,6 +9,7 @@ import { texts } from '../texts';
 import { Card, EVERY_MS, Fact } from '../card';
 import { type IndexerState, standingOf } from './index-standing';
 import { useServices } from './services-card';
+
 type Index = ConsoleBody<'Index'>;
 type Sync = ConsoleBody<'SyncProgress'>;
 

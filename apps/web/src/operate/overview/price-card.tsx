@@ -8,6 +8,7 @@ import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { texts } from '../texts';
 import { Card, EVERY_MS, Fact } from '../card';
+
 type Price = ConsoleBody<'PriceOfSet'>;
 type Held = ConsoleBody<'HeldPrice'>;
 

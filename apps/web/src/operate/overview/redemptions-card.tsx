@@ -10,6 +10,7 @@ import { useOpenApprovals } from '../approvals/open-approvals';
 import { StateBadge } from '../badges';
 import { texts } from '../texts';
 import { Card, EVERY_MS } from '../card';
+
 type Figures = ConsoleBody<'RedemptionFigures'>;
 
 const words = texts.overview.redemptions;

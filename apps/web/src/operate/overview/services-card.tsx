@@ -5,6 +5,7 @@ import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { texts } from '../texts';
 import { Card, EVERY_MS } from '../card';
+
 type Service = ConsoleBody<'Service'>;
 
 const TONES: Readonly<Record<Service['state'], Tone>> = {

@@ -7,6 +7,7 @@ import { StatusBadge } from '../../shared/status-badge';
 import { spanText } from '../../shared/when';
 import { texts } from '../texts';
 import { Card, EVERY_MS, Fact } from '../card';
+
 type Vault = ConsoleBody<'Vault'>;
 
 const words = texts.overview.vault;

@@ -9,6 +9,7 @@ import { Loaded } from '../../shared/loaded';
 import { formatUtc } from '../../format/time';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
+
 type Hour = ConsoleBody<'CallsOfHour'>;
 
 const words = deskTexts.calls;

@@ -8,6 +8,7 @@ import { Problem } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
 import { IssuedCredential, newRequest } from './issued-credential';
 import { useConsequences } from '../operator';
+
 const words = deskTexts.partner;
 const LONGEST_NAME = 100;
 

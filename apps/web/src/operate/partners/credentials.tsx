@@ -11,6 +11,7 @@ import { deskTexts } from '../desk-texts';
 import { IssuedCredential, newRequest } from './issued-credential';
 import { Card } from '../card';
 import { useConsequences, useIsAdmin } from '../operator';
+
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Credential = ConsoleBody<'PartnerCredential'>;
 

@@ -7,6 +7,7 @@ import { Problem } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { useIsAdmin } from '../operator';
+
 type Invitation = ConsoleBody<'PartnerInvitation'>;
 
 interface InvitationsProps {

@@ -15,6 +15,7 @@ import { useConsequences, useIsAdmin } from '../operator';
 import { ApiProblem } from '../../api/api-problem';
 import { namedField } from './named-field';
 import { Invitations } from './invitations';
+
 type Member = ConsoleBody<'PartnerMember'>;
 
 const words = deskTexts.members;

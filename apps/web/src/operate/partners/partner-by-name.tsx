@@ -6,6 +6,7 @@ import { getFrom } from '../../api/console-client';
 import { PageTitle } from '../../desk/page-title';
 import { Empty, Loaded } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
+
 const words = deskTexts.partner;
 
 /** Leads to the partner of this name, for an address that a person has written. */

@@ -4,6 +4,7 @@ import { When } from '../../shared/when';
 import { CallDetails, callOutcome } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
+
 type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;

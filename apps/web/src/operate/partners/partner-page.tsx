@@ -20,6 +20,7 @@ import { PartnerCalls } from './partner-calls';
 import { Ping } from './ping';
 import { StandingBadge } from '../badges';
 import { Terms } from './terms';
+
 const CallsOverTime = lazy(() => import('./calls-over-time'));
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;

@@ -11,6 +11,7 @@ import { PageTitle } from '../../desk/page-title';
 import { useIsAdmin } from '../operator';
 import { CreateDialog } from './create-dialog';
 import { StandingBadge } from '../badges';
+
 type Partner = ConsoleBody<'PartnerSummary'>;
 
 const words = deskTexts.partners;

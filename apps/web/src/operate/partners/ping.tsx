@@ -9,6 +9,7 @@ import { FoldedBlock } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
 import { useMayOperate } from '../operator';
+
 const words = deskTexts.ping;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 

@@ -21,6 +21,7 @@ import { texts } from '../texts';
 import { useConsequences, useHasSecondOperator } from '../operator';
 import { namedField } from './named-field';
 import { CAPABILITIES, changeOf, formOf, onlyCutsBudget, type TermsForm } from './terms-form';
+
 interface TermsDialogProps {
   readonly partner: ConsoleBody<'PartnerDetails'>;
   readonly onDone: (result: ConsoleBody<'ActionResult'>) => void;

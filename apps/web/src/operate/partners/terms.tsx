@@ -7,6 +7,7 @@ import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
 import { useIsAdmin } from '../operator';
 import { TermsDialog } from './terms-dialog';
+
 type Partner = ConsoleBody<'PartnerDetails'>;
 
 const words = deskTexts.partner;

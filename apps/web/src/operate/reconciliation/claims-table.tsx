@@ -8,6 +8,7 @@ import { texts } from '../texts';
 import { useMayOperate } from '../operator';
 import { RedemptionLink } from '../wallet/wallet-redemptions';
 import { AcknowledgeDialog } from './acknowledge-dialog';
+
 type Claim = ConsoleBody<'Claim'>;
 /** With what the page says of all of them. */
 type Row = Claim & { readonly tokenSymbol: string | null; readonly consequence: string };

@@ -8,6 +8,7 @@ import { StatusBadge } from '../../shared/status-badge';
 import { When, WithTimes } from '../../shared/when';
 import { Fact } from '../card';
 import { texts } from '../texts';
+
 type Run = ConsoleBody<'Reconciliation'>;
 type Money = ConsoleBody<'Money'>;
 

@@ -10,6 +10,7 @@ import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
 import { texts } from '../texts';
 import { useApprovalAboveUsd, useMayOperate } from '../operator';
+
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 type Action = ConsoleBody<'OperatorAction'>;
 type Result = ConsoleBody<'ActionResult'>;

@@ -11,6 +11,7 @@ import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { useConsequences, useHasSecondOperator, useIsAdmin } from '../operator';
 import { REDEMPTION_COLUMNS, REDEMPTIONS_WIDTH } from './columns';
+
 type Redemption = ConsoleBody<'ListedRedemption'>;
 type Result = ConsoleBody<'ActionResult'>;
 

@@ -6,6 +6,7 @@ import { When, WithTimes } from '../../shared/when';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
 import { texts } from '../texts';
+
 type Approval = ConsoleBody<'Approval'>;
 
 const words = deskTexts.redemption;

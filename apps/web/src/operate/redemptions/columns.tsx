@@ -6,6 +6,7 @@ import { When } from '../../shared/when';
 import { RedemptionAnchor } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { StateBadge } from '../badges';
+
 type Redemption = ConsoleBody<'ListedRedemption'>;
 
 const words = deskTexts.redemptions;

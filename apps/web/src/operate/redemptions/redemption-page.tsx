@@ -14,6 +14,7 @@ import { StateBadge } from '../badges';
 import { Actions } from './actions';
 import { Approvals } from './approvals';
 import { Timeline } from './timeline';
+
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 
 const words = deskTexts.redemption;

@@ -5,6 +5,7 @@ import { When } from '../../shared/when';
 import { CallDetails, callOutcome } from '../call-details';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
+
 type Redemption = ConsoleBody<'OperatedRedemption'>;
 type Transition = ConsoleBody<'RedemptionTransition'>;
 type Call = ConsoleBody<'PartnerCall'>;

@@ -8,6 +8,7 @@ import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { UtcDay, When } from '../../shared/when';
 import { Card, Fact } from '../card';
 import { registryTexts as words } from './texts';
+
 type OfSet = ConsoleBody<'RegistryOfSet'>;
 type Status = ConsoleBody<'RegistryStatus'>;
 type Publication = ConsoleBody<'Publication'>;

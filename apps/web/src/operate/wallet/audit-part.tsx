@@ -7,6 +7,7 @@ import { Problem } from '../../shared/loaded';
 import { Fact } from '../card';
 import { texts } from '../texts';
 import { useMayOperate } from '../operator';
+
 type Audit = ConsoleBody<'WalletAudit'>;
 
 interface AuditPartProps {

@@ -15,6 +15,7 @@ import { StakeSetChoice } from '../stake-set-choice';
 import { AuditPart } from './audit-part';
 import { WalletRedemptions } from './wallet-redemptions';
 import { ADDRESS } from './wallets-page';
+
 const BalanceChart = lazy(() => import('./balance-chart'));
 
 type History = ConsoleBody<'WalletHistory'>;

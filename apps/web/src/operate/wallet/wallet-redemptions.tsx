@@ -5,6 +5,7 @@ import { type Column, KeyedTable } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { StateBadge } from '../badges';
 import { texts } from '../texts';
+
 type Row = ConsoleBody<'WalletRedemption'>;
 
 const words = texts.wallet;

@@ -8,6 +8,7 @@ import classes from '../partner-area.module.css';
 import { texts } from '../texts';
 import { useStanding } from '../queries';
 import { searchOf } from './search-documents';
+
 const words = texts.docs;
 const searchDocuments = searchOf(documents);
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { excerptOf, searchOf } from './search-documents.js';
+
 const section = (anchor: string, text: string) => ({ anchor, title: anchor, text, prose: text });
 const aDocument = (slug: string, texts: readonly string[]) => ({
   ...{ slug, title: slug, html: '' },

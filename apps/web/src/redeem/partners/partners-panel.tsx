@@ -9,6 +9,7 @@ import { OutageContext } from '../config-context';
 import { useAskedAgainText } from '../problem-text';
 import { hasEnded } from '../redemptions/redemption-phase';
 import { PartnerCard } from './partner-card';
+
 interface PartnersPanelProps {
   readonly wallet: string;
   readonly redemptions: readonly Redemption[];

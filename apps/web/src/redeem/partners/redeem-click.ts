@@ -5,6 +5,7 @@ import { untilAnswered } from '../../api/until-answered';
 import { focusWhenThere } from '../kept-focus';
 import { cardId, useTakeRedemption } from '../redemptions/redemptions-query';
 import { type Click, clickOf, endClick, usePendingClick } from './pending-clicks';
+
 export interface RedeemClick {
   readonly pending: Click | undefined;
   /** There was no answer so far, and it is asked for again. */

@@ -13,6 +13,7 @@ import { RedemptionNotes } from './redemption-notes';
 import { hasEnded, type Phase } from './redemption-phase';
 import { RedemptionSteps } from './redemption-steps';
 import { usePhase } from './use-phase';
+
 interface RedemptionCardProps {
   readonly redemption: Redemption;
   readonly wallet: string;

@@ -7,6 +7,7 @@ import { OutageContext } from '../config-context';
 import { useAskedAgainText, useProblemText } from '../problem-text';
 import { RedemptionCard } from './redemption-card';
 import { type useRedemptions } from './redemptions-query';
+
 interface RedemptionsPanelProps {
   readonly wallet: string;
   readonly redemptions: ReturnType<typeof useRedemptions>;

@@ -27,7 +27,7 @@ const LOOK_MS = 4_000;
  * What the chain says of an open voucher, by the wallet that is connected: so a claim is noticed in seconds, wherever it was sent from. What
  * the service says, by final blocks, comes minutes later. A claim of this browser that its block refused is forgotten, and can be sent again.
  */
-export function useSeenOnChain(redemption: Redemption, sent: SentClaim | undefined): SeenOnChain {
+function useSeenOnChain(redemption: Redemption, sent: SentClaim | undefined): SeenOnChain {
   const wallets = useConfig();
   const connection = useConnection();
   const { chain } = useRedeemConfig();

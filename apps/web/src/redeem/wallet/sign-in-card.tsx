@@ -5,6 +5,7 @@ import { useSessionEnd } from '../session/session-store';
 import { rememberWallet } from '../../wallets/browser-wallets';
 import { shortAddress } from './account-bar';
 import { useSignIn } from './use-sign-in';
+
 /** A wallet is connected: it signs a message, and the session begins. */
 export function SignInCard({ wallet }: { readonly wallet: string }) {
   const { signIn: texts, wallet: walletTexts } = useTexts().texts.redeem;

@@ -155,7 +155,7 @@ describe('the dashboard', () => {
       return;
     }
     if (OF_THE_AUDIT.test(expression)) {
-      // Prometheus can work it out; that its metric exists is asked in test/compose/metrics.spec.ts.
+      // Prometheus can work it out; that its metric exists is asked in test/compose/metrics.system-spec.ts.
       expect((await monitoring.query(expression)).length).toBeLessThanOrEqual(1);
       return;
     }

@@ -1,4 +1,4 @@
-/** Ends and failures that an operator or the database bring about; `killed.chain-spec.ts` kills the process. */
+/** Ends and failures that an operator or the database bring about; `killed.soak-spec.ts` kills the process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

@@ -49,10 +49,10 @@ export function searchOf(documents: readonly PartnerDocument[]): (words: string)
   };
 }
 
-/** Guides, then the formats, then the lists of the API and the examples, which are documents of one block of code. */
+/** Guides, then the formats, then lists and the examples, which are documents of one block of code. */
 function weightOf(id: string): number {
-  if (id.startsWith('api-reference#') || /^[^#]*\./.test(id)) return 0.3;
-  return id.startsWith('wire-') ? 0.5 : 1;
+  if (/^(api-reference|changelog|wire-[^#]*-vectors)#|^[^#]*\./.test(id)) return 0.2;
+  return id.startsWith('wire-') ? 0.35 : 1;
 }
 
 /** The best place of each document before its other ones. */

@@ -2,6 +2,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { alertRules } from '../compose/metrics.js';
 import { anchors, links, read } from '../partner-docs/markdown.js';
 import { isSettings, shellBlocks } from './machine/shell-blocks.js';
 
@@ -48,6 +49,13 @@ describe('the handbook', () => {
     expect(links(read('README.md'))).toContain('docs/operating/first-day.md');
     const words = read('docs/operating/first-day.md').split(/\s+/);
     expect(words.length).toBeLessThan(FIRST_DAY_WORDS);
+  });
+
+  it('names each critical alert on the first day, and no other', () => {
+    const critical = alertRules().filter(({ labels }) => labels.severity === 'critical');
+    const [, list = ''] = read('docs/operating/first-day.md').split('The critical ones:');
+    const named = [...list.matchAll(/`([A-Z][a-zA-Z]+)`/g)].map(([, name]) => name);
+    expect(named.sort()).toEqual(critical.map(({ alert }) => alert).sort());
   });
 
   it('names each of its pages on the first one', () => {

@@ -14,6 +14,7 @@ import { readSettings, SecretsSettings } from '#libs/config';
 import { PROGRAM_ROLES } from '#libs/db';
 import { addressOfKey } from '#libs/devchain';
 import { KeyRing } from '#libs/signing';
+import { requireOneServer } from './one-server.js';
 import {
   baseSecrets,
   claimSecrets,
@@ -37,6 +38,11 @@ const PROGRAMS = [
 ];
 let root: string;
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+function rewrite(name: string, value: string): void {
+  rmSync(join(root, 'secrets', name), { force: true });
+  writeFileSync(join(root, 'secrets', name), `${value}\n`);
+}
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'lowmark-secrets-'));
@@ -159,6 +165,36 @@ describe('the secrets of docker compose', () => {
     expect((await shareSecrets(root, 'base')).sort()).toEqual(
       ['api', 'cli', 'console', 'redemption'].map((one) => join(root, 'for', one, 'secrets_key')),
     );
+  });
+
+  it('are refused where programs would go on with the database server of before', async () => {
+    await makeMissing(baseSecrets(root));
+    await requireOneServer(root);
+    rewrite('database_url', 'postgresql://lowmark:pw@DB.example/lowmark');
+    const names = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'];
+    const others = names.map((name) => `${name}_database_url (postgres:5432)`).join(', ');
+    await expect(requireOneServer(root)).rejects.toThrow(
+      `database_url leads to db.example:5432, and these lead to another server: ${others}. Remove each …_database_url`,
+    );
+    for (const name of names) rmSync(join(root, `secrets/${name}_database_url`));
+    await makeMissing(baseSecrets(root));
+    await requireOneServer(root);
+    expect(new URL(text('secrets/api_database_url').trim()).host).toBe('DB.example');
+  });
+
+  it('lead to one server where the direct URL beside a pooler’s does, and where a cluster has several hosts', async () => {
+    await makeMissing(baseSecrets(root));
+    rewrite('api_database_url', 'postgresql://lowmark_api:pw@pgbouncer:6432/lowmark');
+    await expect(requireOneServer(root)).rejects.toThrow('api_database_url (pgbouncer:6432)');
+    rewrite('api_database_direct_url', 'postgresql://lowmark_api:pw@postgres:5432/lowmark');
+    rewrite('cli_database_url', 'postgresql://lowmark_cli:pw@db1,db2/lowmark');
+    await requireOneServer(root);
+    rewrite('api_database_direct_url', 'postgresql://lowmark_api:pw@db1:5432/lowmark');
+    await expect(requireOneServer(root)).rejects.toThrow('api_database_direct_url (db1:5432)');
+    rewrite('database_url', 'postgresql://lowmark:pw@db1,db2/lowmark');
+    await requireOneServer(root);
+    rewrite('cli_database_url', 'db1/lowmark');
+    await expect(requireOneServer(root)).rejects.toThrow('cli_database_url must be a URL');
   });
 
   it('are not begun anew where the key of before is gone', async () => {

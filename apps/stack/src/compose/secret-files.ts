@@ -29,7 +29,7 @@ const NOT_OF_A_TRIAL =
   'trial a project name of its own.';
 
 /** What connects to our database, each with a URL and a user of its own: the programs, and the console's portal for partners. */
-const PROGRAMS = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'] as const;
+export const PROGRAMS = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'] as const;
 
 type Shares = Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>>;
 
@@ -135,7 +135,7 @@ async function programUrl(ownerFile: string, program: string): Promise<string> {
   return DatabaseUrl.parse(await firstLine(ownerFile)).as({ ...login, ...database }).href;
 }
 
-async function firstLine(path: string): Promise<string> {
+export async function firstLine(path: string): Promise<string> {
   return (await readFile(path, 'utf8')).trimEnd();
 }
 
@@ -254,7 +254,7 @@ async function writeSecret(path: string, text: string | Buffer, isShared: boolea
 }
 
 /** Whether it is there; one that is there but cannot be read stops everything, rather than be replaced. */
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   try {
     await readFile(path);
     return true;

@@ -7,6 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { requireOneServer } from './one-server.js';
 import {
   baseSecrets,
   claimSecrets,
@@ -22,7 +23,9 @@ const [kind = '', root = '', name = ''] = process.argv.slice(2);
 async function makeAll(of: 'base' | 'local'): Promise<void> {
   await claimSecrets(root, of);
   const files = of === 'base' ? baseSecrets(root) : [...baseSecrets(root), ...localSecrets(root)];
-  const made = [...(await makeMissing(files)), ...(await shareSecrets(root, of))];
+  const missing = await makeMissing(files);
+  await requireOneServer(root);
+  const made = [...missing, ...(await shareSecrets(root, of))];
   console.log(made.length === 0 ? 'All secrets are there' : `Made ${made.join(', ')}`);
 }
 

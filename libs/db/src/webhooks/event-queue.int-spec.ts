@@ -89,13 +89,6 @@ describe('a lane', () => {
     expect((await WebhookLog.ofAll(admin).event(one.id, first.id))?.payload).toBe(sent);
   });
 
-  it('whose event is no JSON holds up no other', async () => {
-    await admin.query(ADD, [one.id, 'x', 'not {json']);
-    await add('w');
-    const payloads = (await lease()).map(({ payload }) => payload);
-    expect(payloads.sort()).toEqual(['not {json', '{"made":0,"orderKey":"w"}']);
-  });
-
   it('of a holder who died goes on with the same event', async () => {
     await add('w', 2);
     const [first] = (await lease({ leaseMs: 0 })) as [DueEvent];

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { DatabaseUrl } from '#libs/platform';
+import { StackError } from '../stack.error.js';
+import { exists, firstLine, PROGRAMS } from './secret-files.js';
+
+/**
+ * Programs keep the URLs that were made of an earlier `database_url`, and would go on with that server. What leads to a pooler is told by
+ * the direct URL beside it; several hosts may be any part of one cluster.
+ * @throws StackError where a program's URL leads to another server than the owner's, by which the schema is migrated
+ */
+export async function requireOneServer(root: string): Promise<void> {
+  const own = await serverOf(root, '');
+  const others: string[] = [];
+  for (const program of PROGRAMS) {
+    const { file, server } = await serverOf(root, `${program}_`);
+    const isCompared = own.server !== undefined && server !== undefined;
+    if (isCompared && server !== own.server) others.push(`${file} (${server})`);
+  }
+  if (others.length === 0) return;
+  throw new StackError(
+    `${own.file} leads to ${String(own.server)}, and these lead to another server: ${others.join(', ')}. Remove each ` +
+      '…_database_url of them from the folder of the secrets, and it is made for that server; or name its host in it.',
+  );
+}
+
+/** Host and port, where there is one. */
+async function serverOf(root: string, prefix: string): Promise<{ file: string; server?: string }> {
+  const direct = `${prefix}database_direct_url`;
+  const isPooled = await exists(join(root, 'secrets', direct));
+  const file = isPooled ? direct : `${prefix}database_url`;
+  const { urls } = parsed(file, await firstLine(join(root, 'secrets', file)));
+  const [url] = urls;
+  if (url === undefined || urls.length > 1) return { file };
+  return { file, server: `${url.hostname.toLowerCase()}:${url.port || '5432'}` };
+}
+
+/** @throws StackError that names the file */
+function parsed(file: string, text: string): DatabaseUrl {
+  try {
+    return DatabaseUrl.parse(text);
+  } catch (cause) {
+    throw new StackError(`${file} ${(cause as Error).message}`, { cause });
+  }
+}

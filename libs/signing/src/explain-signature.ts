@@ -33,12 +33,12 @@ export interface SignatureExplanation {
 }
 
 /** What is signed, in this order. */
-type Parts = Readonly<Record<'method' | 'path' | 'requestId' | 'body', string>>;
+type SignedTexts = Readonly<Record<'method' | 'path' | 'requestId' | 'body', string>>;
 
 /** How one signature is made. */
 interface Recipe {
   readonly key: string | Buffer;
-  readonly parts: Parts;
+  readonly parts: SignedTexts;
   readonly separator: string;
   readonly algorithm: 'sha256' | 'sha1' | 'sha512' | 'sha256 of secret and content';
   readonly encoding: 'hex' | 'base64' | 'base64url' | 'HEX';
@@ -200,7 +200,7 @@ const printedWith =
     reprinted(body, (value) => JSON.stringify(value, undefined, indent));
 const OTHER_SPACING = 'The body is printed again with other spacing: sign the bytes that are sent.';
 
-const PART_MISTAKES: readonly (readonly [says: string, part: keyof Parts, edit: Edit])[] = [
+const PART_MISTAKES: readonly (readonly [says: string, part: keyof SignedTexts, edit: Edit])[] = [
   [
     'The body is sent with a line break at its end that is not signed.',
     'body',

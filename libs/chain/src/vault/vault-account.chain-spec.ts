@@ -1,14 +1,7 @@
 /** Transactions to the vault, and nodes that lie about what they cost. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
-import {
-  FakeClock,
-  type Fault,
-  type FaultyNode,
-  type NodeCall,
-  startFaultyNode,
-  VaultBench,
-} from '#libs/testing';
+import { FakeClock, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { toQuantity } from '../shape/hex.js';
 import { GasRefusedError } from '../accounts/gas-quotes.js';
@@ -150,11 +143,13 @@ describe('a transaction to the vault', () => {
     const method = 'eth_sendRawTransaction';
     let asked = 0;
     // The one that is asked first, whichever that is, takes it not.
-    const refuses = {
-      ...{ kind: 'error', method, code: -32000, message: 'not now' },
-      when: (calls: readonly NodeCall[]) =>
-        calls.some((call) => call.method === method) && asked++ === 0,
-    } as const;
+    const refuses: Fault = {
+      kind: 'error',
+      method,
+      code: -32000,
+      message: 'not now',
+      when: (calls) => calls.some((call) => call.method === method) && asked++ === 0,
+    };
     for (let count = 0; count < 2; count += 1) {
       nodes.push(await startFaultyNode({ upstream: bench.chain.url, fault: [refuses] }));
     }

@@ -96,6 +96,7 @@ it('by the organisation, in a window that closes itself; the callback secret sta
   const form = visit.dialog('Terms and callback');
   await form.getByLabel('Callback secret', { exact: true }).fill('another-secret-of-the-game');
   await visit.press('Set', form);
+  await visit.dialog(AGAIN).waitFor();
   desk.bench.console.clock.set(Date.now());
   const opened = page.waitForEvent('popup');
   await visit.press('Sign in with your organisation', visit.dialog(AGAIN));

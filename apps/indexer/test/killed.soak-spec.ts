@@ -1,4 +1,94 @@
-import { testSeeds } from '#libs/testing';
-import { describeKilled } from './killed.support-spec.js';
+/** Killed at any moment, the index is whole, and what comes after is what would have come anyway. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  createTestDatabase,
+  type Fault,
+  type FaultyNode,
+  startFaultyNode,
+  testSeeds,
+} from '#libs/testing';
+import { startIndexer } from './harness.js';
+import { HistoryMaker, randomOf } from './history.js';
+import { IndexerProgram } from './indexer-program.js';
+import { indexedTables } from './oracle.js';
+import { IndexerSuite, START } from './suite.js';
 
-describeKilled(20, testSeeds());
+const KILLS = 20;
+const LIMIT_MS = 180_000;
+
+/** Refuses one request in twenty, fails one in twenty, and leaves out a log of one answer in ten. */
+async function aPoorProvider(
+  upstream: string,
+  random: (below: number) => number,
+): Promise<FaultyNode> {
+  const oneIn = (many: number) => () => random(many) === 0;
+  const faults: Fault[] = [
+    { kind: 'status', status: 429, when: oneIn(20) },
+    { kind: 'status', status: 503, when: oneIn(20) },
+    { kind: 'drop-one-log', when: oneIn(10) },
+  ];
+  return startFaultyNode({ upstream, fault: faults });
+}
+
+describe.each(testSeeds())('the indexer process, with $which,', ({ seed }) => {
+  const programs: IndexerProgram[] = [];
+  let provider: FaultyNode | undefined;
+  // Before the suite's own hook, which takes the database away.
+  afterEach(async () => {
+    await Promise.all(programs.splice(0).map((program) => program.kill()));
+    await provider?.close();
+    provider = undefined;
+  });
+  const suite = new IndexerSuite();
+
+  async function startProgram(): Promise<IndexerProgram> {
+    const program = await IndexerProgram.start(suite.chain, suite.database, provider?.url);
+    programs.push(program);
+    return program;
+  }
+
+  /** The tables are those of an indexer that nothing disturbed. */
+  async function expectUndisturbed(): Promise<void> {
+    const undisturbed = await createTestDatabase();
+    const fresh = await startIndexer({ chain: suite.chain, database: undisturbed });
+    try {
+      await fresh.level();
+      expect(await indexedTables(await undisturbed.open())).toEqual(await suite.tables());
+    } finally {
+      await fresh.stop();
+      await undisturbed.drop();
+    }
+  }
+
+  it.each([
+    ['a good provider', false],
+    ['one that refuses, fails and leaves out logs', true],
+  ])(
+    `is killed ${KILLS} times at random moments during a backfill with reorganisations from %s`,
+    async (_provider, isPoor) => {
+      const random = randomOf(seed);
+      const { chain } = suite;
+      if (isPoor) provider = await aPoorProvider(chain.rpc.url, randomOf(seed + 1));
+      const history = new HistoryMaker(random, START);
+      await chain.player.play(history.blocks(400));
+      for (let kill = 0; kill < KILLS; kill++) {
+        const program = await startProgram();
+        const fork = history.save();
+        const depth = 1 + random(20);
+        await chain.player.play(history.blocks(depth));
+        await sleep(random(1500));
+        if (random(2) === 0) {
+          history.restore(fork);
+          await chain.player.reorganise(depth, history.blocks(1 + random(25)));
+        }
+        await sleep(random(300));
+        await program.kill();
+      }
+      await (await startProgram()).level(chain);
+      await suite.expectIndexed();
+      await expectUndisturbed();
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,6 +1,5 @@
 import * as Input from '../http/inputs.js';
 
-export const UUID_PATTERN = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 export const ID_PATTERN = /^[1-9]\d{0,17}$/;
 
 /** Rows of a page. */
@@ -10,8 +9,8 @@ const NEXT = 'be `next` of the page before';
 
 /** Where the page before ended, in a list whose rows have UUIDs. */
 export function BeforeUuid(): PropertyDecorator {
-  return Input.Matching(UUID_PATTERN, NEXT, {
-    ...{ pattern: UUID_PATTERN.source, description: 'See `next`.' },
+  return Input.Matching(Input.UUID_PATTERN, NEXT, {
+    ...{ pattern: Input.UUID_PATTERN.source, description: 'See `next`.' },
   });
 }
 

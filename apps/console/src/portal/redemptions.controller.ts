@@ -9,9 +9,10 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
+import * as Input from '../http/inputs.js';
 import { CALL_MODELS, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { lastOf, PAGE_SIZE, timesOf, UUID_PATTERN } from './page.dto.js';
+import { lastOf, PAGE_SIZE, timesOf } from './page.dto.js';
 import {
   ConfirmationBody,
   historyBody,
@@ -119,7 +120,9 @@ export class OwnRedemptionsController {
 
   private find(member: ConsoleMember, id: string) {
     return this.rows.readOne(member, 'redemption', (query) =>
-      UUID_PATTERN.test(id) ? readOwnHistory(query, id as UuidV7) : Promise.resolve(undefined),
+      Input.UUID_PATTERN.test(id)
+        ? readOwnHistory(query, id as UuidV7)
+        : Promise.resolve(undefined),
     );
   }
 }

@@ -6,8 +6,9 @@ import { webhookEventId } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { UUID } from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { OwnRows } from './own-rows.js';
-import { lastOf, PAGE_SIZE, UUID_PATTERN } from './page.dto.js';
+import { lastOf, PAGE_SIZE } from './page.dto.js';
 import { refusable } from './refusable.js';
 import {
   eventBody,
@@ -73,6 +74,6 @@ export class WebhookLogController {
 }
 
 function knownId(id: string): string {
-  if (UUID_PATTERN.test(id)) return id.toLowerCase();
+  if (Input.UUID_PATTERN.test(id)) return id.toLowerCase();
   throw new HttpProblem(404, 'You have no webhook with this id.');
 }

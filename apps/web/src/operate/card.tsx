@@ -2,7 +2,7 @@ import { Box, Group, Paper, Text, Title } from '@mantine/core';
 import { type ReactNode } from 'react';
 
 /** How often the overview asks again while it is looked at. */
-export const EVERY_MS = 10_000;
+export const REFRESH_MS = 10_000;
 
 interface CardProps {
   readonly title: string;

@@ -5,7 +5,7 @@ import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { When } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, EVERY_MS } from '../card';
+import { Card, REFRESH_MS } from '../card';
 
 type Alert = ConsoleBody<'Alert'>;
 
@@ -20,7 +20,7 @@ export function AlertsCard() {
   const alerts = useQuery({
     queryKey: ['operate', 'overview', 'alerts'],
     queryFn: pollFrom('/api/operate/overview/alerts'),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
     retry: false,
   });
   return (

@@ -6,7 +6,7 @@ import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, EVERY_MS, Fact } from '../card';
+import { Card, REFRESH_MS, Fact } from '../card';
 import { type IndexerState, standingOf } from './index-standing';
 import { useServices } from './services-card';
 
@@ -19,7 +19,7 @@ export function IndexCard() {
   const sets = useQuery({
     queryKey: ['operate', 'overview', 'index'],
     queryFn: pollFrom('/api/operate/overview/index'),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
   });
   const indexer = useServices().data?.services.find(({ name }) => name === 'indexer');
   const sync = indexer?.sync ?? null;

@@ -7,7 +7,7 @@ import { Loaded, Problem } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText, When } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, EVERY_MS, Fact } from '../card';
+import { Card, REFRESH_MS, Fact } from '../card';
 
 type Price = ConsoleBody<'PriceOfSet'>;
 type Held = ConsoleBody<'HeldPrice'>;
@@ -19,7 +19,7 @@ export function PriceCard() {
   const prices = useQuery({
     queryKey: ['operate', 'overview', 'prices'],
     queryFn: pollFrom('/api/operate/overview/prices'),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
   });
   return (
     <Card title={words.title}>

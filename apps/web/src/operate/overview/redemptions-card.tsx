@@ -9,7 +9,7 @@ import { spanText } from '../../shared/when';
 import { useOpenApprovals } from '../approvals/open-approvals';
 import { StateBadge } from '../badges';
 import { texts } from '../texts';
-import { Card, EVERY_MS } from '../card';
+import { Card, REFRESH_MS } from '../card';
 
 type Figures = ConsoleBody<'RedemptionFigures'>;
 
@@ -19,7 +19,7 @@ export function RedemptionsCard() {
   const figures = useQuery({
     queryKey: ['operate', 'overview', 'redemptions'],
     queryFn: pollFrom('/api/operate/overview/redemptions'),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
   });
   return (
     <Card title={words.title}>

@@ -4,7 +4,7 @@ import { type ConsoleBody, pollFrom } from '../../api/console-client';
 import { Loaded } from '../../shared/loaded';
 import { StatusBadge, type Tone } from '../../shared/status-badge';
 import { texts } from '../texts';
-import { Card, EVERY_MS } from '../card';
+import { Card, REFRESH_MS } from '../card';
 
 type Service = ConsoleBody<'Service'>;
 
@@ -19,7 +19,7 @@ export function useServices() {
   return useQuery({
     queryKey: ['operate', 'overview', 'services'],
     queryFn: pollFrom('/api/operate/overview/services'),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
   });
 }
 

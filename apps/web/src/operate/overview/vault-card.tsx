@@ -6,7 +6,7 @@ import { Loaded } from '../../shared/loaded';
 import { StatusBadge } from '../../shared/status-badge';
 import { spanText } from '../../shared/when';
 import { texts } from '../texts';
-import { Card, EVERY_MS, Fact } from '../card';
+import { Card, REFRESH_MS, Fact } from '../card';
 
 type Vault = ConsoleBody<'Vault'>;
 
@@ -16,7 +16,7 @@ export function VaultCard() {
   const vaults = useQuery({
     queryKey: ['operate', 'overview', 'vaults'],
     queryFn: pollFrom('/api/operate/overview/vaults'),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFRESH_MS,
     retry: false,
   });
   return (

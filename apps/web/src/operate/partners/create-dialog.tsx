@@ -6,7 +6,7 @@ import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Problem } from '../../shared/loaded';
 import { deskTexts } from '../desk-texts';
-import { IssuedCredential, newRequest } from './issued-credential';
+import { IssuedCredential, newRequestId } from './issued-credential';
 import { useConsequences } from '../operator';
 
 const words = deskTexts.partner;
@@ -16,7 +16,7 @@ const LONGEST_NAME = 100;
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const consequenceOf = useConsequences();
   // One dialog is one partner, however often it is sent.
-  const [request] = useState(newRequest);
+  const [request] = useState(newRequestId);
   const [name, setName] = useState('');
   const [rate, setRate] = useState<number | string>(20);
   const [burst, setBurst] = useState<number | string>(100);

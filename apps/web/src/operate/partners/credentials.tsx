@@ -8,7 +8,7 @@ import { type Column, Rows } from '../../shared/keyed-table';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
-import { IssuedCredential, newRequest } from './issued-credential';
+import { IssuedCredential, newRequestId } from './issued-credential';
 import { Card } from '../card';
 import { useConsequences, useIsAdmin } from '../operator';
 
@@ -78,7 +78,7 @@ function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => v
 
 function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const consequenceOf = useConsequences();
-  const [request] = useState(newRequest);
+  const [request] = useState(newRequestId);
   const add = useMutation({
     mutationFn: () =>
       dataOf(

@@ -41,7 +41,7 @@ export function CopyLine({ label, value }: { readonly label: string; readonly va
 }
 
 /** A name for a request that must not be done twice: a random UUID. Also where pages are served without https. */
-export function newRequest(): string {
+export function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;

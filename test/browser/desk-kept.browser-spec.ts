@@ -75,6 +75,7 @@ it('the snapshot explorer has what was typed after a sign-in', async () => {
   await visit.goto('/partner/snapshot');
   await box('walletAddress').fill(WALLET);
   await box('lastDays').fill('30');
+  await visit.page.getByLabel('Last day (UTC)').fill('2026-11-20');
   await visit.context.clearCookies();
   await visit.press('Ask the api');
   await visit.heading('Sign in for a partner');
@@ -82,6 +83,7 @@ it('the snapshot explorer has what was typed after a sign-in', async () => {
   await visit.heading('Snapshot explorer');
   expect(await box('walletAddress').inputValue()).toBe(WALLET);
   expect(await box('lastDays').inputValue()).toBe('30');
+  expect(await visit.page.getByLabel('Last day (UTC)').inputValue()).toBe('2026-11-20');
 });
 
 it('the sign-in of an operator by a link names the operator in the command for another one', async () => {

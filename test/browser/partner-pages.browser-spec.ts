@@ -47,6 +47,16 @@ it('a snapshot is shown as it came, and its signature verifies', async () => {
   expect(curl).toContain(bench.acme.prefix);
 });
 
+it('a snapshot ends with the day that is chosen', async () => {
+  await page.getByLabel('Last day (UTC)').fill('2026-11-18');
+  await page.getByRole('button', { name: 'Ask the api' }).click();
+  const body = page.getByRole('region', { name: 'Body' });
+  await body.getByText('"to":"2026-11-18T23:59:59.999Z"}]').waitFor();
+  expect(page.url()).toContain('endDay=2026-11-18');
+  const curl = await page.getByRole('region', { name: 'The same by hand' }).textContent();
+  expect(curl).toContain('&endDay=2026-11-18');
+});
+
 it('a wrong signature is explained', async () => {
   await go('/signature');
   const body = '{"a":1}';

@@ -93,6 +93,22 @@ describe('a snapshot', () => {
     expect(JSON.stringify(shown)).not.toContain(credential.apiKey);
   });
 
+  it('ends with the day that is asked for, or is refused in the words of the api', async () => {
+    const asked = (more: string) => acme.get(`${askOf(bench.acme.prefix, WALLET)}${more}`);
+    const past = await json<SnapshotAnswerBody>(asked('&endDay=2026-11-18'));
+    expect(past.target).toBe(`${PATH}?walletAddress=${WALLET}&lastDays=7&endDay=2026-11-18`);
+    const { stakingSnapshots } = JSON.parse(past.body) as { stakingSnapshots: { to: string }[] };
+    expect(stakingSnapshots.at(-1)?.to).toBe('2026-11-18T23:59:59.999Z');
+    expect(past.verifies).toBe(true);
+    const wrong = await json<SnapshotAnswerBody>(asked('&endDay=2026-02-30'));
+    expect([wrong.status, wrong.body]).toEqual([
+      400,
+      expect.stringContaining('endDay must be a day'),
+    ]);
+    const long = await asked(`&endDay=${'2'.repeat(21)}`);
+    expect([long.status, await long.text()]).toEqual([400, expect.stringContaining('"endDay"')]);
+  });
+
   it('is not to be had with the key of another partner', async () => {
     const asked = acme.get(askOf(bench.beta.prefix, WALLET));
     expect(await refusalOf(asked)).toBe('404 CREDENTIAL_MISSING');

@@ -75,7 +75,7 @@ describe('without the api', () => {
     const args = [...suite.chainArgs(ends(days)[0]), '--registry', staking];
     const { status, out } = await verify.run(args);
     expect(out).toContain(
-      `NOT CHECKED against the registry: The node does not tell the root of the registry ${staking}`,
+      `NOT CHECKED against the registry: The node at ${new URL(suite.chain.rpc.url).host} does not tell the root of the registry ${staking}`,
     );
     expect(status).toBe(2);
   });
@@ -175,11 +175,13 @@ describe('the node', () => {
   it('is named without its key where it does not answer', async () => {
     const { days } = await suite.twoSealedDays();
     const [, , ...others] = suite.chainArgs(ends(days)[1]);
-    const environment = { LOWMARK_RPC_URL: 'http://127.0.0.1:1/v2/secret-key' };
-    const { status, out, err } = await verify.run(others, environment);
-    expect(err).toContain('The node does not tell the chain id: HTTP request failed.');
-    expect(out + err).not.toContain('secret-key');
-    expect(status).toBe(2);
+    for (const url of ['127.0.0.1:1/v2/secret-key', 'user:secret-key@127.0.0.1:1']) {
+      const environment = { LOWMARK_RPC_URL: `http://${url}` };
+      const { status, out, err } = await verify.run(others, environment);
+      expect(err).toContain('The node at 127.0.0.1:1 does not tell the chain id: ');
+      expect(out + err).not.toContain('secret-key');
+      expect(status).toBe(2);
+    }
   });
 
   it.each<[string, (last: SealedDay) => string[], string]>([

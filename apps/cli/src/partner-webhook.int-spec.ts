@@ -135,8 +135,17 @@ describe('partner webhook', () => {
     expect((await webhook('log', 'Acme', made.id)).out).toMatch(
       new RegExp(`${id}  webhook\\.test .* waiting  0`),
     );
-    const shown = JSON.parse((await webhook('log', 'Acme', made.id, '--event', id, '--json')).out);
-    expect(shown).toMatchObject({ type: 'webhook.test', history: [] });
+    const bare = id.slice('msg_'.length);
+    for (const form of [id, id.toUpperCase(), bare]) {
+      const shown = await webhook('log', 'Acme', made.id, '--event', form, '--json');
+      const event = JSON.parse(shown.out) as { readonly id: string };
+      expect(event).toMatchObject({ type: 'webhook.test', history: [] });
+      expect(event.id.replaceAll('-', '')).toBe(bare);
+    }
+    for (const form of [`msg-${bare}`, bare.slice(1), `${bare}0`, `msg_msg_${bare}`, '']) {
+      const { code, err } = await webhook('log', 'Acme', made.id, '--event', form);
+      expect([form, code, err]).toEqual([form, 1, expect.stringContaining('no event')]);
+    }
     expect((await webhook('replay', 'Acme', made.id, '--event', id)).err).toContain('no event');
     await bench.database.query({
       text: `UPDATE webhooks.event SET state = 'given-up', finished_at = now()`,

@@ -123,7 +123,7 @@ for (const signal of SIGNALS) {
 
 // npm then sits, with a shell, between us and the process that started it.
 if (processEnvironment()['npm_lifecycle_event'] !== undefined) {
-  // A signal to npm ends npm and its shell but does not reach us.
+  // A signal that ends npm ends its shell, and does not reach us. A SIGINT to npm alone ends nothing: npm waits for us.
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) ending.abort();

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, parseDay } from '#libs/domain';
-import { HttpProblem } from '#libs/service';
+import { badParameter } from '../http/parameter.js';
 import { contractFrom } from '../snapshots/snapshots.dto.js';
 
 const DEFAULT_LIMIT = 31;
@@ -23,10 +23,7 @@ export function parseDaysQuery({
   ...rest
 }: Query): DaysQuery {
   if (typeof limit !== 'string' || !LIMIT.test(limit) || Number(limit) > MAX_LIMIT) {
-    throw new HttpProblem(
-      400,
-      `limit must be given at most once: a whole number from 1 to ${MAX_LIMIT} in plain digits.`,
-    );
+    throw badParameter('limit', limit, `a whole number from 1 to ${MAX_LIMIT} in plain digits`);
   }
   const day = before === undefined ? undefined : requireDay('before', before);
   return { before: day, limit: Number(limit), contract: contractFrom(rest['contract']) };
@@ -36,10 +33,7 @@ export function parseDaysQuery({
 export function requireDay(name: string, text: unknown): number {
   const day = typeof text === 'string' ? parseDay(text) : undefined;
   if (day !== undefined) return day;
-  throw new HttpProblem(
-    400,
-    `${name} must be given once: a day of the calendar such as 2026-11-21.`,
-  );
+  throw badParameter(name, text, 'a day of the calendar from 1970 on, such as 2026-11-21');
 }
 
 const REVISION = /^[1-9]\d{0,8}$/;
@@ -48,7 +42,7 @@ const REVISION = /^[1-9]\d{0,8}$/;
 export function revisionFrom(text: unknown): number | undefined {
   if (text === undefined) return undefined;
   if (typeof text === 'string' && REVISION.test(text)) return Number(text);
-  throw new HttpProblem(400, 'revision must be given at most once: a whole number from 1 on.');
+  throw badParameter('revision', text, 'a whole number from 1 on in plain digits');
 }
 
 const DAY = { type: 'string', format: 'date', description: 'A UTC day.' } as const;

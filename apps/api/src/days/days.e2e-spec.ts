@@ -100,10 +100,12 @@ describe(DAYS, () => {
     expect(over.headers['retry-after']).toBe('60');
     const today = await ask(`${DAYS}/${dayText(LAST + 1)}/proof?walletAddress=${aWallet(3)}`);
     expectError(today, 409, 'DAY_NOT_OVER');
-    expect(today.body).toContain('2026-11-22T00:00:00Z');
+    expect(today.body).toContain('after 2026-11-21T23:59:59.999Z');
     // From noon on, two seconds and a bit later.
     expect(today.headers['retry-after']).toBe('43198');
-    expectError(await ask(`${DAYS}/9999-12-31`), 409, 'DAY_NOT_OVER');
+    const last = await ask(`${DAYS}/9999-12-31`);
+    expectError(last, 409, 'DAY_NOT_OVER');
+    expect(last.body).toContain('after 9999-12-31T23:59:59.999Z');
   });
 
   it('says of a day before the first one that there is none', async () => {
@@ -111,20 +113,25 @@ describe(DAYS, () => {
     expectError(await ask(`${DAYS}/1970-01-01`), 404, 'DAY_NOT_FOUND');
   });
 
+  const LIMIT = 'limit must be a whole number from 1 to 366 in plain digits.';
+  const DAY = 'a day of the calendar from 1970 on, such as 2026-11-21.';
   it.each([
-    `${DAYS}?limit=0`,
-    `${DAYS}?limit=367`,
-    `${DAYS}?limit=1&limit=2`,
-    `${DAYS}?before=yesterday`,
-    `${DAYS}?contract=0x`,
-    `${DAYS}/2026-02-30`,
-    `${DAYS}/20000`,
-    `${DAYS}/2026-11-20T00:00:00Z`,
-    `${DAYS}/2026-11-20/proof`,
-    `${DAYS}/2026-11-20/proof?walletAddress=0x12`,
-    `${DAYS}/${'1'.repeat(90)}`,
-  ])('refuses %s', async (target) => {
-    expectError(await ask(target), 400, 'BAD_REQUEST');
+    ['?limit=0', LIMIT],
+    ['?limit=367', LIMIT],
+    ['?limit=1&limit=2', LIMIT.replace('be', 'be given at most once:')],
+    ['?before=yesterday', `before must be ${DAY}`],
+    ['?before=2026-11-20&before=2026-11-20', `before must be given at most once: ${DAY}`],
+    ['?contract=0x', 'contract must be eip155:,'],
+    ['/2026-02-30', `day must be ${DAY}`],
+    ['/20000', `day must be ${DAY}`],
+    ['/2026-11-20T00:00:00Z', `day must be ${DAY}`],
+    ['/2026-11-20/proof', 'walletAddress must be given: 0x and 40 hex digits.'],
+    ['/2026-11-20/proof?walletAddress=0x12', 'walletAddress must be 0x and 40 hex digits.'],
+    [`/${'1'.repeat(90)}`, `day must be ${DAY}`],
+  ])('refuses %s', async (target, message) => {
+    const answer = await ask(DAYS + target);
+    expectError(answer, 400, 'BAD_REQUEST');
+    expect(answer.body).toContain(`"message":"${message}`);
   });
 
   it('is for partners', async () => {

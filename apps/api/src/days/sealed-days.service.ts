@@ -135,7 +135,7 @@ export class SealedDays {
     const isOver = day < dayOf(nowSeconds);
     const message = isOver
       ? `${name} is over and not sealed yet: a block after its end has to be final and verified first.`
-      : `${name} is not over: it can be sealed after ${dayText(day + 1)}T00:00:00Z, when a block after it is final.`;
+      : `${name} is not over: it can be sealed after ${name}T23:59:59.999Z, when a later block is final.`;
     const retryAfterSeconds = isOver
       ? SOON_SECONDS
       : Math.ceil((day + 1) * SECONDS_PER_DAY - nowSeconds);

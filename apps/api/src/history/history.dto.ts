@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, type Address } from '#libs/domain';
-import { HttpProblem } from '#libs/service';
+import { badParameter } from '../http/parameter.js';
 import {
   AnswerOfWallet,
   ASKED_CONTRACT,
@@ -47,14 +47,11 @@ export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): His
   const { walletAddress, after, limit = String(DEFAULT_INTERVALS), contract } = query;
   const wallet = walletFrom(walletAddress);
   if (after !== undefined && !(typeof after === 'string' && WHOLE.test(after))) {
-    throw new HttpProblem(400, 'after must be given at most once: next of the page before.');
+    throw badParameter('after', after, 'a whole number: next of the page before');
   }
   const most = typeof limit === 'string' && WHOLE.test(limit) ? Number(limit) : 0;
   if (most < 1 || most > MAX_INTERVALS) {
-    throw new HttpProblem(
-      400,
-      `limit must be given at most once: a whole number from 1 to ${MAX_INTERVALS} in plain digits.`,
-    );
+    throw badParameter('limit', limit, `a whole number from 1 to ${MAX_INTERVALS} in plain digits`);
   }
   return {
     walletAddress: wallet,

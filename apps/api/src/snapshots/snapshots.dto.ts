@@ -12,6 +12,7 @@ import {
   windowOf,
 } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
+import { badParameter } from '../http/parameter.js';
 
 export const MAX_DAYS = 30;
 export const DEFAULT_DAYS = 7;
@@ -80,10 +81,7 @@ export function parseSnapshotQuery({
 }: Readonly<Record<string, unknown>>): SnapshotQuery {
   const walletAddress = walletFrom(text);
   if (typeof lastDays !== 'string' || !DAYS.test(lastDays)) {
-    throw new HttpProblem(
-      400,
-      'lastDays must be given at most once: a whole number from 1 to 30 in plain digits.',
-    );
+    throw badParameter('lastDays', lastDays, 'a whole number from 1 to 30 in plain digits');
   }
   const query = { walletAddress, lastDays: Number(lastDays) };
   if (account === undefined && day === undefined) return query;
@@ -94,7 +92,7 @@ export function parseSnapshotQuery({
 export function walletFrom(text: unknown): Address {
   const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
   if (wallet !== undefined) return wallet;
-  throw new HttpProblem(400, 'walletAddress must be given once: 0x and 40 hex digits.');
+  throw badParameter('walletAddress', text, '0x and 40 hex digits');
 }
 
 /** @throws HttpProblem 400 */
@@ -102,10 +100,7 @@ export function endDayFrom(day: unknown): number | undefined {
   if (day === undefined) return undefined;
   const endDay = typeof day === 'string' ? parseDay(day) : undefined;
   if (endDay !== undefined) return endDay;
-  throw new HttpProblem(
-    400,
-    'endDay must be given at most once: a day of the calendar from 1970 on, such as 2026-11-20.',
-  );
+  throw badParameter('endDay', day, 'a day of the calendar from 1970 on, such as 2026-11-20');
 }
 
 /** @throws HttpProblem 400 */
@@ -113,9 +108,10 @@ export function contractFrom(account: unknown): AccountId | undefined {
   if (account === undefined) return undefined;
   const contract = typeof account === 'string' ? parseAccountId(account) : undefined;
   if (contract !== undefined) return contract;
-  throw new HttpProblem(
-    400,
-    'contract must be given at most once: eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
+  throw badParameter(
+    'contract',
+    account,
+    'eip155:, the number of the chain, a colon, and 0x with 40 hex digits',
   );
 }
 

@@ -186,6 +186,28 @@ describe('validation', () => {
     expectSignedAs(response, partner.sharedSecret);
   });
 
+  it.each([
+    ['', 'walletAddress must be given: 0x and 40 hex digits.'],
+    ['?walletAddress=0x12', 'walletAddress must be 0x and 40 hex digits.'],
+    [`?${wallet}&${wallet}`, 'walletAddress must be given at most once: 0x and 40 hex digits.'],
+    [`?${wallet}&lastDays=31`, 'lastDays must be a whole number from 1 to 30 in plain digits.'],
+    [
+      `?${wallet}&lastDays=7&lastDays=7`,
+      'lastDays must be given at most once: a whole number from 1 to 30 in plain digits.',
+    ],
+    [
+      `?${wallet}&endDay=2026-02-30`,
+      'endDay must be a day of the calendar from 1970 on, such as 2026-11-20.',
+    ],
+    [
+      `?${wallet}&contract=1`,
+      'contract must be eip155:, the number of the chain, a colon, and 0x with 40 hex digits.',
+    ],
+  ])('says of %j: %s', async (query, message) => {
+    const { body } = await ask(query).expect(400);
+    expect(body.message).toBe(message);
+  });
+
   it('takes digits that are percent-encoded', async () => {
     await ask(`?walletAddress=%30x${ALICE.slice(2)}&lastDays=%37`).expect(200);
   });

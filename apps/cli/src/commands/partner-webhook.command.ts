@@ -42,6 +42,7 @@ interface Chosen extends Named {
 }
 
 const chosen = ({ name: partner, webhook }: Chosen) => ({ partner, webhook });
+const EVENT_ID = 'the id of one event, as `webhook-id` or the log has it, with or without msg_';
 const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';
 
 interface AddGiven {
@@ -151,8 +152,12 @@ const replay = command({
   description: 'send one event again, or those since a time that were given up',
   arguments: [PARTNER, WEBHOOK],
   options: [
-    option('--event <id>', 'its id, msg_…'),
-    option('--since <time>', 'of all that came about then or later', utcTime),
+    option('--event <id>', EVENT_ID),
+    option(
+      '--since <time>',
+      'all events that came about then or later and were given up; UTC, 2026-11-21 or 2026-11-21T10:00:00Z',
+      utcTime,
+    ),
     option('--delivered', 'with --since: also those that were delivered'),
     AS,
   ],
@@ -203,7 +208,7 @@ const log = command({
   description: 'show the newest events of a webhook, or the attempts at one',
   arguments: [PARTNER, WEBHOOK],
   options: [
-    option('--event <id>', 'its id, msg_…: with all attempts'),
+    option('--event <id>', `${EVENT_ID}: with all attempts`),
     option('--state <name>', `only ${EVENT_STATES.join(', ')}`, oneOf(EVENT_STATES)),
     ...[LIMIT, JSON_LINE],
   ],

@@ -34,7 +34,8 @@ const HEAD = ['DAYS', 'STATUS', 'ROOT', 'TRANSACTION', 'REASON'];
 
 const status = command({
   name: 'status',
-  description: 'what is published, what waits, and what the registry holds otherwise',
+  description:
+    'show the roots that are published, those that wait, and days of which the registry holds another root',
   options: [LIMIT, ON_STAKE_SET, JSON_LINE],
   settings: RegistrySettings,
   async action(call) {
@@ -46,7 +47,8 @@ const status = command({
 
 const proof = command({
   name: 'proof',
-  description: 'the arguments of openDay, which takes a day out of its published period',
+  description:
+    'print the arguments of openDay, a call of the registry: where months are published, contracts can verify against a day after it',
   arguments: [DAY],
   options: [ON_STAKE_SET],
   settings: RegistrySettings,
@@ -59,7 +61,8 @@ const proof = command({
 
 const acknowledge = command({
   name: 'acknowledge',
-  description: 'take a day whose root on chain is another one out of the alerts',
+  description:
+    'end the alert of a day of which the registry holds another root; nothing changes on chain',
   arguments: [DAY],
   options: [NOTE, AS, ON_STAKE_SET],
   settings: RegistrySettings,
@@ -75,7 +78,7 @@ const acknowledge = command({
 
 export const registryCommands: CommandGroup = {
   name: 'registry',
-  description: 'roots of sealed days that are published on chain',
+  description: 'roots of sealed days that are published in the SnapshotRegistry on chain',
   commands: [status, proof, acknowledge],
 };
 

@@ -22,20 +22,24 @@ export interface TermOptions {
   readonly allowPrivate?: boolean;
 }
 
-export const URL_OPTION = ['--url <url>', 'https://…, public, without a query'] as const;
+export const URL_OPTION = ['--url <url>', 'where to: https://…, public, without a query'] as const;
 export const TOPICS_OPTION = [
   '--topics <list>',
-  `what is told, separated by commas: ${WEBHOOK_TOPICS.join(', ')}`,
+  `what the partner is told of, separated by commas: ${WEBHOOK_TOPICS.join(', ')}`,
   topicList,
 ] as const;
 
 export const RULE_OPTIONS = [
   option(
     '--measure <name>',
-    `of a wallet’s tier: ${TIER_MEASURES.join(', ')}`,
+    'what decides a wallet’s tier: low (the low-water mark of the newest sealed day), average (of the lows of --days days) or balance (at the newest final block)',
     oneOf(TIER_MEASURES),
   ),
-  option('--days <number>', `of the average, 2 to ${LONGEST_AVERAGE_DAYS}`, positiveInteger),
+  option(
+    '--days <number>',
+    `with --measure average: of how many days, 2 to ${LONGEST_AVERAGE_DAYS}`,
+    positiveInteger,
+  ),
   option(
     '--thresholds <list>',
     'where the tiers begin, ascending, separated by commas, in the smallest unit of the token',
@@ -43,7 +47,7 @@ export const RULE_OPTIONS = [
   ),
   option(
     '--hysteresis <amount>',
-    'how much less than its threshold a wallet has when it leaves a tier (default: 0)',
+    'how far below the threshold of its tier a wallet may fall and still stay in it (default: 0); with a threshold of 1000 and a hysteresis of 100 a wallet comes into the tier at 1000 and leaves it below 900',
     amount,
   ),
   option('--allow-private', 'development: also http, and addresses that are not public'),

@@ -32,6 +32,15 @@ export class SnapshotQueryDto {
   @MaxLength(20, TOO_LONG)
   readonly lastDays!: string;
 
+  @ApiPropertyOptional({
+    type: 'string',
+    maxLength: 20,
+    description: 'The last day of the window, UTC; without it the day before the request.',
+  })
+  @IsOptional()
+  @MaxLength(20, TOO_LONG)
+  readonly endDay?: string;
+
   @ApiPropertyOptional({ type: 'string', maxLength: 200, description: 'CAIP-10.' })
   @IsOptional()
   @MaxLength(200, TOO_LONG)
@@ -79,7 +88,7 @@ export class SnapshotController {
   @Fails(404, 'No credential begins so.', 'CREDENTIAL_MISSING')
   @Fails(409, 'The credential works no more.', 'CREDENTIAL_ENDED')
   async ask(
-    @Query() { keyPrefix, walletAddress, lastDays, contract }: SnapshotQueryDto,
+    @Query() { keyPrefix, ...asked }: SnapshotQueryDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<SnapshotAnswerBody> {
     const credential = await this.own.find(member, keyPrefix);
@@ -87,8 +96,7 @@ export class SnapshotController {
       const message = 'This credential works no more: choose another one.';
       throw new HttpProblem(409, message, { code: 'CREDENTIAL_ENDED' });
     }
-    const asked = { walletAddress, lastDays, ...(contract !== undefined && { contract }) };
-    const target = `${PATH}?${new URLSearchParams(asked).toString()}`;
+    const target = `${PATH}?${new URLSearchParams(given(asked)).toString()}`;
     const { apiUrl, publicApiUrl = apiUrl } = this.settings;
     const untilMs = this.clock.nowMs() + GRANT_MS;
     const grant = mintGrant(this.secrets.keyRing, credential.keyHash, untilMs);
@@ -104,6 +112,20 @@ export class SnapshotController {
       curl: curlOf(publicApiUrl + target, keyPrefix),
     };
   }
+}
+
+/** In the order of the api's documentation. */
+function given({
+  walletAddress,
+  lastDays,
+  endDay,
+  contract,
+}: Omit<SnapshotQueryDto, 'keyPrefix'>): Record<string, string> {
+  return {
+    ...{ walletAddress, lastDays },
+    ...(endDay !== undefined && { endDay }),
+    ...(contract !== undefined && { contract }),
+  };
 }
 
 /** For a shell; everything in the target is encoded, so that no quote is in it. */

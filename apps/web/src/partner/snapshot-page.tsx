@@ -6,35 +6,14 @@ import { Loaded, Problem } from '../shared/loaded';
 import { StatusBadge } from '../shared/status-badge';
 import { Bytes, Signed } from './bytes';
 import { PageTitle } from '../desk/page-title';
+import { queryOf, questionOf, type SnapshotQuestion } from './snapshot-question';
 import { texts } from './texts';
 import { useStanding } from './queries';
 
 const words = texts.snapshot;
 type Answer = ConsoleBody<'SnapshotAnswer'>;
 
-interface Asked {
-  /** Empty: none was chosen. */
-  readonly keyPrefix: string;
-  readonly walletAddress: string;
-  readonly lastDays: string;
-  readonly contract: string;
-}
-
-const NOTHING: Asked = { keyPrefix: '', walletAddress: '', lastDays: '7', contract: '' };
-
-/** As the address has it, by which it comes back after a sign-in. */
-function askedOf(): Asked {
-  const query = new URLSearchParams(location.search);
-  const { keyPrefix, walletAddress, lastDays, contract } = NOTHING;
-  return {
-    keyPrefix: query.get('keyPrefix') ?? keyPrefix,
-    walletAddress: query.get('walletAddress') ?? walletAddress,
-    lastDays: query.get('lastDays') ?? lastDays,
-    contract: query.get('contract') ?? contract,
-  };
-}
-
-function keepAsked(asked: Asked): void {
+function keepAsked(asked: SnapshotQuestion): void {
   const query = new URLSearchParams({ ...asked });
   // Not by the object itself: the router would take it for a change of the place.
   const to = `${location.pathname}?${query.toString()}`;
@@ -65,17 +44,17 @@ export function SnapshotPage() {
 }
 
 function Explorer({ keys }: { readonly keys: readonly string[] }) {
-  const [{ keyPrefix, walletAddress, lastDays, contract }, setAsked] = useState(askedOf);
+  const [asked, setAsked] = useState(() => questionOf(location.search));
+  const { keyPrefix, walletAddress, lastDays, endDay, contract } = asked;
   const key = keys.includes(keyPrefix) ? keyPrefix : (keys[0] ?? null);
-  const put = (change: Partial<Asked>): void => setAsked((before) => ({ ...before, ...change }));
-  const keep = (): void => keepAsked({ keyPrefix: key ?? '', walletAddress, lastDays, contract });
+  const put = (change: Partial<SnapshotQuestion>): void =>
+    setAsked((before) => ({ ...before, ...change }));
+  const question = { ...asked, keyPrefix: key ?? '' };
+  const keep = (): void => keepAsked(question);
   const ask = useMutation({
     mutationFn: () => {
       keep();
-      const query = {
-        ...{ keyPrefix: key ?? '', walletAddress, lastDays },
-        ...(contract !== '' && { contract }),
-      };
+      const query = queryOf(question);
       return dataOf(consoleApi.GET('/api/partner/snapshot', { params: { query } }));
     },
   });
@@ -109,6 +88,15 @@ function Explorer({ keys }: { readonly keys: readonly string[] }) {
             w={90}
             value={lastDays}
             onChange={({ currentTarget }) => put({ lastDays: currentTarget.value })}
+          />
+          <TextInput
+            type="date"
+            label={words.endDay}
+            description={words.endDayHint}
+            min="1970-01-01"
+            max="9999-12-31"
+            value={endDay}
+            onChange={({ currentTarget }) => put({ endDay: currentTarget.value })}
           />
           <TextInput
             label={words.contract}

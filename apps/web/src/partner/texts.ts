@@ -164,6 +164,8 @@ export const texts = {
     key: 'Credential',
     wallet: 'walletAddress',
     days: 'lastDays',
+    endDay: 'Last day (UTC)',
+    endDayHint: 'endDay (optional)',
     contract: 'contract (optional)',
     ask: 'Ask the api',
     headers: 'Headers',

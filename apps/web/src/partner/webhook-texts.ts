@@ -30,7 +30,8 @@ export const webhookTexts = {
   thresholds: 'Thresholds, ascending, one a line',
   thresholdsHint: '1 to 20 whole numbers in the smallest unit of the token: tier 1 first',
   hysteresis: 'Hysteresis',
-  hysteresisHint: 'A wallet leaves a tier only with more than so much less than its threshold.',
+  hysteresisHint:
+    'How far below the threshold of its tier a wallet may fall and still stay in it: with 1000 and 100 it leaves below 900.',
   pause: 'Pause',
   resume: 'Resume',
   pausing: (url: string) => `Nothing is sent to ${url}. Events wait for up to 30 days.`,

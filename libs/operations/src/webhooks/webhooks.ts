@@ -173,11 +173,12 @@ export async function replayWebhook(
   );
 }
 
-/** The id of an event, from `webhook-id` or as the log shows it. @throws WebhookEventMissingError */
+const EVENT_ID =
+  /^(?:msg_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
+
+/** The id of an event, as `webhook-id` has it, with or without `msg_` and hyphens. @throws WebhookEventMissingError */
 export function webhookEventId(text: string): string {
-  if (UUID.test(text)) return text.toLowerCase();
-  const [, ...parts] =
-    /^msg_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(text) ?? [];
+  const [, ...parts] = EVENT_ID.exec(text.toLowerCase()) ?? [];
   if (parts.length === 0) throw new WebhookEventMissingError();
   return parts.join('-');
 }

@@ -56,7 +56,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   408: 'The request took too long to arrive.',
   413: 'The body of the request is too large.',
   414: 'The URL is too long.',
-  415: 'The media type of the request body is not supported.',
+  415: 'The media type of the request body is not supported: send application/json.',
   431: 'The headers of the request are too large.',
 };
 

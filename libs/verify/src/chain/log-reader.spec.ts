@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { LogReader } from './log-reader.js';
-import { type LogAnswer, type LogRange } from './node-client.js';
+import { type LogAnswer, type LogRange, NodeClient } from './node-client.js';
 import { type RawLog } from './effect-decoder.js';
 
 const ADDRESS = `0x${'a'.repeat(40)}` as Address;
@@ -21,13 +21,14 @@ async function read(
   const sizes: bigint[] = [];
   const waits: number[] = [];
   let next = range.from;
-  const ask = (asked: LogRange): Promise<LogAnswer> => {
+  const node = new NodeClient('https://node.example/v2/key');
+  node.logs = (asked: LogRange): Promise<LogAnswer> => {
     sizes.push(asked.to - asked.from + 1n);
     return Promise.resolve(answer(asked, sizes.length));
   };
   const wait = (attempt: number): Promise<void> => Promise.resolve(void waits.push(attempt));
   const logs: bigint[] = [];
-  for await (const part of new LogReader(ask, wait).parts(range)) {
+  for await (const part of new LogReader(node, wait).parts(range)) {
     logs.push(...part.logs.map(({ blockNumber }) => BigInt(blockNumber)));
     next = part.to + 1n;
   }
@@ -74,7 +75,7 @@ describe('LogReader', () => {
     const asked = read(() => answer);
     const to = size === 1n ? 5n : 10_004n;
     await expect(asked).rejects.toThrow(
-      `The node does not tell the logs of blocks 5 to ${to}: ${'failure' in answer ? answer.failure : ''}`,
+      `The node at node.example does not tell the logs of blocks 5 to ${to}: ${'failure' in answer ? answer.failure : ''}`,
     );
   });
 

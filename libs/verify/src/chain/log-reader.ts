@@ -1,7 +1,7 @@
 /** The logs of a long range, in parts as large as the node answers. */
 import { UncheckedError } from '../verify.error.js';
 import { type RawLog } from './effect-decoder.js';
-import { type LogAnswer, type LogRange, patience } from './node-client.js';
+import { type LogRange, type NodeClient, patience } from './node-client.js';
 
 const FIRST_SIZE = 10_000n;
 const MAX_SIZE = 500_000n;
@@ -30,6 +30,8 @@ class RangeSize {
   }
 }
 
+type LogSource = Pick<NodeClient, 'logs' | 'silence'>;
+
 interface LogPart {
   readonly logs: readonly RawLog[];
   /** The last block of the part. */
@@ -40,7 +42,7 @@ export class LogReader {
   private readonly size = new RangeSize();
 
   constructor(
-    private readonly ask: (range: LogRange) => Promise<LogAnswer>,
+    private readonly node: LogSource,
     private readonly wait: (attempt: number) => Promise<void> = patience,
   ) {}
 
@@ -50,11 +52,12 @@ export class LogReader {
     let failures = 0;
     while (from <= range.to) {
       const to = least(from + this.size.blocks - 1n, range.to);
-      const answer = await this.ask({ ...range, from, to });
+      const answer = await this.node.logs({ ...range, from, to });
       if ('failure' in answer) {
         const isLast = answer.passing || from === to;
         failures = isLast ? failures + 1 : 0;
-        if (failures >= ATTEMPTS) throw new UncheckedError(refusal(from, to, answer.failure));
+        if (failures >= ATTEMPTS)
+          throw this.node.silence(`the logs of blocks ${from} to ${to}`, answer.failure);
         if (!answer.passing) this.size.refuse(to - from + 1n);
         if (isLast) await this.wait(failures);
         continue;
@@ -66,10 +69,6 @@ export class LogReader {
       from = to + 1n;
     }
   }
-}
-
-function refusal(from: bigint, to: bigint, failure: string): string {
-  return `The node does not tell the logs of blocks ${from} to ${to}: ${failure}`;
 }
 
 function requireInside(logs: readonly RawLog[], { addresses, from, to, topics }: LogRange): void {

@@ -70,23 +70,28 @@ export class NodeClient {
     }
   }
 
-  /** @throws UncheckedError which names what was asked for, and never the URL */
+  /** @throws UncheckedError which names what was asked for and the host, never the URL */
   async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      throw new UncheckedError(`The node does not tell ${what}: ${this.words(error)}`);
+      throw this.silence(what, this.words(error));
     }
   }
 
-  /** The URL of a node often holds a key. */
+  /** Names the node by its host: its URL often holds a key. */
+  silence(what: string, failure: string): UncheckedError {
+    const { host } = new URL(this.url);
+    return new UncheckedError(`The node at ${host} does not tell ${what}: ${failure}`);
+  }
+
   private words(error: unknown): string {
     const text =
       error instanceof BaseError
         ? [error.shortMessage, error.details].filter((part) => part !== '').join(' ')
         : String(error instanceof Error ? error.message : error);
-    const { origin, href } = new URL(this.url);
-    const shown = text.replaceAll(this.url, origin).replaceAll(href, origin);
+    const { host, href } = new URL(this.url);
+    const shown = text.replaceAll(this.url, host).replaceAll(href, host);
     return shown.replaceAll(/\s+/g, ' ').slice(0, 300);
   }
 }

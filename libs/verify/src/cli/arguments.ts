@@ -11,24 +11,29 @@ export const USAGE = `Usage: lowmark-verify --contract ADDRESS --day DAY [--rpc 
 Reads the staking contract's events from a node, works out what every wallet kept staked on a UTC day, and the Merkle
 root over it, and compares that with what the service says.
 
-  --rpc URL                  the node, which is believed            or LOWMARK_RPC_URL, which nobody else sees
+  --rpc URL                  the node, which is believed            or LOWMARK_RPC_URL, which no list of processes shows
   --contract ADDRESS         the staking contract; several times where balances of several add up
-  --day DAY                  2026-11-20, or 2026-11-01..2026-11-20
+  --day DAY                  a UTC day that is over: 2026-11-20, or several: 2026-11-01..2026-11-20
   --events EVENTS            what changes a stake: a preset or a file, as the service's STAKE_EVENTS; default
                              staked-withdrawn
-  --from-block N             the first block whose events count; default 0
+  --from-block N             the first block whose events count; default 0. From the block of the contract's creation
+                             on it is quicker
 
 What the chain is compared with, one at least:
 
   --api URL                  the service; the first wallet that differs is named
   --api-key-file FILE        the API key for it                     or LOWMARK_API_KEY
-  --shared-secret-file FILE  its shared secret, which may be absent or LOWMARK_SHARED_SECRET
-  --registry ADDRESS         the SnapshotRegistry on the same chain, with a root of the day or of a period with it
+  --shared-secret-file FILE  the shared secret of the key           or LOWMARK_SHARED_SECRET; without it the service's
+                             public keys vouch for its answers
+  --registry ADDRESS         the SnapshotRegistry on the same chain, which holds the root of the day or of its month
   --root ROOT                a root that is known otherwise; of one day
   --list FILE                lines of {"walletAddress":"0x…","low":"123"}, ascending; of one day
 
   --json                     the result as JSON on standard output
   --help
+
+Example: lowmark-verify --rpc http://localhost:8545 --contract 0x5FbDB2315678afecb367f032d93F642f64180aa3 \\
+  --day 2026-11-20 --api https://staking.example --api-key-file api-key
 
 Exit status: 0 all agree, 1 one differs, 2 something could not be checked, and nothing differs.`;
 

@@ -49,7 +49,7 @@ export class ChainDays {
   constructor(private readonly options: ChainDaysOptions) {
     const { node, rules } = options;
     this.decoder = new EffectDecoder(rules);
-    this.reader = new LogReader((range) => node.logs(range));
+    this.reader = new LogReader(node);
     this.read = (number) => node.block(number);
   }
 

@@ -209,6 +209,7 @@ describe('a batch that cannot be meant', () => {
     ['nothing', '', /^The body is empty: send JSON\.$/],
     ['a prototype', `{"walletAddresses":["${ALICE}"],"__proto__":{"lastDays":1}}`, /__proto__/],
     ['nesting', `{"walletAddresses":${'['.repeat(9000)}${']'.repeat(9000)}}`, /./],
+    ['nesting without an end', '['.repeat(60_000), /JSON/],
   ];
 
   it.each(refused)('is refused: %s', async (name, body, message) => {
@@ -268,7 +269,12 @@ describe('a batch that cannot be meant', () => {
   });
 
   it('is not looked at without a valid key', async () => {
-    for (const body of [{ walletAddresses: [ALICE] }, '{', 'null']) {
+    for (const body of [
+      { walletAddresses: [ALICE] },
+      '{',
+      'null',
+      { walletAddresses: list(1001) },
+    ]) {
       const response = await send(body, 'svck_none');
       expectError({ status: response.status, body: response.text }, 401, 'UNAUTHORIZED');
       expectSignedAs(response, ANON_SECRET);

@@ -64,8 +64,8 @@ describe('jsonFault', () => {
     );
   });
 
-  it('is quick with large and deep texts', () => {
-    const long = `["${'a'.repeat(500_000)}",${'['.repeat(100_000)}`;
-    expect(jsonFault(long)).toContain('where it ends');
+  it('is quick with large texts, and tells no place in what is too deep', () => {
+    expect(jsonFault(`["${'a'.repeat(500_000)}",`)).toContain('where it ends');
+    expect(jsonFault('['.repeat(100_000))).toBeUndefined();
   });
 });

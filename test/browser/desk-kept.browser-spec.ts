@@ -6,6 +6,7 @@ import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
+import { PATIENCE_MS } from './patience.js';
 
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;
@@ -21,12 +22,16 @@ const focused = () =>
 
 /** Waits until it has the focus. */
 async function hasFocus(what: string): Promise<void> {
-  await eventually(async () => (await focused()) === what, 20_000);
+  await eventually(async () => (await focused()) === what, PATIENCE_MS);
 }
 
 /** By the keyboard alone. */
 async function enter(name: string, of: Locator = visit.page.locator('body')): Promise<void> {
-  await of.getByRole('button', { name, exact: true }).first().focus();
+  const button = of.getByRole('button', { name, exact: true }).first();
+  await button.waitFor();
+  // A dialog that has just opened moves the focus into it by itself, at the end of its turn.
+  await visit.settled();
+  await button.focus();
   await visit.page.keyboard.press('Enter');
 }
 

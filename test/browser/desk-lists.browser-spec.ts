@@ -1,7 +1,7 @@
 /** Long lists page by key, and charts have what the tables have. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
-import { aWallet } from '#libs/testing';
+import { aWallet, eventually } from '#libs/testing';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { seedCalls, seedStakes } from './desk-rows.js';
@@ -89,7 +89,10 @@ describe('for operators', () => {
     await visit.goto('/operate/redemptions');
     await visit.page.getByRole('tab', { name: 'Search' }).click();
     await visit.page.getByLabel('State', { exact: true }).selectOption('claimed');
+    // The list of before has a first page as well.
+    const found = visit.page.waitForResponse(/\/api\/operate\/redemptions\?.*state=claimed/);
     await visit.press('Find');
+    await found;
     await shown(1);
     await pageThrough('Search', SIZE + 5);
     await turn('Next', 2);
@@ -118,8 +121,8 @@ describe('for operators', () => {
     const line = visit.page.locator('.recharts-line-curve');
     const stepsOf = async (curve: Locator) =>
       ((await curve.getAttribute('d')) ?? '').split(/[LHV]/).length;
-    expect(await stepsOf(line)).toBeGreaterThan(DAYS);
-    expect(await stepsOf(lows)).toBeGreaterThan(2 * DAYS);
+    await eventually(async () => (await stepsOf(line)) > DAYS);
+    await eventually(async () => (await stepsOf(lows)) > 2 * DAYS);
     const { width = 0, height = 0 } = (await lows.boundingBox()) ?? {};
     expect(width).toBeGreaterThan(500);
     expect(height).toBeGreaterThan(100);
@@ -145,7 +148,9 @@ describe('for operators', () => {
     const counted = async () => (await table.getByRole('row').count()) - 1;
     const day = await counted();
     // What was not sent is in the table only.
-    expect(await bars.count()).toBe(day - Math.floor(day / 4));
+    const sent = day - Math.floor(day / 4);
+    await bars.nth(sent - 1).waitFor();
+    expect(await bars.count()).toBe(sent);
     await visit.page.getByText('7 days', { exact: true }).click();
     await table
       .getByRole('row')

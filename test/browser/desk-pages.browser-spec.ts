@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
+import { eventually } from '#libs/testing';
 import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
@@ -52,7 +53,7 @@ it('a partner is created, rotated, revoked, paused; its secret is shown once', a
   expect(secret).not.toBe('');
   await follow(NAME);
   await heading(NAME);
-  expect(await page.title()).toBe(`${NAME} · Lowmark`);
+  await eventually(async () => (await page.title()) === `${NAME} · Lowmark`);
   expect(await page.locator('img').count()).toBe(0);
   expect(await page.content()).not.toContain(secret);
 
@@ -136,8 +137,10 @@ it('redemptions are searched', async () => {
   await page.getByRole('tab', { name: 'Search' }).click();
   await page.getByLabel('Wallet', { exact: true }).fill(wallet);
   await press('Find');
+  // The list of before has it, too, with those of the other tests.
+  const rows = page.getByRole('row');
+  await eventually(async () => (await rows.count()) === 2);
   await page.getByRole('link', { name: id }).waitFor();
-  expect(await page.getByRole('row').count()).toBe(2);
   await page.getByLabel('State', { exact: true }).selectOption('failed');
   await press('Find');
   await page.getByText('No redemption is like that.').waitFor();

@@ -7,6 +7,7 @@ import {
   type ConsoleBench,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
+import { PATIENCE_MS } from './patience.js';
 
 export const WALLET_NAME = 'Test <b>wallet</b>';
 
@@ -42,7 +43,7 @@ export class DeskVisit {
       // So that the limits of one person are not those of another.
       extraHTTPHeaders: { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` },
     });
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(PATIENCE_MS);
     const faults: string[] = [];
     context.on('console', (message) => {
       if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
@@ -86,12 +87,17 @@ export class DeskVisit {
     for (const { width, colorScheme } of LOOKS) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
-      const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))`;
-      await page.evaluate(settled);
+      await this.settled();
       const faults = await graveFaults(page);
       found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
     }
     return found;
+  }
+
+  /** The page has drawn what it knows, and done what it had put off until then. */
+  async settled(): Promise<void> {
+    const drawn = 'requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))';
+    await this.page.evaluate(`new Promise((done) => ${drawn})`);
   }
 
   private async withWallet(account: Account): Promise<void> {

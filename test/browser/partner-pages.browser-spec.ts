@@ -4,6 +4,7 @@ import { type Browser, type Page } from 'playwright-core';
 import { hmacSha256Hex } from '#libs/signing';
 import { startBrowser } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
+import { anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { aPlayer } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
@@ -11,7 +12,7 @@ import { DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 let bench: PartnerBench;
 let browser: Browser;
-/** One for all tests: each goes on where the one before has ended. */
+/** One for all tests, signed in. */
 let visit: DeskVisit;
 let page: Page;
 
@@ -20,6 +21,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   visit = await DeskVisit.open(browser, bench.console, bench.acme.account);
   ({ page } = visit);
+  await visit.signedInAs(await bench.member(bench.acme));
 });
 afterAll(async () => {
   await browser.close();
@@ -30,10 +32,13 @@ const go = (path: string) => visit.goto(`/partner${path}`);
 
 it('an invitation leads to the pages of the partner', async () => {
   const invitation = await bench.console.invitation(bench.acme.id);
-  await go(`/invitation#${invitation}`);
-  await visit.press(`Sign in with ${WALLET_NAME}`);
-  await page.getByRole('heading', { level: 1, name: bench.acme.name }).waitFor();
-  expect(page.url()).not.toContain(invitation);
+  const guest = await DeskVisit.open(browser, bench.console, anAccount());
+  await guest.goto(`/partner/invitation#${invitation}`);
+  await guest.press(`Sign in with ${WALLET_NAME}`);
+  await guest.page.getByRole('heading', { level: 1, name: bench.acme.name }).waitFor();
+  expect(guest.page.url()).not.toContain(invitation);
+  await guest.context.close();
+  expect(guest.faults).toEqual([]);
 });
 
 it('a snapshot is shown as it came, and its signature verifies', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { eventually, graveFaults } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
 import { type PlayerPage } from './player-page.js';
+import { PATIENCE_MS } from './patience.js';
 import { usePlayers } from './players.js';
 
 /** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */
@@ -28,7 +29,7 @@ const focused = (player: PlayerPage) =>
 
 /** Waits until it has the focus. */
 async function hasFocus(player: PlayerPage, name: string): Promise<void> {
-  await eventually(async () => (await focused(player)) === name, 20_000);
+  await eventually(async () => (await focused(player)) === name, PATIENCE_MS);
 }
 
 describe('in the wallet', () => {
@@ -154,6 +155,9 @@ it('a number of points is told what is wrong with it, in a colour that can be re
     ['12.5', 'Enter a whole number of points.'],
     ['١٢', 'Use the digits 0 to 9.'],
   ] as const) {
+    // Some are told the same: what is seen is said of this one.
+    await field.fill('');
+    await player.page.getByText(said).waitFor({ state: 'detached' });
     await field.fill(typed);
     await player.sees(said);
   }
@@ -201,7 +205,7 @@ it('a service that hangs is named, on an open page and on a new one', async () =
   }
   await player.sees('3,000 points');
   await text.waitFor({ state: 'detached' });
-}, 120_000);
+});
 
 it('after a claim the points come back only if it did not get through, whatever the page still knows', async () => {
   await players.stage.killRedemption();
@@ -226,7 +230,7 @@ it('after a claim the points come back only if it did not get through, whatever 
   await player.sees(/^If you did not claim, your points come back by .*, at the latest\.$/);
   await players.stage.finalise();
   await player.isAt('claimed');
-}, 180_000);
+});
 
 it('a refusal of a while ago is not told as if it were of now', async () => {
   const player = await aPlayer();
@@ -244,4 +248,4 @@ it('a refusal of a while ago is not told as if it were of now', async () => {
   await player.page
     .getByText('Your last try came to nothing, and no points were taken. You can try again.')
     .waitFor({ timeout: 60_000 });
-}, 120_000);
+});

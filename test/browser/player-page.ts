@@ -1,5 +1,7 @@
 /** The players' page as a player uses it: by what is written on it. */
 import { type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { eventually } from '#libs/testing';
+import { PATIENCE_MS } from './patience.js';
 import { PARTNER, type PlayerStage } from './player-stage.js';
 
 export class PlayerPage {
@@ -15,7 +17,7 @@ export class PlayerPage {
     account: string,
   ): Promise<PlayerPage> {
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.addInitScript(`localStorage.setItem('lowmark-test-account', '${account}')`);
     await page.goto('/redeem');
     return new PlayerPage(page, stage, account);
@@ -35,6 +37,19 @@ export class PlayerPage {
     await this.connect(wallet);
     await this.button('Sign in with your wallet').click();
     await this.button('Sign out').waitFor();
+  }
+
+  /** Loads the page anew once the service, which keeps its list for a moment, has the partners: the page asks for them once a minute. */
+  async showPartners(names: readonly string[]): Promise<void> {
+    const { request } = this.page.context();
+    const areListed = async (): Promise<boolean> => {
+      const answer = await request.get('/player/api/partners');
+      if (!answer.ok()) return false;
+      const { partners } = (await answer.json()) as { partners: { name: string }[] };
+      return names.every((wanted) => partners.some(({ name }) => name === wanted));
+    };
+    await eventually(areListed, { withinMs: PATIENCE_MS, everyMs: 250 });
+    await this.page.reload();
   }
 
   button(name: string | RegExp): Locator {
@@ -62,10 +77,10 @@ export class PlayerPage {
   }
 
   /** Waits until the newest redemption is there. */
-  async isAt(phase: string): Promise<void> {
+  async isAt(phase: string, patience: { timeout?: number } = {}): Promise<void> {
     await this.page
       .locator(`[aria-labelledby="redemptions-title"] article:first-of-type[data-phase="${phase}"]`)
-      .waitFor();
+      .waitFor(patience);
   }
 
   async sees(text: string | RegExp): Promise<void> {

@@ -8,7 +8,7 @@ let stage: PlayerStage;
 
 beforeAll(async () => {
   stage = await PlayerStage.start();
-}, 120_000);
+});
 afterAll(() => stage.stop());
 
 const WIDTHS = [360, 1280];
@@ -67,7 +67,7 @@ it('every screen can be read and used by everyone', async () => {
   await player.isAt('claimed');
   await player.sees('11,000 points');
   expect(await findings(player, '7-claimed')).toEqual([]);
-}, 120_000);
+});
 
 it('so can it in German', async () => {
   const player = await aVisitor(stage.accounts[2] ?? '', 'de-DE');
@@ -92,7 +92,7 @@ it('so can it in German', async () => {
   expect(await findings(player, 'de-6-cancelled')).toEqual([]);
   const textContent = await player.page.locator('main').textContent();
   expect(textContent).not.toMatch(/points|Cancel|Claim|Loading/);
-}, 120_000);
+});
 
 it('all of it works by keyboard', async () => {
   const account = stage.accounts[1] ?? '';
@@ -118,4 +118,4 @@ it('all of it works by keyboard', async () => {
   await other.isAt('claimable');
   await press(/^Claim 333/);
   await other.isAt('sent');
-}, 60_000);
+});

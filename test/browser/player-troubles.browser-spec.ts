@@ -1,7 +1,7 @@
 /** What goes wrong while a player uses the page, and what is less usual: contract wallets, no connection, no stream, a price that moves, many redemptions. */
 import { expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { ContractWallets, walletSignature } from '#libs/testing';
+import { ContractWallets, eventually, walletSignature } from '#libs/testing';
 import { FAKE_WALLET, fakeWalletScript } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
@@ -31,22 +31,22 @@ it('a contract wallet signs in (EIP-1271)', async () => {
 
 it('without a connection the page says so and keeps what it shows; back, it shows what has happened', async () => {
   const account = players.account();
-  const player = await PlayerPage.open(players.stage, await players.context(), account);
+  const context = await players.context();
+  // A stream that is open would go on: what the browser is told of the connection is of what begins later.
+  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
+  const player = await PlayerPage.open(players.stage, context, account);
   await player.signIn();
   await player.redeem(1500);
   await player.isAt('claimable');
-  await player.page.context().setOffline(true);
+  await context.setOffline(true);
   await player.sees('You are offline.');
   const elsewhere = await PlayerPage.open(players.stage, await players.context(), account);
   await elsewhere.signIn();
   await elsewhere.button('Cancel').click();
   await elsewhere.button('Yes, cancel it').click();
   await elsewhere.isAt('cancelling');
-  // A stream that was open before may still tell what is new.
-  await player.newest.waitFor();
-  const asked = player.page.waitForResponse('**/player/api/redemptions?*');
-  await player.page.context().setOffline(false);
-  expect((await asked).status()).toBe(200);
+  await player.isAt('claimable');
+  await context.setOffline(false);
   await player.isAt('cancelling');
   expect(await player.page.getByText('You are offline.').count()).toBe(0);
 });
@@ -60,7 +60,6 @@ it('without a stream the page asks by itself, and nothing looks wrong', async ()
   await player.redeem(1500);
   await player.isAt('claimable');
   await player.button(/^Claim 100/).click();
-  await players.stage.finalise();
   await player.isAt('sent');
   await players.stage.finalise();
   await player.isAt('claimed');
@@ -78,6 +77,7 @@ it('redemptions of before are shown page by page', async () => {
   );
   const player = await PlayerPage.open(players.stage, context, players.account());
   await player.signIn();
+  await player.showPartners(partners);
   for (const name of partners) {
     await player.redeem(1000, name);
     await player.page.getByRole('article', { name: `1,000 points, ${name}` }).waitFor();
@@ -97,12 +97,52 @@ it('redemptions of before are shown page by page', async () => {
   await player.button('Show older ones').waitFor({ state: 'detached' });
 });
 
+it('a click that is answered before the list has come hides none of the older ones', async () => {
+  const context = await players.context();
+  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
+  const player = await PlayerPage.open(players.stage, context, players.account());
+  await player.signIn();
+  await player.redeem(1000);
+  await player.isAt('claimable');
+  await player.button('Cancel').click();
+  await player.button('Yes, cancel it').click();
+  await player.isAt('cancelling');
+  await eventually(async () => {
+    await players.stage.finalise();
+    return (await player.newest.getAttribute('data-phase')) === 'reverted';
+  }, 30_000);
+  // The page is closed without an answer.
+  await player.page.route('**/player/api/redemptions', (route) => route.abort());
+  await player.redeem(1500);
+  await player.sees('There is no answer yet.');
+  await player.page.close();
+  const answered = context.waitForEvent('response', (response) => {
+    return response.request().method() === 'POST' && response.url().endsWith('/redemptions');
+  });
+  await context.route('**/player/api/redemptions?limit=20*', async (route) => {
+    await answered;
+    await route.continue({ url: route.request().url().replace('limit=20', 'limit=1') });
+  });
+  const again = await player.another();
+  await again.page.getByRole('article', { name: `1,500 points, ${PARTNER}` }).waitFor();
+  await again.button('Show older ones').click();
+  await again.page.getByRole('article', { name: `1,000 points, ${PARTNER}` }).waitFor();
+});
+
 it('a price that moves before the click takes nothing, and shows the new figure', async () => {
   const account = players.account();
   const player = await PlayerPage.open(players.stage, await players.context(), account);
   await player.signIn();
   await player.enter(1500);
   await player.partner().getByText('100 LOW').first().waitFor();
+  // Until the click the page learns nothing of the new price.
+  const clicked = player.page.waitForRequest(
+    (request) => request.method() === 'POST' && request.url().endsWith('/player/api/redemptions'),
+  );
+  await player.page.route('**/quote?*', async (route) => {
+    await clicked;
+    await route.continue();
+  });
   await players.stage.setPrice('0.3');
   await player.button(/^Redeem 1,500/).click();
   await player.sees('The price has moved: you would have got less than was shown.');

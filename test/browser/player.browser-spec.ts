@@ -139,16 +139,16 @@ describe('a page that is closed and opened again', () => {
 
   it('before the answer to a redemption: it is made once', async () => {
     const player = await players.player();
-    let asked = 0;
+    let unheard = 0;
     await player.page.route('**/player/api/redemptions', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback();
-      asked++;
       // The service takes it; the page never hears of it.
       await route.fetch();
-      return route.abort();
+      await route.abort();
+      unheard++;
     });
     await player.redeem(1500);
-    await eventually(() => asked > 0);
+    await eventually(() => unheard > 0);
     await eventually(() => players.stage.game.points.get(player.account) === 8500);
     await player.page.close();
     const again = await player.another();
@@ -223,6 +223,7 @@ it('a game that is down is one sentence, and the others go on; names are shown h
   const [silent = ''] = names;
   for (const name of names) await players.stage.addPartner(name, { url: 'http://127.0.0.1:9' });
   const player = await players.player({ browser: { viewport: { width: 360, height: 740 } } });
+  await player.showPartners(names);
   await player.partner(silent).getByText('The game cannot be reached at the moment.').waitFor();
   await player.partner().getByText('10,000 points', { exact: true }).waitFor();
   await player.partner(names[2]).waitFor();

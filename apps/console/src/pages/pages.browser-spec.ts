@@ -44,7 +44,7 @@ it('the pages work under their policy, in two languages, in light and in dark', 
   await page.getByRole('button', { name: 'Dark colours' }).waitFor();
   await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch');
   await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
-  expect(await page.evaluate('document.documentElement.lang')).toBe('de');
+  await page.locator('html[lang=de]').waitFor();
   await page.reload();
   await page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
   expect(refused).toEqual([]);
@@ -144,6 +144,20 @@ describe('a file that is gone', () => {
     const { context, page, documents } = await open(true);
     await page.getByRole('heading', { name: 'Sign in as an operator' }).waitFor();
     expect(documents()).toBe(2);
+    await context.close();
+  });
+
+  it('by a connection that has changed: it is asked for once more', async () => {
+    const context = await browser.newContext({ locale: 'en-GB' });
+    const page = await context.newPage();
+    let asked = 0;
+    await page.route('**/api/auth/me', (route) => route.fulfill({ status: 401, body: '{}' }));
+    await page.route(CHUNK, (route) =>
+      ++asked > 1 ? route.continue() : route.abort('connectionreset'),
+    );
+    await page.goto(`${url}/operate`);
+    await page.getByRole('heading', { name: 'Sign in as an operator' }).waitFor();
+    expect(asked).toBe(2);
     await context.close();
   });
 

@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 import { type ConsoleBody, getFrom } from '../api/console-client';
 import { Rows } from '../shared/keyed-table';
 import { Empty, Loaded, Skeletons } from '../shared/loaded';
+import { loadPart } from '../shell/upgrades';
 import { formatUtc } from '../format/time';
 import { type HourSeries } from '../desk/hours-chart';
 import { PageTitle } from '../desk/page-title';
@@ -14,7 +15,7 @@ type Usage = ConsoleBody<'OwnUsage'>;
 type RequestHour = Usage['requests'][number];
 type CallHour = Usage['calls'][number];
 
-const Chart = lazy(() => import('../desk/hours-chart'));
+const Chart = lazy(() => loadPart(() => import('../desk/hours-chart')));
 
 const REQUEST_SERIES: readonly HourSeries<RequestHour>[] = [
   { label: words.answered, color: 'good', of: ({ answered }) => answered },

@@ -1,12 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
+import { loadPart } from '../shell/upgrades';
 import { type BrowserWallet, rememberedWallet } from '../wallets/browser-wallets';
 import { LoadingCard } from './loading-card';
 import { sessionStore, useSession } from './session/session-store';
 import { WalletChoice } from './wallet/wallet-choice';
 
 /** What connects wallets is loaded for those who have chosen one, now or before. */
-const loadPlayerPage = () => import('./player-page');
+const loadPlayerPage = () => loadPart(() => import('./player-page'));
 const PlayerPage = lazy(async () => ({ default: (await loadPlayerPage()).PlayerPage }));
 
 const isKnown = (): boolean => sessionStore.get() !== undefined || rememberedWallet() !== undefined;

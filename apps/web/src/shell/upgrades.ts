@@ -21,6 +21,16 @@ export function watchUpgrades(): void {
   addEventListener('vite:preloadError', () => void reloadIfUpgraded());
 }
 
+/** Loads a part of the page, once more where that has failed: a connection that changes breaks off what it was loading. */
+export async function loadPart<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch {
+    await reloadIfUpgraded();
+    return load();
+  }
+}
+
 /** A page that is loaded when it is opened. */
 export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
@@ -28,9 +38,8 @@ export function lazyPage<Module extends Record<string, unknown>, Name extends ke
 ) {
   return lazyRouteComponent(async () => {
     try {
-      return await load();
+      return await loadPart(load);
     } catch (cause) {
-      await reloadIfUpgraded();
       // By another error than the browser's, for which the router would load the page anew, also where there is no connection.
       throw new Error('A file of this page could not be loaded.', { cause });
     }

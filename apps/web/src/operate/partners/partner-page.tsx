@@ -7,6 +7,7 @@ import { PageLink } from '../../shared/page-link';
 import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
 import { Loaded, Skeletons } from '../../shared/loaded';
 import { When } from '../../shared/when';
+import { loadPart } from '../../shell/upgrades';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
@@ -21,7 +22,7 @@ import { Ping } from './ping';
 import { StandingBadge } from '../badges';
 import { Terms } from './terms';
 
-const CallsOverTime = lazy(() => import('./calls-over-time'));
+const CallsOverTime = lazy(() => loadPart(() => import('./calls-over-time')));
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;
 

@@ -8,6 +8,7 @@ import { Amount } from '../../shared/amount';
 import { Rows } from '../../shared/keyed-table';
 import { Empty, Loaded, Problem, Skeletons } from '../../shared/loaded';
 import { UtcDay, When } from '../../shared/when';
+import { loadPart } from '../../shell/upgrades';
 import { Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
@@ -16,7 +17,7 @@ import { AuditPart } from './audit-part';
 import { WalletRedemptions } from './wallet-redemptions';
 import { ADDRESS } from './wallets-page';
 
-const BalanceChart = lazy(() => import('./balance-chart'));
+const BalanceChart = lazy(() => loadPart(() => import('./balance-chart')));
 
 type History = ConsoleBody<'WalletHistory'>;
 

@@ -51,7 +51,7 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
       {data?.items.map((one) => (
         <RedemptionCard key={one.id} redemption={one} wallet={wallet} />
       ))}
-      {data !== undefined && data.next !== null && <MoreButton loadMore={redemptions.loadMore} />}
+      {data?.next != null && <MoreButton loadMore={redemptions.loadMore} />}
     </Stack>
   );
 }

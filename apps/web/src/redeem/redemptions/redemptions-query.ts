@@ -9,8 +9,8 @@ import { hasEnded } from './redemption-phase';
 export interface Redemptions {
   /** Newest first. */
   readonly items: readonly Redemption[];
-  /** `before` of the next page; null where there is none. */
-  readonly next: string | null;
+  /** `before` of the next page; null where there is none, undefined where no page has come so far. */
+  readonly next: string | null | undefined;
 }
 
 interface Page {
@@ -21,7 +21,7 @@ interface Page {
 const PAGE = 20;
 const POLL_MS = 3_000;
 const REST_MS = 30_000;
-const NOTHING: Redemptions = { items: [], next: null };
+const NOTHING: Redemptions = { items: [], next: undefined };
 
 const keyOf = (wallet: string) => ['redemptions', wallet] as const;
 
@@ -105,7 +105,7 @@ function refreshPoints(
 
 /** @param page where all of the newest page is known; older pages that were loaded stay */
 function merged(known: Redemptions, changed: readonly Redemption[], page?: Page): Redemptions {
-  const hadPages = known.items.length > 0;
+  const hadPages = known.items.length > 0 && known.next !== undefined;
   return {
     items: byId(known.items, changed),
     next: page === undefined || hadPages ? known.next : page.next,

@@ -1,4 +1,6 @@
-import { visit } from 'jsonc-parser';
+import { type JSONVisitor, visit } from 'jsonc-parser';
+
+type ParseFault = Parameters<NonNullable<JSONVisitor['onError']>>;
 
 const AS_JSON = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
@@ -8,13 +10,7 @@ const AS_JSON = { disallowComments: true, allowTrailingComma: false, allowEmptyC
  */
 export function jsonFault(text: string): string | undefined {
   let place: string | undefined;
-  const onError = (
-    _code: unknown,
-    offset: number,
-    _length: number,
-    line: number,
-    column: number,
-  ): void => {
+  const onError = (...[, offset, , line, column]: ParseFault): void => {
     const at = `line ${line + 1}, column ${column + 1}`;
     place ??= offset >= text.length ? `${at}, where it ends` : at;
   };

@@ -84,7 +84,7 @@ export async function removeInstallation({ clone, project }: Installation): Prom
     await clone.tryLowmark(words);
   }
   const images = ['test', 'before'].map((tag) => `${project}:${tag}`);
-  for (const image of [...images, `${project}-postgres:test`]) {
+  for (const image of [...images, `${project}-postgres:test`, `${project}-newer:test`]) {
     await clone.docker('image', 'rm', image).catch(() => '');
   }
   await rm(dirname(clone.folder), { recursive: true, force: true });

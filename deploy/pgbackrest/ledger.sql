@@ -9,8 +9,8 @@ DECLARE
 BEGIN
   FOR rule IN
     SELECT conrelid::regclass AS relation, conname, replace(pg_get_constraintdef(oid), ' NOT VALID', '') AS definition FROM pg_constraint
-    WHERE contype IN ('c', 'f') AND connamespace::regnamespace::text IN ('staking', 'partners', 'redemption') AND conparentid = 0
-      AND conislocal ORDER BY conrelid, conname
+    WHERE contype IN ('c', 'f') AND conrelid <> 0 AND connamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+      AND conparentid = 0 AND conislocal ORDER BY conrelid, conname
   LOOP
     EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I, ADD CONSTRAINT %2$I %s', rule.relation, rule.conname, rule.definition);
   END LOOP;

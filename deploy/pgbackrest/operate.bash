@@ -16,6 +16,7 @@ backups() {
 # To a moment: the files of PostgreSQL come from pgBackRest, and it reads its log up to there.
 restore_to() {
   require_backups
+  require_own_project
   require_own_database
   run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
   once secrets || die "the secrets are not in order; nothing was changed."

@@ -41,10 +41,7 @@ finish() {
     [ $((SECONDS - since)) -lt "${FINISH_SECONDS:-60}" ] || die "PostgreSQL does not start: its log says why. Another --to may be given."
   done
   [ -f "$PGDATA/backup_label.old" ] || die "this server was not restored."
-  # Before a program asks: what is cached of the index may be of after that moment.
-  ask -c "DO \$\$ BEGIN
-    IF to_regclass('staking.index_state') IS NOT NULL THEN UPDATE staking.index_state SET generation = gen_random_uuid(); END IF;
-  END \$\$"
+  ask -f "$here/new-generation.sql"
   reached=$(ask -c "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
   # Without a transaction after the backup: when that began.
   [ -n "$reached" ] || reached=$(utc "$(date -d "$(sed -n 's/^START TIME: //p' "$PGDATA/backup_label.old")" +%s)")

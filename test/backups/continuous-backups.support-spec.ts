@@ -64,10 +64,11 @@ export function describeContinuousBackups(
 
     beforeAll(async () => {
       server = await start();
-      await migrate(server.url);
+      await migrate(server.url, { stakeSets: ['golf'] });
       await server.ask('CREATE TABLE public.mark (name text PRIMARY KEY)');
       const database = await createDatabase({ url: server.url, applicationName: 'test' });
-      await new IndexStore(database).create(anInitialIndex());
+      for (const set of ['default', 'golf'])
+        await new IndexStore(database.inSet(set)).create(anInitialIndex());
       const store = new RedemptionStore(database);
       for (const open of [aNewRedemption(), aNewRedemption()])
         await store.create(open, aKey(), someLimits());
@@ -134,8 +135,13 @@ export function describeContinuousBackups(
 
     it('go back to a moment, and forward again to what that undid', async () => {
       const known = await fullBackups();
-      const generation = 'SELECT generation FROM staking.index_state';
-      const before = await server.ask(generation);
+      const generations = async (): Promise<string[]> =>
+        Promise.all(
+          ['staking', 'stakes_golf'].map((schema) =>
+            server.ask(`SELECT generation FROM ${schema}.index_state`),
+          ),
+        );
+      const before = await generations();
       await mark('kept');
       const time = await moment();
       await mark('undone');
@@ -145,7 +151,9 @@ export function describeContinuousBackups(
       await restore('--to', time);
       expect(await marks()).toBe('drilled,kept');
       // What is cached of the index may be of after that moment.
-      expect(await server.ask(generation)).not.toBe(before);
+      const [own, golf] = await generations();
+      expect(own).not.toBe(before[0]);
+      expect(golf).not.toBe(before[1]);
       const full = await nextFull(known);
       await server.stop();
       await restore('--to', later, '--timeline', '1', '--set', known[0] ?? '');

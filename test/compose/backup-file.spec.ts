@@ -78,6 +78,8 @@ describe('docker-compose.backup.yml', () => {
     );
     expect(option('pg1-path')).toBe(data?.[0]);
     expect(mounts(service('backups'))[data?.[0] ?? '']?.from).toBe('postgres');
+    // The image of another version may have another default.
+    expect(service('backups').environment?.['PGDATA']).toBe(data?.[0]);
     expect(service('backups').environment?.['PGHOST']).toBe(option('pg1-socket-path'));
     expect(textOf('deploy/pgbackrest/common.sh')).toContain(`:=${String(data?.[0])}}`);
   });

@@ -1,9 +1,14 @@
-/** docker-compose.backup.yml on a real engine, as docs/operating/backup.md has it: schedule, retention, drill, and back to a moment. */
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+/**
+ * docker-compose.backup.yml on a real engine, as docs/operating/backup.md has it: schedule, retention, drill, back to a moment, and on with
+ * a newer PostgreSQL. That is the same one with the default folder of those from 18 on, or the image NEWER_POSTGRES.
+ */
+import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { dump, load } from 'js-yaml';
 import { StakingClient } from '#libs/partner-sdk';
+import { shellBlocks } from '../operating/machine/shell-blocks.js';
 import type { Clone } from './installation/clone.js';
 import {
   configure,
@@ -17,6 +22,7 @@ import type { Credential } from './installation/load.js';
 
 /** As which PostgreSQL and pgBackRest run. */
 const POSTGRES_USER = 999;
+const PAGE = 'docs/operating/backup.md';
 /** Encrypted; one full backup is kept, so that the next one lets it expire. */
 const REPOSITORY = `[global]
 repo1-cipher-type=aes-256-cbc
@@ -24,6 +30,11 @@ repo1-cipher-pass=of-a-test-alone
 repo1-retention-full-type=count
 repo1-retention-full=1
 `;
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, object>>;
+  readonly networks?: object;
+}
 
 describe('continuous backups', () => {
   let installation: Installation;
@@ -40,12 +51,35 @@ describe('continuous backups', () => {
     return list.map(({ name }) => name).sort();
   };
 
+  /** Types statements as the owner, in the database `postgres`. */
+  async function sql(...statements: readonly string[]): Promise<string> {
+    const commands = statements.flatMap((statement) => ['-c', statement]);
+    const psql = ['psql', '-U', 'lowmark', '-d', 'postgres', '-XAt', ...commands];
+    return clone.docker('compose', 'exec', '-T', 'postgres', ...psql);
+  }
+
   /** The time of the database, when it has passed. */
   async function moment(): Promise<string> {
     const query = `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-    const psql = ['psql', '-U', 'lowmark', '-XAtc', query, '-c', 'SELECT pg_sleep(0.1)'];
-    const words = ['compose', 'exec', '-T', 'postgres', ...psql];
-    return (await clone.docker(...words)).split('\n')[0] ?? '';
+    return (await sql(query, 'SELECT pg_sleep(0.1)')).split('\n')[0] ?? '';
+  }
+
+  /** The image that the page calls `postgres:18`. */
+  async function newerPostgres(): Promise<string> {
+    const given = process.env['NEWER_POSTGRES'];
+    if (given !== undefined) return given;
+    const name = `${installation.project}-newer:test`;
+    const [from = ''] = /^FROM \S+$/m.exec(clone.read('deploy/pgbackrest/Dockerfile')) ?? [];
+    const lines = `${from}\nENV PGDATA=/var/lib/postgresql/18/docker\n`;
+    await clone.dockerWith(lines, 'build', '--quiet', '--tag', name, '-');
+    return name;
+  }
+
+  /** Puts what a block of the page has beside what the operator's own file had. */
+  function override(own: ComposeFile, block: string): void {
+    const added = load(block) as ComposeFile;
+    const services = { ...own.services, ...added.services };
+    clone.write('docker-compose.override.yml', dump({ ...own, ...added, services }));
   }
 
   async function fullBackups(): Promise<string[]> {
@@ -156,5 +190,66 @@ describe('continuous backups', () => {
     await nextFull(known);
     notes.write('a full backup followed');
     await clone.lowmark('doctor');
+  });
+
+  it('are no part of a dump that is restored, and of the way back from it', async () => {
+    const inDump = await partners();
+    await clone.lowmark('backup backups/a.dump');
+    await make('Late');
+    const all = await partners();
+    const { code, err } = await clone.tryLowmark('restore backups/a.dump');
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(await partners()).toEqual(inDump);
+    const [before = ''] = /lowmark_before_\w+/.exec(err) ?? [];
+    await sql(
+      'ALTER DATABASE lowmark RENAME TO lowmark_restored',
+      `ALTER DATABASE ${before} RENAME TO lowmark`,
+    );
+    await clone.lowmark('up --no-build');
+    expect(await partners()).toEqual(all);
+    await answers();
+    await sql('DROP DATABASE lowmark_restored');
+    notes.write('a dump was restored, and the database of before is back');
+  });
+
+  it('begin again with a newer PostgreSQL', async () => {
+    const image = await newerPostgres();
+    const all = await partners();
+    const page = readFileSync(PAGE, 'utf8').split('## A newer PostgreSQL')[1] ?? '';
+    const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, block = '']) =>
+      block.replaceAll('postgres:18', image),
+    );
+    const [first = '', second = ''] = blocks;
+    const check = shellBlocks(PAGE).find(({ code }) => code.includes('vacuumdb'))?.code ?? '';
+    const own = load(clone.read('docker-compose.override.yml')) as ComposeFile;
+    const env = clone.read('.env');
+    await clone.lowmark('stop console redemption api indexer');
+    await clone.lowmark('backup backups/newer.dump');
+    await clone.lowmark('stop backups');
+    clone.write('.env', env.replace(/^COMPOSE_FILE=.*\n/m, ''));
+    override(own, first);
+    await clone.lowmark('restore backups/newer.dump');
+    await clone.block(check);
+    const id = await clone.lowmark('ps --quiet postgres');
+    const volumes = await clone.docker('inspect', '--format', '{{json .Mounts}}', id.trim());
+    expect(volumes).toContain(`${installation.project}_postgres18`);
+    await answers();
+    notes.write(`on ${image}: ${await sql('SELECT version()')}`);
+
+    const repository = join(dirname(clone.folder), 'backups/repository.conf');
+    writeFileSync(repository, `${REPOSITORY}repo1-path=/var/lib/pgbackrest/18\n`);
+    const dockerfile = 'deploy/pgbackrest/Dockerfile';
+    clone.write(dockerfile, clone.read(dockerfile).replace(/^FROM \S+$/m, `FROM ${image}`));
+    override(own, second);
+    clone.write('.env', env);
+    await clone.lowmark('up');
+    await nextFull([]);
+    expect(await partners()).toEqual(all);
+    await clone.lowmark('drill');
+    notes.write('the drill found no damage');
+    await clone.lowmark('restore --to latest');
+    await clone.lowmark('up --no-build');
+    expect(await partners()).toEqual(all);
+    await answers();
   });
 });

@@ -24,7 +24,7 @@ echo "$*" >> calls
 [ -z "$FAILS" ] || [[ $* != $FAILS ]] || exit 1
 case "$*" in
   "compose config") printf 'name: clone\\nservices:\\n  secrets:\\n    image: %s\\n    pull_policy: %s\\n' "$IMAGE" "$PULL" ;;
-  "compose config --services") ;;
+  "compose config --services") echo "$SERVICES" ;;
   *" show /run/lowmark database_url") echo "$DATABASE_URL" ;;
   *" ps --quiet api") echo api-1 ;;
   *" ps --quiet indexer") echo indexer-1 ;;
@@ -66,6 +66,7 @@ describe('./lowmark', () => {
       IMAGE: 'lowmark:local',
       PULL: 'never',
       API_IMAGE: 'sha256:before',
+      SERVICES: 'backups',
       FAILS: '',
       ...given,
     };
@@ -100,6 +101,24 @@ describe('./lowmark', () => {
       ];
       expect(order).not.toContain(-1);
       expect(order).toEqual([...order].sort((one, other) => one - other));
+    });
+
+    it('lets no reader go on with what it cached of the time that is undone', () => {
+      const { calls } = lowmark(['restore', 'a.dump']);
+      const end = calls.slice(calls.findIndex((call) => call.includes('migrate migrate')) + 1);
+      expect(end.filter((call) => call.includes('exec -T postgres psql'))).toHaveLength(2);
+    });
+
+    it('stops nothing where a docker-compose.override.yml is left out', () => {
+      writeFileSync(join(folder, 'docker-compose.override.yml'), '');
+      for (const words of [['a.dump'], ['--to', 'latest']]) {
+        const { code, said, calls } = lowmark(['restore', ...words], {
+          COMPOSE_FILE: 'docker-compose.yml:docker-compose.backup.yml',
+        });
+        expect(code).toBe(1);
+        expect(said).toContain('COMPOSE_FILE leaves out docker-compose.override.yml');
+        expect(calls.filter((call) => / (?:stop|exec) /.test(call))).toEqual([]);
+      }
     });
 
     it('stops nothing where the secrets are not in order', () => {

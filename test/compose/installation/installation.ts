@@ -83,8 +83,14 @@ export async function removeInstallation({ clone, project }: Installation): Prom
   for (const words of ['down --volumes --remove-orphans', 'local down --volumes']) {
     await clone.tryLowmark(words);
   }
+  // Compose leaves a volume that the settings of the end do not use.
+  const ofProject = `label=com.docker.compose.project=${project}`;
+  const volumes = await clone.docker('volume', 'ls', '--quiet', '--filter', ofProject);
+  for (const name of volumes.split('\n').filter((line) => line !== '')) {
+    await clone.docker('volume', 'rm', name).catch(() => '');
+  }
   const images = ['test', 'before'].map((tag) => `${project}:${tag}`);
-  for (const image of [...images, `${project}-postgres:test`]) {
+  for (const image of [...images, `${project}-postgres:test`, `${project}-newer:test`]) {
     await clone.docker('image', 'rm', image).catch(() => '');
   }
   await rm(dirname(clone.folder), { recursive: true, force: true });

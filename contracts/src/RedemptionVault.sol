@@ -18,7 +18,7 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 /// - `status` of a redemption goes from NONE to CLAIMED or to CANCELLED once, and never anywhere else.
 /// - Tokens leave by `claim`, together with one `Claimed` event, or by the administrator's `withdraw`.
 /// - After the first block with a timestamp above a voucher's deadline, that voucher can never be paid. A redemption whose
-///   status is NONE at the end of such a block stays unpaid for ever, whoever holds which role.
+///   status is NONE at the end of such a block stays unpaid for ever; no role can change that.
 /// - No more than `windowCap` is paid in one window, hence at most twice that within any `windowSeconds`.
 ///
 /// Pausing, a lowered cap, a revoked signer or an empty vault only refuse claims for a while: none of them touches `status`,
@@ -103,7 +103,7 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
         _grantRole(PAUSER_ROLE, roles.pauser);
     }
 
-    /// @notice Pays a voucher to its recipient, whoever sends it.
+    /// @notice Pays a voucher to its recipient. Any account may send it.
     /// @param redemptionId the 16 bytes of the redemption's UUID, then 16 zero bytes
     /// @param recipient who is paid
     /// @param amount in the token's smallest unit

@@ -6,7 +6,7 @@ const AS_JSON = { disallowComments: true, allowTrailingComma: false, allowEmptyC
 
 /**
  * Where a text that is not JSON stops being so. The engine's own parser tells the place of some faults only, and repeats what was sent.
- * @returns such as `line 2, column 5`; undefined where no place can be told
+ * @returns such as `line 2, column 5`; undefined where the text is JSON
  */
 export function jsonFault(text: string): string | undefined {
   let place: string | undefined;
@@ -17,8 +17,9 @@ export function jsonFault(text: string): string | undefined {
   try {
     visit(text, { onError }, AS_JSON);
   } catch (error) {
-    // Brackets in brackets beyond what the stack holds.
+    // Beyond what the stack holds.
     if (!(error instanceof RangeError)) throw error;
+    place ??= 'in brackets that are nested too deep';
   }
   return place;
 }

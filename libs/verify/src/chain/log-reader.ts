@@ -30,8 +30,6 @@ class RangeSize {
   }
 }
 
-type LogSource = Pick<NodeClient, 'logs' | 'silence'>;
-
 interface LogPart {
   readonly logs: readonly RawLog[];
   /** The last block of the part. */
@@ -42,7 +40,7 @@ export class LogReader {
   private readonly size = new RangeSize();
 
   constructor(
-    private readonly node: LogSource,
+    private readonly node: NodeClient,
     private readonly wait: (attempt: number) => Promise<void> = patience,
   ) {}
 

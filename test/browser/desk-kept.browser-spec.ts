@@ -1,12 +1,11 @@
 /** What the pages of partners and operators keep: the focus of the keyboard, and what was typed. */
 import { describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
-import { eventually } from '#libs/testing';
+import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
 import { seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit, WALLET_NAME } from './desk-visit.js';
-import { PATIENCE_MS } from './patience.js';
 
 const AGAIN = 'Sign in again';
 const SIGN = `Sign in with ${WALLET_NAME}`;
@@ -22,7 +21,7 @@ const focused = () =>
 
 /** Waits until it has the focus. */
 async function hasFocus(what: string): Promise<void> {
-  await eventually(async () => (await focused()) === what, PATIENCE_MS);
+  await eventually(async () => (await focused()) === what, PAGE_PATIENCE_MS);
 }
 
 /** By the keyboard alone. */

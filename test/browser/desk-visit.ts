@@ -1,13 +1,12 @@
 /** A browser of its own for one person of the operators' or the partners' pages. */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { graveFaults } from '#libs/testing';
+import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
 import {
   type Account,
   type ConsoleBench,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
-import { PATIENCE_MS } from './patience.js';
 
 export const WALLET_NAME = 'Test <b>wallet</b>';
 
@@ -43,7 +42,7 @@ export class DeskVisit {
       // So that the limits of one person are not those of another.
       extraHTTPHeaders: { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` },
     });
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(PAGE_PATIENCE_MS);
     const faults: string[] = [];
     context.on('console', (message) => {
       if (/Content Security Policy/i.test(message.text())) faults.push(message.text());

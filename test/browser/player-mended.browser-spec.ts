@@ -1,9 +1,8 @@
 /** What the players' page says and does where something is in the way: in the wallet, on the line, in the service, on the keyboard. */
 import { describe, expect, it } from '@jest/globals';
-import { eventually, graveFaults } from '#libs/testing';
+import { eventually, graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
 import { type PlayerPage } from './player-page.js';
-import { PATIENCE_MS } from './patience.js';
 import { usePlayers } from './players.js';
 
 /** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */
@@ -29,7 +28,7 @@ const focused = (player: PlayerPage) =>
 
 /** Waits until it has the focus. */
 async function hasFocus(player: PlayerPage, name: string): Promise<void> {
-  await eventually(async () => (await focused(player)) === name, PATIENCE_MS);
+  await eventually(async () => (await focused(player)) === name, PAGE_PATIENCE_MS);
 }
 
 describe('in the wallet', () => {

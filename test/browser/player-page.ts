@@ -1,7 +1,6 @@
 /** The players' page as a player uses it: by what is written on it. */
 import { type BrowserContext, type Locator, type Page } from 'playwright-core';
-import { eventually } from '#libs/testing';
-import { PATIENCE_MS } from './patience.js';
+import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
 import { PARTNER, type PlayerStage } from './player-stage.js';
 
 export class PlayerPage {
@@ -17,7 +16,7 @@ export class PlayerPage {
     account: string,
   ): Promise<PlayerPage> {
     const page = await context.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(PAGE_PATIENCE_MS);
     await page.addInitScript(`localStorage.setItem('lowmark-test-account', '${account}')`);
     await page.goto('/redeem');
     return new PlayerPage(page, stage, account);
@@ -48,7 +47,7 @@ export class PlayerPage {
       const { partners } = (await answer.json()) as { partners: { name: string }[] };
       return names.every((wanted) => partners.some(({ name }) => name === wanted));
     };
-    await eventually(areListed, { withinMs: PATIENCE_MS, everyMs: 250 });
+    await eventually(areListed, { withinMs: PAGE_PATIENCE_MS, everyMs: 250 });
     await this.page.reload();
   }
 

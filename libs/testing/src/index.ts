@@ -23,7 +23,7 @@ export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
 export { ReplicatedPostgres, type ReplicatedServer } from './database/replicated-postgres.js';
 export { graveFaults } from './browser/grave-faults.js';
-export { startBrowser } from './browser/start-browser.js';
+export { PAGE_PATIENCE_MS, startBrowser } from './browser/start-browser.js';
 export { seedRedemptions } from './database/seed-redemptions.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { PgBouncer } from './database/start-pgbouncer.js';

@@ -1,5 +1,8 @@
 import { type Browser, chromium } from 'playwright-core';
 
+/** So long it is waited for what a page is to show: on a busy machine that takes its time, and no result depends on it. */
+export const PAGE_PATIENCE_MS = 45_000;
+
 /** A real Chromium without a window, the one that the tests found (CHROMIUM). The caller closes it. @throws Error where there is none */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM'];

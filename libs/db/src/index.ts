@@ -70,17 +70,17 @@ export { type Price, type PriceHold, type StandingPrice } from './prices/price.j
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
 export {
-  type AskedWallet,
-  type AskedWindow,
-  isDaysText,
+  type AskedDays,
   type AskedHistory,
+  type AskedWallet,
   type HistoryRead,
   type IndexRead,
+  isDaysText,
   type SnapshotRead,
   type SnapshotState,
   SnapshotStore,
-  type WalletDay,
   walletDaysFrom,
+  type WindowRead,
 } from './snapshots/snapshot-store.js';
 export {
   type BalanceMoment,

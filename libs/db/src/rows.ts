@@ -23,6 +23,11 @@ export function hexOf(value: Address | BlockHash | NodeHash): string {
   return value.slice(2);
 }
 
+/** An array as PostgreSQL writes it: several times faster to build and to parse than the driver's quoted elements. */
+export function byteaArray(wallets: readonly Address[]): string {
+  return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
+}
+
 /** The block of three columns; undefined where they are null, all of them then. */
 export function blockOf(number: string, hash: string, seconds: string): BlockRef;
 export function blockOf(

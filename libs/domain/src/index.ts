@@ -17,6 +17,7 @@ export {
 export {
   type BalanceChange,
   type BalanceDay,
+  type DayBalance,
   type BlockDeltas,
   type StakeDelta,
   type WalletState,

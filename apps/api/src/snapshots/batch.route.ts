@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type AccountId, accountIdText, type Address, canonicalJson, dayText } from '#libs/domain';
+import {
+  type AccountId,
+  accountIdText,
+  type Address,
+  canonicalJson,
+  type DayBalance,
+  dayText,
+} from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
@@ -10,16 +17,16 @@ import { sendSigned } from '../http/signed-wire.js';
 import { type BatchEntry, BatchRequest, MAX_BATCH_BYTES, parseBatch } from './batch.dto.js';
 import {
   bodyAt,
+  bodyParts,
   freshPriceOf,
   indexHeaders,
   isoTime,
   noStake,
-  renderedOf,
   type Rendering,
   requireCovered,
+  snapshotOf,
   unavailable,
 } from './snapshot-answer.js';
-import { type WalletPart } from './snapshot-reader.js';
 import { BatchContract } from './snapshots.contract.js';
 import { askedWindow } from './snapshots.dto.js';
 import { StakeSets } from './stake-sets.js';
@@ -35,7 +42,8 @@ interface BatchExchange {
 
 /** What all results of a batch have in common. */
 interface BatchRendering extends Omit<Rendering, 'wallet' | 'contract'> {
-  readonly parts: ReadonlyMap<Address, WalletPart>;
+  /** Of each wallet that ever staked. */
+  readonly days: ReadonlyMap<Address, readonly DayBalance[]>;
   readonly contract: AccountId | undefined;
   readonly requestedAt: string;
 }
@@ -87,23 +95,20 @@ export class BatchRoute {
     const window = askedWindow(batch, requestedAtMs);
     await this.admissions.recount(request, caller, batch.size);
     const { reader, holds } = await this.stakeSets.choose(contract, caller.stakeSet);
-    const { firstDay, endDay } = window;
-    const asked = entries.flatMap(({ wallet }) =>
-      wallet === undefined ? [] : [{ wallet, firstDay, endDay }],
-    );
-    const found = await reader.readAll(asked);
+    const wallets = entries.flatMap(({ wallet }) => wallet ?? []);
+    const found = await reader.readWindow(wallets, window);
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
-    const { state, parts } = found;
+    const { state, days } = found;
     requireCovered(state, window, requestedAtMs, this.settings);
     const usd = freshPriceOf(state, requestedAtMs, this.settings);
     const requestedAt = isoTime(requestedAtMs);
-    const rendering = { parts, window, state, usd, contract, requestedAt };
+    const rendering = { days, window, state, usd, contract, requestedAt };
     // Canonical as written: the keys stand in the order in which RFC 8785 sorts them.
     const head =
       (contract === undefined
         ? '{'
         : `{"chainId":${contract.chainId},"contract":"${accountIdText(contract)}",`) +
-      `"endDay":"${dayText(endDay - 1)}","lastDays":${batch.lastDays}` +
+      `"endDay":"${dayText(window.endDay - 1)}","lastDays":${batch.lastDays}` +
       `,"requestedAt":"${requestedAt}","results":[`;
     const results = await resultsOf(entries, rendering);
     const answer = Buffer.concat([Buffer.from(head), ...results, Buffer.from(']}')]);
@@ -131,12 +136,14 @@ function resultOf({ index, wallet }: BatchEntry, rendering: BatchRendering): str
     const message = `walletAddresses[${index}] must be 0x and 40 hex digits.`;
     return `{"body":${errorBody(new HttpProblem(400, message))},"index":${index},"status":400}`;
   }
-  const part = rendering.parts.get(wallet);
+  const days = rendering.days.get(wallet);
   const { window, state, usd, contract, requestedAt } = rendering;
   const account = contract && accountIdText(contract);
-  const found = part && renderedOf(part, { wallet, window, state, usd, contract: account });
-  const body = found ? bodyAt(found.body, requestedAt) : errorBody(noStake(wallet, contract));
-  const status = found === undefined ? 404 : 200;
+  const snapshot = days && snapshotOf(days, { wallet, window, state, usd, contract: account });
+  const body = snapshot
+    ? bodyAt(bodyParts(snapshot), requestedAt)
+    : errorBody(noStake(wallet, contract));
+  const status = snapshot === undefined ? 404 : 200;
   return `{"body":${body},"index":${index},"status":${status},"walletAddress":"${wallet}"}`;
 }
 

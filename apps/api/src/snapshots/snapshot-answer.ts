@@ -12,6 +12,7 @@ import {
   type CoverageGap,
   dailyMinima,
   type DailyMinimum,
+  type DayBalance,
   dayText,
   type DayWindow,
   type Decimal,
@@ -121,7 +122,8 @@ export function renderedOf(
 ): RenderedSnapshot | undefined {
   if (daysText === undefined) return undefined;
   if (rendered !== undefined && isSame(rendered, rendering)) return rendered;
-  return { ...rendering, body: bodyParts(snapshotOf(daysText, rendering)) };
+  const days = daysIn(walletDaysFrom(daysText), rendering.window);
+  return { ...rendering, body: bodyParts(snapshotOf(days, rendering)) };
 }
 
 function isSame(rendered: RenderedSnapshot, { window, state, usd, contract }: Rendering): boolean {
@@ -138,12 +140,13 @@ function isSame(rendered: RenderedSnapshot, { window, state, usd, contract }: Re
   );
 }
 
-function snapshotOf(
-  daysText: string,
+/** @param days of the window, and the newest one before it */
+export function snapshotOf(
+  days: readonly DayBalance[],
   { wallet, window, state, usd, contract }: Rendering,
 ): Snapshot {
   const { tokenSymbol, tokenContract, stakeContract, tokenDecimals, chainId } = state;
-  const minima = dailyMinima(daysIn(walletDaysFrom(daysText), window), window);
+  const minima = dailyMinima(days, window);
   const average = averageStaked(
     minima.map(({ minimum }) => minimum),
     window.endDay - window.firstDay,
@@ -183,10 +186,7 @@ function rateOf(usd: string): Rate {
 }
 
 /** Those of the window and the newest one before it; the rows are newest first. */
-function daysIn<T extends { readonly day: number }>(
-  days: readonly T[],
-  { firstDay }: DayWindow,
-): readonly T[] {
+function daysIn(days: readonly DayBalance[], { firstDay }: DayWindow): readonly DayBalance[] {
   const before = days.findIndex(({ day }) => day < firstDay);
   return before < 0 ? days : days.slice(0, before + 1);
 }

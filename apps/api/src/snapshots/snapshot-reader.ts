@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { type RedisTexts } from '#libs/cache';
 import {
+  type AskedDays,
   type AskedHistory,
   type AskedWallet,
-  type AskedWindow,
   type HistoryRead,
   isDaysText,
-  type SnapshotRead,
   type SnapshotState,
   type SnapshotStore,
+  type WindowRead,
 } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
 import { type StandbyReads } from '../standbys/standby-reads.js';
@@ -19,31 +19,26 @@ const MAX_WALLETS = 10_000;
 const SHARED_TTL_SECONDS = 86_400;
 
 /** What an answer takes from its wallet's rows, and how long that holds. */
-export interface WalletPart extends WalletAnswer {
+interface WalletPart extends WalletAnswer {
   /** Days since 1970-01-01 UTC, exclusive. */
   readonly endDay: number;
   /** Of the index; see `versionOf`. */
   readonly version: string;
 }
 
-/** A wallet's part, and the state of the index to which it belongs. */
+/** What an answer takes from its wallet's rows, and the state of the index to which they belong. */
 export interface IndexedWallet {
   readonly state: SnapshotState;
-  readonly part: WalletPart;
+  readonly part: WalletAnswer;
 }
 
 /** The parts of several wallets, and the state of the index to which all of them belong. */
-export interface IndexedWallets {
+interface Found {
   readonly state: SnapshotState;
   readonly parts: ReadonlyMap<Address, WalletPart>;
-}
-
-interface Found extends IndexedWallets {
   /** Those of them that were not kept. */
   readonly missing: ReadonlySet<Address>;
 }
-
-type Source<A> = (missing: readonly A[]) => Promise<SnapshotRead | undefined>;
 
 /**
  * Wallets as of now: the state of the index is always read, by a statement that begins after the request, and with it what is not
@@ -106,28 +101,19 @@ export class SnapshotReader {
   }
 
   /**
-   * Many wallets as of one state of the index, by a statement of their own, for which no other request waits. What is kept in this
-   * process is used; nothing is added to it, there or in Redis: those who ask for all their wallets in turn would drive out the ones
-   * that are asked for again. Undefined where there is no index yet.
-   * @param asked each wallet once; the parts are good for these windows alone
+   * Many wallets as of one state of the index, by a statement of their own, for which no other request waits. Nothing is kept of them: those
+   * who ask for all their wallets in turn would drive out the ones that are asked for again. Undefined where there is no index yet.
+   * @param wallets each once
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async readAll(asked: readonly AskedWindow[]): Promise<IndexedWallets | undefined> {
-    for (;;) {
-      const found = await this.readNow(asked, (missing) => this.store.readWindows(missing));
-      if (found === undefined) return undefined;
-      // Where the index has changed since it was seen last, the next read brings what was kept of before.
-      if (found.parts.size < asked.length) continue;
-      this.counts.process.hit += asked.length - found.missing.size;
-      return found;
-    }
+  readWindow(wallets: readonly Address[], days: AskedDays): Promise<WindowRead | undefined> {
+    return this.store.readWindow(wallets, days);
   }
 
-  /** As `readAll`, for one. */
-  async readApart(asked: AskedWindow): Promise<IndexedWallet | undefined> {
-    const { state, parts } = (await this.readAll([asked])) ?? {};
-    const part = parts?.get(asked.wallet);
-    return state && part && { state, part };
+  /** As `read`, of a day of the past: nothing is kept either. */
+  async readApart(asked: AskedWallet): Promise<IndexedWallet | undefined> {
+    const { state, daysTexts } = (await this.store.read([asked])) ?? {};
+    return state && { state, part: { daysText: daysTexts?.[0] } };
   }
 
   /** Undefined where there is no index yet. @throws DatabaseUnavailableError, DatabaseRefusedError */
@@ -141,25 +127,9 @@ export class SnapshotReader {
   }
 
   private async readAndKeep(asked: readonly AskedWallet[]): Promise<Found | undefined> {
-    const found = await this.readNow(asked, (missing) => this.store.read(missing));
-    for (const wallet of found?.missing ?? []) {
-      const part = found?.parts.get(wallet);
-      if (part === undefined) continue;
-      this.kept.set(wallet, part);
-      if (part.daysText === undefined) continue;
-      this.shared?.set(keyOf(wallet, part.endDay, part.version), part.daysText, SHARED_TTL_SECONDS);
-    }
-    return found;
-  }
-
-  /** @param source of what is not kept */
-  private async readNow<A extends AskedWallet>(
-    asked: readonly A[],
-    source: Source<A>,
-  ): Promise<Found | undefined> {
     const { seen } = this.store;
     const parts = new Map<Address, WalletPart>();
-    const missing = new Map<Address, A>();
+    const missing = new Map<Address, AskedWallet>();
     for (const one of asked) {
       const { wallet, endDay } = one;
       if (parts.get(wallet)?.endDay === endDay) continue;
@@ -168,7 +138,7 @@ export class SnapshotReader {
       else missing.set(wallet, one);
     }
     this.counts.process.miss += missing.size;
-    const read = await source([...missing.values()]);
+    const read = await this.store.read([...missing.values()]);
     if (read === undefined) return undefined;
     const { state, daysTexts } = read;
     if (state !== seen) {
@@ -177,9 +147,18 @@ export class SnapshotReader {
     let place = 0;
     for (const { wallet, endDay } of missing.values()) {
       const daysText = daysTexts[place++];
-      parts.set(wallet, { endDay, version: partVersionOf(state, endDay, daysText), daysText });
+      const part = { endDay, version: partVersionOf(state, endDay, daysText), daysText };
+      parts.set(wallet, part);
+      this.keep(wallet, part);
     }
     return { state, parts, missing: new Set(missing.keys()) };
+  }
+
+  private keep(wallet: Address, part: WalletPart): void {
+    this.kept.set(wallet, part);
+    const { endDay, version, daysText } = part;
+    if (daysText === undefined) return;
+    this.shared?.set(keyOf(wallet, endDay, version), daysText, SHARED_TTL_SECONDS);
   }
 
   /** Kept in this process for the day, of whatever version. */

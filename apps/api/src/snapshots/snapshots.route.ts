@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type AskedWindow } from '#libs/db';
+import { type AskedWallet } from '#libs/db';
 import { accountIdText, parseAddress, windowOf } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
@@ -80,8 +80,7 @@ export class SnapshotsRoute {
     const requestedAtMs = this.clock.nowMs();
     const { walletAddress: wallet, contract } = query;
     const window = askedWindow(query, requestedAtMs);
-    const { firstDay, endDay } = window;
-    const asked = { wallet, firstDay, endDay };
+    const asked = { wallet, endDay: window.endDay };
     const found =
       contract === undefined && query.endDay === undefined
         ? await this.stakeSets.readerOf(caller.stakeSet).read(asked, request.prepared)
@@ -104,7 +103,7 @@ export class SnapshotsRoute {
   /** Undefined where the set is being indexed anew for another contract. @throws HttpProblem 404 (the contract is not indexed) */
   private async readChosen(
     { contract, endDay }: SnapshotQuery,
-    asked: AskedWindow,
+    asked: AskedWallet,
     { stakeSet: ownSet }: Caller,
   ): Promise<IndexedWallet | undefined> {
     const { reader, holds } = await this.stakeSets.choose(contract, ownSet);

@@ -1,14 +1,16 @@
 import {
+  type AskedDays,
   type AskedHistory,
   type AskedWallet,
-  type AskedWindow,
   type Database,
   type HistoryRead,
   type IndexRead,
   type SnapshotRead,
   type SnapshotState,
   SnapshotStore,
+  type WindowRead,
 } from '#libs/db';
+import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type ApiSettings } from '../api.env.js';
 import { NewestState } from './newest-state.js';
@@ -46,9 +48,9 @@ export class StandbyReads {
     return this.readBy((store) => store.read(asked));
   }
 
-  /** The same for windows alone. */
-  readWindows(asked: readonly AskedWindow[]): Promise<SnapshotRead | undefined> {
-    return this.readBy((store) => store.readWindows(asked));
+  /** The same for one window of many wallets. */
+  readWindow(wallets: readonly Address[], days: AskedDays): Promise<WindowRead | undefined> {
+    return this.readBy((store) => store.readWindow(wallets, days));
   }
 
   /** The same for a page of a wallet's history. */

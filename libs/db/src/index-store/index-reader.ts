@@ -4,7 +4,7 @@ import { type Address, type BlockRef, type WalletState } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type IndexState, indexStateOf, type IndexStateRow, STATE_COLUMNS } from './index-state.js';
-import { addressOf, blockOf } from '../rows.js';
+import { addressOf, blockOf, byteaArray } from '../rows.js';
 
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
@@ -122,11 +122,6 @@ export class IndexReader {
     );
     return rows.map(({ number, hash, seconds }) => blockOf(number, hash, seconds));
   }
-}
-
-/** An array as PostgreSQL writes it: several times faster to build and to parse than the driver's quoted elements. */
-export function byteaArray(wallets: readonly Address[]): string {
-  return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
 }
 
 export interface WalletBalance {

@@ -3,9 +3,9 @@ import { type BalanceChange, type BalanceDay, type BlockRef } from '#libs/domain
 import { run } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
-import { hashOf, hexOf } from '../rows.js';
+import { byteaArray, hashOf, hexOf } from '../rows.js';
 import { byWallet, copyChanges, copyDays } from './copy-rows.js';
-import { byteaArray, IndexReader } from './index-reader.js';
+import { IndexReader } from './index-reader.js';
 import {
   FencedError,
   fingerprintOf,

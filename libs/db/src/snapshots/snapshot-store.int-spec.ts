@@ -86,15 +86,18 @@ describe('SnapshotStore', () => {
     ['all, where none is before', 0, 11, [10, 9, 6, 5, 3]],
     ['nothing of later', 11, 12, [10]],
   ])('reads of a window %s', async (_, firstDay, endDay, expected) => {
-    const asked = [2, 1, 3].map((wallet) => ({ wallet: aWallet(wallet), firstDay, endDay }));
-    const read = await snapshots.readWindows(asked);
-    const [never, found, neither] = read?.daysTexts ?? [];
-    expect([never, neither]).toEqual([undefined, undefined]);
-    expect(isDaysText(found ?? '') || found === '[]').toBe(true);
+    const wallets = [2, 1, 3].map(aWallet);
+    const read = await snapshots.readWindow(wallets, { firstDay, endDay });
+    const newestFirst = read?.days.get(aWallet(1))?.toSorted((a, b) => b.day - a.day);
     const all = days.map(({ day, low, closing }) => ({ day, low, closing }));
-    expect(walletDaysFrom(found ?? '')).toEqual(
-      expected.map((day) => all.find((one) => one.day === day)),
-    );
+    expect(newestFirst).toEqual(expected.map((day) => all.find((one) => one.day === day)));
+    expect([...(read?.days.keys() ?? [])]).toEqual([aWallet(1)]);
+    expect(read?.state).toEqual((await snapshots.read())?.state);
+  });
+
+  it('reads a window of no wallet at all', async () => {
+    const read = await snapshots.readWindow([], { firstDay: 1, endDay: 9 });
+    expect(read?.days.size).toBe(0);
     expect(read?.state).toEqual((await snapshots.read())?.state);
   });
 

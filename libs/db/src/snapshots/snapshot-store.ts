@@ -1,9 +1,10 @@
-import { type Address, type BalanceDay, type BlockHash } from '#libs/domain';
+import { type Address, type BlockHash, type DayBalance } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type Database, type Statement } from '../connection/database.js';
 import { type Price } from '../prices/price.js';
-import { addressOf, hashOf, hexOf } from '../rows.js';
+import { addressOf, byteaArray, hashOf, hexOf } from '../rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
+import { type WindowColumns, windowDaysFrom } from './window-days.js';
 
 /** What every answer is made of, whatever the wallet: one state of the index, and the price. */
 export interface SnapshotState {
@@ -33,9 +34,11 @@ export interface AskedWallet {
   readonly endDay: number;
 }
 
-/** A wallet of which nothing but one window is needed. */
-export interface AskedWindow extends AskedWallet {
+/** Whole days since 1970-01-01 UTC. */
+export interface AskedDays {
   readonly firstDay: number;
+  /** Exclusive. */
+  readonly endDay: number;
 }
 
 /** What a page of a wallet's history is asked for by. */
@@ -67,6 +70,12 @@ export interface SnapshotRead extends IndexRead {
   readonly daysTexts: readonly (string | undefined)[];
 }
 
+/** The same of one window of many wallets. */
+export interface WindowRead extends IndexRead {
+  /** Of each wallet that ever staked: its days of the window and the newest one before it, in any order. */
+  readonly days: ReadonlyMap<Address, readonly DayBalance[]>;
+}
+
 /**
  * The state as one text, `s` being staking.index_state: as long as it is the same text, nothing has to be parsed.
  */
@@ -81,19 +90,16 @@ const READ_STATE = named<object>(
   `SELECT ${STATE_TEXT} AS state, NULL AS days FROM staking.index_state s`,
 );
 
-/** Whether a wallet ever staked is asked only where there are no such days. @param days rows of staking.balance_day of the wallet */
-const textOf = (wallet: string, days: string): string =>
-  `coalesce((SELECT '[' || string_agg(
-        '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC) || ']' FROM ${days}),
-      CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = ${wallet}) THEN '[]' END)`;
-
-/** At most 31 entries of one index are read for a wallet, however many changes it has. */
+/**
+ * At most 31 entries of one index are read for a wallet, however many changes it has. Whether it ever staked is asked only where there are
+ * none.
+ */
 const daysOf = (wallet: string, endDay: string): string =>
-  textOf(
-    wallet,
-    `(SELECT day, low, closing FROM staking.balance_day
-      WHERE wallet = ${wallet} AND day < ${endDay} ORDER BY day DESC LIMIT 31) AS newest`,
-  );
+  `coalesce((SELECT '[' || string_agg(
+        '[' || day || ',' || coalesce('"' || low || '"', 'null') || ',"' || closing || '"]', ',' ORDER BY day DESC) || ']'
+      FROM (SELECT day, low, closing FROM staking.balance_day
+        WHERE wallet = ${wallet} AND day < ${endDay} ORDER BY day DESC LIMIT 31) AS newest),
+      CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = ${wallet}) THEN '[]' END)`;
 
 // One wallet is what is mostly asked for, and takes a fifth less time than by the statement for several.
 const READ_WALLET = named<{ wallet: Buffer; endDay: number }>(
@@ -110,17 +116,23 @@ const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
     ORDER BY place`,
 );
 
-// Half the time of the statement above for a week of wallets that change every few days.
-const READ_WINDOWS = named<{ wallets: Buffer[]; endDays: number[]; firstDays: number[] }>(
-  'snapshot_windows',
-  `SELECT CASE WHEN place = 1 THEN ${STATE_TEXT} END AS state, ${textOf(
-    'asked.wallet',
-    `staking.balance_day WHERE wallet = asked.wallet AND day < asked.end_day AND day >= coalesce((SELECT day FROM staking.balance_day
-        WHERE wallet = asked.wallet AND day < asked.first_day ORDER BY day DESC LIMIT 1), asked.first_day)`,
-  )} AS days
-    FROM staking.index_state s, unnest((SELECT :wallets::bytea[]), (SELECT :endDays::int[]), (SELECT :firstDays::int[]))
-      WITH ORDINALITY AS asked (wallet, end_day, first_day, place)
-    ORDER BY place`,
+/**
+ * One row for all wallets, its columns lists of one length: a row for each, with a text for its days, takes a third longer. A wallet without
+ * such a day has one entry without a day where it staked later, and none where it never did.
+ */
+const READ_WINDOW = named<{ wallets: string } & AskedDays>(
+  'snapshot_window',
+  `SELECT ${STATE_TEXT} AS state, found.* FROM staking.index_state s, (
+      SELECT array_agg(place)::text AS places, array_agg(day)::text AS days, array_agg(low)::text AS lows, array_agg(closing)::text AS closings
+      FROM unnest((SELECT :wallets::bytea[])) WITH ORDINALITY AS asked (wallet, place)
+      LEFT JOIN LATERAL (
+        SELECT day, low, closing FROM staking.balance_day
+          WHERE wallet = asked.wallet AND day < (SELECT :endDay::int) AND day >= (SELECT :firstDay::int)
+        UNION ALL
+        (SELECT day, low, closing FROM staking.balance_day
+          WHERE wallet = asked.wallet AND day < (SELECT :firstDay::int) ORDER BY day DESC LIMIT 1)
+      ) AS d ON true
+      WHERE day IS NOT NULL OR EXISTS (SELECT FROM staking.balance_day WHERE wallet = asked.wallet)) AS found`,
 );
 
 const READ_HISTORY = named<{ wallet: Buffer; after: string; limit: number }>(
@@ -154,28 +166,23 @@ export class SnapshotStore {
    * One statement, one round trip, one state of the index; undefined where there is no index yet.
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
-    return this.readDays(asked, statementFor(asked));
-  }
-
-  /** The same for windows: of each wallet the days of its window, and the newest one before it. */
-  readWindows(asked: readonly AskedWindow[]): Promise<SnapshotRead | undefined> {
-    const firstDays = asked.map(({ firstDay }) => firstDay);
-    return this.readDays(
-      asked,
-      asked.length === 0 ? READ_STATE({}) : READ_WINDOWS({ ...parametersOf(asked), firstDays }),
-    );
-  }
-
-  private async readDays(
-    asked: readonly AskedWallet[],
-    statement: Statement,
-  ): Promise<SnapshotRead | undefined> {
-    const rows = await this.database.query<SnapshotRow>(statement);
+  async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
+    const rows = await this.database.query<SnapshotRow>(statementFor(asked));
     const [first] = rows;
     if (first === undefined) return undefined;
     const daysTexts = asked.map((_, place) => rows[place]?.days ?? undefined);
-    return { state: this.stateOf(first.state), stateText: first.state, daysTexts };
+    return { ...this.indexRead(first.state), daysTexts };
+  }
+
+  /**
+   * The same for one window of many wallets, each asked for once.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async readWindow(wallets: readonly Address[], days: AskedDays): Promise<WindowRead | undefined> {
+    const statement = READ_WINDOW({ wallets: byteaArray(wallets), ...days });
+    const [row] = await this.database.query<WindowColumns & { state: string }>(statement);
+    if (row === undefined) return undefined;
+    return { ...this.indexRead(row.state), days: windowDaysFrom(wallets, row) };
   }
 
   /** In the same way, a page of the changes of a wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */
@@ -186,28 +193,24 @@ export class SnapshotStore {
     );
     if (row === undefined) return undefined;
     const changes = row.changes === null ? undefined : changesFrom(row.changes);
-    return { state: this.stateOf(row.state), stateText: row.state, changes };
+    return { ...this.indexRead(row.state), changes };
   }
 
-  private stateOf(text: string): SnapshotState {
-    if (this.last?.text !== text) this.last = { text, state: snapshotStateFrom(text) };
-    return this.last.state;
+  private indexRead(stateText: string): IndexRead {
+    if (this.last?.text !== stateText) {
+      this.last = { text: stateText, state: snapshotStateFrom(stateText) };
+    }
+    return { state: this.last.state, stateText };
   }
 }
 
 function statementFor(asked: readonly AskedWallet[]): Statement {
-  const { wallets, endDays } = parametersOf(asked);
+  const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
+  const endDays = asked.map(({ endDay }) => endDay);
   const [wallet] = wallets;
   const [endDay] = endDays;
   if (wallet === undefined || endDay === undefined) return READ_STATE({});
   return asked.length === 1 ? READ_WALLET({ wallet, endDay }) : READ_WALLETS({ wallets, endDays });
-}
-
-function parametersOf(asked: readonly AskedWallet[]): { wallets: Buffer[]; endDays: number[] } {
-  return {
-    wallets: asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex')),
-    endDays: asked.map(({ endDay }) => endDay),
-  };
 }
 
 function changesFrom(text: string): BalanceMoment[] {
@@ -260,8 +263,6 @@ function priceOf([usd, observedAt, source]: [string, string, string]): Price {
   return { usd, observedAt: new Date(observedAt), source };
 }
 
-export type WalletDay = Omit<BalanceDay, 'wallet'>;
-
 /** The form in which the database hands out a wallet's days, and in which they are kept: short, and amounts are texts. */
 const DAYS = /^\[(?:\[-?\d{1,7},(?:null|"\d{1,78}"),"\d{1,78}"\](?:,(?=\[)|(?=\]$)))*\]$/;
 
@@ -271,7 +272,7 @@ export function isDaysText(text: string): boolean {
 }
 
 /** @param daysText as `SnapshotStore.read` hands it out */
-export function walletDaysFrom(daysText: string): WalletDay[] {
+export function walletDaysFrom(daysText: string): DayBalance[] {
   const days = JSON.parse(daysText) as [day: number, low: string | null, closing: string][];
   return days.map(([day, low, closing]) => ({
     day,

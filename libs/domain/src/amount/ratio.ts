@@ -10,6 +10,8 @@ export interface Ratio {
 const SIGNIFICAND_BITS = 53;
 /** Exponent of the smallest positive double. */
 const MIN_EXPONENT = -1074;
+/** Below so many of it, a double has fewer bits. */
+const NORMAL_UNITS = 1n << 52n;
 
 /**
  * The double nearest to numerator / denominator, rounded once, half to even (IEEE 754): correct for subnormals, and for what
@@ -20,40 +22,36 @@ export function ratioToNumber(numerator: bigint, denominator: bigint): number {
   if (denominator <= 0n) throw new RangeError('The denominator must be above 0.');
   if (numerator < 0n) return -ratioToNumber(-numerator, denominator);
   if (numerator === 0n) return 0;
-  const [a, b] = [Number(numerator), Number(denominator)];
-  // One division of two exact doubles rounds once.
-  if (isExactly(a, numerator) && isExactly(b, denominator)) return a / b;
+  const exponent = Math.floor(log2(numerator) - log2(denominator));
+  if (exponent < MIN_EXPONENT + SIGNIFICAND_BITS) {
+    const [units, rest] = divided(numerator, denominator, MIN_EXPONENT);
+    const up = rest * 2n > denominator || (rest * 2n === denominator && units % 2n === 1n);
+    if (units < NORMAL_UNITS) return Number(up ? units + 1n : units) * Number.MIN_VALUE;
+  }
+  // Two bits more than a double has, and more: with the last one set where there is a rest, the language rounds as it would the ratio.
+  const unit = exponent - SIGNIFICAND_BITS - 3;
+  const [units, rest] = divided(numerator, denominator, unit);
+  return scaled(Number(rest === 0n ? units : units | 1n), unit);
+}
 
-  let exponent = bitLength(numerator) - bitLength(denominator);
-  if (compareScaled(numerator, denominator, exponent) < 0) exponent--;
-  // Now 2^exponent <= ratio < 2^(exponent + 1); the result is a whole number of units in the last place.
-  const unit = Math.max(exponent - SIGNIFICAND_BITS + 1, MIN_EXPONENT);
-  const [top, bottom] =
-    unit >= 0
-      ? [numerator, denominator << BigInt(unit)]
-      : [numerator << BigInt(-unit), denominator];
+/** Whole units of 2^unit, and what is left of them: of `denominator`, or of as many times as much where `unit` is above 0. */
+function divided(numerator: bigint, denominator: bigint, unit: number): [bigint, bigint] {
+  const top = unit < 0 ? numerator << BigInt(-unit) : numerator;
+  const bottom = unit < 0 ? denominator : denominator << BigInt(unit);
   const units = top / bottom;
-  const twiceRest = (top % bottom) * 2n;
-  const up = twiceRest > bottom || (twiceRest === bottom && units % 2n === 1n);
-  return Number(up ? units + 1n : units) * 2 ** unit;
+  return [units, top - units * bottom];
 }
 
-function isExactly(value: number, whole: bigint): boolean {
-  return Number.isFinite(value) && BigInt(value) === whole;
+/** Too large by up to 1 where a double cannot hold the value. */
+function log2(value: bigint): number {
+  const nearest = Number(value);
+  return nearest === Infinity ? value.toString(2).length : Math.log2(nearest);
 }
 
-/** The sign of numerator - denominator x 2^exponent. */
-function compareScaled(numerator: bigint, denominator: bigint, exponent: number): number {
-  const [left, right] =
-    exponent >= 0
-      ? [numerator, denominator << BigInt(exponent)]
-      : [numerator << BigInt(-exponent), denominator];
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-function bitLength(value: bigint): number {
-  const hex = value.toString(16);
-  return hex.length * 4 - Math.clz32(parseInt(hex.charAt(0), 16)) + 28;
+/** In two steps: a single power of two may be beyond what a double holds where the result is not. */
+function scaled(value: number, exponent: number): number {
+  const half = Math.trunc(exponent / 2);
+  return value * 2 ** half * 2 ** (exponent - half);
 }
 
 /** An amount in the token's smallest unit as a number of tokens, rounded once: V8 reads decimal digits exactly, however many. */

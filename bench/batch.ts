@@ -1,7 +1,7 @@
 /**
  * What a batch of wallets costs beside as many single requests: the API as a program of its own, asked by the same client, in turn. Each
  * wallet is asked for once before any is asked for again, and there are more of them than one process keeps, so that a batch reads all of
- * its wallets from the database, and a single request its own. Meanwhile: single requests of one wallet while batches are answered.
+ * its wallets from the database, and a single request its own. Batches come one after the other, and over several connections. Meanwhile: single requests of one wallet while batches are answered.
  *
  *   npm run bench -- batch [--wallets 50000] [--changes 1000000] [--size 1000] [--batches 40] [--seconds 3] [--connections 16]
  */
@@ -23,6 +23,8 @@ const LOGS = join('.data', 'bench');
 const PATH = '/api/staking/snapshots/batch';
 const LAST_DAYS = [7, 30];
 const DAYS = 35;
+/** As many as the pool of the api has to the database. */
+const BATCH_CONNECTIONS = 4;
 
 const options = readOptions({
   wallets: '50000',
@@ -89,6 +91,7 @@ async function compareDays(client: Client, agent: Agent, lastDays: number): Prom
   const alone = await putLoad(single(nextWallet), { connections, ms });
   for (let warm = 0; warm < 5; warm += 1) await sendBatch(client, agent, lastDays);
   const batchMs = await timeBatches(client, agent, lastDays);
+  const [severalMs, severalSeconds] = await timeAtOnce(client, agent, lastDays);
   const beside = single(() => walletAt(1));
   const quiet = await putLoad(beside, { connections: 1, ms });
   const over = new AbortController();
@@ -106,6 +109,12 @@ async function compareDays(client: Client, agent: Agent, lastDays: number): Prom
     [
       row(`single, ${connections} connections`, alone.latenciesMs, singles, singles),
       row(`batch of ${count(size)}, one connection`, batchMs, perSecond, singles),
+      row(
+        `batch of ${count(size)}, ${BATCH_CONNECTIONS} connections`,
+        severalMs,
+        (size * severalMs.length) / severalSeconds,
+        singles,
+      ),
     ],
   );
   table(
@@ -133,6 +142,26 @@ async function timeBatches(client: Client, agent: Agent, lastDays: number): Prom
     batchMs.push(await sendBatch(client, agent, lastDays));
   }
   return batchMs;
+}
+
+/** The milliseconds of each batch, and the seconds in which all were answered. Their answers are not looked at. */
+async function timeAtOnce(
+  client: Client,
+  agent: Agent,
+  lastDays: number,
+): Promise<[milliseconds: number[], seconds: number]> {
+  const batchMs: number[] = [];
+  let left = numberOf(options.batches);
+  const startMs = performance.now();
+  const connection = async (): Promise<void> => {
+    while (left-- > 0) {
+      const sentMs = performance.now();
+      await post(client, agent, nextBatch(lastDays));
+      batchMs.push(performance.now() - sentMs);
+    }
+  };
+  await Promise.all(Array.from({ length: BATCH_CONNECTIONS }, connection));
+  return [batchMs, (performance.now() - startMs) / 1000];
 }
 
 /** The milliseconds until the last byte is there; verified after that, as single requests are not. */

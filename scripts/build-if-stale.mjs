@@ -13,8 +13,8 @@ const SOURCES = [
   'package-lock.json',
 ];
 
-/** Each build writes them, after the program that is looked at; they are made of what is in docs/wire. */
-const MADE = ['apps/web/src/api/*.generated.ts'];
+/** Made of sources: by each build, after the program that is looked at, and by packing a package. */
+const MADE = ['apps/web/src/api/*.generated.ts', '{apps,libs}/*/dist/**'];
 
 const changedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const builtMs = changedMs('dist/apps/cli/src/main.js');

@@ -205,4 +205,12 @@ describe('the contract', () => {
     const validate = ajv.getSchema(pointer);
     expect([validate?.(await read(target)), validate?.errors]).toEqual([true, null]);
   });
+
+  it('is shown by an example in days.md', async () => {
+    const example = /```json\n(.*?)```/s.exec(readFileSync('docs/wire/days.md', 'utf8'))?.[1];
+    const shown = JSON.parse(example ?? '') as { day: object };
+    const answered = await read<{ day: object }>(`${DAYS}/${dayText(FIRST)}`);
+    expect(Object.keys(shown)).toEqual(Object.keys(answered));
+    expect(Object.keys(shown.day)).toEqual(Object.keys(answered.day));
+  });
 });

@@ -11,7 +11,6 @@ import { KeyRing, type MintedCredential } from '#libs/signing';
 import { aWallet, eventually, FakePartner, registerPartner, VaultBench } from '#libs/testing';
 import { parseDecimal } from '#libs/domain';
 import { IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
-import { mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
 import {
   openSession,
   SECRETS_KEY as REDEMPTION_SECRETS_KEY,
@@ -77,8 +76,9 @@ export class ClusterStage {
   /** Users with points, each with a session, for a load that goes on. */
   async signIn(users: LoadUser[], count: number): Promise<void> {
     for (let made = 0; made < count; made++) {
-      const [wallet, token] = [aWallet(++this.users), mintSessionToken()];
-      await openSession(this.database, { token, wallet, expiresAtMs: Date.now() + 7_200_000 });
+      const wallet = aWallet(++this.users);
+      const session = { wallet, expiresAtMs: Date.now() + 7_200_000 };
+      const token = await openSession(this.database, session);
       this.game.points.set(wallet, POINTS);
       users.unshift({ wallet, token });
     }

@@ -9,7 +9,6 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
-import { mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
 import {
   addPartner,
   addPrice,
@@ -49,8 +48,8 @@ describe('a rolling restart', () => {
   async function signedIn(): Promise<LoadUser[]> {
     const made: LoadUser[] = [];
     for (let number = 1; number <= USERS_A_ROUND * ROUNDS; number++) {
-      const [wallet, token] = [aWallet(number), mintSessionToken()];
-      await openSession(db, { token, wallet, expiresAtMs: Date.now() + 3_600_000 });
+      const wallet = aWallet(number);
+      const token = await openSession(db, { wallet, expiresAtMs: Date.now() + 3_600_000 });
       game.points.set(wallet, POINTS);
       made.push({ wallet, token });
     }

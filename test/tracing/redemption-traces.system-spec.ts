@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { PriceStore, SessionStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { type Address, parseDecimal } from '#libs/domain';
-import { EvidenceKeys, KeyRing } from '#libs/signing';
+import { EvidenceKeys, KeyRing, newToken } from '#libs/signing';
 import {
   aWallet,
   createTestDatabase,
@@ -14,7 +14,6 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
-import { hashSessionToken, mintSessionToken } from '../../apps/redemption/src/auth/auth.service.js';
 import { Echo } from '../redemption/echo.js';
 import { OtlpCollector, type SeenSpan } from './otlp-collector.js';
 import { TracedProgram } from './traced-program.js';
@@ -28,7 +27,8 @@ const RPC_SECRET = `rpc-secret-${randomBytes(12).toString('hex')}`;
 const DOMAIN = 'app.example.com';
 const WALLET = aWallet(7);
 const OTHER_WALLET = aWallet(8);
-const [TOKEN, OTHER_TOKEN] = [mintSessionToken(), mintSessionToken()];
+const [MINTED, OTHER_MINTED] = [newToken(), newToken()];
+const [TOKEN, OTHER_TOKEN] = [MINTED.token, OTHER_MINTED.token];
 const TRACE_ID = '0af7651916cd43dd8448eb211c80319c';
 
 let database: TestDatabase;
@@ -53,11 +53,10 @@ async function prepare(): Promise<void> {
   const seal = EvidenceKeys.parse(EVIDENCE_KEY);
   const sessions = new SessionStore(db, seal, { siweDomains: [DOMAIN] });
   const expiresAtMs = Date.now() + 86_400_000;
-  for (const [token, wallet] of [
-    [TOKEN, WALLET],
-    [OTHER_TOKEN, OTHER_WALLET],
+  for (const [{ tokenHash }, wallet] of [
+    [MINTED, WALLET],
+    [OTHER_MINTED, OTHER_WALLET],
   ] as const) {
-    const tokenHash = hashSessionToken(token);
     await sessions.open({ tokenHash, wallet, domain: DOMAIN, expiresAtMs });
   }
 }

@@ -2,13 +2,7 @@ import { requireReplicasAtMost } from '#libs/config';
 import { randomUUID } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { createSharing, RedisTexts, type Sharing } from '#libs/cache';
-import {
-  countPrograms,
-  createDatabase,
-  Database,
-  RequestLogStore,
-  requireOwnRights,
-} from '#libs/db';
+import { countPrograms, Database, openOwnDatabase, RequestLogStore } from '#libs/db';
 import { type Clock, CLOCK, type Logger } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { ApiSettings } from './api.env.js';
@@ -67,37 +61,18 @@ const SHARING_NAME = 'lowmark api ';
 })
 export class ConnectionsModule {}
 
-async function openDatabase(
+function openDatabase(
   { databaseUrl, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
   logger: Logger,
   id: string,
   url = databaseUrl,
 ): Promise<Database> {
-  const database = await createDatabase({
-    url,
-    directUrl,
-    // Those who share limits are counted by it.
-    applicationName: redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`,
-    poolSize: apiPoolSize,
-    schema: 'current',
-    readOnly: true,
-    onError: (error) => {
-      // The driver's error drags its whole connection along.
-      logger.warn({ reason: error.message }, 'A database connection was lost');
-    },
-  });
-  try {
-    await requireOwnRights(database, 'api', {
-      isProduction: nodeEnv === 'production',
-      onExcess: (message) => {
-        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
-      },
-    });
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  // Those who share limits are counted by it.
+  const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
+  return openOwnDatabase(
+    { program: 'api', nodeEnv, logger },
+    { url, directUrl, applicationName, poolSize: apiPoolSize, readOnly: true },
+  );
 }
 
 /** They are connected to in the background: the api starts and serves without them. */

@@ -1,12 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { MemoryRateLimiter, type RateLimiter } from '#libs/cache';
 import {
-  createDatabase,
   Database,
   LateDatabase,
-  PortalDatabase,
+  logLostConnections,
+  openOwnDatabase,
   openPortal,
-  requireOwnRights,
+  PortalDatabase,
 } from '#libs/db';
 import { RetryableError } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
@@ -80,25 +80,12 @@ async function tryToOpen(database: LateDatabase, logger: Logger): Promise<void> 
   }
 }
 
-async function openOwn(settings: ConsoleSettings, logger: Logger): Promise<Database> {
+function openOwn(settings: ConsoleSettings, logger: Logger): Promise<Database> {
   const { databaseUrl: url, databaseDirectUrl: directUrl, nodeEnv } = settings;
-  const database = await createDatabase({
-    ...{ url, directUrl, applicationName: 'lowmark console', poolSize: POOL_SIZE },
-    schema: 'current',
-    onError: connectionLost(logger),
-  });
-  try {
-    await requireOwnRights(database, 'console', {
-      isProduction: nodeEnv === 'production',
-      onExcess: (message) => {
-        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
-      },
-    });
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
+  return openOwnDatabase(
+    { program: 'console', nodeEnv, logger },
+    { url, directUrl, applicationName: 'lowmark console', poolSize: POOL_SIZE },
+  );
 }
 
 function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): LateDatabase {
@@ -110,15 +97,8 @@ function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): 
     }
     const { database } = await openPortal({
       ...{ url, applicationName: 'lowmark portal', poolSize: PORTAL_POOL_SIZE },
-      onError: connectionLost(logger),
+      onError: logLostConnections(logger),
     });
     return database;
   });
-}
-
-function connectionLost(logger: Logger): (error: Error) => void {
-  return (error) => {
-    // The driver's error drags its whole connection along.
-    logger.warn({ reason: error.message }, 'A database connection was lost');
-  };
 }

@@ -70,6 +70,21 @@ describe('the pages', () => {
   });
 });
 
+it.each([
+  ['{"kind":"partner",\n"kind":"operator"}', 'has a name twice in one object: line 2, column 1'],
+  ['{"kind":partner}', 'is not JSON: line 1, column 9'],
+])('of the body %j is told what is wrong, and where', async (sent, fault) => {
+  const { status, body } = await request(url)
+    .post('/api/auth/wallet/verify')
+    .set('content-type', 'application/json')
+    .send(sent);
+  const message = `The body ${fault}.`;
+  expect([status, body]).toEqual([
+    400,
+    { success: false, code: 'BAD_REQUEST', field: 'body', message },
+  ]);
+});
+
 it('a route that is none is told without a page of routes, which is not here', async () => {
   const { status, body } = await request(url).get('/api/nothing');
   expect([status, body]).toEqual([

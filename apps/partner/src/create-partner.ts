@@ -1,6 +1,6 @@
 import { sessionUrl } from '#libs/config';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createDatabase } from '#libs/db';
+import { createDatabase, logLostConnections } from '#libs/db';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 import { createHttpApp } from '#libs/service';
 import { PartnerWire } from './http/partner-wire.js';
@@ -35,10 +35,7 @@ export async function createPartner({
     applicationName: 'lowmark partner',
     poolSize: POOL_SIZE,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError: (error) => {
-      // The driver's error drags its whole connection along.
-      logger.warn({ reason: error.message }, 'A database connection was lost');
-    },
+    onError: logLostConnections(logger),
   });
   try {
     await migrateGame(database);

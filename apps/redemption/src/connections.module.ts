@@ -5,11 +5,10 @@ import { RpcPool, WalletSignatures } from '#libs/chain';
 import { createSharing, type RateLimiter, type RedisLink } from '#libs/cache';
 import {
   countPrograms,
-  createDatabase,
   Database,
+  openOwnDatabase,
   PriceStore,
   REDEMPTION_PROGRAM,
-  requireOwnRights,
   StakeSetStore,
 } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
@@ -54,13 +53,6 @@ export class Connections {
       const id = randomUUID().slice(0, 8);
       const database = await openDatabase(settings, `${REPLICA}${id}`, logger);
       opened.push(database);
-      const isProduction = settings.nodeEnv === 'production';
-      await requireOwnRights(database, 'redemption', {
-        isProduction,
-        onExcess: (message) => {
-          logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
-        },
-      });
       const prices = new PriceStore(await new StakeSetStore(database).open(settings.stakeSet));
       measureConnections(registry, database);
       const { limiter, redis } = await createSharing(settings.redisUrl, {
@@ -104,17 +96,15 @@ export class ConnectionsModule {
 }
 
 function openDatabase(
-  { databaseUrl: url, databaseDirectUrl: directUrl, redemptionPoolSize }: RedemptionSettings,
+  settings: RedemptionSettings,
   applicationName: string,
   logger: Logger,
 ): Promise<Database> {
-  return createDatabase({
-    ...{ url, directUrl, applicationName, poolSize: redemptionPoolSize, schema: 'current' },
-    onError: (error) => {
-      // The driver's error drags its whole connection along.
-      logger.warn({ reason: error.message }, 'A database connection was lost');
-    },
-  });
+  const { databaseUrl: url, databaseDirectUrl: directUrl, redemptionPoolSize, nodeEnv } = settings;
+  return openOwnDatabase(
+    { program: 'redemption', nodeEnv, logger },
+    { url, directUrl, applicationName, poolSize: redemptionPoolSize },
+  );
 }
 
 /** Whether limits are shared now; there is no such gauge without REDIS_URL. */

@@ -45,7 +45,8 @@ export {
   type WalletPage,
 } from './index-store/index-reader.js';
 export * from './inspection/server-facts.js';
-export { excessRights, missingRights, requireOwnRights } from './roles/held-rights.js';
+export { excessRights, missingRights } from './roles/held-rights.js';
+export { logLostConnections, openOwnDatabase } from './roles/own-database.js';
 export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
 export { scramVerifier } from './roles/scram-verifier.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';

@@ -30,8 +30,6 @@ export class CallTrace {
   readonly arrived = nothingArrived();
   url: PartnerUrl | undefined;
   request: SignedRequest | undefined;
-  /** Whether the request goes over a connection that served a call before. */
-  isKept = false;
   /** On the `performance` clock. */
   passedGateAt: number | undefined;
   private readonly startedAtMs: number;
@@ -119,7 +117,7 @@ export class CallTrace {
       requestBytes: Buffer.byteLength(request?.body ?? ''),
       answerBytes: arrived.bytes,
       remoteAddress: dialled.remoteAddress,
-      kept: this.isKept ? true : undefined,
+      kept: dialled.isKept === true ? true : undefined,
       clockDifferenceSeconds: clockDifferenceSeconds(headers['date'], this.clock.nowMs()),
       answerHeaders: keptHeaders(headers, endpoint),
       excerpt: excerptOf(body, endpoint),

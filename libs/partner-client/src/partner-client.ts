@@ -28,8 +28,9 @@ import {
   PartnerGate,
 } from './partner-gate.js';
 import { callDeadline, DialFault, ExchangeFault } from './wire/call-fault.js';
-import { dial, type DialOptions, type PartnerUrl } from './wire/dial.js';
-import { Connection, exchange, idleMs, KeptConnections } from './wire/exchange.js';
+import { type DialOptions, type PartnerUrl } from './wire/dial.js';
+import { type Connection, exchange, idleMs } from './wire/exchange.js';
+import { KeptConnections } from './wire/kept-connections.js';
 
 export interface PartnerTimeouts {
   /** Name, TCP and TLS together. */
@@ -78,11 +79,12 @@ const GATE = {
 
 export class PartnerClient {
   private readonly gates = new Map<string, PartnerGate>();
-  private readonly kept = new KeptConnections();
+  private readonly connections: KeptConnections;
   private readonly timeouts: PartnerTimeouts;
 
   constructor(private readonly options: PartnerClientOptions) {
     this.timeouts = { ...TIMEOUTS, ...options.timeouts };
+    this.connections = new KeptConnections({ ...options, connectMs: this.timeouts.connectMs });
   }
 
   /** Of the partner's circuit. */
@@ -146,64 +148,36 @@ export class PartnerClient {
   }
 
   private async send(sending: Sending, whole: Deadline): Promise<CallResult> {
+    const { trace, url, key } = sending;
     try {
-      for (;;) {
-        const connection = await this.connectionFor(sending, whole.signal);
-        const result = await this.sendOn(connection, sending, whole.signal);
-        if (result !== undefined) return result;
-      }
+      return await this.connections.use(
+        { key, url, dialled: trace.dialled },
+        whole.signal,
+        (connection) => this.sendOn(connection, sending, whole.signal),
+      );
     } catch (error) {
-      if (error instanceof DialFault) return sending.trace.nothingSent(error);
-      if (error instanceof ExchangeFault) return sending.trace.noAnswer(error);
+      if (error instanceof DialFault) return trace.nothingSent(error);
+      if (error instanceof ExchangeFault) return trace.noAnswer(error);
       throw error;
     } finally {
       whole.end();
     }
   }
 
-  /** @returns undefined where a kept connection was lost before any byte of the request was given to it: nothing was sent yet */
   private async sendOn(
     connection: Connection,
     { trace, request, key }: Sending,
     signal: AbortSignal,
-  ): Promise<CallResult | undefined> {
+  ): Promise<CallResult> {
     const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
-    try {
-      // No request exists on the wire up to here; from the next line on, it may.
-      requireFresh(request, clock, trace);
-      const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
-      const result = trace.answer(request, status);
-      if (healthOf(result) === 'healthy') {
-        this.kept.keep(key, connection, idleMs(trace.arrived.headers['keep-alive']));
-      } else connection.destroy();
-      return result;
-    } catch (error) {
-      connection.destroy();
-      if (error instanceof ExchangeFault && trace.isKept && connection.isUntouched)
-        return undefined;
-      throw error;
-    }
-  }
-
-  private async connectionFor(
-    { trace, url, key }: Sending,
-    signal: AbortSignal,
-  ): Promise<Connection> {
-    const kept = await this.kept.take(key);
-    trace.isKept = kept !== undefined;
-    if (kept !== undefined) {
-      Object.assign(trace.dialled, { phase: 'connect', remoteAddress: kept.remoteAddress });
-      if (!signal.aborted) return kept;
-      kept.destroy();
-    }
-    const connecting = callDeadline(this.timeouts.connectMs, signal);
-    try {
-      const socket = await dial(url, this.options, connecting.signal, trace.dialled);
-      const made = new Connection(socket, url.origin, trace.dialled.remoteAddress);
-      return this.kept.opened(key, made);
-    } finally {
-      connecting.end();
-    }
+    // No request exists on the wire up to here; from the next line on, it may.
+    requireFresh(request, clock, trace);
+    const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
+    const result = trace.answer(request, status);
+    if (healthOf(result) === 'healthy') {
+      this.connections.keep(key, connection, idleMs(trace.arrived.headers['keep-alive']));
+    } else connection.destroy();
+    return result;
   }
 
   private gateOf(partnerId: string): PartnerGate {

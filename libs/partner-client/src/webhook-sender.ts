@@ -9,16 +9,15 @@ import { parsePartnerUrl, withoutSecrets } from './partner-endpoint.js';
 import { errorText, excerptOf, keptHeaders, type Redactor } from './record-texts.js';
 import { retryAfterSeconds } from './verify-answer.js';
 import { callDeadline, DialFault, ExchangeFault } from './wire/call-fault.js';
-import { dial, type DialOptions, type PartnerUrl } from './wire/dial.js';
+import { type DialOptions } from './wire/dial.js';
 import {
   type Arrived,
-  Connection,
   exchange,
   idleMs,
-  KeptConnections,
   nothingArrived,
   type WireRequest,
 } from './wire/exchange.js';
+import { KeptConnections } from './wire/kept-connections.js';
 
 export interface WebhookSenderOptions extends DialOptions {
   readonly clock: Clock;
@@ -57,9 +56,11 @@ const CONNECT_MS = 5_000;
 const MAX_BODY_BYTES = 16_384;
 
 export class WebhookSender {
-  private readonly kept = new KeptConnections();
+  private readonly connections: KeptConnections;
 
-  constructor(private readonly options: WebhookSenderOptions) {}
+  constructor(private readonly options: WebhookSenderOptions) {
+    this.connections = new KeptConnections({ ...options, connectMs: CONNECT_MS });
+  }
 
   async send(message: WebhookMessage, stop?: AbortSignal): Promise<WebhookAttempt> {
     const { clock, policy, timeoutMs = TIMEOUT_MS } = this.options;
@@ -77,7 +78,12 @@ export class WebhookSender {
     const whole = callDeadline(timeoutMs, stop);
     const key = `${message.subscription} ${parsed.url.origin}`;
     try {
-      await this.exchange({ key, url: parsed.url, request, arrived }, whole.signal);
+      const to = { key, url: parsed.url, dialled: { phase: 'address' as const } };
+      await this.connections.use(to, whole.signal, async (connection) => {
+        const limits = { maxBodyBytes: MAX_BODY_BYTES, signal: whole.signal };
+        await exchange(connection, request, limits, arrived);
+        this.connections.keep(key, connection, idleMs(arrived.headers['keep-alive']));
+      });
       return ended();
     } catch (error) {
       if (error instanceof DialFault || error instanceof ExchangeFault) return ended(error);
@@ -86,41 +92,6 @@ export class WebhookSender {
       whole.end();
     }
   }
-
-  private async exchange(sending: Sending, signal: AbortSignal): Promise<void> {
-    const { key, request, arrived } = sending;
-    for (;;) {
-      const kept = await this.kept.take(key);
-      const connection = kept ?? (await this.connect(sending, signal));
-      try {
-        await exchange(connection, request, { maxBodyBytes: MAX_BODY_BYTES, signal }, arrived);
-        this.kept.keep(key, connection, idleMs(arrived.headers['keep-alive']));
-        return;
-      } catch (error) {
-        connection.destroy();
-        const wasIdle = kept !== undefined && connection.isUntouched;
-        if (!(error instanceof ExchangeFault && wasIdle && !signal.aborted)) throw error;
-      }
-    }
-  }
-
-  private async connect({ key, url }: Sending, signal: AbortSignal): Promise<Connection> {
-    const connecting = callDeadline(CONNECT_MS, signal);
-    try {
-      const progress = { phase: 'dns' as const };
-      const socket = await dial(url, this.options, connecting.signal, progress);
-      return this.kept.opened(key, new Connection(socket, url.origin, socket.remoteAddress));
-    } finally {
-      connecting.end();
-    }
-  }
-}
-
-interface Sending {
-  readonly key: string;
-  readonly url: PartnerUrl;
-  readonly request: WireRequest;
-  readonly arrived: Arrived;
 }
 
 function requestOf({ id, url, payload, secrets }: WebhookMessage, nowMs: number): WireRequest {

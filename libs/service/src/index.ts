@@ -7,8 +7,6 @@ export { type HttpWire } from './http/http-wire.js';
 export { JSON_TYPE, ProblemFilter } from './http/problem.filter.js';
 export { HttpShutdown, type HttpShutdownOptions } from './http/http-shutdown.js';
 export { listenOn } from './http/named-ports.js';
-export { jsonFault } from './http/json-fault.js';
-export { takeStrictJsonOnly } from './http/strict-json.js';
 export { StrictPipe } from './http/strict.pipe.js';
 export { createLogger, LOGGER, type LoggerOptions } from './logger/logger.js';
 export { NestLogger } from './logger/nest-logger.js';

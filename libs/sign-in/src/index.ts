@@ -1,4 +1,10 @@
-export { NonceBody, NonceRoute } from './nonce.js';
+export {
+  MessageField,
+  NonceBody,
+  NonceRoute,
+  SignatureField,
+  WalletSignInRoute,
+} from './sign-in.contract.js';
 export {
   addressLimits,
   type Limit,
@@ -6,4 +12,4 @@ export {
   SignInLimitGuard,
   SignInLimits,
 } from './sign-in-limits.js';
-export { SIWE_CODES, type SiweSite, SiweVerifier } from './siwe-verifier.js';
+export { type SiweSite, SiweVerifier } from './siwe-verifier.js';

@@ -5,7 +5,6 @@ import { type NonceStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { type NonceBody } from './nonce.js';
 
 /** How far a person's clock may be from ours. */
 const CLOCK_MS = 5 * 60_000;
@@ -51,7 +50,7 @@ export class SiweVerifier {
   ) {}
 
   /** @throws DatabaseUnavailableError */
-  async issueNonce(): Promise<NonceBody> {
+  async issueNonce(): Promise<{ readonly nonce: string; readonly expiresAt: string }> {
     const nonce = randomBytes(16).toString('hex');
     const expiresAtMs = this.clock.nowMs() + NONCE_TTL_MS;
     await this.nonces.issue(nonce, expiresAtMs);

@@ -1,10 +1,28 @@
-import { Module } from '@nestjs/common';
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { HttpShutdown, type HttpShutdownOptions } from '#libs/service';
+import { ApiSettings } from '../api.env.js';
 import { AuthModule } from '../auth/auth.module.js';
+import { OPENED } from '../connections.module.js';
 import { SnapshotsModule } from '../snapshots/snapshots.module.js';
 import { StandbyMetrics } from '../standbys/standby-metrics.js';
 import { ApiChecks, RedisCheck } from './api-checks.js';
 import { ApiMetrics } from './api-metrics.js';
-import { ApiShutdown } from './api-shutdown.js';
+
+@Injectable()
+class ApiShutdown extends HttpShutdown {
+  constructor(
+    host: HttpAdapterHost,
+    checks: ApiChecks,
+    settings: ApiSettings,
+    @Inject(OPENED) opened: HttpShutdownOptions['opened'],
+  ) {
+    const stopping = (): void => {
+      checks.stopping();
+    };
+    super({ host, stopping, delayMs: settings.shutdownDelayMs, opened });
+  }
+}
 
 /** Whether the api can serve, how it serves, and how it stops. */
 @Module({

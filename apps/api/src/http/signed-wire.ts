@@ -13,7 +13,6 @@ import {
 import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
 import { type Admission, Admissions, type Caller } from '../auth/admission.js';
 import { RequestLog } from '../requests/request-log.js';
-import { takeJsonOnly } from './json-body.js';
 import { type MessageSigner, MessageSignatures } from './message-signatures.js';
 
 declare module 'fastify' {
@@ -74,7 +73,6 @@ export class SignedWire implements HttpWire {
   ) {}
 
   configure(fastify: FastifyInstance): void {
-    takeJsonOnly(fastify);
     fastify.setReplySerializer((payload) => canonicalJson(payload));
     fastify.decorateRequest('admission', null);
     fastify.decorateRequest('answer', null);

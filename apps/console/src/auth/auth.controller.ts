@@ -6,8 +6,8 @@ import {
   type NonceBody,
   NonceRoute,
   SignInLimitGuard,
-  SIWE_CODES,
   SiweVerifier,
+  WalletSignInRoute,
 } from '#libs/sign-in';
 import { ConsoleSettings } from '../console.env.js';
 import { ForAnyone, ForSignedIn, Session } from './audience.js';
@@ -107,16 +107,11 @@ export class SignInController {
     return this.siwe.issueNonce();
   }
 
-  @Post('wallet/verify')
-  @HttpCode(200)
-  @ApiOperation({
-    summary: 'Sign in by a wallet',
-    description: 'An EIP-4361 message for this origin, and the signature of its account.',
-    security: [],
-  })
-  @Answers(200, 'The session.', SessionBody)
-  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(401, 'The message signs no one in; the code says which part of it.', ...SIWE_CODES)
+  @WalletSignInRoute(
+    'wallet/verify',
+    SessionBody,
+    'An EIP-4361 message for this origin, and the signature of its account.',
+  )
   @Fails(403, 'Not for this person.', 'NOT_AN_OPERATOR', 'NOT_A_MEMBER', 'INVITATION_CLOSED')
   verify(
     @Body() { message, signature, ...wish }: WalletSignIn,

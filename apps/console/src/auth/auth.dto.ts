@@ -1,6 +1,7 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
-import { IsString, IsUUID, Matches } from 'class-validator';
+import { IsString, IsUUID } from 'class-validator';
 import { type OperatorRole, type Standing } from '#libs/db';
+import { MessageField, SignatureField } from '#libs/sign-in';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { OPERATOR_ROLES } from './operator-roles.js';
@@ -44,14 +45,9 @@ export class WishDto {
 }
 
 export class WalletSignIn extends WishDto {
-  @Input.TextUpTo(4096, { description: 'An EIP-4361 message, exactly as it was signed.' })
-  readonly message!: string;
+  @MessageField() readonly message!: string;
 
-  @ApiProperty({ type: 'string', pattern: '^0x[0-9a-fA-F]{130}$' })
-  @Matches(/^0x[0-9a-fA-F]{130}$/, {
-    message: '$property must be an account’s: 0x and 130 hex digits.',
-  })
-  @IsString({ message: '$property must be a text.' })
+  @SignatureField(/^0x[0-9a-fA-F]{130}$/, 'an account’s: 0x and 130 hex digits')
   readonly signature!: string;
 }
 

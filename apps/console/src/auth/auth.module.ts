@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { type RateLimiter } from '#libs/cache';
 import { isSignedByAccount } from '#libs/chain';
 import {
   ConsoleSessionStore,
@@ -26,8 +27,6 @@ import { SignInAudit } from './sign-in-audit.js';
 import { SignInService } from './sign-in.service.js';
 
 const NONCE_SCHEMA = Symbol('NonceSchema');
-const REFUSALS = Symbol('RefusalCount');
-const SIGN_IN_POLICY = Symbol('RatePolicy');
 const SIWE_SITE = Symbol('SiweSite');
 
 /** Signing in, and for all other modules who is signed in: the guard of `ForOperators`, `ForPartners` and `ForSignedIn`. */
@@ -43,12 +42,7 @@ const SIWE_SITE = Symbol('SiweSite');
     SignInAudit,
     SignInService,
     provide(SignInLog, Database),
-    {
-      provide: REFUSALS,
-      useValue: { metric: 'lowmark_console_rate_limited_total', limits: ['sign-in', 'guess'] },
-    },
-    { provide: SIGN_IN_POLICY, useValue: { rate: 1, burst: 20 } },
-    provide(SignInLimits, RATE_LIMITER, Registry, REFUSALS, SIGN_IN_POLICY),
+    { provide: SignInLimits, inject: [RATE_LIMITER, Registry], useFactory: signInLimits },
     { provide: SIWE_SITE, inject: [ConsoleSettings], useFactory: siweSite },
     provide(SiweVerifier, NonceStore, SIWE_SITE, CLOCK),
     { provide: NONCE_SCHEMA, useValue: 'console' },
@@ -62,6 +56,11 @@ const SIWE_SITE = Symbol('SiweSite');
   exports: [AudienceGuard, InvitationStore, MemberStore, Sessions, SignInLimits],
 })
 export class AuthModule {}
+
+function signInLimits(limiter: RateLimiter, registry: Registry): SignInLimits {
+  const refusals = { metric: 'lowmark_console_rate_limited_total', limits: ['sign-in', 'guess'] };
+  return new SignInLimits(limiter, registry, refusals, { rate: 1, burst: 20 });
+}
 
 /** This origin alone, and accounts alone: no chain is asked, so that a lying node cannot sign in for another. */
 function siweSite({ consoleOrigin }: ConsoleSettings): SiweSite {

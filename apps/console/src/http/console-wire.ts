@@ -1,4 +1,4 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   answerWithId,
   ClientErrors,
@@ -7,7 +7,6 @@ import {
   JSON_TYPE,
   problemFrom,
   REQUEST_ID_HEADER,
-  takeStrictJsonOnly,
 } from '#libs/service';
 import { type ConsoleSettings } from '../console.env.js';
 
@@ -55,10 +54,6 @@ export class ConsoleWire implements HttpWire {
     },
     body: this.bodyOf(problemFrom({ statusCode: status })),
   }));
-
-  configure(fastify: FastifyInstance): void {
-    takeStrictJsonOnly(fastify);
-  }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {
     answerWithId(request, reply);

@@ -11,14 +11,7 @@ import {
   type StakeDescription,
 } from '#libs/chain';
 import { developmentChain, refuseDevelopment, sessionUrl } from '#libs/config';
-import {
-  createDatabase,
-  Database,
-  LeaderLock,
-  leaderLockOf,
-  requireOwnRights,
-  StakeSetStore,
-} from '#libs/db';
+import { Database, LeaderLock, leaderLockOf, openOwnDatabase, StakeSetStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger, systemClock } from '#libs/platform';
 import { looseLimits } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
@@ -125,23 +118,16 @@ async function openDatabase(
     developmentChain(settings.chainId),
     ...looseLimits(settings),
   ]);
-  const database = await createDatabase({
-    url: sessionUrl(settings),
-    applicationName: APPLICATION,
-    schema: 'current',
-    // What is missing after a failover is read from the chain again.
-    synchronousCommit: 'local',
-    onError: (error) => {
-      logger.warn({ err: error }, 'An idle database connection failed');
+  const database = await openOwnDatabase(
+    { program: 'indexer', nodeEnv: settings.nodeEnv, logger },
+    {
+      url: sessionUrl(settings),
+      applicationName: APPLICATION,
+      // What is missing after a failover is read from the chain again.
+      synchronousCommit: 'local',
     },
-  });
+  );
   try {
-    await requireOwnRights(database, 'indexer', {
-      isProduction: settings.nodeEnv === 'production',
-      onExcess: (message) => {
-        logger.warn({ code: 'DATABASE_RIGHTS_EXCESSIVE' }, message);
-      },
-    });
     measureConnections(registry, database);
     return await new StakeSetStore(database).open(settings.stakeSet);
   } catch (error) {

@@ -1,13 +1,13 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
 import { ApiOperation, ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, FailsAnywhere } from '#libs/openapi';
 import {
   type NonceBody,
   NonceRoute,
   SignInLimitGuard,
-  SIWE_CODES,
   SiweVerifier,
+  WalletSignInRoute,
 } from '#libs/sign-in';
 import { SessionBody, SignedMessage } from './auth.dto.js';
 import { AuthService, bearerHash } from './auth.service.js';
@@ -27,20 +27,10 @@ export class AuthController {
     return this.siwe.issueNonce();
   }
 
-  @Post('verify')
-  @HttpCode(200)
-  @ApiOperation({
-    summary: 'Sign in with Ethereum',
-    description:
-      'Checks an EIP-4361 message and its signature: by an account, by a contract wallet (EIP-1271), or by one that does not exist yet (EIP-6492).',
-    security: [],
-  })
-  @Answers(200, 'The session. Send its token as Authorization: Bearer.', SessionBody)
-  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(
-    401,
-    'The message does not sign anybody in; the code says which part of it.',
-    ...SIWE_CODES,
+  @WalletSignInRoute(
+    'verify',
+    SessionBody,
+    'An EIP-4361 message and its signature: by an account, by a contract wallet (EIP-1271), or by one that does not exist yet (EIP-6492). Send the token of the session as Authorization: Bearer.',
   )
   verify(@Body() message: SignedMessage): Promise<SessionBody> {
     return this.auth.verify(message);

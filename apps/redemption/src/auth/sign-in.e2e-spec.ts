@@ -141,6 +141,12 @@ describe('signing in', () => {
     expect(errorOf(answer)).toEqual({ status: 400, code: 'BAD_REQUEST', field });
   });
 
+  it('says that a message is too long', async () => {
+    const answer = await post('verify', { message: 'x'.repeat(4097), signature: '0x00' });
+    expect(errorOf(answer)).toEqual({ status: 400, code: 'BAD_REQUEST', field: 'message' });
+    expect(answer.body).toMatchObject({ message: 'message is too long.' });
+  });
+
   it('of a contract wallet waits for the chain, and the same message is good afterwards', async () => {
     const { pid } = service.bench.chain;
     const signIn = await aSignIn();

@@ -1,4 +1,4 @@
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   answerWithId,
   ClientErrors,
@@ -6,7 +6,6 @@ import {
   type HttpWire,
   JSON_TYPE,
   REQUEST_ID_HEADER,
-  takeStrictJsonOnly,
 } from '#libs/service';
 import { toUserError } from './user.error.js';
 
@@ -25,10 +24,6 @@ export class UserWire implements HttpWire {
     headers: { ...COMMON_HEADERS, [REQUEST_ID_HEADER]: requestId, 'content-type': JSON_TYPE },
     body: this.bodyOf(toUserError({ statusCode: status })),
   }));
-
-  configure(fastify: FastifyInstance): void {
-    takeStrictJsonOnly(fastify);
-  }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {
     answerWithId(request, reply);

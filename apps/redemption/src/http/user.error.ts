@@ -46,10 +46,7 @@ export function toUserError(error: unknown): HttpProblem {
     const options = { retryAfterSeconds: 1 };
     return new UserError(409, 'IDEMPOTENCY_IN_PROGRESS', error.message, options);
   }
-  const problem = problemFrom(error);
-  return problem.status === 415
-    ? new HttpProblem(415, 'Content-Type must be application/json.', { cause: error })
-    : problem;
+  return problemFrom(error);
 }
 
 /** For Retry-After. */

@@ -7,8 +7,8 @@ import { readSettings } from '#libs/config';
 import { type Database, PriceStore, RedemptionStore, SessionStore } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
 import { type Address, type Redemption, type UuidV7 } from '#libs/domain';
+import { newToken } from '#libs/signing';
 import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
-import { hashSessionToken, mintSessionToken } from '../auth/auth.service.js';
 import { createRedemption } from '../create-redemption.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { connected, SECRETS_KEY, type Stage, startStage, stopStage } from './stage.support-spec.js';
@@ -95,13 +95,15 @@ export interface User {
   redeem(partner: unknown, points: unknown, key?: string): Test;
 }
 
-/** As the service under test opens it. */
+/** As the service under test opens it. @returns its token */
 export async function openSession(
   database: Database,
-  { token, ...session }: { token: string; wallet: Address; expiresAtMs: number },
-): Promise<void> {
+  session: { wallet: Address; expiresAtMs: number },
+): Promise<string> {
+  const { token, tokenHash } = newToken();
   const sessions = new SessionStore(database, testEvidence(), { siweDomains: [DOMAIN] });
-  await sessions.open({ ...session, tokenHash: hashSessionToken(token), domain: DOMAIN });
+  await sessions.open({ ...session, tokenHash, domain: DOMAIN });
+  return token;
 }
 
 /** A wallet that is signed in. */
@@ -110,12 +112,8 @@ export async function aUser(
   wallet = `0x${randomBytes(20).toString('hex')}` as Address,
   clientAddress = `10.${randomBytes(3).join('.')}`,
 ): Promise<User> {
-  const token = mintSessionToken();
-  await openSession(await connected(database), {
-    token,
-    wallet,
-    expiresAtMs: clock.nowMs() + 86_400_000,
-  });
+  const expiresAtMs = clock.nowMs() + 86_400_000;
+  const token = await openSession(await connected(database), { wallet, expiresAtMs });
   const authorised = (test: Test): Test =>
     test.set('authorization', `Bearer ${token}`).set('x-forwarded-for', clientAddress);
   const post = (path: string, body?: object | string): Test => {

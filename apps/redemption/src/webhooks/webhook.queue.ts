@@ -32,6 +32,8 @@ export interface WebhookQueueOptions {
 
 export class WebhookQueue implements WorkQueue<DueEvent> {
   readonly name = 'webhooks';
+  /** Its lane may have another event, and its subscription room for one. */
+  readonly feedsItself = true;
   readonly atOnce: number;
   private readonly stopping = new AbortController();
 

@@ -6,7 +6,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { RedemptionSettings } from '../redemption.env.js';
-import { WebhookDelivery } from './webhook-delivery.js';
+import { QueuePump } from '../worker/engine.js';
 import { WebhookEvaluator } from './webhook-evaluator.js';
 import { WebhookMetrics } from './webhook.metrics.js';
 import { WebhookQueue } from './webhook.queue.js';
@@ -56,7 +56,7 @@ const PER_SUBSCRIPTION = 8;
           },
         }),
     },
-    provide(WebhookDelivery, WebhookQueue, WebhookMetrics),
+    provide(QueuePump, WebhookQueue, WebhookMetrics),
   ],
 })
 export class WebhooksModule {}

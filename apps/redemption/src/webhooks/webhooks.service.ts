@@ -5,11 +5,11 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { WebhookSweep } from '#libs/db';
+import { type DueEvent, WebhookSweep } from '#libs/db';
 import { inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { RedemptionSettings } from '../redemption.env.js';
-import { WebhookDelivery } from './webhook-delivery.js';
+import { QueuePump } from '../worker/engine.js';
 import { WebhookEvaluator } from './webhook-evaluator.js';
 
 const DELIVER_MS = 1_000;
@@ -24,7 +24,7 @@ export class WebhooksService implements OnApplicationBootstrap, BeforeApplicatio
   private readonly sweeps = new SingleFlight<void>();
 
   constructor(
-    private readonly delivery: WebhookDelivery,
+    private readonly delivery: QueuePump<DueEvent>,
     private readonly evaluator: WebhookEvaluator,
     private readonly forgotten: WebhookSweep,
     private readonly settings: RedemptionSettings,

@@ -45,6 +45,8 @@ export interface WorkQueue<T> {
   work(items: readonly T[], owner: string): Promise<void>;
   /** How many are handed to `work` together; absent: one. */
   readonly together?: number;
+  /** Whether what is done may make more due, so that it is looked for at once. */
+  readonly feedsItself?: boolean;
   /** What is under way ends as soon as it can. */
   stop?(): void;
 }
@@ -64,6 +66,8 @@ export class QueuePump<T> {
   private wanted = false;
   private busy = 0;
   private stopped = false;
+  /** What one who drains has not found must not be under way. */
+  private isDraining = false;
   /** Of this process' clock. */
   private sweptAt = performance.now();
 
@@ -86,10 +90,15 @@ export class QueuePump<T> {
   /** Does what is due until nothing is, and awaits it. @returns how many pieces */
   async drain(): Promise<number> {
     let done = 0;
-    for (let found = -1; found !== 0; done += found) {
-      await this.pumping.underWay();
-      found = await this.pump();
-      await Promise.all(this.underWay);
+    this.isDraining = true;
+    try {
+      for (let found = -1; found !== 0; done += found) {
+        await this.pumping.underWay();
+        found = await this.pump();
+        await Promise.all(this.underWay);
+      }
+    } finally {
+      this.isDraining = false;
     }
     return done;
   }
@@ -147,6 +156,7 @@ export class QueuePump<T> {
       .finally(() => {
         this.busy -= items.length;
         this.underWay.delete(work);
+        if (this.queue.feedsItself === true && !this.isDraining) this.wake();
       });
     this.underWay.add(work);
   }

@@ -4,8 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { CallbackStore, type Program, SessionStore } from '#libs/db';
 import { type Address, parseDecimal } from '#libs/domain';
-import { EvidenceKeys } from '#libs/signing';
-import { hashSessionToken, mintSessionToken } from '../../src/auth/auth.service.js';
+import { EvidenceKeys, newToken } from '#libs/signing';
 import {
   addPartner,
   addPrice,
@@ -69,13 +68,12 @@ async function refusalsOf(program: Program, texts: readonly string[]): Promise<s
 describe('the redemption service’s credential', () => {
   it('makes no session: a row without the key’s MAC signs nobody in', async () => {
     const victim = `0x${randomBytes(20).toString('hex')}` as Address;
-    const token = mintSessionToken();
+    const { token, tokenHash } = newToken();
     const seal = EvidenceKeys.parse(randomBytes(32).toString('base64'));
     const sessions = new SessionStore(await intruderAs('redemption'), seal, {
       siweDomains: [DOMAIN],
     });
     const expiresAtMs = service.clock.nowMs() + 86_400_000;
-    const tokenHash = hashSessionToken(token);
     await sessions.open({ tokenHash, wallet: victim, domain: DOMAIN, expiresAtMs });
     await request(service.url)
       .get('/api/redemptions')
@@ -87,9 +85,9 @@ describe('the redemption service’s credential', () => {
     const victim = `0x${randomBytes(20).toString('hex')}` as Address;
     const thief = `0x${randomBytes(20).toString('hex')}` as Address;
     service.game.points.set(victim, 10 * POINTS);
-    const token = mintSessionToken();
     const expiresAtMs = service.clock.nowMs() + 86_400_000;
-    await openSession(await service.database.open(), { token, wallet: victim, expiresAtMs });
+    const database = await service.database.open();
+    const token = await openSession(database, { wallet: victim, expiresAtMs });
     const asked = (points: number, more: object = {}) =>
       request(service.url)
         .post('/api/redemptions')

@@ -2,8 +2,8 @@ import { type Database, EventQueue } from '#libs/db';
 import { WebhookSender } from '#libs/partner-client';
 import { type Logger, systemClock as clock } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
-import { WebhookDelivery } from '../../src/webhooks/webhook-delivery.js';
 import { WebhookQueue } from '../../src/webhooks/webhook.queue.js';
+import { QueuePump } from '../../src/worker/engine.js';
 import { type WebhookTerms } from '../world/worker-orders.js';
 
 const LOOK_EVERY_MS = 100;
@@ -19,7 +19,7 @@ export function deliverWebhooks(
   const queue = new WebhookQueue(new EventQueue(database), sender, KeyRing.parse(secretsKey), {
     ...{ ...terms, clock, random: Math.random, schedule: { stepsMs } },
   });
-  const delivery = new WebhookDelivery(queue, {
+  const delivery = new QueuePump(queue, {
     swept: () => undefined,
     failed: (_queue, error) => {
       logger.warn({ err: error }, 'Webhooks were not sent');

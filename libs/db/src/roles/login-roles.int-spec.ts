@@ -8,10 +8,9 @@ import {
   prepareLogins,
   PROGRAM_ROLES,
   PROGRAMS,
-  requireOwnRights,
   type Program,
 } from '../index.js';
-import { ExcessRightsError } from './held-rights.js';
+import { ExcessRightsError, requireOwnRights } from './held-rights.js';
 import { Logins } from './logins.support-spec.js';
 
 let logins: Logins;

@@ -9,9 +9,8 @@ import {
   prepareLogins,
   PROGRAM_ROLES,
   PROGRAMS,
-  requireOwnRights,
 } from '../index.js';
-import { ExcessRightsError } from './held-rights.js';
+import { ExcessRightsError, requireOwnRights } from './held-rights.js';
 
 const NAME = 'Tomorrow9000000000000';
 /** Each of a newer version's tables is granted to the programs that use it; the reader has new tables of `staking` by itself. */

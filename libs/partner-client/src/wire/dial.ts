@@ -92,6 +92,8 @@ export interface DialOptions {
 /** How far it has come, and when each step was done on the `performance` clock. */
 export interface DialProgress {
   phase: PhaseBeforeSending;
+  /** Whether it is a connection that served a call before. */
+  isKept?: boolean;
   remoteAddress?: string;
   resolvedAt?: number;
   connectedAt?: number;

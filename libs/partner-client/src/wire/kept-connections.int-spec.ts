@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RoguePartner } from '../testing/rogue-partner.support-spec.js';
-import { Connection, idleMs, KeptConnections } from './exchange.js';
+import { Connection, idleMs } from './exchange.js';
+import { KeptConnections } from './kept-connections.js';
 
 let partner: RoguePartner;
 let nowMs: number;
@@ -12,7 +13,7 @@ let kept: KeptConnections;
 beforeEach(async () => {
   partner = await RoguePartner.start();
   nowMs = 1_000_000;
-  kept = new KeptConnections(() => nowMs);
+  kept = new KeptConnections({ policy: { allowPrivate: true }, connectMs: 1000 }, () => nowMs);
 });
 
 afterEach(async () => {

@@ -13,6 +13,7 @@ import { NestLogger } from '../logger/nest-logger.js';
 import { nameRequests, requestIdOf } from '../request-id/request-id.js';
 import { type HttpWire } from './http-wire.js';
 import { ProblemFilter, sendProblem } from './problem.filter.js';
+import { takeStrictJsonOnly } from './strict-json.js';
 
 /** From the first byte of a request to its last. */
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -70,7 +71,8 @@ export async function createHttpApp(
     bodyParser: false,
   });
   const wire = wireOf(app);
-  wire.configure(fastify);
+  takeStrictJsonOnly(fastify);
+  wire.configure?.(fastify);
   fastify.addHook('onSend', async (request, reply, payload: unknown) => {
     await wire.complete(request, reply, payload);
     // While the server closes, a connection kept alive after its last answer would only hold it up.

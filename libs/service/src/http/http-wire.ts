@@ -6,8 +6,8 @@ import { type HttpProblem } from './http-problem.js';
 export interface HttpWire {
   /** Answer what could not be parsed; absent: its connection is closed. */
   readonly clientErrors?: ClientErrors;
-  /** Puts body parsers, hooks and routes of its own on the server. */
-  configure(fastify: FastifyInstance): void;
+  /** Puts hooks and routes of its own on the server, and body parsers in place of the one for JSON. */
+  configure?(fastify: FastifyInstance): void;
   /** Adds the headers that every answer carries. Called last of all, with the body that will be sent. */
   complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): void | Promise<void>;
   /** See `problemFrom`, which knows what is not of the service itself. */

@@ -4,12 +4,19 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Database, EventQueue, ReplayStore, SubscriptionStore, WebhookLog } from '#libs/db';
+import {
+  type Database,
+  type DueEvent,
+  EventQueue,
+  ReplayStore,
+  SubscriptionStore,
+  WebhookLog,
+} from '#libs/db';
 import { WEBHOOK_SCHEDULE } from '#libs/domain';
 import { WebhookSender } from '#libs/partner-client';
 import { KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
 import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
-import { WebhookDelivery } from './webhook-delivery.js';
+import { QueuePump } from '../worker/engine.js';
 import { WebhookQueue } from './webhook.queue.js';
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +27,7 @@ let test: TestDatabase;
 let admin: Database;
 let service: Database;
 let clock: FakeClock;
-let delivery: WebhookDelivery;
+let delivery: QueuePump<DueEvent>;
 const servers: Server[] = [];
 
 beforeAll(async () => {
@@ -41,7 +48,7 @@ afterEach(async () => {
 });
 afterAll(() => test.drop());
 
-function aDelivery(ring: KeyRing, timeoutMs?: number): WebhookDelivery {
+function aDelivery(ring: KeyRing, timeoutMs?: number): QueuePump<DueEvent> {
   const policy = { allowPrivate: true };
   const sender = new WebhookSender({
     clock,
@@ -52,7 +59,7 @@ function aDelivery(ring: KeyRing, timeoutMs?: number): WebhookDelivery {
     ...{ clock, atOnce: 16, perSubscription: 8, leaseMs: 45_000 },
     ...{ random: () => 0, schedule: WEBHOOK_SCHEDULE },
   });
-  return new WebhookDelivery(queue, {
+  return new QueuePump(queue, {
     swept: () => undefined,
     failed: (_queue, error) => {
       throw error;

@@ -20,20 +20,27 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   return JSON.parse(text);
 }
 
-/** The only bodies that a server takes. */
+/** The only bodies that a server takes: plain ones. */
 export function takeStrictJsonOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser<Buffer>(
     'application/json',
     { parseAs: 'buffer' },
-    (_, body, done) => {
+    ({ headers }, body, done) => {
       try {
+        requirePlain(headers['content-encoding']);
         done(null, parseStrictJson(body));
       } catch (error) {
         done(error as Error);
       }
     },
   );
+}
+
+/** @throws HttpProblem 415 */
+function requirePlain(encoding = 'identity'): void {
+  if (encoding.trim().toLowerCase() === 'identity') return;
+  throw new HttpProblem(415, 'A body with a Content-Encoding is not supported: send it plain.');
 }
 
 function textOf(bytes: Uint8Array): string {

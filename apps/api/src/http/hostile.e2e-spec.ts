@@ -105,12 +105,21 @@ describe('hostile input', () => {
     expectSigned(answer, { method: 'POST', path: '/x', secret });
   });
 
-  it('JSON that reaches for prototypes is refused', async () => {
-    const body = '{"__proto__":{"x":1}}';
-    const request = `POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-API-KEY: ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  it.each([
+    ['JSON that reaches for prototypes', '{"__proto__":{"x":1}}', '', 400],
+    ['a body that says it is packed', '{}', 'Content-Encoding: gzip\r\n', 415],
+    ['one that says it is packed twice', '{}', 'Content-Encoding: identity, br\r\n', 415],
+    [
+      'a plain body, said to be so, where there is no route,',
+      '{}',
+      'Content-Encoding: Identity\r\n',
+      404,
+    ],
+  ])('%s is refused', async (_, body, header, status) => {
+    const request = `POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-API-KEY: ${apiKey}\r\nContent-Type: application/json\r\n${header}Content-Length: ${body.length}\r\n\r\n${body}`;
     const [answer] = await exchange(api.port, [request]);
     if (answer === undefined) throw new Error('no answer');
-    expectError(answer, 400, 'BAD_REQUEST');
+    expectError(answer, status, status === 404 ? 'NOT_FOUND' : 'BAD_REQUEST');
     expectSigned(answer, { method: 'POST', path: '/x', secret });
   });
 

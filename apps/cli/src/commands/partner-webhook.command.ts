@@ -149,7 +149,8 @@ const rotate = command({
 
 const replay = command({
   name: 'replay',
-  description: 'send one event again, or those since a time that were given up',
+  description:
+    'send one event again, or those since a time that were given up; what waits is tried at once',
   arguments: [PARTNER, WEBHOOK],
   options: [
     option('--event <id>', EVENT_ID),
@@ -174,13 +175,13 @@ const replay = command({
     const { event, since = new Date(0), delivered = false } = given;
     const wish = event === undefined ? { since, delivered } : { event: webhookEventId(event) };
     const count = await call.withDatabase(replayWebhook, call.operator, chosen(given), wish);
-    call.terminal.out(`Events that are sent again: ${count}.\n`);
+    call.terminal.out(`Events that are sent again: ${count}. What waits is tried at once.\n`);
   },
 });
 
 const test = command({
   name: 'test',
-  description: 'send an event that tells nothing, to try the address',
+  description: 'send an event that tells nothing, to try the address now',
   arguments: [PARTNER, WEBHOOK],
   options: [AS],
   settings: OperatorSettings,

@@ -41,7 +41,6 @@ import {
 const STATUS: Readonly<Record<string, number>> = {
   WEBHOOK_MISSING: 404,
   WEBHOOK_EVENT_MISSING: 404,
-  WEBHOOK_TEST_WAITS: 409,
   TOO_MANY_WEBHOOKS: 409,
 };
 const MALFORMED = 'The request is malformed; `field` or `message` says where.';
@@ -161,11 +160,13 @@ export class WebhooksController {
 
   @Post(':id/test')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Send a test event', description: 'The log says what becomes of it.' })
+  @ApiOperation({
+    summary: 'Send a test event',
+    description: 'The log says what becomes of it. One that waits already is tried at once.',
+  })
   @ApiParam(ID)
   @Answers(200, 'It is on its way.', TestBody)
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
-  @Fails(409, 'One still waits.', 'WEBHOOK_TEST_WAITS')
   async test(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<TestBody> {
     const by = operatorOf(member, 'test');
     const event = await refusable(STATUS, () =>
@@ -178,7 +179,8 @@ export class WebhooksController {
   @HttpCode(200)
   @ApiOperation({
     summary: 'Send events again',
-    description: 'One, or those since a time that were given up, or all of them.',
+    description:
+      'One, or those since a time that were given up, or all of them. What waits is tried at once.',
   })
   @ApiParam(ID)
   @Answers(200, 'How many.', ReplayedBody)

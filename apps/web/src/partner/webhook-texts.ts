@@ -77,11 +77,12 @@ export const webhookTexts = {
   answerHeaders: 'Headers of your answer',
   answerBody: 'Your answer (its beginning)',
   replay: 'Send it again',
-  replaying: 'The same bytes with the same webhook-id are sent again, at once.',
+  sendNow: 'Send it now',
+  replaying: 'The same bytes with the same webhook-id are sent at once.',
   replayed: (count: number) =>
     count === 1 ? '1 event is on its way.' : `${count} events are on their way.`,
   replayAll: 'Send events again',
   replayingAll:
-    'All events since the time that you choose are sent again, in their order, before what is new: those that were given up, and on demand the delivered ones too.',
+    'All events since the time that you choose are sent again, in their order, before what is new: those that were given up, and on demand the delivered ones too. What waits is tried at once.',
   alsoDelivered: 'Also those that were delivered',
 };

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
-  type AttemptRecord,
   type Database,
   type DueEvent,
   EventQueue,
@@ -13,7 +12,17 @@ import {
   WebhookLog,
   WebhookSweep,
 } from '../index.js';
-import { AUDIT, subscribe, type Subscribed } from './webhook-bench.support-spec.js';
+import { type LaneLease } from './event-queue.js';
+import {
+  ADD,
+  addEvents,
+  AUDIT,
+  leaseAll,
+  made,
+  record,
+  subscribe,
+  type Subscribed,
+} from './webhook-bench.support-spec.js';
 
 let test: TestDatabase;
 let admin: Database;
@@ -32,29 +41,8 @@ beforeEach(async () => {
 });
 afterAll(() => test.drop());
 
-const ADD = {
-  text: `INSERT INTO webhooks.event (subscription, type, order_key, payload) VALUES ($1, 'redemption.initial', $2, $3)`,
-};
-
-async function add(orderKey: string, count = 1, to = one): Promise<void> {
-  for (let made = 0; made < count; made += 1) {
-    await admin.query(ADD, [to.id, orderKey, JSON.stringify({ orderKey, made })]);
-  }
-}
-
-const lease = (change: Partial<Parameters<EventQueue['lease']>[0]> = {}): Promise<DueEvent[]> =>
-  queue.lease({
-    ...{ count: 100, owner: randomUUID(), leaseMs: 60_000, perSubscription: 50 },
-    ...change,
-  });
-
-function record(outcome: AttemptRecord['outcome']): AttemptRecord {
-  const status = outcome === 'delivered' ? 200 : 500;
-  const at = new Date();
-  return { at, outcome, status, error: undefined, durationMs: 1, request: {}, answer: {} };
-}
-
-const made = ({ payload }: DueEvent): unknown => (JSON.parse(payload) as { made: number }).made;
+const add = (orderKey: string, count = 1, to = one) => addEvents(admin, to.id, orderKey, count);
+const lease = (change?: Partial<LaneLease>) => leaseAll(queue, change);
 const soon = () => new Date(Date.now() - 1000);
 
 describe('a lane', () => {
@@ -228,65 +216,6 @@ describe('a subscription', () => {
       store.add(one.partnerId, { id: randomUUID(), ciphertext: Buffer.alloc(1), ...terms }, AUDIT);
     for (let count = 1; count < 10; count += 1) await another();
     await expect(another()).rejects.toMatchObject({ code: 'TOO_MANY_WEBHOOKS' });
-  });
-});
-
-describe('a replay', () => {
-  async function delivered(orderKey: string, count: number): Promise<void> {
-    await add(orderKey, count);
-    for (let done = 0; done < count; done += 1) {
-      const owner = randomUUID();
-      for (const event of await lease({ owner })) {
-        const outcome = done % 2 === 0 ? 'delivered' : 'failed';
-        await queue.end({ event, owner, record: record(outcome) });
-      }
-    }
-  }
-
-  it('of a time sends all again in their order, before what was made since', async () => {
-    await delivered('w', 5);
-    await add('w');
-    const replays = new ReplayStore(admin, 2);
-    const since = { since: new Date(0), delivered: true };
-    expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(5);
-    const seen: unknown[] = [];
-    for (let turn = 0; turn < 6; turn += 1) {
-      const owner = randomUUID();
-      const [event] = (await lease({ owner })) as [DueEvent];
-      seen.push(made(event));
-      await queue.end({ event, owner, record: record('delivered') });
-    }
-    expect(seen).toEqual([0, 1, 2, 3, 4, 0]);
-    expect(await lease()).toEqual([]);
-  });
-
-  it('may be of those that were given up only, or of one', async () => {
-    await delivered('w', 4);
-    const replays = new ReplayStore(admin);
-    const since = { since: new Date(0), delivered: false };
-    expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(2);
-    const log = await WebhookLog.ofAll(admin).events({
-      subscription: one.id,
-      limit: 10,
-      state: 'delivered',
-    });
-    const event = log[0]?.id ?? '';
-    expect(await replays.replay(one.partnerId, one.id, { event }, AUDIT)).toBe(1);
-    await expect(replays.replay(one.partnerId, one.id, { event }, AUDIT)).rejects.toMatchObject({
-      code: 'WEBHOOK_EVENT_MISSING',
-    });
-    const none = { since: new Date(Date.now() + 60_000), delivered: true };
-    expect(await replays.replay(one.partnerId, one.id, none, AUDIT)).toBe(0);
-  });
-
-  it('finds its lane also where that was forgotten, and leaves a lane that others wait in', async () => {
-    await delivered('w', 1);
-    const service = await test.open({ url: test.urlAs('redemption') });
-    await new WebhookSweep(service).run(30, new AbortController().signal);
-    expect((await admin.pool.query('SELECT 1 FROM webhooks.lane')).rows).toEqual([]);
-    const since = { since: new Date(0), delivered: true };
-    await new ReplayStore(admin).replay(one.partnerId, one.id, since, AUDIT);
-    expect(await lease()).toHaveLength(1);
   });
 });
 

@@ -10,7 +10,6 @@ export {
   WebhookEventMissingError,
   WebhookMissingError,
   type WebhookSubscription,
-  WebhookTestWaitsError,
 } from './subscription.js';
 export { SubscriptionStore } from './subscription-store.js';
 export { TierEvents } from './tier-events.js';

@@ -1,9 +1,9 @@
-/** Events that are sent again, and those that only try an address. */
+/** Events that are sent again, or sooner, and those that only try an address. */
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
-import { WebhookEventMissingError, WebhookTestWaitsError } from './subscription.js';
-import { lockSubscription } from './subscription-store.js';
+import { WebhookEventMissingError, WebhookMissingError } from './subscription.js';
+import { HASTEN, lockSubscription } from './subscription-store.js';
 
 /** One event, or all of a time. */
 export type ReplayWish =
@@ -42,15 +42,19 @@ const REPLAY = named<Replay>(
       SELECT subscription, order_key, count(*), now() FROM replayed GROUP BY 1, 2 ORDER BY 2
       ON CONFLICT (subscription, order_key) DO UPDATE SET waiting = l.waiting + excluded.waiting, next_attempt_at = now()
     )
-    SELECT count(*)::int AS count FROM replayed`,
+    SELECT (SELECT count(*)::int FROM replayed) AS count,
+      EXISTS (SELECT FROM webhooks.event WHERE id = :event::uuid AND subscription = :id::uuid AND state = 'waiting') AS waits`,
 );
 
 const TEST = named<{ id: string; type: string; payload: string }>(
   'webhook_test',
-  `INSERT INTO webhooks.event (subscription, type, order_key, payload)
-    SELECT :id::uuid, :type, :type, :payload
-    WHERE NOT EXISTS (SELECT FROM webhooks.event WHERE subscription = :id::uuid AND order_key = :type AND state = 'waiting')
-    RETURNING id`,
+  `WITH waiting AS (
+      SELECT id FROM webhooks.event WHERE subscription = :id::uuid AND order_key = :type AND state = 'waiting' LIMIT 1
+    ), added AS (
+      INSERT INTO webhooks.event (subscription, type, order_key, payload)
+      SELECT :id::uuid, :type, :type, :payload WHERE NOT EXISTS (SELECT FROM waiting) RETURNING id
+    )
+    SELECT id FROM waiting UNION ALL SELECT id FROM added`,
 );
 
 const NOW: Statement = { name: 'webhook_now', text: 'SELECT clock_timestamp() AS now' };
@@ -65,9 +69,10 @@ export class ReplayStore {
   ) {}
 
   /**
-   * They wait again, in the order in which they were made, before what was made later; in pieces, each of which stays done.
-   * @returns how many
-   * @throws WebhookMissingError; WebhookEventMissingError where one was meant and is not there, or waits already
+   * They wait again, in the order in which they were made, before what was made later; in pieces, each of which stays done. What waits
+   * already is tried at once.
+   * @returns how many were meant, or are sent again
+   * @throws WebhookMissingError; WebhookEventMissingError where one was meant and is not there
    */
   async replay(
     partnerId: string,
@@ -87,16 +92,21 @@ export class ReplayStore {
     for (let count = this.pageSize; count === this.pageSize; total += count) {
       count = await this.database.transaction(async (client, manager) => {
         await lockSubscription(client, partnerId, id);
-        const [replayed] = await run<{ count: number }>(client, REPLAY(replay));
-        if (total === 0) await auditPartner(manager, partnerId, audit);
-        if (isOne && replayed?.count === 0) throw new WebhookEventMissingError();
-        return replayed?.count ?? 0;
+        const [found] = await run<{ count: number; waits: boolean }>(client, REPLAY(replay));
+        if (found === undefined || (isOne && found.count === 0 && !found.waits)) {
+          throw new WebhookEventMissingError();
+        }
+        if (total === 0) {
+          await run(client, HASTEN({ id }));
+          await auditPartner(manager, partnerId, audit);
+        }
+        return isOne ? 1 : found.count;
       });
     }
     return total;
   }
 
-  /** @returns its id @throws WebhookMissingError, WebhookTestWaitsError */
+  /** One that waits already is tried at once. @returns its id @throws WebhookMissingError */
   async addTest(
     partnerId: string,
     test: { readonly id: string; readonly type: string; readonly payload: string },
@@ -105,7 +115,8 @@ export class ReplayStore {
     return this.database.transaction(async (client, manager) => {
       await lockSubscription(client, partnerId, test.id);
       const [row] = await run<{ id: string }>(client, TEST(test));
-      if (row === undefined) throw new WebhookTestWaitsError();
+      if (row === undefined) throw new WebhookMissingError();
+      await run(client, HASTEN({ id: test.id }));
       await auditPartner(manager, partnerId, audit);
       return row.id;
     });

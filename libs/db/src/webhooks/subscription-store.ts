@@ -79,7 +79,7 @@ const PAUSE = named<{ id: string; because: PausedBecause | null }>(
 );
 
 /** What waits is tried at once. */
-const HASTEN = named<{ id: string }>(
+export const HASTEN = named<{ id: string }>(
   'webhook_hasten',
   'UPDATE webhooks.lane SET next_attempt_at = now() WHERE subscription = :id::uuid AND waiting > 0 AND next_attempt_at > now()',
 );

@@ -81,18 +81,6 @@ export class TooManyWebhooksError extends PermanentError {
 
 export class WebhookEventMissingError extends PermanentError {
   constructor() {
-    super(
-      'WEBHOOK_EVENT_MISSING',
-      'The webhook has no event with this id that was delivered or given up.',
-    );
-  }
-}
-
-export class WebhookTestWaitsError extends PermanentError {
-  constructor() {
-    super(
-      'WEBHOOK_TEST_WAITS',
-      'A test event still waits to be delivered. See in the log what became of it.',
-    );
+    super('WEBHOOK_EVENT_MISSING', 'The webhook has no event with this id; the log shows them.');
   }
 }

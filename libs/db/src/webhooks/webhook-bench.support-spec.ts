@@ -8,7 +8,15 @@ import {
   type WebhookTopic,
 } from '#libs/domain';
 import { aBlock, anInitialIndex } from '#libs/testing';
-import { type Database, IndexStore, SubscriptionStore } from '../index.js';
+import {
+  type AttemptRecord,
+  type Database,
+  type DueEvent,
+  type EventQueue,
+  IndexStore,
+  SubscriptionStore,
+} from '../index.js';
+import { type LaneLease } from './event-queue.js';
 
 export const DAY_SECONDS = 86_400;
 export const AUDIT = {
@@ -122,3 +130,33 @@ export function dice(seed: number): (most: number) => number {
     return Math.floor((state / 2 ** 32) * most);
   };
 }
+
+export const ADD = {
+  text: `INSERT INTO webhooks.event (subscription, type, order_key, payload) VALUES ($1, 'redemption.initial', $2, $3)`,
+};
+
+/** Each tells which it is; see `made`. */
+export async function addEvents(
+  admin: Database,
+  subscription: string,
+  orderKey: string,
+  count: number,
+): Promise<void> {
+  for (let made = 0; made < count; made += 1) {
+    await admin.query(ADD, [subscription, orderKey, JSON.stringify({ orderKey, made })]);
+  }
+}
+
+export function leaseAll(queue: EventQueue, change: Partial<LaneLease> = {}): Promise<DueEvent[]> {
+  const all = { count: 100, owner: randomUUID(), leaseMs: 60_000, perSubscription: 50 };
+  return queue.lease({ ...all, ...change });
+}
+
+export function record(outcome: AttemptRecord['outcome']): AttemptRecord {
+  const status = outcome === 'delivered' ? 200 : 500;
+  const at = new Date();
+  return { at, outcome, status, error: undefined, durationMs: 1, request: {}, answer: {} };
+}
+
+export const made = ({ payload }: DueEvent): unknown =>
+  (JSON.parse(payload) as { made: number }).made;

@@ -144,7 +144,7 @@ export async function removeWebhook(
   );
 }
 
-/** Sends an event that tells nothing. @returns its id @throws WebhookMissingError, WebhookTestWaitsError */
+/** Sends an event that tells nothing. @returns its id @throws WebhookMissingError */
 export async function testWebhook(
   database: Database,
   operator: Operator,
@@ -160,7 +160,7 @@ export async function testWebhook(
   });
 }
 
-/** Sends events again. @returns how many @throws WebhookMissingError, WebhookEventMissingError */
+/** Sends events again, and what waits at once. @returns how many @throws WebhookMissingError, WebhookEventMissingError */
 export async function replayWebhook(
   database: Database,
   operator: Operator,

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsOptional, Matches, MaxLength } from 'class-validator';
+import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { Matches } from 'class-validator';
 import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
 import { KEY_PREFIX } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
@@ -9,6 +9,7 @@ import { mintGrant } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import * as Field from '../http/fields.js';
+import * as Input from '../http/inputs.js';
 import { Secrets } from '../secrets.module.js';
 import { askApi } from './api-request.js';
 import { baseString, BaseStringBody, verifies } from './base-string.js';
@@ -16,7 +17,6 @@ import { OwnSecrets } from './own-secrets.js';
 
 const PATH = '/api/staking/snapshots';
 const GRANT_MS = 15_000;
-const TOO_LONG = { message: '$property is too long.' };
 
 /** Whatever is given is sent: what the api says of a mistake is to be seen as well. */
 export class SnapshotQueryDto {
@@ -24,26 +24,21 @@ export class SnapshotQueryDto {
   @Matches(KEY_PREFIX, { message: '$property must be the beginning of one of your keys.' })
   readonly keyPrefix!: string;
 
-  @ApiProperty({ type: 'string', maxLength: 200 })
-  @MaxLength(200, TOO_LONG)
+  @Input.TextUpTo(200, { maxLength: 200 })
   readonly walletAddress!: string;
 
-  @ApiProperty({ type: 'string', maxLength: 20 })
-  @MaxLength(20, TOO_LONG)
+  @Input.TextUpTo(20, { maxLength: 20 })
   readonly lastDays!: string;
 
-  @ApiPropertyOptional({
-    type: 'string',
+  @Input.Optional()
+  @Input.TextUpTo(20, {
     maxLength: 20,
     description: 'The last day of the window, UTC; without it the day before the request.',
   })
-  @IsOptional()
-  @MaxLength(20, TOO_LONG)
   readonly endDay?: string;
 
-  @ApiPropertyOptional({ type: 'string', maxLength: 200, description: 'CAIP-10.' })
-  @IsOptional()
-  @MaxLength(200, TOO_LONG)
+  @Input.Optional()
+  @Input.TextUpTo(200, { maxLength: 200, description: 'CAIP-10.' })
   readonly contract?: string;
 }
 

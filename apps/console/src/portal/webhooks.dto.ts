@@ -5,13 +5,8 @@ import {
   IsArray,
   IsBoolean,
   IsIn,
-  IsInt,
   IsOptional,
-  IsString,
   Matches,
-  Max,
-  MaxLength,
-  Min,
   ValidateNested,
 } from 'class-validator';
 import { type WebhookSubscription } from '#libs/db';
@@ -39,10 +34,11 @@ export class TierRuleDto {
   @IsIn(TIER_MEASURES)
   readonly measure!: TierMeasure;
 
-  @Field.Whole('Of the average 2 to 30, else 1.')
-  @IsInt()
-  @Min(1)
-  @Max(LONGEST_AVERAGE_DAYS)
+  @Input.Whole(
+    { minimum: 1, maximum: LONGEST_AVERAGE_DAYS },
+    `be a whole number from 1 to ${LONGEST_AVERAGE_DAYS}`,
+    { description: `Of the average 2 to ${LONGEST_AVERAGE_DAYS}, else 1.` },
+  )
   readonly days!: number;
 
   @ApiProperty({ type: 'array', items: AMOUNT_TEXT, description: 'Ascending.' })
@@ -61,9 +57,7 @@ export class TierRuleDto {
 
 @ApiSchema({ name: 'NewWebhook' })
 export class NewWebhookDto {
-  @Field.Text('`https://`, public, without a query.')
-  @IsString()
-  @MaxLength(2000)
+  @Input.TextUpTo(2000, { description: '`https://`, public, without a query.' })
   readonly url!: string;
 
   @ApiProperty({ isArray: true, enum: WEBHOOK_TOPICS })
@@ -91,19 +85,17 @@ export class PauseDto {
 
 @ApiSchema({ name: 'WebhookRotation' })
 export class WebhookRotationDto {
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: LONGEST_OVERLAP_HOURS })
-  @IsInt()
-  @Min(0)
-  @Max(LONGEST_OVERLAP_HOURS)
+  @Input.Whole(
+    { minimum: 0, maximum: LONGEST_OVERLAP_HOURS },
+    `be a whole number from 0 to ${LONGEST_OVERLAP_HOURS}`,
+  )
   readonly overlapHours!: number;
 }
 
 @ApiSchema({ name: 'WebhookReplay' })
 export class ReplayDto {
-  @ApiPropertyOptional({ type: 'string', description: 'One event: its id, `msg_…`.' })
-  @IsOptional()
-  @IsString()
-  @MaxLength(64)
+  @Input.Optional()
+  @Input.TextUpTo(64, { description: 'One event: its id, `msg_…`.' })
   readonly event?: string;
 
   @Input.Optional() @Input.Moment('All that came about then or later.') readonly since?: string;

@@ -114,6 +114,8 @@ describe('the webhooks of a partner', () => {
     [{ url: 'https://a:b@hooks.example/' }],
     [{ url: 'https://hooks.example/?key=1' }],
     [{ url: `https://hooks.example/${'x'.repeat(2100)}` }],
+    [{ url: 'https://hooks.example/\0' }],
+    [{ url: 'https://hooks.example/\ud800' }],
     [{ url: 7 }],
     [{ topics: [] }],
     [{ topics: ['day.eaten'] }],

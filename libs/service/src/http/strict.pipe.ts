@@ -1,6 +1,8 @@
 import { type ArgumentMetadata, Injectable, ValidationPipe } from '@nestjs/common';
 import { type ValidationError } from 'class-validator';
 
+const HALF_PAIR = /\p{Surrogate}/u;
+
 /**
  * A request as its DTO says: exact types, nothing coerced, unknown fields left out. The first field that is wrong is told.
  * @param refuse makes the error of it
@@ -29,16 +31,26 @@ export class StrictPipe extends ValidationPipe {
       throw this.refuse('body', this.notAnObject);
     }
     // In a path it names what there is not, which is 404.
-    if (metadata.type === 'query') this.refuseNul(value);
+    if (metadata.type === 'body' || metadata.type === 'query') {
+      this.requireStorable(value, metadata.type);
+    }
     return (await super.transform(value, metadata)) as unknown;
   }
 
-  /** PostgreSQL takes no text with it. */
-  private refuseNul(value: unknown): void {
-    const fields = isObject(value) ? Object.entries(value as object) : [['query', value]];
-    for (const [field, text] of fields as [string, unknown][]) {
-      if (!String(text).includes('\0')) continue;
+  /** PostgreSQL takes no text with NUL, nor with half of a surrogate pair. */
+  private requireStorable(value: unknown, field: string): void {
+    if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value);
+      for (const [name, inner] of Object.entries(value)) {
+        this.requireStorable(inner, isList ? field : name);
+      }
+    }
+    if (typeof value !== 'string') return;
+    if (value.includes('\0')) {
       throw this.refuse(field, `${field} must not have the character NUL.`);
+    }
+    if (HALF_PAIR.test(value)) {
+      throw this.refuse(field, `${field} must not have half of a surrogate pair.`);
     }
   }
 }

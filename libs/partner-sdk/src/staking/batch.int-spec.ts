@@ -55,6 +55,12 @@ const batch = (wallets: string[] = [WALLET, OTHER], query = {}) =>
   api.client({ retries: 1 }).snapshotsBatch(wallets, query);
 
 describe('a batch', () => {
+  it('says which of its wallets is none', async () => {
+    const error = await failure(batch([WALLET, 'nonsense']));
+    expect(error).toEqual(new TypeError('wallets[1] must be 0x and 40 hex digits'));
+    expect(api.requests).toHaveLength(0);
+  });
+
   it('is one POST, and gives the snapshots of each wallet, or that it never staked', async () => {
     api.answers = [afterBody(signed(answerOf(FOUND, NONE)))];
     const upper = WALLET.toUpperCase().replace('X', 'x');

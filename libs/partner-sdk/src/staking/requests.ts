@@ -3,9 +3,9 @@ import { parseAccountId, parseAddress } from '../address.js';
 import { isDay } from './days.js';
 
 /** @returns in lower case @throws TypeError */
-export function requireAddress(wallet: string): string {
+export function requireAddress(wallet: string, name = 'wallet'): string {
   const address = parseAddress(wallet);
-  if (address === undefined) throw new TypeError('wallet must be 0x and 40 hex digits');
+  if (address === undefined) throw new TypeError(`${name} must be 0x and 40 hex digits`);
   return address;
 }
 
@@ -20,6 +20,18 @@ export function requireContract(text: string | undefined): string | undefined {
 export function requireDay(name: string, text: string): string {
   if (isDay(text)) return text;
   throw new TypeError(`${name} must be a day of the calendar such as 2026-11-20`);
+}
+
+/** An Ed25519 key in base64url. */
+const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
+
+/** @throws TypeError */
+export function requirePublicKeys(keys: Readonly<Record<string, unknown>>): void {
+  const all = Object.values(keys);
+  if (all.length > 0 && all.every((x) => typeof x === 'string' && PUBLIC_KEY.test(x))) return;
+  throw new TypeError(
+    'publicKeys must be an object of the keys’ x by their kid, as of /.well-known/http-message-signatures-directory',
+  );
 }
 
 /** The parameters that are there, in their order; none of them holds what would have to be encoded. */

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import {
   LowmarkApiError,
   SignatureError,
+  StakingClient,
   type StakingClientOptions,
   UnexpectedAnswerError,
 } from '../index.js';
@@ -244,4 +245,14 @@ describe('options', () => {
     expect(() => api.client(wrong)).toThrow(name);
     expect(() => api.client(wrong)).not.toThrow(SECRET);
   });
+
+  it.each([{}, { keys: [{ kid: 'a', x: 'b' }] }, [{ kid: 'a', x: 'b' }], { a: 'short' }])(
+    'public keys such as %j are refused at once',
+    (publicKeys) => {
+      const options = { ...{ baseUrl: 'https://staking.example', apiKey: API_KEY }, publicKeys };
+      expect(() => new StakingClient(options as unknown as StakingClientOptions)).toThrow(
+        'publicKeys must be',
+      );
+    },
+  );
 });

@@ -9,7 +9,14 @@ import { LowmarkApiError } from './errors.js';
 import { readHistory, type StakingHistory } from './history.js';
 import { PlayerCache } from './player-cache.js';
 import { refusalOf } from './exchange.js';
-import { requireAddress, requireContract, requireDay, requireRange, urlOf } from './requests.js';
+import {
+  requireAddress,
+  requireContract,
+  requireDay,
+  requirePublicKeys,
+  requireRange,
+  urlOf,
+} from './requests.js';
 import { SignedRequests } from './signed-requests.js';
 import {
   type AskedOfWallet,
@@ -136,7 +143,7 @@ export class StakingClient {
     requireRange('The number of wallets', wallets.length, { from: 1, to: MAX_BATCH });
     const asked: AskedBatch = {
       ...requireQuery(query),
-      wallets: [...new Set(wallets.map(requireAddress))],
+      wallets: [...new Set(wallets.map((one, place) => requireAddress(one, `wallets[${place}]`)))],
     };
     const { lastDays, endDay, contract } = asked;
     const request = {
@@ -239,6 +246,7 @@ export class StakingClient {
 function requireKeys({ apiKey, sharedSecret, publicKeys }: StakingClientOptions): MessageKeys {
   if (sharedSecret === undefined && publicKeys !== undefined) {
     requireApiKey(apiKey);
+    requirePublicKeys(publicKeys);
     return { publicKeys };
   }
   const credential = { apiKey, sharedSecret: sharedSecret ?? '' };

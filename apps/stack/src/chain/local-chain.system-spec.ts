@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addressOfKey, type DevChain, mintPrivateKey } from '#libs/devchain';
+import { addressOfKey, type DevChain, mintPrivateKey, withdraw } from '#libs/devchain';
 import { dayOf } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { Screen } from '../context.js';
+import { Random } from './history.js';
 import { LocalChain } from './local-chain.js';
+import { Activity } from './start-chain.js';
 
 const [signer, publisher] = [addressOfKey(mintPrivateKey()), addressOfKey(mintPrivateKey())];
 // windowCap()
@@ -86,6 +88,18 @@ describe('the local chain of the stack', () => {
     const final = await blockAt(again, 'finalized');
     const pinned = { blockHash: final['hash'] };
     expect(BigInt(await again.chain.rpc.call<string>('eth_call', call, pinned))).toBe(10n ** 24n);
+  });
+
+  it('goes on where others have moved the stakes of its wallets', async () => {
+    const local = await start();
+    const activity = new Activity(local, new Random(1));
+    await activity.move();
+    const before = [...(await local.staked())].filter(([, amount]) => amount > 0n);
+    await local.mine(...before.map(([wallet, amount]) => withdraw(wallet, amount)));
+    const head = await local.player.head();
+    for (let move = 0; move < 30; move += 1) await activity.move();
+    expect(await local.player.head()).toBe(head + 30n);
+    expect([...(await local.staked()).values()].filter((amount) => amount > 0n)).not.toEqual([]);
   });
 
   it('gets another vault where the signer is another one', async () => {

@@ -7,6 +7,7 @@ import {
   type DevChainOptions,
   DevRpc,
   mintPrivateKey,
+  MovesFailedError,
 } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -129,11 +130,11 @@ export async function liveActivity(
   signal: AbortSignal,
 ): Promise<void> {
   const random = new Random(clock.nowMs());
-  const crowd = new Crowd(random, local.wallets, await local.staked());
+  const activity = new Activity(local, random);
   let saved = await local.player.head();
   while (!signal.aborted) {
     const startedMs = clock.nowMs();
-    const head = await local.mine(...(random.chance(0.35) ? crowd.transactions(1, 3) : []));
+    const head = random.chance(0.35) ? await activity.move() : await local.mine();
     if (head - saved >= SAVE_EVERY_BLOCKS) {
       await local.save();
       saved = head;
@@ -142,6 +143,29 @@ export async function liveActivity(
     await sleep(restMs, undefined, { signal }).catch(() => undefined);
   }
   await local.save();
+}
+
+/** What the wallets of a local chain do by themselves, beside what others have them do. */
+export class Activity {
+  private crowd: Crowd | undefined;
+
+  constructor(
+    private readonly local: LocalChain,
+    private readonly random: Random,
+  ) {}
+
+  /** One block with some moves. Where others moved the wallets too some may fail: then their stakes are read again. @returns its number */
+  async move(): Promise<bigint> {
+    const { local, random } = this;
+    this.crowd ??= new Crowd(random, local.wallets, await local.staked());
+    try {
+      return await local.mine(...this.crowd.transactions(1, 3));
+    } catch (error) {
+      if (!(error instanceof MovesFailedError)) throw error;
+      this.crowd = undefined;
+      return local.player.head();
+    }
+  }
 }
 
 const TRIES = 60;

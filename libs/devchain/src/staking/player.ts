@@ -13,6 +13,9 @@ interface Transaction {
   readonly gas: bigint;
 }
 
+/** Moves that left no event: the contract refused them. */
+export class MovesFailedError extends Error {}
+
 /**
  * Plays staking activity onto a local chain, block by block, with exact timestamps.
  *
@@ -66,6 +69,7 @@ export class StakingPlayer {
   /**
    * Mines the blocks and makes sure that every move left its event. Others may send transactions meanwhile, or mine.
    * @returns the number of the newest block
+   * @throws MovesFailedError
    */
   async play(blocks: readonly StakeBlock[], onBlock?: (done: number) => void): Promise<bigint> {
     // Since the last time, others may have sent from these wallets as well.
@@ -81,7 +85,7 @@ export class StakingPlayer {
     const head = await this.head();
     const events = await this.#countEvents(before + 1n, head);
     if (head < before + BigInt(blocks.length) || events < expected) {
-      throw new Error(
+      throw new MovesFailedError(
         `played ${blocks.length} blocks with ${expected} events, found ${String(head - before)} with ${events}; ` +
           'was more withdrawn than staked?',
       );

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
+import { PublicationStore } from '#libs/db';
+import { type NodeHash } from '#libs/domain';
 import { aWallet, TestRegistry, VaultBench } from '#libs/testing';
 import { DoctorBench } from './testing/doctor-bench.support-spec.js';
 
@@ -27,6 +29,27 @@ describe('doctor of a registry', () => {
     expect(out).toMatch(/ok +registry: publisher +0x[0-9a-f]{40} holds PUBLISHER_ROLE/);
     expect(out).toMatch(/ok +registry: publisher's coin +0x[0-9a-f]{40} can pay/);
     expect((await bench.run()).out).not.toContain('registry');
+  });
+
+  it('finds other roots than ours', async () => {
+    const place = { chainId: bench.vault.chain.chainId, registry: registry.address };
+    const database = await bench.test.open();
+    const store = new PublicationStore(database, place);
+    const root = `0x${'7'.repeat(64)}` as NodeHash;
+    const day = { kind: 'day', firstDay: 20_000, lastDay: 20_000, revisions: [1], root } as const;
+    expect((await bench.finding('registry: roots', settings())).state).toBe('ok');
+    await store.add(day, 'default', 1);
+    await store.final(day.firstDay, 2);
+    expect((await bench.finding('registry: roots', settings())).state).toBe('ok');
+    await database.query({
+      text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software)
+        VALUES (20000, 1, decode(repeat('66', 32), 'hex'), 1, 1, 1, decode(repeat('11', 32), 'hex'), 'test')`,
+    });
+    expect(await bench.finding('registry: roots', settings())).toMatchObject({
+      ...{ state: 'fault', code: 1 },
+      found: expect.stringMatching(/days of 1 publications were sealed anew/),
+      mend: expect.stringContaining('registry status'),
+    });
   });
 
   it.each([

@@ -7,7 +7,7 @@ import {
   stakedInText,
 } from '#libs/chain';
 import { registryOf } from '#libs/config';
-import { stakeContractsOf } from '#libs/db';
+import { PublicationViews, stakeContractsOf } from '#libs/db';
 import { type Address } from '#libs/domain';
 import {
   type Answer,
@@ -49,6 +49,11 @@ export const registryCheck = table({
       decides: true,
     },
     { title: 'registry: contracts', ask: contractsAnswer },
+    {
+      title: 'registry: roots',
+      ask: rootsAnswer,
+      remedy: '`registry status` names the days; see docs/operating/registry.md.',
+    },
     { title: 'registry: publisher', ask: publisherAnswer },
     {
       title: "registry: publisher's key",
@@ -86,6 +91,17 @@ async function contractsAnswer({ subject, stakedIn = '', address }: Registry): P
     `${address} is of ${stakedIn.slice(0, 500)}, and the index of ${stakedInText(index.chainId, contracts)}`,
     'Correct REGISTRY_ADDRESS or STAKE_SET: each stake set has a registry of its own.',
   );
+}
+
+/** What its publications in the database say: no root is asked for on chain. */
+async function rootsAnswer({ subject, address, chainId }: Registry): Promise<Answer | undefined> {
+  if (chainId === undefined || (await subject.index()) === undefined) return undefined;
+  const views = new PublicationViews(await subject.stakes(), { chainId, registry: address });
+  const { different, revised } = await views.summary();
+  if (different > 0) return fault(`it holds other roots than ours of ${different} publications`);
+  return revised > 0
+    ? fault(`days of ${revised} publications were sealed anew since, with other roots`)
+    : ok('it holds no other root than ours');
 }
 
 function publisherAnswer({ mayPublish, publisher, address }: Registry): Answer {

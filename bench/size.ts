@@ -6,7 +6,7 @@
  *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
  *                         [--layouts product]                       also one, hash:16, time:14: the tables in so many partitions
  *                         [--settings '{"shared_buffers":"2GB"}']   of the server; default: as it comes
- *                         [--other   '{"max_wal_size":"16GB",…}']   with which it is started again for a second measurement of each
+ *                         [--other   '{"shared_buffers":"4GB",…}']   with which it is started again for a second measurement of each
  *                                                                   size, which goes on behind the rows of the first
  */
 import pg from 'pg';
@@ -33,7 +33,7 @@ const options = readOptions({
   reads: '5000',
   layouts: 'product',
   settings: '{}',
-  other: '{"max_wal_size":"16GB","checkpoint_timeout":"30min","wal_compression":"on"}',
+  other: '{"shared_buffers":"4GB","max_wal_size":"16GB","checkpoint_timeout":"30min"}',
 });
 
 /** Of the server, by the names of PostgreSQL. */

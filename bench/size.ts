@@ -6,20 +6,20 @@
  *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
  *                         [--layouts product]                       also one, hash:16, time:14: the tables in so many partitions
  *                         [--settings '{"shared_buffers":"2GB"}']   of the server; default: as it comes
- *                         [--other   '{"max_wal_size":"16GB",…}']   set without a restart, for a second measurement of each size,
- *                                                                   which goes on behind the rows of the first
+ *                         [--other   '{"shared_buffers":"4GB",…}']   with which it is started again for a second measurement of each
+ *                                                                   size, which goes on behind the rows of the first
  */
-import type pg from 'pg';
-import { createDatabase, type Database, IndexStore, PartitionStore, SnapshotStore } from '#libs/db';
-import { type Address, type BlockRef, dayOf } from '#libs/domain';
+import pg from 'pg';
+import { createDatabase, type Database, IndexStore, PartitionStore } from '#libs/db';
+import { type BlockRef, dayOf } from '#libs/domain';
 import { CHANGES_PER_BLOCK, LargeHistory } from './size/large-history.js';
 import { type Layout, layOut, layoutOf } from './size/layout.js';
+import { makeBusy, reads } from './size/reads.js';
 import { seedHistory } from './size/seed.js';
 import { BenchServer } from './support/bench-database.js';
-import { count, fixed, median, percentile, table } from './support/figures.js';
+import { count, fixed, median, table } from './support/figures.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
-import { Random, walletAt } from './support/random.js';
 
 const BLOCKS_A_BATCH = 1000;
 const CHANGES_A_BATCH = BLOCKS_A_BATCH * CHANGES_PER_BLOCK;
@@ -33,7 +33,7 @@ const options = readOptions({
   reads: '5000',
   layouts: 'product',
   settings: '{}',
-  other: '{"max_wal_size":"16GB","checkpoint_timeout":"30min","wal_compression":"on"}',
+  other: '{"shared_buffers":"4GB","max_wal_size":"16GB","checkpoint_timeout":"30min"}',
 });
 
 /** Of the server, by the names of PostgreSQL. */
@@ -45,15 +45,14 @@ interface Written {
   readonly reading: number;
   readonly slowestSeconds: number;
   readonly walBytesPerChange: number;
-}
-
-interface Reads {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
+  /** Of the server's processes; read it where other programs take a share of the machine. */
+  readonly cpuMicrosPerChange: number;
 }
 
 async function main(): Promise<void> {
-  const server = await BenchServer.start(JSON.parse(options.settings) as Settings);
+  const usual = JSON.parse(options.settings) as Settings;
+  const other = JSON.parse(options.other) as Settings;
+  const server = await BenchServer.start(usual);
   const sized: string[][] = [];
   const read: string[][] = [];
   const written: string[][] = [];
@@ -69,18 +68,27 @@ async function main(): Promise<void> {
         await layOut(client, layout, history);
         await seedHistory(url, history);
         sized.push([name, ...(await vacuumed(client, history))]);
-        const database = await createDatabase({ url, applicationName: 'bench', poolSize: 3 });
-        try {
-          await makeBusy(client);
-          read.push([name, ...(await reads(database, history))]);
-          const writer = new Writer(database, client, { history, layout });
-          written.push([`${name}, as it comes`, ...writtenRow(await writer.write())]);
-          const other = await withSettings(client, () => writer.write());
-          written.push([`${name}, other settings`, ...writtenRow(other)]);
-        } finally {
-          await database.close();
+        await makeBusy(client);
+        await client.end();
+        const writer = new Writer(history, layout);
+        for (const [settings, which] of [
+          [usual, 'as it comes'],
+          [{ ...usual, ...other }, 'other settings'],
+        ] as const) {
+          await server.restart(settings);
+          await withConnections(url, async (connections) => {
+            await warm(connections.client);
+            read.push([
+              `${name}, ${which}`,
+              ...(await reads(connections.database, history, numberOf(options.reads))),
+            ]);
+            const cpuSeconds = (): number => server.cpuSeconds();
+            const figures = await writer.write({ ...connections, cpuSeconds });
+            written.push([`${name}, ${which}`, ...writtenRow(figures)]);
+          });
         }
       });
+      await server.restart(usual);
       print({ sized, read, written });
     }
   } finally {
@@ -92,7 +100,7 @@ async function main(): Promise<void> {
 function print({ sized, read, written }: Record<'sized' | 'read' | 'written', string[][]>): void {
   table(['changes, layout', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
   console.log();
-  table(['changes, layout', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
+  table(['changes, layout, settings', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
   console.log();
   table(
     [
@@ -101,6 +109,7 @@ function print({ sized, read, written }: Record<'sized' | 'read' | 'written', st
       'reading states',
       'slowest batch s',
       'WAL bytes/change',
+      'CPU µs/change',
     ],
     written,
   );
@@ -113,24 +122,42 @@ function writtenRow(written: Written): string[] {
     `${fixed(100 * written.reading, 0)} %`,
     fixed(written.slowestSeconds),
     count(written.walBytesPerChange),
+    fixed(written.cpuMicrosPerChange, 0),
   ];
 }
 
-/** Works under the other settings of the server, which need no restart, and takes them back. */
-async function withSettings<T>(client: pg.Client, work: () => Promise<T>): Promise<T> {
-  const settings = JSON.parse(options.other) as Settings;
-  for (const [name, value] of Object.entries(settings)) {
-    await client.query(
-      `ALTER SYSTEM SET ${client.escapeIdentifier(name)} = ${client.escapeLiteral(value)}`,
-    );
-  }
-  await client.query('SELECT pg_reload_conf()');
+interface Connections {
+  readonly database: Database;
+  readonly client: pg.Client;
+}
+
+interface WriterServer extends Connections {
+  /** That its processes have taken so far. */
+  readonly cpuSeconds: () => number;
+}
+
+async function withConnections(
+  url: string,
+  work: (connections: Connections) => Promise<void>,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const database = await createDatabase({ url, applicationName: 'bench', poolSize: 3 });
   try {
-    return await work();
+    await work({ database, client });
   } finally {
-    await client.query('ALTER SYSTEM RESET ALL');
-    await client.query('SELECT pg_reload_conf()');
+    await database.close();
+    await client.end();
   }
+}
+
+/** Both keys come to memory where they fit, as on a server that has been up for a while. */
+async function warm(client: pg.Client): Promise<void> {
+  await client.query('SET enable_seqscan = off');
+  for (const table of ['balance_change', 'balance_day']) {
+    await client.query(`SELECT count(*) FROM staking.${table}`);
+  }
+  await client.query('RESET enable_seqscan');
 }
 
 /** Vacuums as after a first sync, and says how large the tables are then. */
@@ -138,12 +165,6 @@ async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<s
   const startMs = performance.now();
   await client.query('VACUUM (ANALYZE, FREEZE) staking.balance_change, staking.balance_day');
   const vacuumSeconds = (performance.now() - startMs) / 1000;
-  // Both keys come to memory where they fit, as on a server that has been up for a while.
-  await client.query('SET enable_seqscan = off');
-  for (const table of ['balance_change', 'balance_day']) {
-    await client.query(`SELECT count(*) FROM staking.${table}`);
-  }
-  await client.query('RESET enable_seqscan');
   const { rows } = await client.query<Record<'changes' | 'days', string>>(
     `SELECT sum(bytes) FILTER (WHERE name LIKE 'balance_change%') AS changes, sum(bytes) FILTER (WHERE name LIKE 'balance_day%') AS days
       FROM (SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
@@ -159,46 +180,45 @@ async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<s
 
 /** Goes on with the history as a first sync does: ranges of a thousand blocks, none of whose days has a row yet. */
 class Writer {
-  private readonly store: IndexStore;
-  private readonly partitions: PartitionStore;
-  private readonly history: LargeHistory;
-  /** Whether partitions are added, as the indexer does. */
-  private readonly extends: boolean;
   private head: BlockRef;
   private number: number;
   /** The range before. */
   private writing: Promise<void> = Promise.resolve();
 
   constructor(
-    database: Database,
-    private readonly client: pg.Client,
-    { history, layout }: { readonly history: LargeHistory; readonly layout: Layout },
+    private readonly history: LargeHistory,
+    private readonly layout: Layout,
   ) {
-    this.store = new IndexStore(database);
-    this.partitions = new PartitionStore(database);
-    this.history = history;
-    this.extends = layout.kind === 'product';
     this.head = history.block(history.blocks);
     this.number = history.changes;
   }
 
   /** From a checkpoint on, after which each page that is changed for the first time goes into the WAL as a whole. */
-  async write(): Promise<Written> {
-    const fence = await this.store.takeLead();
-    await this.client.query('CHECKPOINT');
+  async write({ database, client, cpuSeconds }: WriterServer): Promise<Written> {
+    const store = new IndexStore(database);
+    const partitions = new PartitionStore(database);
+    const fence = await store.takeLead();
+    await client.query('CHECKPOINT');
     const reading: number[] = [];
     const all: number[] = [];
     let walBefore = '';
+    let cpuBefore = 0;
     for (let batch = -WARM_UP; batch < numberOf(options.batches); batch += 1) {
-      if (batch === 0) walBefore = await walPosition(this.client);
-      const [readSeconds, seconds] = await this.range(fence);
-      if (this.extends && batch % BATCHES_A_LOOK === 0) await this.partitions.extend(fence);
+      if (batch === 0) {
+        walBefore = await walPosition(client);
+        cpuBefore = cpuSeconds();
+      }
+      const [readSeconds, seconds] = await this.range(store, fence);
+      // As the indexer does.
+      if (this.layout.kind === 'product' && batch % BATCHES_A_LOOK === 0)
+        await partitions.extend(fence);
       if (batch < 0) continue;
       reading.push(readSeconds);
       all.push(seconds);
     }
     await this.writing;
-    const { rows } = await this.client.query<{ bytes: string }>(
+    const cpuMicros = (cpuSeconds() - cpuBefore) * 1e6;
+    const { rows } = await client.query<{ bytes: string }>(
       'SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), $1) AS bytes',
       [walBefore],
     );
@@ -207,12 +227,13 @@ class Writer {
       reading: median(reading) / median(all),
       slowestSeconds: Math.max(...all),
       walBytesPerChange: Number(rows[0]?.bytes) / (all.length * CHANGES_A_BATCH),
+      cpuMicrosPerChange: cpuMicros / (all.length * CHANGES_A_BATCH),
     };
   }
 
   /** @returns the seconds that reading the wallets' states took, and those until the range before was written too */
-  private async range(fence: bigint): Promise<[number, number]> {
-    const { history, store, head: previousHead } = this;
+  private async range(store: IndexStore, fence: bigint): Promise<[number, number]> {
+    const { history, head: previousHead } = this;
     const head = history.block(Number(previousHead.number) + BLOCKS_A_BATCH);
     const numbers = Array.from({ length: CHANGES_A_BATCH }, (_, place) => this.number + 1 + place);
     const changes = numbers.map((one) => history.change(one));
@@ -238,46 +259,6 @@ class Writer {
 async function walPosition(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_lsn() AS lsn');
   return rows[0]?.lsn ?? '';
-}
-
-/** Wallet 0 becomes the busiest: a row for each day of ten years. */
-async function makeBusy(client: pg.Client): Promise<void> {
-  await client.query(
-    `INSERT INTO staking.balance_day (wallet, day, low, closing)
-      SELECT decode($1, 'hex'), day, day * 10::numeric ^ 18, day * 10::numeric ^ 18 FROM generate_series(15000, 18650) AS day
-      ON CONFLICT DO NOTHING`,
-    [walletAt(0).slice(2)],
-  );
-}
-
-/** As the API reads: one wallet after the other on one connection. */
-async function reads(database: Database, history: LargeHistory): Promise<string[]> {
-  const random = new Random(7);
-  const quiet = (): Address => walletAt(random.between(1, history.wallets - 1));
-  const figures = [
-    await readsOf(database, history, quiet),
-    await readsOf(database, history, () => walletAt(0)),
-  ];
-  const ms = figures.flatMap(({ p50Ms, p99Ms }) => [fixed(p50Ms), fixed(p99Ms)]);
-  return ms;
-}
-
-async function readsOf(
-  database: Database,
-  history: LargeHistory,
-  nextWallet: () => Address,
-): Promise<Reads> {
-  const store = new SnapshotStore(database);
-  const endDay = dayOf(history.block(history.blocks).timestampSeconds) + 1;
-  const ms: number[] = [];
-  for (let turn = 0; turn < numberOf(options.reads); turn += 1) {
-    const wallet = nextWallet();
-    const startMs = performance.now();
-    const read = await store.read([{ wallet, endDay }]);
-    ms.push(performance.now() - startMs);
-    if (read?.daysTexts[0] === undefined) throw new Error(`${wallet} has no days`);
-  }
-  return { p50Ms: median(ms), p99Ms: percentile(ms, 0.99) };
 }
 
 await main();

@@ -31,19 +31,19 @@ export async function printStatements(client: pg.Client): Promise<void> {
 
 export class BenchServer {
   #made = 0;
+  /** Whatever it is started again with. */
+  readonly #url: string;
 
   private constructor(
     readonly folder: string,
-    private readonly server: EmbeddedPostgres,
-  ) {}
+    private server: EmbeddedPostgres,
+  ) {
+    this.#url = server.url;
+  }
 
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-bench-'));
-    const server = await EmbeddedPostgres.start({
-      directory: join(folder, 'data'),
-      logFile: join(folder, 'postgres.log'),
-      settings,
-    });
+    const server = await EmbeddedPostgres.start({ ...filesIn(folder), settings });
     const bench = new BenchServer(folder, server);
     await bench.warmUp();
     return bench;
@@ -58,10 +58,19 @@ export class BenchServer {
     );
   }
 
+  /** With other settings and under the same URLs. All connections are closed before. */
+  async restart(settings: Readonly<Record<string, string>>): Promise<void> {
+    const { port, password } = new URL(this.#url);
+    await this.server.stop();
+    const { folder } = this;
+    const options = { ...filesIn(folder), password, settings: { ...settings, port } };
+    this.server = await EmbeddedPostgres.start(options);
+  }
+
   /** Makes an empty, migrated database; dropped after `use`. */
   async withDatabase<T>(use: (url: string, client: pg.Client) => Promise<T>): Promise<T> {
     const name = `bench_${++this.#made}`;
-    const url = new URL(this.server.url);
+    const url = new URL(this.#url);
     await this.admin(`CREATE DATABASE ${name}`);
     url.pathname = `/${name}`;
     await migrate(url.href);
@@ -88,7 +97,7 @@ export class BenchServer {
   }
 
   private async admin(...statements: string[]): Promise<void> {
-    const client = new pg.Client({ connectionString: this.server.url });
+    const client = new pg.Client({ connectionString: this.#url });
     await client.connect();
     try {
       for (const statement of statements) await client.query(statement);
@@ -96,4 +105,8 @@ export class BenchServer {
       await client.end();
     }
   }
+}
+
+function filesIn(folder: string): { directory: string; logFile: string } {
+  return { directory: join(folder, 'data'), logFile: join(folder, 'postgres.log') };
 }

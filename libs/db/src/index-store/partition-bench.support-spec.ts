@@ -22,7 +22,7 @@ export async function makePartitionsSmall(owner: Database): Promise<void> {
   });
 }
 
-/** The indexer, by its own user: an hour a block, in each of which every wallet's balance changes. */
+/** The indexer, by its own user: an hour a block, in each of which the balance of every wallet changes, or of the first so many. */
 export class Writer {
   readonly index: IndexStore;
   readonly partitions: PartitionStore;
@@ -47,11 +47,11 @@ export class Writer {
     return writer;
   }
 
-  async write(blocks: number): Promise<void> {
+  async write(blocks: number, ofWallets = WALLETS): Promise<void> {
     const { index, fence, head: previousHead } = this;
     const first = Number(previousHead.number) + 1;
     const refs = Array.from({ length: blocks }, (_, place) => blockOf(first + place));
-    const wallets = Array.from({ length: WALLETS }, (_, place) => aWallet(place + 1));
+    const wallets = Array.from({ length: ofWallets }, (_, place) => aWallet(place + 1));
     const states = await index.walletStates(wallets, dayOf(blockOf(first).timestampSeconds));
     const { changes, days, totalDelta } = foldBlocks(
       states,
@@ -83,9 +83,9 @@ export class Writer {
   }
 
   /** Goes on until each table has so many partitions. */
-  async writeUntil(partitions: number): Promise<void> {
+  async writeUntil(partitions: number, ofWallets = WALLETS): Promise<void> {
     while ((await bounds('balance_day', this.owner)).length < partitions) {
-      await this.write(4);
+      await this.write(4, ofWallets);
       await this.partitions.extend(this.fence);
     }
   }

@@ -1,5 +1,6 @@
 /** Partitions of the large tables: added beside writers and readers, whoever is killed, and never in their way for long. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { dayOf } from '#libs/domain';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
@@ -165,6 +166,37 @@ describe('partitions', () => {
     await withUnpartitioned(head, async (other) => {
       expect(await contentOf(owner)).toEqual(await contentOf(other));
     });
+  });
+
+  it('tell a wallet’s newest state, in whichever of them it changed last', async () => {
+    const writer = await Writer.start(test);
+    await writer.write(4);
+    await writer.writeUntil(2, 30);
+    await writer.writeUntil(3, 20);
+    await writer.write(4, 10);
+    const newest = await owner.query<Record<'wallet' | 'balance' | 'seconds' | 'part', string>>({
+      text: `SELECT DISTINCT ON (wallet) '0x' || encode(wallet, 'hex') AS wallet, balance, seconds, tableoid::regclass AS part
+        FROM staking.balance_change ORDER BY wallet, block DESC`,
+    });
+    expect(newest).toHaveLength(40);
+    expect(new Set(newest.map(({ part }) => part)).size).toBeGreaterThan(2);
+    const today = dayOf(writer.head.timestampSeconds);
+    const fromDays = [0, today, today + 1];
+    for (const fromDay of fromDays) {
+      // Neither in the order of the keys nor in that of the changes.
+      const wallets = Array.from({ length: 41 }, (_, place) => aWallet(((place * 17) % 41) + 1));
+      const states = await writer.index.walletStates(wallets, fromDay);
+      const told = [...states].map(([wallet, { balance, sinceSeconds }]) => [
+        wallet,
+        balance.toString(),
+        sinceSeconds,
+      ]);
+      const expected = newest.map(({ wallet, balance, seconds }) => {
+        const day = dayOf(Number(seconds));
+        return [wallet, balance, day >= fromDay ? Number(seconds) : (day + 1) * 86_400 - 1];
+      });
+      expect(told.toSorted()).toEqual(expected.toSorted());
+    }
   });
 
   it('have the guards, keys and settings of the first, and no rights of their own', async () => {

@@ -151,6 +151,13 @@ describe('behind the pooler', () => {
       expect(new Set(reads.map((read) => read?.daysTexts[0])).size).toBe(1);
       expect(reads[0]?.daysTexts[0]).toContain('3');
     }
+    for (const one of pools.slice(0, 2 * connections)) {
+      let pieces = 0;
+      const add = () => (pieces += 1);
+      const window = { firstDay: 1, endDay: 10 };
+      await new SnapshotStore(one).readWindow([aWallet(1), aWallet(2)], window, () => ({ add }));
+      expect(pieces).toBe(1);
+    }
     const rows = await writer.query<{ count: number }>({
       text: `SELECT count(*)::int AS count FROM pg_stat_activity WHERE usename = 'test_api' AND datname = current_database()`,
     });

@@ -83,6 +83,7 @@ export {
   walletDaysFrom,
   type WindowRead,
 } from './snapshots/snapshot-store.js';
+export { type WindowSink } from './snapshots/window-days.js';
 export {
   type BalanceMoment,
   type WalletHistory,

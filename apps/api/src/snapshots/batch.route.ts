@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type WindowSink } from '#libs/db';
 import {
   type AccountId,
   accountIdText,
@@ -32,7 +33,9 @@ import { askedWindow } from './snapshots.dto.js';
 import { StakeSets } from './stake-sets.js';
 
 /** So many wallets are rendered before other requests have their turn. */
-const RENDERED_AT_ONCE = 50;
+const RENDERED_AT_ONCE = 25;
+
+type DaysByWallet = ReadonlyMap<Address, readonly DayBalance[]>;
 
 interface BatchExchange {
   readonly request: FastifyRequest;
@@ -42,8 +45,6 @@ interface BatchExchange {
 
 /** What all results of a batch have in common. */
 interface BatchRendering extends Omit<Rendering, 'wallet' | 'contract'> {
-  /** Of each wallet that ever staked. */
-  readonly days: ReadonlyMap<Address, readonly DayBalance[]>;
   readonly contract: AccountId | undefined;
   readonly requestedAt: string;
 }
@@ -96,13 +97,14 @@ export class BatchRoute {
     await this.admissions.recount(request, caller, batch.size);
     const { reader, holds } = await this.stakeSets.choose(contract, caller.stakeSet);
     const wallets = entries.flatMap(({ wallet }) => wallet ?? []);
-    const found = await reader.readWindow(wallets, window);
-    if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
-    const { state, days } = found;
-    requireCovered(state, window, requestedAtMs, this.settings);
-    const usd = freshPriceOf(state, requestedAtMs, this.settings);
     const requestedAt = isoTime(requestedAtMs);
-    const rendering = { days, window, state, usd, contract, requestedAt };
+    const found = await reader.readWindow(wallets, window, (state) => {
+      const usd = freshPriceOf(state, requestedAtMs, this.settings);
+      return new BatchResults(entries, { window, state, usd, contract, requestedAt });
+    });
+    if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
+    const { state, sink } = found;
+    requireCovered(state, window, requestedAtMs, this.settings);
     // Canonical as written: the keys stand in the order in which RFC 8785 sorts them.
     const head =
       (contract === undefined
@@ -110,36 +112,65 @@ export class BatchRoute {
         : `{"chainId":${contract.chainId},"contract":"${accountIdText(contract)}",`) +
       `"endDay":"${dayText(window.endDay - 1)}","lastDays":${batch.lastDays}` +
       `,"requestedAt":"${requestedAt}","results":[`;
-    const results = await resultsOf(entries, rendering);
-    const answer = Buffer.concat([Buffer.from(head), ...results, Buffer.from(']}')]);
+    const answer = Buffer.concat([Buffer.from(head), ...(await sink.all()), Buffer.from(']}')]);
     sendSigned({ request, reply }, answer, indexHeaders(state, window));
   }
 }
 
-/** As bytes at once: texts that live until the last result is there cost more than all the rest. */
-async function resultsOf(
-  entries: readonly BatchEntry[],
-  rendering: BatchRendering,
-): Promise<Buffer[]> {
-  const parts: Buffer[] = [];
-  for (let from = 0; from < entries.length; from += RENDERED_AT_ONCE) {
-    if (from > 0) await nextTurn();
-    const some = entries.slice(from, from + RENDERED_AT_ONCE);
-    const text = some.map((entry) => resultOf(entry, rendering)).join(',');
-    parts.push(Buffer.from(from > 0 ? `,${text}` : text));
+/** The results of a batch in the order asked, rendered while further wallets are read; between two pieces other requests have their turn. */
+class BatchResults implements WindowSink {
+  /** As bytes at once: texts that live until the last result is there cost more than all the rest. */
+  private readonly rendered: Buffer[] = [];
+  private rendering = Promise.resolve();
+  private next = 0;
+
+  constructor(
+    private readonly entries: readonly BatchEntry[],
+    private readonly common: BatchRendering,
+  ) {}
+
+  add(wallets: readonly Address[], days: DaysByWallet): void {
+    const last = wallets.at(-1);
+    if (last === undefined) return;
+    const end = this.entries.findIndex(({ wallet }) => wallet === last) + 1;
+    const rendering = this.rendering.then(() => this.renderUpTo(end, days));
+    // Those of a read that is made again elsewhere are not waited for.
+    rendering.catch(() => undefined);
+    this.rendering = rendering;
   }
-  return parts;
+
+  /** When all wallets have come. */
+  async all(): Promise<readonly Buffer[]> {
+    await this.rendering;
+    await this.renderUpTo(this.entries.length, new Map());
+    return this.rendered;
+  }
+
+  private async renderUpTo(end: number, days: DaysByWallet): Promise<void> {
+    while (this.next < end) {
+      await nextTurn();
+      const from = this.next;
+      this.next = Math.min(from + RENDERED_AT_ONCE, end);
+      const some = this.entries.slice(from, this.next);
+      const text = some.map((entry) => resultOf(entry, days, this.common)).join(',');
+      this.rendered.push(Buffer.from(from > 0 ? `,${text}` : text));
+    }
+  }
 }
 
-function resultOf({ index, wallet }: BatchEntry, rendering: BatchRendering): string {
+function resultOf(
+  { index, wallet }: BatchEntry,
+  days: DaysByWallet,
+  { window, state, usd, contract, requestedAt }: BatchRendering,
+): string {
   if (wallet === undefined) {
     const message = `walletAddresses[${index}] must be 0x and 40 hex digits.`;
     return `{"body":${errorBody(new HttpProblem(400, message))},"index":${index},"status":400}`;
   }
-  const days = rendering.days.get(wallet);
-  const { window, state, usd, contract, requestedAt } = rendering;
+  const ofWallet = days.get(wallet);
   const account = contract && accountIdText(contract);
-  const snapshot = days && snapshotOf(days, { wallet, window, state, usd, contract: account });
+  const snapshot =
+    ofWallet && snapshotOf(ofWallet, { wallet, window, state, usd, contract: account });
   const body = snapshot
     ? bodyAt(bodyParts(snapshot), requestedAt)
     : errorBody(noStake(wallet, contract));

@@ -9,6 +9,7 @@ import {
   type SnapshotState,
   type SnapshotStore,
   type WindowRead,
+  type WindowSink,
 } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
 import { type StandbyReads } from '../standbys/standby-reads.js';
@@ -104,10 +105,15 @@ export class SnapshotReader {
    * Many wallets as of one state of the index, by a statement of their own, for which no other request waits. Nothing is kept of them: those
    * who ask for all their wallets in turn would drive out the ones that are asked for again. Undefined where there is no index yet.
    * @param wallets each once
+   * @param begin makes what takes them, piece by piece in this order, while the next ones are read; perhaps more than once
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  readWindow(wallets: readonly Address[], days: AskedDays): Promise<WindowRead | undefined> {
-    return this.store.readWindow(wallets, days);
+  readWindow<S extends WindowSink>(
+    wallets: readonly Address[],
+    days: AskedDays,
+    begin: (state: SnapshotState) => S,
+  ): Promise<WindowRead<S> | undefined> {
+    return this.store.readWindow(wallets, days, begin);
   }
 
   /** As `read`, of a day of the past: nothing is kept either. */

@@ -9,6 +9,7 @@ import {
   type SnapshotState,
   SnapshotStore,
   type WindowRead,
+  type WindowSink,
 } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -48,9 +49,13 @@ export class StandbyReads {
     return this.readBy((store) => store.read(asked));
   }
 
-  /** The same for one window of many wallets. */
-  readWindow(wallets: readonly Address[], days: AskedDays): Promise<WindowRead | undefined> {
-    return this.readBy((store) => store.readWindow(wallets, days));
+  /** The same for one window of many wallets; `begin` is called again for each server that is asked. */
+  readWindow<S extends WindowSink>(
+    wallets: readonly Address[],
+    days: AskedDays,
+    begin: (state: SnapshotState) => S,
+  ): Promise<WindowRead<S> | undefined> {
+    return this.readBy((store) => store.readWindow(wallets, days, begin));
   }
 
   /** The same for a page of a wallet's history. */

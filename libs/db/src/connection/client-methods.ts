@@ -13,7 +13,7 @@ export function withMethods<T extends object>(
   });
 }
 
-/** COPY: it sends its text when it is submitted, and must stay the object that its caller writes to. */
+/** COPY, or a query whose rows are listened to: it is submitted as the object that its caller writes to or listens to. */
 export function isStream(statement: unknown): statement is object {
   return typeof statement === 'object' && statement !== null && 'submit' in statement;
 }

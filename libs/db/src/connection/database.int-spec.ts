@@ -51,6 +51,41 @@ describe('Database', () => {
     await expect(refused).rejects.toThrow(DatabaseRefusedError);
   });
 
+  describe('each row as it comes', () => {
+    const rowsOf = (text: string, name?: string) => ({ text, ...(name && { name }), values: [3] });
+    const COUNT = 'SELECT n FROM generate_series(1, $1::int) AS n';
+
+    it('is handed out in order, of a named statement too', async () => {
+      const database = await test.open({ poolSize: 1 });
+      for (const name of [undefined, 'count', 'count']) {
+        const seen: unknown[] = [];
+        await database.queryEach(rowsOf(COUNT, name), (row) => seen.push(row));
+        expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+      }
+    });
+
+    it('may be more than its reader takes: what that throws is told, and the connection goes on', async () => {
+      const database = await test.open({ poolSize: 1 });
+      let rows = 0;
+      const reading = database.queryEach(rowsOf(COUNT), () => {
+        rows += 1;
+        throw new RangeError('too many');
+      });
+      await expect(reading).rejects.toThrow(RangeError);
+      expect(rows).toBe(1);
+      expect(await database.query(statement('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+    });
+
+    it.each([
+      ['SELECT 1 / (2 - n) FROM generate_series(1, $1::int) AS n', DatabaseRefusedError],
+      ['SELECT pg_sleep(n - 1) FROM generate_series(1, $1::int) AS n', DatabaseUnavailableError],
+    ])('may be cut off: %s', async (text, expected) => {
+      const database = await test.open({ poolSize: 1, statementTimeoutMs: 200 });
+      await expect(database.queryEach(rowsOf(text), () => undefined)).rejects.toThrow(expected);
+      expect(await database.query(statement('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+    });
+  });
+
   it('writes nothing of a transaction that fails, and can be used again', async () => {
     const database = await test.open({ poolSize: 1 });
     const failing = database.transaction(async (client) => {

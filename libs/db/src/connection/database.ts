@@ -34,6 +34,36 @@ export class Database {
   }
 
   /**
+   * Hands each row out as it comes, while the server works on the next.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError; what `onRow` throws, when all rows have come
+   */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the rows are
+  async queryEach<R extends QueryResultRow>(
+    statement: Statement,
+    onRow: (row: R) => void,
+  ): Promise<void> {
+    const { answerMs: query_timeout } = this;
+    const query = Object.assign(new pg.Query<R>(statement), { query_timeout });
+    let failed: { readonly error: unknown } | undefined;
+    query.on('row', (row) => {
+      if (failed !== undefined) return;
+      try {
+        onRow(row);
+      } catch (error) {
+        // An event of the connection: thrown there it would end the process.
+        failed = { error };
+      }
+    });
+    try {
+      // A pool answers such a statement by a promise, which its types do not say.
+      await (this.pool.query(query) as unknown as Promise<unknown>);
+    } catch (error) {
+      throw databaseError(error);
+    }
+    if (failed !== undefined) throw failed.error;
+  }
+
+  /**
    * Entities on one connection, each statement by itself.
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
    */
@@ -123,6 +153,14 @@ export class Database {
 class TracedDatabase extends Database {
   override query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     return inChildSpan(spanOf(statement), () => super.query<R>(statement, values));
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the rows are
+  override queryEach<R extends QueryResultRow>(
+    statement: Statement,
+    onRow: (row: R) => void,
+  ): Promise<void> {
+    return inChildSpan(spanOf(statement), () => super.queryEach<R>(statement, onRow));
   }
 
   override transaction<T>(

@@ -4,6 +4,7 @@
  */
 import pg, { type ClientConfig } from 'pg';
 import { within } from '#libs/platform';
+import { isStream } from './client-methods.js';
 import { type ConnectionWatch, type WatchedClient } from './connection-watch.js';
 import {
   databaseError,
@@ -193,9 +194,9 @@ function withoutName(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || !('name' in statement)) {
     return statement;
   }
-  // A statement to submit (COPY) is an object of a class, and has no name of ours.
-  if ('submit' in statement) return statement;
-  return { ...statement, name: undefined };
+  // What is submitted must stay the object that its caller listens to.
+  if (isStream(statement)) return Object.assign(statement, { name: undefined });
+  return { ...(statement as object), name: undefined };
 }
 
 function unconfirmed(): DatabaseUnavailableError {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Address, type BalanceDay } from '#libs/domain';
+import { type Address, type BalanceDay, type DayBalance } from '#libs/domain';
 import {
   aBlock,
   anInitialIndex,
@@ -8,12 +8,14 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import {
+  type AskedDays,
   type Database,
   IndexStore,
   isDaysText,
   PriceStore,
   SnapshotStore,
   walletDaysFrom,
+  type WindowSink,
 } from '../index.js';
 
 let test: TestDatabase;
@@ -37,6 +39,19 @@ const days: BalanceDay[] = [3, 5, 6, 9, 10].map((day) => ({
 async function readOf(wallet: Address, endDay: number) {
   const read = await snapshots.read([{ wallet, endDay }]);
   return read && { state: read.state, daysText: read.daysTexts[0] };
+}
+
+/** The days of all pieces, which come in the order asked. */
+async function readWindow(wallets: readonly Address[], window: AskedDays) {
+  const found = new Map<Address, readonly DayBalance[]>();
+  const seen: Address[] = [];
+  const add: WindowSink['add'] = (piece, days) => {
+    seen.push(...piece);
+    for (const [wallet, ofWallet] of days) found.set(wallet, ofWallet);
+  };
+  const read = await snapshots.readWindow(wallets, window, () => ({ add }));
+  expect(seen).toEqual(wallets);
+  return { read, found };
 }
 
 describe('SnapshotStore', () => {
@@ -87,18 +102,25 @@ describe('SnapshotStore', () => {
     ['nothing of later', 11, 12, [10]],
   ])('reads of a window %s', async (_, firstDay, endDay, expected) => {
     const wallets = [2, 1, 3].map(aWallet);
-    const read = await snapshots.readWindow(wallets, { firstDay, endDay });
-    const newestFirst = read?.days.get(aWallet(1))?.toSorted((a, b) => b.day - a.day);
+    const { read, found } = await readWindow(wallets, { firstDay, endDay });
+    const newestFirst = found.get(aWallet(1))?.toSorted((a, b) => b.day - a.day);
     const all = days.map(({ day, low, closing }) => ({ day, low, closing }));
     expect(newestFirst).toEqual(expected.map((day) => all.find((one) => one.day === day)));
-    expect([...(read?.days.keys() ?? [])]).toEqual([aWallet(1)]);
+    expect([...found.keys()]).toEqual([aWallet(1)]);
     expect(read?.state).toEqual((await snapshots.read())?.state);
   });
 
   it('reads a window of no wallet at all', async () => {
-    const read = await snapshots.readWindow([], { firstDay: 1, endDay: 9 });
-    expect(read?.days.size).toBe(0);
+    const { read, found } = await readWindow([], { firstDay: 1, endDay: 9 });
+    expect(found.size).toBe(0);
     expect(read?.state).toEqual((await snapshots.read())?.state);
+  });
+
+  it('reads a window of a thousand wallets, piece by piece, each in its place', async () => {
+    const wallets = Array.from({ length: 1000 }, (_, place) => aWallet(1000 - place));
+    const { found } = await readWindow(wallets, { firstDay: 5, endDay: 10 });
+    expect([...found]).toEqual([[aWallet(1), expect.any(Array)]]);
+    expect(found.get(aWallet(1))).toHaveLength(4);
   });
 
   it('reads 31 days at most: the longest window and what is carried into it', async () => {

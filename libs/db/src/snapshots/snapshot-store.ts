@@ -4,7 +4,7 @@ import { type Database, type Statement } from '../connection/database.js';
 import { type Price } from '../prices/price.js';
 import { addressOf, byteaArray, hashOf, hexOf } from '../rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
-import { type WindowColumns, windowDaysFrom } from './window-days.js';
+import { windowDaysFrom, type WindowRow, type WindowSink } from './window-days.js';
 
 /** What every answer is made of, whatever the wallet: one state of the index, and the price. */
 export interface SnapshotState {
@@ -70,10 +70,8 @@ export interface SnapshotRead extends IndexRead {
   readonly daysTexts: readonly (string | undefined)[];
 }
 
-/** The same of one window of many wallets. */
-export interface WindowRead extends IndexRead {
-  /** Of each wallet that ever staked: its days of the window and the newest one before it, in any order. */
-  readonly days: ReadonlyMap<Address, readonly DayBalance[]>;
+export interface WindowRead<S> extends IndexRead {
+  readonly sink: S;
 }
 
 /**
@@ -116,23 +114,30 @@ const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
     ORDER BY place`,
 );
 
+/** Wallets in a row of the statement below: few enough to be sent while the next ones are read, many enough to cost little each. */
+const WALLETS_A_ROW = 50;
+
 /**
- * One row for all wallets, its columns lists of one length: a row for each, with a text for its days, takes a third longer. A wallet without
- * such a day has one entry without a day where it staked later, and none where it never did.
+ * One row for so many wallets, its columns lists of one length: a row for each, with a text for its days, takes a third longer. A wallet
+ * without such a day has one entry without a day where it staked later, and none where it never did.
  */
 const READ_WINDOW = named<{ wallets: string } & AskedDays>(
   'snapshot_window',
-  `SELECT ${STATE_TEXT} AS state, found.* FROM staking.index_state s, (
-      SELECT array_agg(place)::text AS places, array_agg(day)::text AS days, array_agg(low)::text AS lows, array_agg(closing)::text AS closings
-      FROM unnest((SELECT :wallets::bytea[])) WITH ORDINALITY AS asked (wallet, place)
-      LEFT JOIN LATERAL (
-        SELECT day, low, closing FROM staking.balance_day
-          WHERE wallet = asked.wallet AND day < (SELECT :endDay::int) AND day >= (SELECT :firstDay::int)
-        UNION ALL
-        (SELECT day, low, closing FROM staking.balance_day
-          WHERE wallet = asked.wallet AND day < (SELECT :firstDay::int) ORDER BY day DESC LIMIT 1)
-      ) AS d ON true
-      WHERE day IS NOT NULL OR EXISTS (SELECT FROM staking.balance_day WHERE wallet = asked.wallet)) AS found`,
+  `SELECT piece, CASE WHEN piece = 0 THEN ${STATE_TEXT} END AS state, found.*
+    FROM staking.index_state s,
+      generate_series(0, (SELECT greatest(0, (cardinality(:wallets::bytea[]) - 1) / ${WALLETS_A_ROW}))) AS piece,
+      LATERAL (
+        SELECT array_agg(place)::text AS places, array_agg(day)::text AS days, array_agg(low)::text AS lows, array_agg(closing)::text AS closings
+        FROM unnest((SELECT :wallets::bytea[])[piece * ${WALLETS_A_ROW} + 1 : (piece + 1) * ${WALLETS_A_ROW}])
+          WITH ORDINALITY AS asked (wallet, place)
+        LEFT JOIN LATERAL (
+          SELECT day, low, closing FROM staking.balance_day
+            WHERE wallet = asked.wallet AND day < (SELECT :endDay::int) AND day >= (SELECT :firstDay::int)
+          UNION ALL
+          (SELECT day, low, closing FROM staking.balance_day
+            WHERE wallet = asked.wallet AND day < (SELECT :firstDay::int) ORDER BY day DESC LIMIT 1)
+        ) AS d ON true
+        WHERE day IS NOT NULL OR EXISTS (SELECT FROM staking.balance_day WHERE wallet = asked.wallet)) AS found`,
 );
 
 const READ_HISTORY = named<{ wallet: Buffer; after: string; limit: number }>(
@@ -175,14 +180,27 @@ export class SnapshotStore {
   }
 
   /**
-   * The same for one window of many wallets, each asked for once.
+   * The same for one window of many wallets, each asked for once; piece by piece in the order asked.
+   * @param begin makes what takes the pieces, once the state is known
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async readWindow(wallets: readonly Address[], days: AskedDays): Promise<WindowRead | undefined> {
+  async readWindow<S extends WindowSink>(
+    wallets: readonly Address[],
+    days: AskedDays,
+    begin: (state: SnapshotState) => S,
+  ): Promise<WindowRead<S> | undefined> {
+    let read: WindowRead<S> | undefined;
     const statement = READ_WINDOW({ wallets: byteaArray(wallets), ...days });
-    const [row] = await this.database.query<WindowColumns & { state: string }>(statement);
-    if (row === undefined) return undefined;
-    return { ...this.indexRead(row.state), days: windowDaysFrom(wallets, row) };
+    await this.database.queryEach<WindowRow>(statement, (row) => {
+      if (read === undefined) {
+        const found = this.indexRead(row.state ?? '');
+        read = { ...found, sink: begin(found.state) };
+      }
+      const first = row.piece * WALLETS_A_ROW;
+      const piece = wallets.slice(first, first + WALLETS_A_ROW);
+      read.sink.add(piece, windowDaysFrom(piece, row));
+    });
+    return read;
   }
 
   /** In the same way, a page of the changes of a wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */

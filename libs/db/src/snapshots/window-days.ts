@@ -1,8 +1,18 @@
 import { type Address, type DayBalance } from '#libs/domain';
 
+/** What is made of one window of many wallets, piece by piece as they are read. */
+export interface WindowSink {
+  /** @param days of each of these wallets that ever staked: its days of the window and the newest one before it, in any order */
+  add(wallets: readonly Address[], days: ReadonlyMap<Address, readonly DayBalance[]>): void;
+}
+
 /** Lists of one length, one entry for each day that was found; null where there is none. */
-export interface WindowColumns {
-  /** Which of the wallets asked for, from 1 on. */
+export interface WindowRow {
+  /** Which so many of the wallets, from 0 on. */
+  readonly piece: number;
+  /** Of the index, in the first row. */
+  readonly state: string | null;
+  /** Which of these wallets, from 1 on. */
   readonly places: string | null;
   readonly days: string | null;
   readonly lows: string | null;
@@ -12,7 +22,7 @@ export interface WindowColumns {
 /** Of each wallet with an entry its days. @param wallets as asked for */
 export function windowDaysFrom(
   wallets: readonly Address[],
-  row: WindowColumns,
+  row: WindowRow,
 ): Map<Address, DayBalance[]> {
   const found = new Map<Address, DayBalance[]>();
   const days = numbersIn(row.days);

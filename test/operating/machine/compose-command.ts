@@ -63,6 +63,7 @@ export async function composeCommand(
     case 'build':
     case 'down':
     case 'logs':
+    case 'restart':
       containers.requireServices(rest);
       return machine.checkOnly(`docker compose ${verb}`);
     default:

@@ -49,6 +49,7 @@ export const CHECKED_ONLY = {
   'docker compose kill': 'needs an engine; the service is looked up',
   'docker compose logs': 'needs an engine; the services are looked up',
   'docker compose ps': 'needs an engine',
+  'docker compose restart': 'needs an engine; the services are looked up',
   'docker compose stop': 'needs an engine; stops the indexer here, and looks the services up',
   'docker compose up':
     'needs an engine; migrates and starts the indexer here, counts replicas, and looks the services up',

@@ -27,8 +27,7 @@ const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** @throws TypeError */
 export function requirePublicKeys(keys: Readonly<Record<string, unknown>>): void {
-  const all = Object.values(keys);
-  if (all.length > 0 && all.every((x) => typeof x === 'string' && PUBLIC_KEY.test(x))) return;
+  if (Object.values(keys).every((x) => typeof x === 'string' && PUBLIC_KEY.test(x))) return;
   throw new TypeError(
     'publicKeys must be an object of the keys’ x by their kid, as of /.well-known/http-message-signatures-directory',
   );

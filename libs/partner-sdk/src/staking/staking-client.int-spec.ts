@@ -246,7 +246,7 @@ describe('options', () => {
     expect(() => api.client(wrong)).not.toThrow(SECRET);
   });
 
-  it.each([{}, { keys: [{ kid: 'a', x: 'b' }] }, [{ kid: 'a', x: 'b' }], { a: 'short' }])(
+  it.each([{ keys: [{ kid: 'a', x: 'b' }] }, [{ kid: 'a', x: 'b' }], { a: 'short' }])(
     'public keys such as %j are refused at once',
     (publicKeys) => {
       const options = { ...{ baseUrl: 'https://staking.example', apiKey: API_KEY }, publicKeys };

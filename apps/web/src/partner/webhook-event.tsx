@@ -1,6 +1,5 @@
 import { Button, Stack, Text, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { type PropsWithChildren } from 'react';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Loaded, Problem } from '../shared/loaded';
@@ -43,9 +42,9 @@ export function WebhookEvent({ webhook, event, onReplayed, onClose }: WebhookEve
             </Text>
             <Bytes label="webhook-id">{event}</Bytes>
             <Bytes label={words.payload}>{payload}</Bytes>
-            <ReplayOne webhook={webhook} event={event} onReplayed={onReplayed}>
-              {state === 'waiting' ? words.sendNow : words.replay}
-            </ReplayOne>
+            {state !== 'waiting' && (
+              <ReplayOne webhook={webhook} event={event} onReplayed={onReplayed} />
+            )}
             <Title order={2} size="h4">
               {words.attempts}
             </Title>
@@ -85,12 +84,7 @@ function headersOf({ headers }: Attempt['request']): string {
     .join('\n');
 }
 
-function ReplayOne({
-  webhook,
-  event,
-  onReplayed,
-  children,
-}: PropsWithChildren<Omit<WebhookEventProps, 'onClose'>>) {
+function ReplayOne({ webhook, event, onReplayed }: Omit<WebhookEventProps, 'onClose'>) {
   const replay = useMutation({
     mutationFn: () => {
       const params = { path: { id: webhook } };
@@ -105,7 +99,7 @@ function ReplayOne({
       <Text size="sm">{words.replaying}</Text>
       {replay.error !== null && <Problem problem={replay.error} />}
       <Button loading={replay.isPending} onClick={() => replay.mutate()}>
-        {children}
+        {words.replay}
       </Button>
     </Stack>
   );

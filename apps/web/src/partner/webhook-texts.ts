@@ -77,7 +77,6 @@ export const webhookTexts = {
   answerHeaders: 'Headers of your answer',
   answerBody: 'Your answer (its beginning)',
   replay: 'Send it again',
-  sendNow: 'Send it now',
   replaying: 'The same bytes with the same webhook-id are sent at once.',
   replayed: (count: number) =>
     count === 1 ? '1 event is on its way.' : `${count} events are on their way.`,

@@ -23,7 +23,7 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['cd ../lowmark', /^GOOD$/m],
   ['url=', /^$/],
   ['rpc()', /"result":"0x[0-9a-f]{64}"/],
-  ['token=0x', /^(\{"jsonrpc":"2\.0","id":1,"result":"0x[0-9a-f]{64}"\}\n?){2}$/],
+  ['send "$STAKE_CONTRACT"', /"result":"0x[0-9a-f]{64}"/],
   ['curl -i', /HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
   ['printf %s "$STAKING_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
   ['curl -s -H "X-API-KEY', /^[0-9a-f]{64} {2}-\n\d+\n$/],

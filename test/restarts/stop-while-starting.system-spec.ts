@@ -57,7 +57,7 @@ describe('a service that is stopped while it starts', () => {
     const { port } = silent.address() as AddressInfo;
     const asked = once(silent, 'connection');
     program = new StartingProgram(app, {
-      DATABASE_URL: `postgres://nobody@127.0.0.1:${port}/none`,
+      DATABASE_URL: `postgres://user@127.0.0.1:${port}/none`,
       RPC_URLS: `http://127.0.0.1:${port}`,
       ...settings,
     });

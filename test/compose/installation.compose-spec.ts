@@ -89,18 +89,19 @@ describe('./lowmark on a real engine', () => {
   });
 
   it('answers a partner through the proxy, signed', async () => {
-    const made = JSON.parse(await clone.lowmark(`cli ${PARTNER}`)) as Credential;
-    credential = made;
-    const client = new StakingClient({
-      baseUrl: installation.apiUrl,
-      ...made,
-      retries: 60,
-      timeoutMs: 120_000,
-    });
-    expect(await client.snapshots(wallet)).toMatchObject({ walletAddress: wallet });
+    credential = JSON.parse(await clone.lowmark(`cli ${PARTNER}`)) as Credential;
+    await readSnapshot();
     note('a snapshot is verified');
     await clone.lowmark('doctor');
   });
+
+  /** Verified, as soon as the api can answer. */
+  async function readSnapshot(): Promise<void> {
+    const { apiUrl: baseUrl } = installation;
+    const options = { baseUrl, ...credential, retries: 60, timeoutMs: 120_000 };
+    const answer = await new StakingClient(options).snapshots(wallet);
+    expect(answer).toMatchObject({ walletAddress: wallet });
+  }
 
   it('serves the web pages, which reach the redemption service through the proxy', async () => {
     const { pagesUrl, redemptionUrl } = installation;
@@ -205,6 +206,19 @@ describe('./lowmark on a real engine', () => {
     note(load.figures());
     expect([...load.bad]).toEqual([]);
     expect(load.snapshots).toBeGreaterThanOrEqual(REQUESTS);
+  });
+
+  it('gives PostgreSQL the memory of a large index, as the page on scaling has it', async () => {
+    const blocks = shellBlocks('docs/operating/scaling.md').map(({ code }) => code);
+    await clone.block(blocks.find((code) => code.includes('shared_buffers')) ?? '');
+    const settings = ['shared_buffers', 'max_wal_size', 'checkpoint_timeout'];
+    const shown = await clone.docker(
+      ...['compose', 'exec', '--no-TTY', 'postgres', 'psql', '-U', 'lowmark', '-At'],
+      ...settings.flatMap((name) => ['-c', `SHOW ${name}`]),
+    );
+    expect(shown.split('\n')).toEqual(['4GB', '16GB', '30min']);
+    await readSnapshot();
+    await clone.lowmark('doctor');
   });
 
   it('refuses what a trial of an earlier version left', async () => {

@@ -90,15 +90,15 @@ describe('./lowmark on a real engine', () => {
 
   it('answers a partner through the proxy, signed', async () => {
     credential = JSON.parse(await clone.lowmark(`cli ${PARTNER}`)) as Credential;
-    await readSnapshot();
+    await readSnapshot(credential);
     note('a snapshot is verified');
     await clone.lowmark('doctor');
   });
 
   /** Verified, as soon as the api can answer. */
-  async function readSnapshot(): Promise<void> {
+  async function readSnapshot(by: Credential): Promise<void> {
     const { apiUrl: baseUrl } = installation;
-    const options = { baseUrl, ...credential, retries: 60, timeoutMs: 120_000 };
+    const options = { baseUrl, ...by, retries: 60, timeoutMs: 120_000 };
     const answer = await new StakingClient(options).snapshots(wallet);
     expect(answer).toMatchObject({ walletAddress: wallet });
   }
@@ -217,7 +217,7 @@ describe('./lowmark on a real engine', () => {
       ...settings.flatMap((name) => ['-c', `SHOW ${name}`]),
     );
     expect(shown.split('\n')).toEqual(['4GB', '16GB', '30min']);
-    await readSnapshot();
+    await readSnapshot(load.credential);
     await clone.lowmark('doctor');
   });
 

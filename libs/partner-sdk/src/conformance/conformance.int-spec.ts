@@ -1,64 +1,15 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
-import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support-spec.js';
-import { LACKING } from './fixtures/capabilities.support-spec.js';
-import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support-spec.js';
-import { type Fault } from './fixtures/fault.support-spec.js';
-import { FIELD_FAULTS } from './fixtures/field.faults.support-spec.js';
+import { describe, expect, it } from '@jest/globals';
+import { ACCESS_FAULTS } from './fixtures/access.faults.support-spec.js';
 import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
-import { OTHER_BYTES, SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
-import {
-  API_KEY,
-  EMPTY_PLAYER,
-  HonestPartner,
-  PLAYER,
-  SECRET,
-} from './fixtures/honest-partner.support-spec.js';
+import { API_KEY, HonestPartner, PLAYER, SECRET } from './fixtures/honest-partner.support-spec.js';
 import { signing } from './fixtures/form.support-spec.js';
 import { Refused } from './fixtures/honest-ledger.support-spec.js';
-import { POINTS_FAULTS } from './fixtures/points.faults.support-spec.js';
 import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
-import { type ConformanceOptions, type Report, runConformance } from './index.js';
-
-const running: HonestPartner[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((partner) => partner.stop()));
-});
-
-async function tryOut(
-  partner: HonestPartner,
-  options: Partial<ConformanceOptions> = {},
-  points = 10,
-): Promise<Report> {
-  running.push(partner);
-  const baseUrl = await partner.start(points);
-  return runConformance({
-    baseUrl,
-    apiKey: API_KEY,
-    sharedSecret: SECRET,
-    address: PLAYER,
-    emptyAddress: EMPTY_PLAYER,
-    ...options,
-  });
-}
-
-const failedIn = ({ checks }: Report): string[] =>
-  checks.flatMap(({ id, status }) => (status === 'failed' ? [id] : [])).sort();
+import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
+import { type Report, runConformance } from './index.js';
 
 const skippedIn = ({ checks }: Report): string[] =>
   checks.flatMap(({ id, status }) => (status === 'skipped' ? [id] : []));
-
-/** What the report owns up to is what the ledger shows. */
-function expectHonestBooks(report: Report, partner: HonestPartner): void {
-  const { before, after, unresolved } = report.left;
-  if (before === null || after === null) return;
-  const points = partner.ledger.pointsOf(PLAYER);
-  if (Number.isInteger(after)) expect(after).toBe(points);
-  if (after !== before) {
-    const isOnlyTheClaim = unresolved.every(({ state }) => state === 'claimed');
-    const isExact = isOnlyTheClaim && before - unresolved.length === after;
-    expect(isExact || report.outcome === 'violates').toBe(true);
-  }
-}
 
 describe('an honest partner', () => {
   it('keeps every rule, has every capability, and loses the one point of the claim', async () => {
@@ -104,67 +55,6 @@ describe('an honest partner', () => {
   });
 });
 
-/** By the name of what is wrong with the partner. */
-const reports = new Map<string, Report>();
-
-describe('a partner that', () => {
-  const all: readonly Fault[] = [
-    ...ACCESS_FAULTS,
-    ...TOLERABLE,
-    OTHER_BYTES,
-    ...SIGNATURE_FAULTS,
-    ...HTTP_FAULTS,
-    ...FIELD_FAULTS,
-    ...POINTS_FAULTS,
-    ...DUPLICATE_FAULTS,
-    ...REVERT_FAULTS,
-  ];
-  it.each(all.map((fault) => [fault.name, fault] as const))(
-    '%s',
-    async (name, { Partner, fails, timeoutMs }) => {
-      const partner = new Partner();
-      const report = await tryOut(partner, timeoutMs === undefined ? {} : { timeoutMs });
-      reports.set(name, report);
-      expect(failedIn(report)).toEqual([...fails].sort());
-      const severities = report.checks.filter(({ status }) => status === 'failed');
-      const hasError = severities.some(({ severity }) => severity === 'error');
-      expect(report.exitStatus === 1).toBe(hasError);
-      expectHonestBooks(report, partner);
-      expectNoSecret(report);
-    },
-  );
-
-  it.each(LACKING.map((fault) => [fault.name, fault] as const))(
-    '%s',
-    async (_, { Partner, fails, lacks }) => {
-      const report = await tryOut(new Partner());
-      expect(failedIn(report)).toEqual([...fails].sort());
-      expect(report).toMatchObject({ outcome: 'conforms', counts: { errors: 0 } });
-      const missing = Object.entries(report.capabilities).filter(([, has]) => has !== true);
-      expect(missing).toEqual([[lacks, false]]);
-      expect(report.left).toMatchObject({ before: 10, after: 9 });
-    },
-  );
-});
-
-function expectNoSecret(report: Report): void {
-  const text = JSON.stringify(report);
-  for (const secret of [SECRET, API_KEY]) {
-    expect(text).not.toContain(secret);
-    expect(text).not.toContain(JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1));
-  }
-}
-
-describe('the capability signs-all-responses', () => {
-  it.each(SIGNATURE_FAULTS.map((fault) => [fault.name, fault] as const))(
-    'has no partner that %s',
-    async (name, { Partner }) => {
-      const { capabilities } = reports.get(name) ?? (await tryOut(new Partner()));
-      expect(capabilities['signs-all-responses']).toBe(false);
-    },
-  );
-});
-
 describe('a report', () => {
   const partnerThat = (name: string): HonestPartner => {
     const fault = [...ACCESS_FAULTS, ...HTTP_FAULTS, ...REVERT_FAULTS].find(
@@ -201,11 +91,12 @@ describe('a report', () => {
   });
 
   it('asks for the path of the base URL where the first call finds no endpoint', async () => {
-    const partner = new HonestPartner();
-    running.push(partner);
-    const baseUrl = new URL('/', await partner.start()).href;
-    const options = { baseUrl, apiKey: API_KEY, sharedSecret: SECRET, address: PLAYER };
-    const report = await runConformance(options);
+    class WithoutPath extends HonestPartner {
+      override async start(): Promise<string> {
+        return new URL('/', await super.start()).href;
+      }
+    }
+    const report = await tryOut(new WithoutPath());
     expect(failedIn(report)).toEqual(['balance-read']);
     expect(seenIn(report, 'balance-read')).toContain('The path was "/get-points-by-address"');
     const { remedy } = report.checks.find(({ id }) => id === 'balance-read') ?? {};

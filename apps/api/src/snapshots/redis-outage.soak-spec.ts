@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '#libs/testing';
+import { addPartner, type Api } from '../testing/api-harness.support-spec.js';
+import { get, metric, Replicas } from '../testing/replicas.support-spec.js';
+
+let replicas: Replicas;
+
+beforeEach(async () => {
+  replicas = await Replicas.start();
+});
+afterEach(() => replicas.stop());
+
+/** Asks both replicas from many sides for a while; how many were admitted, and every status. */
+async function hammer(
+  apiKey: string,
+  ms: number,
+): Promise<{ admitted: number; seconds: number; statuses: Set<number> }> {
+  const startMs = performance.now();
+  const statuses = new Set<number>();
+  let admitted = 0;
+  const one = async (replica: Api): Promise<void> => {
+    while (performance.now() - startMs < ms) {
+      const { status } = await get(replica, apiKey);
+      statuses.add(status);
+      if (status === 200) admitted += 1;
+    }
+  };
+  const { both } = replicas;
+  await Promise.all([...both, ...both, ...both, ...both].map(one));
+  return { admitted, seconds: (performance.now() - startMs) / 1000, statuses };
+}
+
+describe('replicas whose Redis fails', () => {
+  it('answer through death, silence and return of Redis, without a 5xx and within one burst of the limit', async () => {
+    const policy = { rate: 50, burst: 100 };
+    const { redis, both } = replicas;
+    const [first] = both;
+    const faults = {
+      death: [() => redis.kill(), () => redis.restart()],
+      silence: [
+        () => {
+          redis.pause();
+        },
+        () => {
+          redis.resume();
+        },
+      ],
+    } as const;
+    for (const [name, [hurt, heal]] of Object.entries(faults)) {
+      const { apiKey } = await addPartner(first, name, policy);
+      await replicas.untilUsed(true);
+      // A replica that was started this moment has no burst of its own.
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      const load = hammer(apiKey, 10_000);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await hurt();
+      await replicas.untilUsed(false);
+      // So long that each replica goes on with its part of the rate.
+      await new Promise((resolve) => setTimeout(resolve, 7000));
+      await heal();
+      await replicas.untilUsed(true);
+      const { admitted, seconds, statuses } = await load;
+      expect([...statuses].sort()).toEqual([200, 429]);
+      const allowed = policy.burst + policy.rate * seconds;
+      expect(admitted).toBeLessThanOrEqual(allowed + policy.burst);
+      expect(admitted).toBeGreaterThan(allowed / 2);
+      await eventually(async () => (await metric(first, 'lowmark_redis_up')) === 1);
+    }
+    const told = first.logs.filter((line) => line.includes('Redis is'));
+    expect(told.length).toBeGreaterThanOrEqual(5);
+  });
+});

@@ -1,0 +1,93 @@
+/** Every fault that a partner may have, one at a time: the tester finds it, names it, and blames nothing else. */
+import { describe, expect, it } from '@jest/globals';
+import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support-spec.js';
+import { LACKING } from './fixtures/capabilities.support-spec.js';
+import { DUPLICATE_FAULTS } from './fixtures/duplicate.faults.support-spec.js';
+import { type Fault } from './fixtures/fault.support-spec.js';
+import { FIELD_FAULTS } from './fixtures/field.faults.support-spec.js';
+import {
+  API_KEY,
+  type HonestPartner,
+  PLAYER,
+  SECRET,
+} from './fixtures/honest-partner.support-spec.js';
+import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
+import { POINTS_FAULTS } from './fixtures/points.faults.support-spec.js';
+import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
+import { OTHER_BYTES, SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
+import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
+import { type Report } from './index.js';
+
+/** What the report owns up to is what the ledger shows. */
+function expectHonestBooks(report: Report, partner: HonestPartner): void {
+  const { before, after, unresolved } = report.left;
+  if (before === null || after === null) return;
+  const points = partner.ledger.pointsOf(PLAYER);
+  if (Number.isInteger(after)) expect(after).toBe(points);
+  if (after !== before) {
+    const isOnlyTheClaim = unresolved.every(({ state }) => state === 'claimed');
+    const isExact = isOnlyTheClaim && before - unresolved.length === after;
+    expect(isExact || report.outcome === 'violates').toBe(true);
+  }
+}
+
+/** By the name of what is wrong with the partner. */
+const reports = new Map<string, Report>();
+
+describe('a partner that', () => {
+  const all: readonly Fault[] = [
+    ...ACCESS_FAULTS,
+    ...TOLERABLE,
+    OTHER_BYTES,
+    ...SIGNATURE_FAULTS,
+    ...HTTP_FAULTS,
+    ...FIELD_FAULTS,
+    ...POINTS_FAULTS,
+    ...DUPLICATE_FAULTS,
+    ...REVERT_FAULTS,
+  ];
+  it.each(all.map((fault) => [fault.name, fault] as const))(
+    '%s',
+    async (name, { Partner, fails, timeoutMs }) => {
+      const partner = new Partner();
+      const report = await tryOut(partner, timeoutMs === undefined ? {} : { timeoutMs });
+      reports.set(name, report);
+      expect(failedIn(report)).toEqual([...fails].sort());
+      const severities = report.checks.filter(({ status }) => status === 'failed');
+      const hasError = severities.some(({ severity }) => severity === 'error');
+      expect(report.exitStatus === 1).toBe(hasError);
+      expectHonestBooks(report, partner);
+      expectNoSecret(report);
+    },
+  );
+
+  it.each(LACKING.map((fault) => [fault.name, fault] as const))(
+    '%s',
+    async (_, { Partner, fails, lacks }) => {
+      const report = await tryOut(new Partner());
+      expect(failedIn(report)).toEqual([...fails].sort());
+      expect(report).toMatchObject({ outcome: 'conforms', counts: { errors: 0 } });
+      const missing = Object.entries(report.capabilities).filter(([, has]) => has !== true);
+      expect(missing).toEqual([[lacks, false]]);
+      expect(report.left).toMatchObject({ before: 10, after: 9 });
+    },
+  );
+});
+
+function expectNoSecret(report: Report): void {
+  const text = JSON.stringify(report);
+  for (const secret of [SECRET, API_KEY]) {
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(JSON.stringify(JSON.stringify(secret).slice(1, -1)).slice(1, -1));
+  }
+}
+
+describe('the capability signs-all-responses', () => {
+  it.each(SIGNATURE_FAULTS.map((fault) => [fault.name, fault] as const))(
+    'has no partner that %s',
+    async (name, { Partner }) => {
+      const { capabilities } = reports.get(name) ?? (await tryOut(new Partner()));
+      expect(capabilities['signs-all-responses']).toBe(false);
+    },
+  );
+});

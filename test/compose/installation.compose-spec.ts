@@ -90,15 +90,15 @@ describe('./lowmark on a real engine', () => {
 
   it('answers a partner through the proxy, signed', async () => {
     credential = JSON.parse(await clone.lowmark(`cli ${PARTNER}`)) as Credential;
-    await readSnapshot(credential);
+    await readSnapshot();
     note('a snapshot is verified');
     await clone.lowmark('doctor');
   });
 
   /** Verified, as soon as the api can answer. */
-  async function readSnapshot(by: Credential): Promise<void> {
+  async function readSnapshot(): Promise<void> {
     const { apiUrl: baseUrl } = installation;
-    const options = { baseUrl, ...by, retries: 60, timeoutMs: 120_000 };
+    const options = { baseUrl, ...credential, retries: 60, timeoutMs: 120_000 };
     const answer = await new StakingClient(options).snapshots(wallet);
     expect(answer).toMatchObject({ walletAddress: wallet });
   }
@@ -151,6 +151,7 @@ describe('./lowmark on a real engine', () => {
     await underLoad('./lowmark restart api redemption console');
     const prefix = credential.apiKey.slice(0, 12);
     await clone.lowmark(`cli partner revoke Arena --key-prefix ${prefix}`);
+    ({ credential } = load);
     await clone.lowmark('cli secrets status');
   }
 
@@ -217,7 +218,7 @@ describe('./lowmark on a real engine', () => {
       ...settings.flatMap((name) => ['-c', `SHOW ${name}`]),
     );
     expect(shown.split('\n')).toEqual(['4GB', '16GB', '30min']);
-    await readSnapshot(load.credential);
+    await readSnapshot();
     await clone.lowmark('doctor');
   });
 

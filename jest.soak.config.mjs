@@ -1,12 +1,12 @@
 import config from './jest.config.mjs';
 import { hasMonitoring } from './libs/testing/src/jest/monitoring-programs.mjs';
 
-/** What takes minutes: tests of `npm test` many times over, kills and restarts under load; see CONTRIBUTING.md. */
+/** What takes long: tests of `npm test` many times over, kills, restarts and outages; see CONTRIBUTING.md. */
 export default {
   ...config,
   globals: {},
-  // Two of the slow ones wait for an alert or for a death most of the time.
-  maxWorkers: 3,
+  // More than two cores can do at once: most of the slow ones wait most of the time, for an alert, a death or a time-out.
+  maxWorkers: 4,
   testMatch: [
     '<rootDir>/{apps,libs,test,contracts}/**/*.soak-spec.ts',
     ...(hasMonitoring() ? ['<rootDir>/test/**/*.metrics-spec.ts'] : []),

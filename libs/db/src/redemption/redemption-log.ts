@@ -1,7 +1,7 @@
 /** What happened, page by page: the transitions and calls of one redemption, and the calls of one partner. */
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import {
   callOf,
@@ -44,23 +44,19 @@ const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number }>(
     WHERE redemption_id = :id AND (:after::uuid IS NULL OR request_id > :after) ORDER BY request_id LIMIT :limit`,
 );
 
-interface OfPartner {
-  readonly partner: string;
-  readonly step: PartnerStep | null;
-  readonly outcome: string | null;
-  readonly after: UuidV7 | null;
-  readonly limit: number;
+/** `outcome`: `answer`, `no-answer`, `nothing-sent`. What is absent does not narrow it. */
+interface CallFilter {
+  readonly step?: PartnerStep | undefined;
+  readonly outcome?: string | undefined;
 }
-const CALLS_OF_PARTNER = named<OfPartner>(
-  '',
+const CALLS_OF_PARTNER = unnamed<{ partner: string } & OrNull<CallFilter & PageRequest<UuidV7>>>(
   `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
     WHERE partner = :partner AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
 );
 
 const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
-const CALLS_PER_HOUR = named<{ partner: string; first: string; since: Date }>(
-  '',
+const CALLS_PER_HOUR = unnamed<{ partner: string; first: string; since: Date }>(
   `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, step, count(*)::int AS calls,
       count(*) FILTER (WHERE ${IS_VERIFIED} AND (record ->> 'status')::int <> 200
         AND (record ->> 'status')::int < 500)::int AS refused,
@@ -103,27 +99,22 @@ export class RedemptionLog {
     );
   }
 
-  /** Newest first. @param only those of a step, or that ended so (`answer`, `no-answer`, `nothing-sent`) */
+  /** Newest first. */
   async callsOfPartner(
     partner: string,
     { limit, after }: PageRequest<UuidV7>,
-    only: { readonly step?: PartnerStep | undefined; readonly outcome?: string | undefined } = {},
+    { step, outcome }: CallFilter = {},
   ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
-    const { step = null, outcome = null } = only;
-    const { text, values } = CALLS_OF_PARTNER({
-      ...{ partner, step, outcome },
-      after: after ?? null,
-      limit,
-    });
-    return pageOf(await this.database.query<EntryRow>({ text, values }), limit);
+    const statement = CALLS_OF_PARTNER(orNull({ partner, step, outcome, after, limit }));
+    return pageOf(await this.database.query<EntryRow>(statement), limit);
   }
 
   /** Of one partner, the oldest hour first. */
   async callsPerHour(partner: string, sinceMs: number): Promise<CallsOfHour[]> {
     const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
     const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
-    const { text, values } = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });
-    return this.database.query<CallsOfHour>({ text, values });
+    const statement = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });
+    return this.database.query<CallsOfHour>(statement);
   }
 }
 

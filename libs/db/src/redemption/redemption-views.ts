@@ -1,7 +1,7 @@
 /** What operators and metrics see of the redemptions. Reads only, but for the audit. */
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import {
   addressBytes,
   READ_COLUMNS,
@@ -95,18 +95,15 @@ const CONFIRMATION = named<{ id: UuidV7 }>(
     FROM redemption.confirmation WHERE redemption_id = :id`,
 );
 
-interface Search {
-  readonly state: RedemptionState | null;
-  readonly partner: string | null;
-  readonly wallet: Buffer | null;
-  readonly limit: number;
-}
+type Search = OrNull<
+  Pick<RedemptionSearch, 'state' | 'partner' | 'limit'> & { readonly wallet?: Buffer | undefined }
+>;
 const SEARCH = `SELECT ${READ_COLUMNS} FROM redemption.redemption r
     WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
       AND (:wallet::bytea IS NULL OR r.wallet = :wallet)`;
 const ORDERED = {
-  newest: named<Search>('', `${SEARCH} ORDER BY r.id DESC LIMIT :limit`),
-  longest: named<Search>('', `${SEARCH} ORDER BY r.state_since_at, r.id LIMIT :limit`),
+  newest: unnamed<Search>(`${SEARCH} ORDER BY r.id DESC LIMIT :limit`),
+  longest: unnamed<Search>(`${SEARCH} ORDER BY r.state_since_at, r.id LIMIT :limit`),
 };
 
 const STATES: Statement = {
@@ -160,15 +157,9 @@ export class RedemptionViews {
   }
 
   async search({ state, partner, wallet, limit, first }: RedemptionSearch): Promise<ReadRows> {
-    const statement = ORDERED[first]({
-      state: state ?? null,
-      partner: partner ?? null,
-      wallet: wallet ? addressBytes(wallet) : null,
-      limit,
-    });
-    // Without a name it is planned for its values: which index serves depends on what is asked for.
-    const { text, values } = statement;
-    return readRows(await this.database.query<RedemptionRow>({ text, values }));
+    const bytes = wallet && addressBytes(wallet);
+    const statement = ORDERED[first](orNull({ state, partner, wallet: bytes, limit }));
+    return readRows(await this.database.query<RedemptionRow>(statement));
   }
 
   async counts(): Promise<RedemptionCounts> {

@@ -1,7 +1,7 @@
 /** What a wallet kept staked over time: its days and its balances, for a person who looks at them. */
 import { type Address, type BalanceDay } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { unnamed } from '../connection/named.js';
 import { hexOf } from '../rows.js';
 
 export interface BalanceMoment {
@@ -26,8 +26,7 @@ export interface HistoryRange {
   readonly mostChanges: number;
 }
 
-const DAYS = named<{ wallet: Buffer; firstDay: number }>(
-  '',
+const DAYS = unnamed<{ wallet: Buffer; firstDay: number }>(
   `SELECT day, low::text, closing::text FROM staking.balance_day
     WHERE wallet = :wallet AND day >= coalesce(
       (SELECT max(day) FROM staking.balance_day WHERE wallet = :wallet AND day < :firstDay), :firstDay)
@@ -36,16 +35,14 @@ const DAYS = named<{ wallet: Buffer; firstDay: number }>(
 
 /** Blocks and their times grow together, so that the newest change before the range is the first of what is shown. */
 // Sorted by the column: `block` alone would be the text of the output.
-const CHANGES = named<{ wallet: Buffer; since: number; limit: number }>(
-  '',
+const CHANGES = unnamed<{ wallet: Buffer; since: number; limit: number }>(
   `SELECT c.block::text, c.seconds::float8 AS seconds, c.balance::text FROM staking.balance_change c
     WHERE wallet = :wallet AND block >= coalesce((SELECT block FROM staking.balance_change
       WHERE wallet = :wallet AND seconds < :since ORDER BY block DESC LIMIT 1), 0)
     ORDER BY c.block DESC LIMIT :limit`,
 );
 
-const FIRST_DAY = named<{ wallet: Buffer }>(
-  '',
+const FIRST_DAY = unnamed<{ wallet: Buffer }>(
   'SELECT min(day) AS day FROM staking.balance_day WHERE wallet = :wallet',
 );
 

@@ -1,7 +1,7 @@
 import { type QueryResultRow } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { migrations } from '../migrations/index.js';
-import { DatabaseRefusedError } from './database.error.js';
+import { isNotMigrated, isWithoutRight } from './database.error.js';
 
 /** Where the migrations keep their own record. */
 export const MIGRATION_SCHEMA = 'lowmark';
@@ -56,9 +56,6 @@ const RECORDED = {
     FROM ${MIGRATION_SCHEMA}.migration m ORDER BY timestamp`,
 };
 
-/** No schema, no table; or no right to read it, which the reading role has had since there was this check. */
-const OLDER = ['3F000', '42P01', '42501'];
-
 /** One cheap statement. An empty database lacks all of them. */
 export async function readSchema(database: Queries): Promise<SchemaState> {
   const known: string[] = migrations.map((Migration) => new Migration().name);
@@ -99,7 +96,8 @@ async function recordedMigrations(database: Queries): Promise<RecordedMigration[
   try {
     return await database.query<RecordedMigration & QueryResultRow>(RECORDED);
   } catch (error) {
-    if (error instanceof DatabaseRefusedError && OLDER.includes(error.sqlState)) return [];
+    // Without the right to read it: the reading role has had it since there was this check.
+    if (isNotMigrated(error) || isWithoutRight(error)) return [];
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { PermanentError } from '#libs/domain';
+import { isRefusal } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type Person } from './standing.js';
@@ -182,8 +183,6 @@ const PAGE = named<{ before: string | null; limit: number }>(
   `SELECT ${COLUMNS} FROM console.approval WHERE :before::bigint IS NULL OR id < :before ORDER BY id DESC LIMIT :limit`,
 );
 
-const CHECK_VIOLATION = '23514';
-
 /** Actions that wait for a second operator. That it is a second one holds by a CHECK of the table. */
 export class ApprovalStore {
   constructor(private readonly database: Database) {}
@@ -217,8 +216,7 @@ export class ApprovalStore {
     try {
       rows = await this.database.query<Row>(DECIDE(values));
     } catch (error) {
-      if (isCheckViolation(error)) throw new OwnApprovalError();
-      throw error;
+      throw isRefusal(error, 'check_violation') ? new OwnApprovalError() : error;
     }
     if (rows[0] === undefined) throw new ApprovalClosedError();
     return approvalOf(rows[0]);
@@ -252,10 +250,6 @@ export class ApprovalStore {
     const page = { before: before?.toString() ?? null, limit };
     return (await this.database.query<Row>(PAGE(page))).map(approvalOf);
   }
-}
-
-function isCheckViolation(error: unknown): boolean {
-  return (error as { sqlState?: unknown }).sqlState === CHECK_VIOLATION;
 }
 
 function approvalOf(row: Row): Approval {

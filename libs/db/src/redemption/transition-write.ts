@@ -10,7 +10,7 @@ import {
   type ReservationRefusal,
   type UuidV7,
 } from '#libs/domain';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type AuditNote } from './command.entity.js';
@@ -31,9 +31,6 @@ import {
   ReservationRefusedError,
   StaleRedemptionError,
 } from './redemption.error.js';
-
-/** SQLSTATE unique_violation. */
-const UNIQUE_VIOLATION = '23505';
 
 /** How a call ended. */
 export interface CallEnd {
@@ -180,8 +177,7 @@ export async function applyTransition(
 
 /** Undefined where the database refused something else than a partner's id that another redemption has. */
 function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {
-  if (!(error instanceof DatabaseRefusedError) || error.sqlState !== UNIQUE_VIOLATION)
-    return undefined;
+  if (!isRefusal(error, 'unique_violation')) return undefined;
   const { constraint } = error.cause as { constraint?: string };
   if (constraint === 'redemption_transaction_id')
     return new PartnerIdReusedError(id, 'transaction');

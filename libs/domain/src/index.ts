@@ -7,7 +7,7 @@ export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export * from './errors/errors.js';
 export * from './snapshot/snapshot.js';
 export * from './amount/decimal.js';
-export { averageStaked, ratioToNumber, tokensToNumber, valueOf } from './amount/ratio.js';
+export * from './amount/ratio.js';
 export { canonicalJson } from './signing/canonical-json.js';
 export * from './redemption/payout-evidence.js';
 export { callEvent, lostCallEvent, type ReusedId } from './redemption/call-event.js';

@@ -23,6 +23,10 @@ export function hexOf(value: Address | BlockHash | NodeHash): string {
   return value.slice(2);
 }
 
+export function addressBytes(address: Address): Buffer {
+  return Buffer.from(address.slice(2), 'hex');
+}
+
 /** An array as PostgreSQL writes it: several times faster to build and to parse than the driver's quoted elements. */
 export function byteaArray(wallets: readonly Address[]): string {
   return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;

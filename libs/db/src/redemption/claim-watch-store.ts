@@ -46,14 +46,7 @@ export interface WatchState {
   readonly lookedAtMs: number;
 }
 
-interface AlarmRow {
-  vault_id: string;
-  transaction_hash: string;
-  redemption_id: UuidV7 | null;
-  kind: ClaimAlarm['kind'];
-  state: RedemptionState | null;
-  may_be_lost: boolean;
-}
+type AlarmRow = Omit<ClaimAlarm, 'redemptionId'> & { readonly redemptionId: UuidV7 | null };
 
 interface VaultPlace {
   readonly chainId: number;
@@ -103,8 +96,8 @@ const ALARM = named<Record<string, unknown>>(
       recipient, amount, kind, state, may_be_lost, :now
     FROM judged j WHERE kind IS NOT NULL AND NOT ${IS_ACKNOWLEDGED('j')}
     ON CONFLICT DO NOTHING
-    RETURNING '0x' || encode(vault_id, 'hex') AS vault_id, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
-      redemption_id, kind, state, may_be_lost`,
+    RETURNING '0x' || encode(vault_id, 'hex') AS "vaultId", '0x' || encode(transaction_hash, 'hex') AS "transactionHash",
+      redemption_id AS "redemptionId", kind, state, may_be_lost AS "mayBeLost"`,
 );
 
 const TO_PAUSE = named<{ chainId: number }>(
@@ -162,7 +155,7 @@ export class ClaimWatchStore {
           ? []
           : await run<AlarmRow>(client, ALARM({ ...place, ...columnsOf(claims) }));
       if (nextBlock !== undefined) await run(client, ADVANCE({ ...place, nextBlock }));
-      return rows.map(alarmOf);
+      return rows.map((row) => ({ ...row, redemptionId: row.redemptionId ?? undefined }));
     });
   }
 
@@ -183,15 +176,4 @@ export class ClaimWatchStore {
     );
     return { alarms: row?.alarms ?? 0, lookedAtMs: row?.looked_at?.getTime() ?? 0 };
   }
-}
-
-function alarmOf(row: AlarmRow): ClaimAlarm {
-  return {
-    vaultId: row.vault_id,
-    transactionHash: row.transaction_hash,
-    redemptionId: row.redemption_id ?? undefined,
-    kind: row.kind,
-    state: row.state,
-    mayBeLost: row.may_be_lost,
-  };
 }

@@ -18,9 +18,9 @@ import {
 import { isRefusal } from '../connection/database.error.js';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { addressBytes } from '../rows.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
-  addressBytes,
   type EvidenceSeal,
   READ_COLUMNS,
   type RedemptionRow,

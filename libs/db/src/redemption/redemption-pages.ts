@@ -3,13 +3,8 @@ import { type Address, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { nextKey, type PageRequest } from '../connection/page.js';
-import {
-  addressBytes,
-  READ_COLUMNS,
-  readRows,
-  type ReadRows,
-  type RedemptionRow,
-} from './redemption-row.js';
+import { addressBytes } from '../rows.js';
+import { READ_COLUMNS, readRows, type ReadRows, type RedemptionRow } from './redemption-row.js';
 
 /** What is absent does not narrow it. */
 export interface RedemptionFilter {

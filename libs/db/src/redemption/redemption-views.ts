@@ -2,8 +2,8 @@
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
+import { addressBytes } from '../rows.js';
 import {
-  addressBytes,
   READ_COLUMNS,
   readRows,
   type ReadRows,

@@ -13,10 +13,10 @@ import {
 import { isRefusal } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { addressBytes } from '../rows.js';
 import { type AuditNote } from './command.entity.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
-  addressBytes,
   type EvidenceSeal,
   READ_COLUMNS,
   type RedemptionRow,

@@ -2,7 +2,7 @@ import { type Address, type BlockHash, type DayBalance } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type Database, type Statement } from '../connection/database.js';
 import { type Price } from '../prices/price.js';
-import { addressOf, byteaArray, hashOf, hexOf } from '../rows.js';
+import { addressBytes, addressOf, byteaArray, hashOf } from '../rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
 import { windowDaysFrom, type WindowRow, type WindowSink } from './window-days.js';
 
@@ -205,7 +205,7 @@ export class SnapshotStore {
 
   /** In the same way, a page of the changes of a wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async readHistory({ wallet, after, limit }: AskedHistory): Promise<HistoryRead | undefined> {
-    const bytes = Buffer.from(hexOf(wallet), 'hex');
+    const bytes = addressBytes(wallet);
     const [row] = await this.database.query<{ state: string; changes: string | null }>(
       READ_HISTORY({ wallet: bytes, after: after.toString(), limit }),
     );
@@ -223,7 +223,7 @@ export class SnapshotStore {
 }
 
 function statementFor(asked: readonly AskedWallet[]): Statement {
-  const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
+  const wallets = asked.map(({ wallet }) => addressBytes(wallet));
   const endDays = asked.map(({ endDay }) => endDay);
   const [wallet] = wallets;
   const [endDay] = endDays;

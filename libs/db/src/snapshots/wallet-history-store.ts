@@ -2,7 +2,7 @@
 import { type Address, type BalanceDay } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { unnamed } from '../connection/named.js';
-import { hexOf } from '../rows.js';
+import { addressBytes } from '../rows.js';
 
 export interface BalanceMoment {
   readonly block: bigint;
@@ -67,13 +67,13 @@ export class WalletHistoryStore {
   /** The UTC day of the first change, in days since 1970-01-01; undefined where the wallet never staked. */
   async firstDay(wallet: Address): Promise<number | undefined> {
     const [row] = await this.database.query<{ day: number | null }>(
-      FIRST_DAY({ wallet: bytesOf(wallet) }),
+      FIRST_DAY({ wallet: addressBytes(wallet) }),
     );
     return row?.day ?? undefined;
   }
 
   async read(wallet: Address, { firstDay, mostChanges }: HistoryRange): Promise<WalletHistory> {
-    const bytes = bytesOf(wallet);
+    const bytes = addressBytes(wallet);
     const since = firstDay * SECONDS_PER_DAY;
     const days = await this.database.query<DayRow>(DAYS({ wallet: bytes, firstDay }));
     const changes = await this.database.query<ChangeRow>(
@@ -96,8 +96,4 @@ export class WalletHistoryStore {
       isCut: changes.length > mostChanges,
     };
   }
-}
-
-function bytesOf(wallet: Address): Buffer {
-  return Buffer.from(hexOf(wallet), 'hex');
 }

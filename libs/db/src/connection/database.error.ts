@@ -51,7 +51,6 @@ export function isWithoutRight(error: unknown): boolean {
   return isRefusal(error, 'insufficient_privilege');
 }
 
-/** An older server than the SQL is written for. */
 export class UnsupportedDatabaseError extends PermanentError {
   constructor() {
     super('DATABASE_TOO_OLD', 'The database is older than PostgreSQL 15: upgrade it');

@@ -28,7 +28,6 @@ export class SchemaNewerError extends PermanentError {
   }
 }
 
-/** The program needs migrations that were not applied. */
 export class SchemaOlderError extends PermanentError {
   constructor(missing: readonly string[]) {
     super(

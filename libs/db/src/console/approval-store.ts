@@ -55,7 +55,6 @@ export class OwnApprovalError extends PermanentError {
   }
 }
 
-/** There is no such request, it is decided, or it has expired. */
 export class ApprovalClosedError extends PermanentError {
   constructor() {
     super('APPROVAL_CLOSED', 'This request is decided or has expired: ask for the action again.');

@@ -119,7 +119,6 @@ export class PartitionAwaitedError extends RetryableError {
   }
 }
 
-/** There is no index in this database yet. */
 export class IndexMissingError extends PermanentError {
   constructor() {
     super('INDEX_MISSING', 'This database holds no index yet: start the indexer once');
@@ -136,7 +135,6 @@ export interface IndexSettings {
   readonly events: unknown;
 }
 
-/** The settings differ from those the stored index was made with. */
 export class SettingsChangedError extends PermanentError {
   constructor(differences: readonly string[]) {
     super(

@@ -11,7 +11,6 @@ import { type PartnerAudit } from './partner-changes.js';
 export const SECRET_PLACES = ['credential', 'callback', 'webhook'] as const;
 export type SecretPlace = (typeof SECRET_PLACES)[number];
 
-/** One stored secret, sealed. */
 export interface SealedSecret {
   readonly place: SecretPlace;
   readonly id: string;

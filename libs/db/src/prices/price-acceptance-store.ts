@@ -20,7 +20,6 @@ export class PriceNotHeldError extends PermanentError {
   }
 }
 
-/** The figure that was named is not near the one that is held. */
 export class PriceMovedError extends PermanentError {
   constructor(usd: string) {
     super(

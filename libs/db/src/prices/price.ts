@@ -1,6 +1,5 @@
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What one token costs. */
 export interface Price {
   /** US dollars for one whole token, a plain decimal above 0. */
   readonly usd: string;

@@ -40,7 +40,6 @@ const NEWEST = unnamed<OrNull<AuditFilter & PageRequest<string>>>(
 export class AuditLog {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. */
   async newest(
     { actor, partner, redemptionId, command }: AuditFilter,
     { limit, after }: PageRequest<string>,

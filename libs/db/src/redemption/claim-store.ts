@@ -44,7 +44,6 @@ export interface AcknowledgeRequest {
   readonly note: string;
 }
 
-/** Nothing to acknowledge under this id. */
 export class NoSuchClaimError extends PermanentError {
   constructor(id: string) {
     super(
@@ -83,7 +82,6 @@ const UNEXPLAINED = `
     FROM (${unsettledClaims(':overdue')}) AS u
     UNION ALL ${ALARMS}`;
 
-/** Where a page of the list ended. */
 export type ClaimKey = Pick<UnexplainedClaim, 'block' | 'id' | 'transactionHash'>;
 
 interface Listed {

@@ -106,7 +106,6 @@ const MADE = named<{ first: string }>(
 export class RedemptionPages {
   constructor(private readonly database: Database) {}
 
-  /** The newest first. */
   async newest(
     { state, partner, wallet, ...made }: RedemptionFilter,
     { limit, after }: PageRequest<UuidV7>,

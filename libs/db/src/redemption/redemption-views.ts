@@ -14,7 +14,6 @@ import {
 import { type AuditNote, noteCommand } from './command.entity.js';
 import { BY_ID, type LeasedRow } from './transition-write.js';
 
-/** One call in the log. */
 export interface LoggedCall {
   readonly requestId: UuidV7;
   readonly step: string;

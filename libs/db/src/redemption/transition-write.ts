@@ -32,7 +32,6 @@ import {
   StaleRedemptionError,
 } from './redemption.error.js';
 
-/** How a call ended. */
 export interface CallEnd {
   readonly requestId: UuidV7;
   /** In one word: `answer`, `no-answer`, `nothing-sent`. */
@@ -123,7 +122,6 @@ const APPLY = named<Record<string, unknown>>(
     SELECT version, CASE WHEN is_due OR :payload::text IS NOT NULL THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
 );
 
-/** Why it could not be reserved. */
 const REFUSED_RESERVATION = named<{ id: UuidV7 } & Reserved>(
   'redemption_refused_reservation',
   `SELECT ${RESERVE} AS reason FROM redemption.redemption WHERE id = :id`,

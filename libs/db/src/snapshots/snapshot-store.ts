@@ -41,7 +41,6 @@ export interface AskedDays {
   readonly endDay: number;
 }
 
-/** What a page of a wallet's history is asked for by. */
 export interface AskedHistory {
   readonly wallet: Address;
   /** The block of the change before the first one. */

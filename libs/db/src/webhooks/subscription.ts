@@ -4,7 +4,6 @@ export const PAUSED_BECAUSE = ['partner', 'operator', 'gone'] as const;
 /** Who paused it; `gone`: its address answered 410. */
 export type PausedBecause = (typeof PAUSED_BECAUSE)[number];
 
-/** What can be set of a subscription. */
 export interface SubscriptionTerms {
   readonly url: string;
   readonly topics: readonly WebhookTopic[];

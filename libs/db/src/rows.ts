@@ -7,6 +7,12 @@ import {
   type NodeHash,
 } from '#libs/domain';
 
+/** What a row has of T: bigint and numeric come as text, and what may be absent as null. */
+export type RowOf<T> = { readonly [Field in keyof T]: Column<T[Field]> };
+type Column<T> = T extends bigint ? string : T extends undefined ? null : T;
+
+export type Nullable<T> = { readonly [Field in keyof T]: T[Field] | null };
+
 export function addressOf(hex: string): Address {
   return `0x${hex}` as Address;
 }

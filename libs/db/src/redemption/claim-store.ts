@@ -8,6 +8,7 @@ import {
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type PageRequest } from '../connection/page.js';
+import { type Nullable, type RowOf } from '../rows.js';
 import { unsettledClaims } from './vault-claims.js';
 
 export interface Acknowledgement {
@@ -56,10 +57,8 @@ export class NoSuchClaimError extends PermanentError {
 /** What the last comparison may have found. An open one and one that is late are the worker's to record. */
 const ACKNOWLEDGEABLE = `kind IN ('without-row', 'unpayable', 'different')`;
 
-type ClaimRow = Omit<UnexplainedClaim, 'chainId' | 'amount' | 'block' | 'acknowledged'> &
-  Record<'chainId' | 'amount' | 'block', string> & {
-    [Field in keyof Acknowledgement]: Acknowledgement[Field] | null;
-  };
+type ClaimRow = RowOf<Omit<UnexplainedClaim, 'chainId' | 'acknowledged'>> &
+  Nullable<Acknowledgement> & { readonly chainId: string };
 
 /** What the watch found, and no reconciliation has read yet. */
 const ALARMS = `

@@ -2,7 +2,7 @@
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, hexOf } from '../rows.js';
+import { addressOf, hexOf, type RowOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
 import {
   beginVault,
@@ -45,8 +45,6 @@ export interface WatchState {
   /** When the vault that waits longest was looked at; 0 where one never was. */
   readonly lookedAtMs: number;
 }
-
-type AlarmRow = Omit<ClaimAlarm, 'redemptionId'> & { readonly redemptionId: UuidV7 | null };
 
 interface VaultPlace {
   readonly chainId: number;
@@ -153,7 +151,7 @@ export class ClaimWatchStore {
       const rows =
         claims.length === 0
           ? []
-          : await run<AlarmRow>(client, ALARM({ ...place, ...columnsOf(claims) }));
+          : await run<RowOf<ClaimAlarm>>(client, ALARM({ ...place, ...columnsOf(claims) }));
       if (nextBlock !== undefined) await run(client, ADVANCE({ ...place, nextBlock }));
       return rows.map((row) => ({ ...row, redemptionId: row.redemptionId ?? undefined }));
     });

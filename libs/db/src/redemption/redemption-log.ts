@@ -4,6 +4,7 @@ import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import {
+  CALL_COLUMNS,
   callOf,
   type CallRow,
   type LoggedCall,
@@ -35,12 +36,12 @@ const TRANSITIONS = named<{ id: UuidV7; after: number; limit: number }>(
     FROM redemption.transition WHERE redemption_id = :id AND version > :after ORDER BY version LIMIT :limit`,
 );
 
-const CALL_COLUMNS = 'request_id, redemption_id, step, begun_at, ended_at, outcome, record';
+const ENTRY_COLUMNS = `${CALL_COLUMNS}, redemption_id AS "redemptionId"`;
 
 /** Request ids are of version 7: they sort by the time at which they were minted, right before the call. */
 const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number }>(
   'log_calls',
-  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+  `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
     WHERE redemption_id = :id AND (:after::uuid IS NULL OR request_id > :after) ORDER BY request_id LIMIT :limit`,
 );
 
@@ -50,7 +51,7 @@ interface CallFilter {
   readonly outcome?: string | undefined;
 }
 const CALLS_OF_PARTNER = unnamed<{ partner: string } & OrNull<CallFilter & PageRequest<UuidV7>>>(
-  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+  `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
     WHERE partner = :partner AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
 );
@@ -71,9 +72,7 @@ const CALLS_PER_HOUR = unnamed<{ partner: string; first: string; since: Date }>(
 const MINTED_BEFORE_MS = 600_000;
 const DIGITS = 32;
 
-interface EntryRow extends CallRow {
-  redemption_id: UuidV7 | null;
-}
+type EntryRow = CallRow & Pick<PartnerCallEntry, 'redemptionId'>;
 
 export class RedemptionLog {
   constructor(private readonly database: Database) {}
@@ -119,6 +118,6 @@ export class RedemptionLog {
 }
 
 function pageOf(rows: readonly EntryRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
-  const entries = rows.map((row) => ({ ...callOf(row), redemptionId: row.redemption_id }));
-  return { entries, next: nextKey(rows, limit, (row) => row.request_id) };
+  const entries = rows.map((row) => ({ ...callOf(row), redemptionId: row.redemptionId }));
+  return { entries, next: nextKey(rows, limit, (row) => row.requestId) };
 }

@@ -2,7 +2,7 @@
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
-import { addressBytes } from '../rows.js';
+import { addressBytes, type Nullable } from '../rows.js';
 import {
   READ_COLUMNS,
   readRows,
@@ -81,10 +81,16 @@ const TRANSITIONS = named<{ id: UuidV7 }>(
     FROM redemption.transition WHERE redemption_id = :id ORDER BY version`,
 );
 
+/** The columns of a CallRow. */
+export const CALL_COLUMNS = `request_id AS "requestId", step, begun_at AS "begunAt", ended_at AS "endedAt", outcome, record`;
+
+export type CallRow = Omit<LoggedCall, 'end'> &
+  Nullable<{ endedAt: Date; outcome: string; record: object }>;
+
 const CALLS = named<{ id: UuidV7 }>(
   'redemption_calls',
-  `SELECT request_id, step, begun_at, ended_at, outcome, record
-    FROM redemption.partner_call WHERE redemption_id = :id ORDER BY begun_at, request_id`,
+  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+    WHERE redemption_id = :id ORDER BY begun_at, request_id`,
 );
 
 const CONFIRMATION = named<{ id: UuidV7 }>(
@@ -123,15 +129,6 @@ const QUEUES: Statement = {
       FROM redemption.redemption
       WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
 };
-
-export interface CallRow {
-  request_id: UuidV7;
-  step: string;
-  begun_at: Date;
-  ended_at: Date | null;
-  outcome: string | null;
-  record: object | null;
-}
 
 export class RedemptionViews {
   constructor(private readonly database: Database) {}
@@ -185,12 +182,7 @@ export class RedemptionViews {
   }
 }
 
-export function callOf(row: CallRow): LoggedCall {
-  const { ended_at: at, outcome, record } = row;
-  return {
-    requestId: row.request_id,
-    step: row.step,
-    begunAt: row.begun_at,
-    end: at === null || outcome === null || record === null ? null : { at, outcome, record },
-  };
+export function callOf({ endedAt: at, outcome, record, ...call }: CallRow): LoggedCall {
+  const isOver = at !== null && outcome !== null && record !== null;
+  return { ...call, end: isOver ? { at, outcome, record } : null };
 }

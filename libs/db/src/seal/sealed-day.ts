@@ -1,4 +1,5 @@
 import { type BlockHash, type BlockRef, type NodeHash, RetryableError } from '#libs/domain';
+import { type RowOf } from '../rows.js';
 
 /** A UTC day as it was sealed; see staking.sealed_day. */
 export interface SealedDay {
@@ -31,11 +32,7 @@ export const SEALED_COLUMNS = `s.day, s.revision, '0x' || encode(s.root, 'hex') 
   s.block_number AS "blockNumber", '0x' || encode(s.block_hash, 'hex') AS "blockHash", s.software,
   '0x' || encode(s.previous_root, 'hex') AS "previousRoot", s.sealed_at AS "sealedAt"`;
 
-export type SealedDayRow = Omit<SealedDay, 'total' | 'blockNumber' | 'previousRoot'> & {
-  readonly total: string;
-  readonly blockNumber: string;
-  readonly previousRoot: NodeHash | null;
-};
+export type SealedDayRow = RowOf<SealedDay>;
 
 export function sealedDayOf(row: SealedDayRow): SealedDay {
   return {

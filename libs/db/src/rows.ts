@@ -38,6 +38,9 @@ export function byteaArray(wallets: readonly Address[]): string {
   return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
 }
 
+/** The three columns of a block in one array. */
+export type BlockColumns = readonly [number: string, hash: string, seconds: string];
+
 /** The block of three columns; undefined where they are null, all of them then. */
 export function blockOf(number: string, hash: string, seconds: string): BlockRef;
 export function blockOf(

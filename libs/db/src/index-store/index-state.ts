@@ -7,7 +7,7 @@ import {
   RetryableError,
   parseAddress,
 } from '#libs/domain';
-import { blockOf, type Nullable, type RowOf } from '../rows.js';
+import { type BlockColumns, blockOf, type Nullable, type RowOf } from '../rows.js';
 
 /** What an index starts with. */
 export interface InitialIndexState extends StoredSettings {
@@ -47,8 +47,8 @@ export const STATE_COLUMNS = `s.fingerprint, s.settings, s.chain_id AS "chainId"
 export type IndexStateRow = RowOf<Omit<IndexState, 'chainId' | 'head' | 'finalised' | 'halted'>> &
   Nullable<{ haltedAt: Date; haltedReason: string }> & {
     readonly chainId: string;
-    readonly head: [number: string, hash: string, seconds: string];
-    readonly finalised: [number: string | null, hash: string | null, seconds: string | null];
+    readonly head: BlockColumns;
+    readonly finalised: Nullable<BlockColumns>;
   };
 
 export function indexStateOf({ haltedAt: at, haltedReason, ...row }: IndexStateRow): IndexState {

@@ -55,7 +55,7 @@ interface VaultPlace {
 /** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
 const VAULTS = named<{ chainId: number }>(
   'claim_watch_vaults',
-  `SELECT encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS next_block
+  `SELECT '0x' || encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS "nextBlock"
     FROM redemption.reconciliation_checkpoint p LEFT JOIN redemption.claim_watch w USING (chain_id, vault)
     WHERE p.chain_id = :chainId ORDER BY p.vault`,
 );
@@ -132,11 +132,9 @@ export class ClaimWatchStore {
     startBlock: bigint,
   ): Promise<WatchedVault[]> {
     await beginVault(this.database, { chainId, vault }, startBlock);
-    const rows = await this.database.query<{ vault: string; next_block: string | null }>(
-      VAULTS({ chainId }),
-    );
-    return rows.map(({ vault: hex, next_block: next }) => ({
-      vault: addressOf(hex),
+    const rows = await this.database.query<RowOf<WatchedVault>>(VAULTS({ chainId }));
+    return rows.map(({ vault, nextBlock: next }) => ({
+      vault,
       nextBlock: next === null ? undefined : BigInt(next),
     }));
   }

@@ -79,7 +79,7 @@ const RECORD = named<
 
 const LIST: Statement = {
   name: 'ledger_restore_list',
-  text: `SELECT at, lost_since, vouchers_until_seconds FROM redemption.ledger_restore ORDER BY id DESC`,
+  text: `SELECT at, lost_since AS since, vouchers_until_seconds AS until FROM redemption.ledger_restore ORDER BY id DESC`,
 };
 
 const LONGEST_VOUCHER: Statement = {
@@ -128,12 +128,8 @@ export class LedgerRestoreStore {
 
   /** The newest first. */
   async list(): Promise<LedgerRestore[]> {
-    const rows = await this.database.query<{
-      at: Date;
-      lost_since: Date;
-      vouchers_until_seconds: string;
-    }>(LIST);
-    return rows.map(({ at, lost_since: since, vouchers_until_seconds: until }) => ({
+    const rows = await this.database.query<{ at: Date; since: Date; until: string }>(LIST);
+    return rows.map(({ at, since, until }) => ({
       atMs: at.getTime(),
       lostSinceMs: since.getTime(),
       vouchersUntilSeconds: Number(until),

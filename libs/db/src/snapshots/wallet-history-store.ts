@@ -2,7 +2,7 @@
 import { type Address, type BalanceDay } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { unnamed } from '../connection/named.js';
-import { addressBytes } from '../rows.js';
+import { addressBytes, type RowOf } from '../rows.js';
 
 export interface BalanceMoment {
   readonly block: bigint;
@@ -11,9 +11,11 @@ export interface BalanceMoment {
   readonly balance: bigint;
 }
 
+type WalletDay = Omit<BalanceDay, 'wallet'>;
+
 export interface WalletHistory {
   /** The days with a change, oldest first, and the newest one before them where there is one. */
-  readonly days: readonly Omit<BalanceDay, 'wallet'>[];
+  readonly days: readonly WalletDay[];
   /** The changes, oldest first, and the newest one before them. */
   readonly changes: readonly BalanceMoment[];
   /** There are more changes in that time: these are the newest. */
@@ -46,18 +48,6 @@ const FIRST_DAY = unnamed<{ wallet: Buffer }>(
   'SELECT min(day) AS day FROM staking.balance_day WHERE wallet = :wallet',
 );
 
-interface DayRow {
-  day: number;
-  low: string | null;
-  closing: string;
-}
-
-interface ChangeRow {
-  block: string;
-  seconds: number;
-  balance: string;
-}
-
 const SECONDS_PER_DAY = 86_400;
 
 export class WalletHistoryStore {
@@ -75,8 +65,8 @@ export class WalletHistoryStore {
   async read(wallet: Address, { firstDay, mostChanges }: HistoryRange): Promise<WalletHistory> {
     const bytes = addressBytes(wallet);
     const since = firstDay * SECONDS_PER_DAY;
-    const days = await this.database.query<DayRow>(DAYS({ wallet: bytes, firstDay }));
-    const changes = await this.database.query<ChangeRow>(
+    const days = await this.database.query<RowOf<WalletDay>>(DAYS({ wallet: bytes, firstDay }));
+    const changes = await this.database.query<RowOf<BalanceMoment>>(
       CHANGES({ wallet: bytes, since, limit: mostChanges + 1 }),
     );
     return {

@@ -151,7 +151,6 @@ async function findCallback(
   return found ? callbackOf(found) : undefined;
 }
 
-/** Sets all of it; whether it is paused stays. */
 export async function setCallback(
   manager: EntityManager,
   partnerId: string,

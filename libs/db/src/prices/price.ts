@@ -46,14 +46,12 @@ export interface QuotedPrices {
 
 @Entity({ schema: 'staking', name: 'price' })
 export class PriceEntity {
-  /** When the source found the price. */
   @PrimaryColumn('timestamptz')
   observedAt!: Date;
 
   @PrimaryColumn('text')
   source!: string;
 
-  /** A plain decimal above 0. */
   @Column('numeric')
   usd!: string;
 

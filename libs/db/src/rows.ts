@@ -42,17 +42,9 @@ export function byteaArray(wallets: readonly Address[]): string {
 export type BlockColumns = readonly [number: string, hash: string, seconds: string];
 
 /** The block of three columns; undefined where they are null, all of them then. */
-export function blockOf(number: string, hash: string, seconds: string): BlockRef;
-export function blockOf(
-  number: string | null,
-  hash: string | null,
-  seconds: string | null,
-): BlockRef | undefined;
-export function blockOf(
-  number: string | null,
-  hash: string | null,
-  seconds: string | null,
-): BlockRef | undefined {
+export function blockOf(...columns: BlockColumns): BlockRef;
+export function blockOf(...columns: Nullable<BlockColumns>): BlockRef | undefined;
+export function blockOf(...[number, hash, seconds]: Nullable<BlockColumns>): BlockRef | undefined {
   if (number === null || hash === null || seconds === null) return undefined;
   return { number: BigInt(number), hash: hashOf(hash), timestampSeconds: Number(seconds) };
 }

@@ -27,15 +27,18 @@ interface LowRow {
 /** So many wallets are read at once. */
 const PAGE_SIZE = 10_000;
 
-// From wallet to wallet, and to its newest row up to the day, each by the primary key: the time grows with the wallets, not with their days.
-const PAGE = named<{ after: Buffer; day: number; limit: number }>(
-  'day_lows_page',
-  `WITH RECURSIVE every AS (
+/** From wallet to wallet after one, by the primary key; in a WITH RECURSIVE. */
+export const EVERY_WALLET = `every AS (
       (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
       UNION ALL
       SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
       FROM every WHERE every.wallet IS NOT NULL
-    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+    )`;
+
+// From wallet to wallet, and to its newest row up to the day, each by the primary key: the time grows with the wallets, not with their days.
+const PAGE = named<{ after: Buffer; day: number; limit: number }>(
+  'day_lows_page',
+  `WITH RECURSIVE ${EVERY_WALLET}, page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
     SELECT page.wallet, coalesce(CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END, 0)::text AS low,
       coalesce(d.closing, 0)::text AS closing
     FROM page

@@ -1,29 +1,20 @@
-import { type Address, type BlockHash, type DayBalance } from '#libs/domain';
+import { type Address, type DayBalance } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type Database, type Statement } from '../connection/database.js';
+import { type InitialIndexState } from '../index-store/index-state.js';
 import { type Price } from '../prices/price.js';
 import { addressBytes, addressOf, byteaArray, hashOf } from '../rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
 import { windowDaysFrom, type WindowRow, type WindowSink } from './window-days.js';
 
 /** What every answer is made of, whatever the wallet: one state of the index, and the price. */
-export interface SnapshotState {
+export interface SnapshotState extends Omit<InitialIndexState, 'fingerprint' | 'settings'> {
   /** Changes whenever something indexed may have been taken back. */
   readonly generation: string;
-  readonly head: {
-    readonly number: bigint;
-    readonly hash: BlockHash;
-    readonly timestampSeconds: number;
-  };
   readonly finalisedSeconds: number | undefined;
   /** When the index was last level with the chain. */
   readonly syncedAt: Date | undefined;
   readonly haltedReason: string | undefined;
-  readonly chainId: number;
-  readonly stakeContract: Address;
-  readonly tokenContract: Address;
-  readonly tokenSymbol: string;
-  readonly tokenDecimals: number;
   /** The one that was read last, however old; absent while a price is held. */
   readonly price: Price | undefined;
 }

@@ -57,13 +57,14 @@ const CALLS_OF_PARTNER = unnamed<{ partner: string } & OrNull<CallFilter & PageR
 );
 
 const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
+/** As `errors` and `unsent` of CallsOfHour. */
+export const FAILED_CALLS = `count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
+        OR (record ->> 'status')::int >= 500)))::int AS errors,
+      count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent`;
 const CALLS_PER_HOUR = unnamed<{ partner: string; first: string; since: Date }>(
   `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, step, count(*)::int AS calls,
       count(*) FILTER (WHERE ${IS_VERIFIED} AND (record ->> 'status')::int <> 200
-        AND (record ->> 'status')::int < 500)::int AS refused,
-      count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
-        OR (record ->> 'status')::int >= 500)))::int AS errors,
-      count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent
+        AND (record ->> 'status')::int < 500)::int AS refused, ${FAILED_CALLS}
     FROM redemption.partner_call WHERE partner = :partner AND request_id >= :first::uuid AND begun_at >= :since
     GROUP BY 1, 2 ORDER BY 1, 2`,
 );

@@ -23,9 +23,16 @@ export class ImportGraph {
   }
 }
 
+const parsed = new Map<string, readonly ts.Statement[]>();
+
 function statementsOf(file: string): readonly ts.Statement[] {
-  if (!existsSync(file)) return [];
-  return ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest).statements;
+  let statements = parsed.get(file);
+  if (statements === undefined) {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    ({ statements } = ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+    parsed.set(file, statements);
+  }
+  return statements;
 }
 
 function targetsOf(file: string, statement: ts.Statement): string[] {
@@ -33,7 +40,9 @@ function targetsOf(file: string, statement: ts.Statement): string[] {
   const from = statement.moduleSpecifier;
   if (from === undefined || !ts.isStringLiteral(from)) return [];
   const lib = LIB.exec(from.text)?.[1];
-  if (lib !== undefined) return namesOf(statement).flatMap((name) => declaring(lib, name));
+  if (lib !== undefined) {
+    return namesOf(statement).flatMap((name) => declaring(`libs/${lib}/src/index.ts`, name));
+  }
   return from.text.startsWith('.') ? [pathOf(file, from.text)] : [];
 }
 
@@ -50,14 +59,28 @@ function namesOf(statement: ts.ImportDeclaration | ts.ExportDeclaration): string
   return clause.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
 }
 
-/** The file behind a name of a lib's index; none where the index takes it from another package. */
-function declaring(lib: string, name: string): string[] {
-  const index = `libs/${lib}/src/index.ts`;
+/** The file behind a name that an index exports, one by one or with all of a file; none where it is of another package. */
+function declaring(index: string, name: string): string[] {
   return statementsOf(index)
     .filter(ts.isExportDeclaration)
-    .filter(({ exportClause }) => {
-      if (exportClause === undefined || !ts.isNamedExports(exportClause)) return false;
-      return exportClause.elements.some((element) => element.name.text === name);
-    })
-    .flatMap((statement) => targetsOf(index, statement));
+    .flatMap((statement) => {
+      const targets = targetsOf(index, statement);
+      if (statement.exportClause !== undefined) {
+        return namesOf(statement).includes(name) ? targets : [];
+      }
+      return targets.flatMap((file) => (declares(file, name) ? [file] : declaring(file, name)));
+    });
+}
+
+function declares(file: string, name: string): boolean {
+  return statementsOf(file).some((statement) => {
+    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
+    if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return false;
+    const declared = ts.isVariableStatement(statement)
+      ? statement.declarationList.declarations
+      : [statement as ts.DeclarationStatement];
+    return declared.some(
+      (one) => one.name !== undefined && ts.isIdentifier(one.name) && one.name.text === name,
+    );
+  });
 }

@@ -12,7 +12,7 @@ import {
   StakeSetStore,
 } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
-import { Gauge, measureConnections, type Registry } from '#libs/service';
+import { measureConnections, measureRedis } from '#libs/service';
 import { ChainLink, type ChainTools } from './chain/chain-link.js';
 import { type RedemptionSettings } from './redemption.env.js';
 import { checkVoucherTtl } from './start-checks.js';
@@ -63,7 +63,7 @@ export class Connections {
         countReplicas: () => countPrograms(database, REPLICA),
         replicasAtMost,
       });
-      if (redis !== undefined) measureRedis(registry, redis);
+      if (redis !== undefined) measureRedis(registry, redis, 'limits');
       return new Connections(chain, database, prices, limiter, redis);
     } catch (error) {
       for (const one of opened.reverse()) await one.close();
@@ -77,7 +77,6 @@ export class Connections {
   }
 }
 
-/** The connections for all other modules. */
 @Module({})
 export class ConnectionsModule {
   static register(connections: Connections): DynamicModule {
@@ -105,16 +104,4 @@ function openDatabase(
     { program: 'redemption', nodeEnv, logger },
     { url, directUrl, applicationName, poolSize: redemptionPoolSize },
   );
-}
-
-/** Whether limits are shared now; there is no such gauge without REDIS_URL. */
-function measureRedis(registry: Registry, redis: RedisLink): void {
-  new Gauge({
-    name: 'lowmark_redis_up',
-    help: '1 while limits are shared through Redis, 0 while each replica goes by itself',
-    registers: [registry],
-    collect() {
-      this.set(redis.isUp ? 1 : 0);
-    },
-  });
 }

@@ -30,7 +30,6 @@ import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/pri
 import { RegistrySettings } from './registry-publishing/registry.env.js';
 import { smallestUnits, tokens } from './setting-values.js';
 
-/** The settings of the redemption service. */
 export class RedemptionSettings extends RegistrySettings {
   get vaultPlace(): VaultPlace {
     return { chainId: this.chainId, vault: this.vaultContract };

@@ -12,7 +12,6 @@ import { ReconciliationModule } from './reconciliation/reconciliation.module.js'
 import { RedemptionsModule } from './redemptions/redemptions.module.js';
 import { WebhooksModule } from './webhooks/webhooks.module.js';
 
-/** The redemption service. */
 @Module({
   imports: [
     ScheduleModule.forRoot(),

@@ -38,12 +38,7 @@ export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export * from './index-store/partition-store.js';
 export { type Undone } from './index-store/rollback.js';
-export {
-  IndexReader,
-  readWalletPage,
-  type WalletBalance,
-  type WalletPage,
-} from './index-store/index-reader.js';
+export * from './index-store/index-reader.js';
 export * from './inspection/server-facts.js';
 export { excessRights, missingRights } from './roles/held-rights.js';
 export { logLostConnections, openOwnDatabase } from './roles/own-database.js';
@@ -51,13 +46,7 @@ export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-r
 export { scramVerifier } from './roles/scram-verifier.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
 export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
-export {
-  CredentialExistsError,
-  CredentialStore,
-  type NewCredential,
-  type Revocation,
-  type SealedCredential,
-} from './partners/credential-store.js';
+export * from './partners/credential-store.js';
 export {
   type PartnerAudit,
   type PartnerIdentity,
@@ -70,19 +59,7 @@ export * from './partners/partner-store.js';
 export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
-export {
-  type AskedDays,
-  type AskedHistory,
-  type AskedWallet,
-  type HistoryRead,
-  type IndexRead,
-  isDaysText,
-  type SnapshotRead,
-  type SnapshotState,
-  SnapshotStore,
-  walletDaysFrom,
-  type WindowRead,
-} from './snapshots/snapshot-store.js';
+export * from './snapshots/snapshot-store.js';
 export { type WindowSink } from './snapshots/window-days.js';
 export {
   type BalanceMoment,
@@ -95,25 +72,11 @@ export {
   type PartnerCallback,
   PartnerMissingError,
 } from './partners/callback-store.js';
-export {
-  type ClaimKey,
-  ClaimStore,
-  NoSuchClaimError,
-  type UnexplainedClaim,
-} from './redemption/claim-store.js';
+export * from './redemption/claim-store.js';
 export { decimalText } from './rows.js';
 export { DeliveryStore, type StoredDelivery } from './redemption/delivery-store.js';
-export {
-  type LedgerRestore,
-  LedgerRestoreStore,
-  type RestoreScope,
-} from './redemption/ledger-restore-store.js';
-export {
-  type ClaimAlarm,
-  ClaimWatchStore,
-  type WatchedVault,
-  type WatchState,
-} from './redemption/claim-watch-store.js';
+export * from './redemption/ledger-restore-store.js';
+export * from './redemption/claim-watch-store.js';
 export { CoinStore } from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/vault-claims.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
@@ -130,22 +93,8 @@ export { PublicationStore, type SignedPublication } from './registry/publication
 export * from './registry/publication-views.js';
 export * from './registry/publishable-days.js';
 export { NonceStore } from './redemption/nonce-store.js';
-export {
-  IdempotencyConflictError,
-  LeaseLostError,
-  LimitBreachedError,
-  PartnerIdReusedError,
-  RedemptionBusyError,
-  RedemptionMissingError,
-  ReservationRefusedError,
-  StaleRedemptionError,
-  UnreadableRedemptionError,
-} from './redemption/redemption.error.js';
-export {
-  type Look,
-  RedemptionChanges,
-  type SeenRedemption,
-} from './redemption/redemption-changes.js';
+export * from './redemption/redemption.error.js';
+export * from './redemption/redemption-changes.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {
@@ -166,14 +115,7 @@ export {
 } from './redemption/redemption-views.js';
 export { type AuditEntry, AuditLog } from './redemption/audit-log.js';
 export { type CallsOfHour, RedemptionLog } from './redemption/redemption-log.js';
-export {
-  isIdPrefix,
-  type OpenKey,
-  type OpenState,
-  type RedemptionFilter,
-  type RedemptionPage,
-  RedemptionPages,
-} from './redemption/redemption-pages.js';
+export * from './redemption/redemption-pages.js';
 export { UnknownStakeSetError } from './stake-sets/stake-set.js';
 export { StakeSetStore } from './stake-sets/stake-set-store.js';
 export { SessionStore } from './redemption/session-store.js';
@@ -182,70 +124,24 @@ export {
   type ReservationLimits,
   type TransitionWrite,
 } from './redemption/transition-write.js';
-export {
-  type Approval,
-  ApprovalClosedError,
-  type ApprovalDecision,
-  type ApprovalRequest,
-  ApprovalStore,
-  OwnApprovalError,
-} from './console/approval-store.js';
+export * from './console/approval-store.js';
 export {
   type ConformanceDeduction,
   ConformanceDeductionStore,
 } from './console/conformance-deduction-store.js';
-export {
-  type ConsoleSession,
-  ConsoleSessionStore,
-  type NewConsoleSession,
-} from './console/console-session-store.js';
-export {
-  type Invitation,
-  InvitationStore,
-  type InvitingPartner,
-  type NewInvitation,
-} from './console/invitation-store.js';
-export {
-  LOGIN_ATTEMPT_MS,
-  type LoginAttempt,
-  LoginAttemptStore,
-} from './console/login-attempt-store.js';
+export * from './console/console-session-store.js';
+export * from './console/invitation-store.js';
+export * from './console/login-attempt-store.js';
 export { type Member, MemberStore } from './console/member-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
-export {
-  CONSOLE_ACTOR,
-  SIGN_IN_COMMAND,
-  SignInLog,
-  type SignInNote,
-} from './console/sign-in-log.js';
+export * from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
 export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
 export { type OpenDeduction, readOpenDeductions } from './portal/open-deductions.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
-export {
-  type OwnCallback,
-  type OwnCredential,
-  type OwnMember,
-  type OwnPartner,
-  readOwn,
-  type OwnStanding,
-} from './portal/own-standing.js';
-export {
-  type CallPage,
-  type OwnCall,
-  type OwnRedemption,
-  type OwnRedemptionHistory,
-  type OwnRedemptionPage,
-  readOwnCalls,
-  readOwnHistory,
-  readOwnRedemptions,
-} from './portal/redemption-page.js';
-export {
-  type AnsweredRequest,
-  readRequest,
-  readRequests,
-  type RequestPage,
-} from './portal/request-page.js';
+export * from './portal/own-standing.js';
+export * from './portal/redemption-page.js';
+export * from './portal/request-page.js';
 export { type OwnUsage, readUsage } from './portal/usage.js';
 export * from './webhooks/index.js';

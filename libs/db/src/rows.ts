@@ -7,6 +7,12 @@ import {
   type NodeHash,
 } from '#libs/domain';
 
+/** What a row has of T: bigint and numeric come as text, and what may be absent as null. */
+export type RowOf<T> = { readonly [Field in keyof T]: Column<T[Field]> };
+type Column<T> = T extends bigint ? string : T extends undefined ? null : T;
+
+export type Nullable<T> = { readonly [Field in keyof T]: T[Field] | null };
+
 export function addressOf(hex: string): Address {
   return `0x${hex}` as Address;
 }
@@ -23,23 +29,22 @@ export function hexOf(value: Address | BlockHash | NodeHash): string {
   return value.slice(2);
 }
 
+export function addressBytes(address: Address): Buffer {
+  return Buffer.from(address.slice(2), 'hex');
+}
+
 /** An array as PostgreSQL writes it: several times faster to build and to parse than the driver's quoted elements. */
 export function byteaArray(wallets: readonly Address[]): string {
   return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
 }
 
+/** The three columns of a block in one array. */
+export type BlockColumns = readonly [number: string, hash: string, seconds: string];
+
 /** The block of three columns; undefined where they are null, all of them then. */
-export function blockOf(number: string, hash: string, seconds: string): BlockRef;
-export function blockOf(
-  number: string | null,
-  hash: string | null,
-  seconds: string | null,
-): BlockRef | undefined;
-export function blockOf(
-  number: string | null,
-  hash: string | null,
-  seconds: string | null,
-): BlockRef | undefined {
+export function blockOf(...columns: BlockColumns): BlockRef;
+export function blockOf(...columns: Nullable<BlockColumns>): BlockRef | undefined;
+export function blockOf(...[number, hash, seconds]: Nullable<BlockColumns>): BlockRef | undefined {
   if (number === null || hash === null || seconds === null) return undefined;
   return { number: BigInt(number), hash: hashOf(hash), timestampSeconds: Number(seconds) };
 }

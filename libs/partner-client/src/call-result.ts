@@ -114,7 +114,6 @@ export interface CallRecord {
   /** Bytes of the bodies; what came, not what was kept. */
   readonly requestBytes: number;
   readonly answerBytes: number;
-  /** Who answered. */
   readonly remoteAddress?: string;
   /** Over a connection that had served a call before. */
   readonly kept?: true;
@@ -130,7 +129,6 @@ export interface CallRecord {
 }
 
 interface Ended {
-  /** An operator should hear of it. */
   readonly alert: boolean;
   readonly record: CallRecord;
 }

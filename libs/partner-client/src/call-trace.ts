@@ -165,7 +165,6 @@ export function callSpan({ partnerId }: PartnerEndpoint, step: PartnerStep): Spa
   };
 }
 
-/** How the call ended. */
 export function endOf(result: CallResult): SpanAttributes {
   const { kind, phase, record } = result;
   return {

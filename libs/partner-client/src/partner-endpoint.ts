@@ -20,7 +20,6 @@ import { type AddressPolicy, addressRefusal, type PartnerUrl } from './wire/dial
 export interface PartnerEndpointFields {
   /** Ours. */
   readonly partnerId: string;
-  /** Where the partner's four endpoints are. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly sharedSecret: string;

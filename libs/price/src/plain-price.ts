@@ -1,4 +1,4 @@
-/** Prices as decimals: how they are written, and how they compare. Exact. */
+/** Prices as decimals: how they are written, and how far they are apart. Exact. */
 import { type Decimal, parseDecimal } from '#libs/domain';
 
 export type PlainPrice =
@@ -36,12 +36,6 @@ function shifted(digits: string, scale: number): PlainPrice {
   if (whole.length > MAX_WHOLE_DIGITS) return { refused: 'is absurdly high' };
   if (fraction.length > MAX_DECIMALS) return { refused: 'is absurdly precise' };
   return { price: fraction === '' ? whole : `${whole}.${fraction}` };
-}
-
-/** Below 0, 0 or above 0, as the first is less than, equal to or more than the second. */
-export function comparePrices(a: Decimal, b: Decimal): number {
-  const [left, right] = aligned(a, b);
-  return left < right ? -1 : left > right ? 1 : 0;
 }
 
 /** Whether |price - base| <= share x base. @param share 0.2 is a fifth */

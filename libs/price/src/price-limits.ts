@@ -1,7 +1,7 @@
 /** What a price must keep within to be used without a person, and what becomes of one that does not. */
 import { decimalText, type Price, type PriceStore, type StandingPrice } from '#libs/db';
-import { type Decimal, parseDecimal } from '#libs/domain';
-import { comparePrices, isWithinShare } from './plain-price.js';
+import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
+import { isWithinShare } from './plain-price.js';
 
 export interface PriceBounds {
   /** PRICE_MIN_USD; absent: none. */
@@ -53,7 +53,7 @@ export function boundsBreach(
 
 /** @param side -1: below the bound, 1: above it; a bound that is absent has nothing beyond it */
 function isBeyond(side: -1 | 1, price: Decimal, bound: Decimal | undefined): boolean {
-  return bound !== undefined && comparePrices(price, bound) === side;
+  return bound !== undefined && compareDecimals(price, bound) === side;
 }
 
 /** Why a price is not used before an operator has accepted it; undefined where it is used. */

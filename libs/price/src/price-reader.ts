@@ -1,15 +1,15 @@
 /** Reads PRICE_SOURCE: one source as it is; of several the median, where two sources agree on it. */
 import { type PriceRound } from '#libs/chain';
-import { type Address, type Decimal, LowmarkError, parseDecimal } from '#libs/domain';
+import {
+  type Address,
+  compareDecimals,
+  type Decimal,
+  LowmarkError,
+  parseDecimal,
+} from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { readHttpSource } from './http-source.js';
-import {
-  comparePrices,
-  isWithinShare,
-  meanPrice,
-  type PlainPrice,
-  scaledPrice,
-} from './plain-price.js';
+import { isWithinShare, meanPrice, type PlainPrice, scaledPrice } from './plain-price.js';
 import {
   nameOfSource,
   PriceRefusedError,
@@ -152,7 +152,7 @@ function accepted(price: PlainPrice): string {
 function combinePrices(readings: readonly NamedReading[], spread: Decimal): PriceReading {
   const sorted = readings
     .map((reading) => ({ ...reading, price: parseDecimal(reading.usd) }))
-    .sort((a, b) => comparePrices(a.price, b.price));
+    .sort((a, b) => compareDecimals(a.price, b.price));
   const agree = (a: number, b: number): boolean => {
     const [low, high] = [sorted[a]?.price, sorted[b]?.price];
     return low !== undefined && high !== undefined && isWithinShare(high, low, spread);
@@ -172,7 +172,7 @@ function combinePrices(readings: readonly NamedReading[], spread: Decimal): Pric
 }
 
 function isNear(a: Decimal, b: Decimal, spread: Decimal): boolean {
-  const [low, high] = comparePrices(a, b) <= 0 ? [a, b] : [b, a];
+  const [low, high] = compareDecimals(a, b) <= 0 ? [a, b] : [b, a];
   return isWithinShare(high, low, spread);
 }
 

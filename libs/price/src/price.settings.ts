@@ -1,8 +1,8 @@
 /** Settings of the price that several programs share. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { type DevelopmentSetting, type SettingOptions } from '#libs/config';
-import { type Decimal, parseDecimal } from '#libs/domain';
-import { comparePrices, parseShare, plainPrice } from './plain-price.js';
+import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
+import { parseShare, plainPrice } from './plain-price.js';
 import { parsePriceSources, type PriceSource } from './price-source.js';
 
 export const PRICE_SOURCE_SETTING: SettingOptions = {
@@ -71,7 +71,7 @@ export function NotBelowMinimum(): PropertyDecorator {
     validator: {
       validate: (max: Decimal | undefined, args?: ValidationArguments) => {
         const { priceMinUsd: min } = (args?.object ?? {}) as { readonly priceMinUsd?: Decimal };
-        return min === undefined || max === undefined || comparePrices(max, min) >= 0;
+        return min === undefined || max === undefined || compareDecimals(max, min) >= 0;
       },
       defaultMessage: () => 'must not be below PRICE_MIN_USD',
     },
@@ -103,7 +103,7 @@ export function looseLimits(settings: LimitingSettings): DevelopmentSetting[] {
     },
     ...shares.map(([variable, share, what]) => ({
       variable,
-      isGiven: share !== undefined && comparePrices(share, ALL) >= 0,
+      isGiven: share !== undefined && compareDecimals(share, ALL) >= 0,
       why: `1 or more ${what}. Set it below 1`,
     })),
   ];

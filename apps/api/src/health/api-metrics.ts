@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type RedisLink } from '#libs/cache';
-import { Counter, Gauge, Registry } from '#libs/service';
+import { Counter, Gauge, measureRedis, Registry } from '#libs/service';
 import { Admissions } from '../auth/admission.js';
 import { REDIS } from '../connections.module.js';
 import { ApiChecks } from './api-checks.js';
@@ -75,14 +75,6 @@ export class ApiMetrics {
         this.inc(requestLog.written);
       },
     });
-    if (redis === undefined) return;
-    new Gauge({
-      name: 'lowmark_redis_up',
-      help: '1 while limits and cached parts are shared through Redis, 0 while each replica goes by itself',
-      registers,
-      collect() {
-        this.set(redis.isUp ? 1 : 0);
-      },
-    });
+    if (redis !== undefined) measureRedis(registry, redis, 'limits and cached parts');
   }
 }

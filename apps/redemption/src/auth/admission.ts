@@ -1,15 +1,19 @@
 /** Who asks, by the session, and how often they may. */
 import {
+  applyDecorators,
   type CanActivate,
   createParamDecorator,
   type ExecutionContext,
   Inject,
   Injectable,
+  UseGuards,
 } from '@nestjs/common';
+import { ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import { type RateLimiter, type RatePolicy } from '#libs/cache';
 import { SessionStore } from '#libs/db';
 import { type Address, PermanentError } from '#libs/domain';
+import { Fails, FailsAnywhere } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { Registry } from '#libs/service';
 import { addressLimits, SignInLimits } from '#libs/sign-in';
@@ -94,6 +98,16 @@ export class SessionGuard implements CanActivate {
     request.wallet = wallet;
     return true;
   }
+}
+
+/** Of a controller: all of it is behind SessionGuard. */
+export function ForSignedIn(): ClassDecorator {
+  return applyDecorators(
+    Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED'),
+    FailsAnywhere(),
+    ApiSecurity('session'),
+    UseGuards(SessionGuard),
+  );
 }
 
 /** How often a wallet, and a client address, may ask for a redemption. Behind SessionGuard. */

@@ -11,7 +11,6 @@ export function bearerHash(header: string | undefined): Buffer | undefined {
   return hashToken(/^Bearer (.+)$/i.exec(header ?? '')?.[1]);
 }
 
-/** Opens and ends the sessions of wallets. */
 @Injectable()
 export class AuthService {
   constructor(

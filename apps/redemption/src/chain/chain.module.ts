@@ -4,7 +4,6 @@ import { PayoutModule } from '../payout/payout.module.js';
 import { ChainController } from './chain.controller.js';
 import { ChainFacts } from './chain-facts.js';
 
-/** What pages are told of the chain. */
 @Module({
   imports: [AuthModule, PayoutModule],
   controllers: [ChainController],

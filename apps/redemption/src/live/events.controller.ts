@@ -1,10 +1,9 @@
-import { Controller, Get, Req, Res, UseGuards } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Address } from '#libs/domain';
-import { Fails, FailsAnywhere } from '#libs/openapi';
 import { answerWithId } from '#libs/service';
-import { SessionGuard, Wallet } from '../auth/admission.js';
+import { ForSignedIn, Wallet } from '../auth/admission.js';
 import { bearerHash } from '../auth/auth.service.js';
 import { UserError } from '../http/user.error.js';
 import { EVENT_STREAM_TYPE, EventStream } from './event-stream.js';
@@ -20,10 +19,7 @@ const HEADERS = {
 
 /** Changes as they happen. See `docs/wire/redemption.md`. */
 @Controller('api/redemptions/events')
-@UseGuards(SessionGuard)
-@ApiSecurity('session')
-@FailsAnywhere()
-@Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED')
+@ForSignedIn()
 export class EventsController {
   constructor(private readonly live: LiveRedemptions) {}
 

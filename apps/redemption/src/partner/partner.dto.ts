@@ -1,6 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type PartnerCallback } from '#libs/db';
-import { type Address, type Decimal, ratioToNumber } from '#libs/domain';
+import { type Address, decimalToNumber } from '#libs/domain';
 import { ADDRESS, COUNT, NUMBER, PARTNER_NAME, UUID } from '../http/schema.js';
 
 export interface PartnerName {
@@ -74,8 +74,4 @@ export function partnerBody(callback: PartnerCallback): PartnerBody {
     minPoints: minPoints === undefined ? null : Number(minPoints),
     maxPoints: maxPoints === undefined ? null : Number(maxPoints),
   };
-}
-
-export function decimalToNumber({ digits, scale }: Decimal): number {
-  return ratioToNumber(digits, 10n ** BigInt(scale));
 }

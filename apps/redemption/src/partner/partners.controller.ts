@@ -1,17 +1,14 @@
-import { Controller, Get, Ip, Param, UseGuards } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiSecurity } from '@nestjs/swagger';
+import { Controller, Get, Ip, Param } from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type Address } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/openapi';
-import { RequestLimits, SessionGuard, Wallet } from '../auth/admission.js';
+import { Answers, Fails, FailsForNow } from '#libs/openapi';
+import { ForSignedIn, RequestLimits, Wallet } from '../auth/admission.js';
 import { partnerBody, PartnersBody, PointsBody } from './partner.dto.js';
 import { PartnerDirectory, PointsService } from './partners.js';
 
 /** Who can be redeemed with, and what there is to redeem. */
 @Controller('api/partners')
-@UseGuards(SessionGuard)
-@ApiSecurity('session')
-@FailsAnywhere()
-@Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED')
+@ForSignedIn()
 export class PartnersController {
   constructor(
     private readonly directory: PartnerDirectory,

@@ -8,6 +8,7 @@ import {
 } from '#libs/chain';
 import {
   type Address,
+  compareDecimals,
   type Decimal,
   LowmarkError,
   PermanentError,
@@ -58,7 +59,7 @@ export class CancelRequests {
    *   `expires` where it is worth too little
    */
   request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
-    if (isLess(usdAmount, this.settings.vaultCancelMinUsd)) return 'expires';
+    if (compareDecimals(usdAmount, this.settings.vaultCancelMinUsd) < 0) return 'expires';
     if (this.asked.get(redemptionId)) return 'recent';
     this.waiting.set(redemptionId, vault);
     void this.sending.run(() => this.sendAll());
@@ -120,8 +121,4 @@ export class CancelRequests {
       );
     }
   }
-}
-
-function isLess(one: Decimal, other: Decimal): boolean {
-  return one.digits * 10n ** BigInt(other.scale) < other.digits * 10n ** BigInt(one.scale);
 }

@@ -5,7 +5,6 @@ import {
   RpcPool,
   type VaultFacts,
   vaultFaults,
-  type VaultQuestion,
 } from '#libs/chain';
 import { type Address, LowmarkError } from '#libs/domain';
 import { CLOCK, type Clock, FreshValue } from '#libs/platform';
@@ -23,11 +22,17 @@ export interface VaultReport {
   readonly concerns: readonly string[];
 }
 
+interface KnownVault extends VaultFacts {
+  /** What is set up wrongly, for an operator. */
+  readonly faults: readonly string[];
+}
+
 /** Whether the vault could pay now, as its newest block has it. */
 @Injectable()
 export class VaultConditions {
-  private readonly question: VaultQuestion & { readonly canceller: Address };
-  private readonly known: FreshValue<VaultFacts>;
+  private readonly vault: Address;
+  private readonly canceller: Address;
+  private readonly known: FreshValue<KnownVault>;
 
   constructor(
     { vaultPlace: place, tokenContract: token, voucherTtlSeconds }: RedemptionSettings,
@@ -35,36 +40,35 @@ export class VaultConditions {
     { signer, canceller }: VaultAccounts,
     @Inject(CLOCK) clock: Clock,
   ) {
+    this.vault = place.vault;
+    this.canceller = canceller.address;
     const roles = { signer: signer.address, canceller: canceller.address };
     const question = { place, token, ...roles, voucherTtlSeconds };
-    this.question = question;
-    const read = (): Promise<VaultFacts> => readVaultFacts(pool, question);
+    const read = async (): Promise<KnownVault> => {
+      const facts = await readVaultFacts(pool, question);
+      return { ...facts, faults: vaultFaults(facts, question) };
+    };
     this.known = new FreshValue(read, { clock, ttlMs: FRESH_MS });
   }
 
   /** Of the vault's newest block, at most ten seconds old. @throws AllEndpointsFailedError */
-  facts(): Promise<VaultFacts> {
+  facts(): Promise<KnownVault> {
     return this.known.get();
   }
 
   /** For the health page: an unreachable chain is a sentence there, never an error. */
   async report(): Promise<VaultReport> {
     try {
-      const facts = await this.facts();
-      const { place, canceller } = this.question;
-      const faults = vaultFaults(facts, this.question);
+      const { vault, canceller } = this;
+      const { faults, isPaused, isCanceller } = await this.facts();
       if (faults.length > 0) return { faults, concerns: [] };
-      return {
-        faults,
-        concerns: [
-          ...(facts.isPaused ? [`VAULT_CONTRACT: ${place.vault} is paused.`] : []),
-          ...(facts.isCanceller
-            ? []
-            : [
-                `VAULT_CANCELLER_KEY: its address ${canceller} does not hold CANCELLER_ROLE of ${place.vault}.`,
-              ]),
-        ],
-      };
+      const concerns = isPaused ? [`VAULT_CONTRACT: ${vault} is paused.`] : [];
+      if (!isCanceller) {
+        concerns.push(
+          `VAULT_CANCELLER_KEY: its address ${canceller} does not hold CANCELLER_ROLE of ${vault}.`,
+        );
+      }
+      return { faults, concerns };
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       return { faults: [], concerns: [`RPC_URLS: the vault cannot be read now (${error.code}).`] };
@@ -77,7 +81,7 @@ export class VaultConditions {
    */
   async refusal(amount: bigint, promised: bigint): Promise<PayoutRefusal | undefined> {
     try {
-      return this.refusalBy(await this.facts(), amount, promised);
+      return refusalBy(await this.facts(), amount, promised);
     } catch (error) {
       // No points may go for a payout of which it is not known whether it can be made.
       if (!(error instanceof AllEndpointsFailedError)) throw error;
@@ -94,17 +98,17 @@ export class VaultConditions {
     const { balance, remainingInWindow } = await this.facts();
     return balance < remainingInWindow ? balance : remainingInWindow;
   }
+}
 
-  private refusalBy(
-    facts: VaultFacts,
-    amount: bigint,
-    promised: bigint,
-  ): PayoutRefusal | undefined {
-    if (facts.isPaused) return payoutRefusal('paused');
-    if (vaultFaults(facts, this.question).length > 0) return payoutRefusal('set-up');
-    if (amount > facts.windowCap) return payoutRefusal('too-much');
-    const owed = amount + promised;
-    if (owed > facts.balance) return payoutRefusal('balance');
-    return owed > facts.remainingInWindow ? payoutRefusal('window') : undefined;
-  }
+function refusalBy(
+  { faults, isPaused, windowCap, balance, remainingInWindow }: KnownVault,
+  amount: bigint,
+  promised: bigint,
+): PayoutRefusal | undefined {
+  if (isPaused) return payoutRefusal('paused');
+  if (faults.length > 0) return payoutRefusal('set-up');
+  if (amount > windowCap) return payoutRefusal('too-much');
+  const owed = amount + promised;
+  if (owed > balance) return payoutRefusal('balance');
+  return owed > remainingInWindow ? payoutRefusal('window') : undefined;
 }

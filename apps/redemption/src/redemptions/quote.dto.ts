@@ -1,10 +1,10 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsInt, Max, Min } from 'class-validator';
-import { type RedemptionRate, tokensText, tokensToNumber } from '#libs/domain';
+import { decimalToNumber, type RedemptionRate, tokensText, tokensToNumber } from '#libs/domain';
 import { type UserError } from '../http/user.error.js';
 import { COUNT, DIGITS, NUMBER, PARTNER_NAME, TIME } from '../http/schema.js';
-import { decimalToNumber, type PartnerName } from '../partner/partner.dto.js';
+import { type PartnerName } from '../partner/partner.dto.js';
 import { type Assessment, type PointsRange } from './quote.service.js';
 
 const WHOLE = { message: '$property must be a whole number above 0, given once.' };

@@ -1,8 +1,8 @@
-import { Controller, Get, Param, Query, UseGuards } from '@nestjs/common';
-import { ApiOperation, ApiParam, ApiSecurity } from '@nestjs/swagger';
+import { Controller, Get, Param, Query } from '@nestjs/common';
+import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type Address } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { SessionGuard, Wallet } from '../auth/admission.js';
+import { Answers, Fails } from '#libs/openapi';
+import { ForSignedIn, Wallet } from '../auth/admission.js';
 import { PartnerDirectory, type PartnerEntry } from '../partner/partners.js';
 import { type PartnerName } from '../partner/partner.dto.js';
 import { PointsRangeBody, pointsRangeBody, QuoteBody, quoteBody, QuoteQuery } from './quote.dto.js';
@@ -16,10 +16,7 @@ const PARTNER = {
 
 /** What a page says before it asks for a redemption. No partner is called, and nothing is promised. */
 @Controller('api/partners/:partner')
-@UseGuards(SessionGuard)
-@ApiSecurity('session')
-@FailsAnywhere()
-@Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED')
+@ForSignedIn()
 @Fails(404, 'No such partner.', 'NOT_FOUND')
 export class QuotesController {
   constructor(

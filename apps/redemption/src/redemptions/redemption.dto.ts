@@ -1,5 +1,6 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import {
+  decimalToNumber,
   isFinal,
   payableUntilSeconds,
   publicStatus,
@@ -7,7 +8,7 @@ import {
   tokensToNumber,
 } from '#libs/domain';
 import { ADDRESS, COUNT, DIGITS, HEX, NUMBER, PARTNER_NAME, TIME, UUID } from '../http/schema.js';
-import { decimalToNumber, type PartnerName } from '../partner/partner.dto.js';
+import { type PartnerName } from '../partner/partner.dto.js';
 import { type Voucher } from '../payout/payout.js';
 
 @ApiSchema({ name: 'Voucher' })

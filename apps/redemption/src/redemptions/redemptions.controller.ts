@@ -11,14 +11,14 @@ import {
   Res,
   UseGuards,
 } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiParam, ApiProperty, ApiSecurity } from '@nestjs/swagger';
+import { ApiHeader, ApiOperation, ApiParam, ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { IsInt, IsString, Matches, Max, Min, ValidateIf } from 'class-validator';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { RedemptionStore } from '#libs/db';
 import { type Address, parseUuidV7, type UuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere, FailsForNow } from '#libs/openapi';
-import { RedeemLimitGuard, SessionGuard, Wallet } from '../auth/admission.js';
+import { Answers, Fails, FailsForNow } from '#libs/openapi';
+import { ForSignedIn, RedeemLimitGuard, Wallet } from '../auth/admission.js';
 import { COUNT } from '../http/schema.js';
 import { UserError } from '../http/user.error.js';
 import { CancelService } from './cancel.service.js';
@@ -105,10 +105,7 @@ const NO_REDEMPTION = ['This wallet has no such redemption.', 'NOT_FOUND'] as co
 
 /** A wallet's redemptions; those of others are not there. See `docs/wire/redemption.md`. */
 @Controller('api/redemptions')
-@UseGuards(SessionGuard)
-@ApiSecurity('session')
-@FailsAnywhere()
-@Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED')
+@ForSignedIn()
 export class RedemptionsController {
   constructor(
     private readonly creation: CreationService,

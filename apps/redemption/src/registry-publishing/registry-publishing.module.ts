@@ -50,7 +50,6 @@ const OF_A_SET: readonly Provider[] = [
   },
 ];
 
-/** Publishes the days of one stake set. */
 @Module({})
 class SetPublishingModule {
   static register(terms: RegistryTerms, turns: RegistryTurns): DynamicModule {

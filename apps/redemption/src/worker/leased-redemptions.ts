@@ -35,7 +35,6 @@ import { type EngineContext } from './engine.js';
 /** What is assumed of a partner that cannot be looked up: nothing that proves anything, and that it is owed its confirmation. */
 const UNKNOWN_PARTNER: PartnerPolicy = { capabilities: [], confirms: true };
 
-/** One leased redemption and whose it is. */
 export interface Work {
   readonly stored: StoredRedemption;
   readonly owner: string;

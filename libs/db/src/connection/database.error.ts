@@ -21,21 +21,36 @@ export class DatabaseRefusedError extends PermanentError {
   }
 }
 
-/** PostgreSQL's codes for a schema or table that is not there. */
-const NOT_MIGRATED = ['3F000', '42P01'];
+/** PostgreSQL's names and codes of the refusals that are told apart. */
+const SQL_STATES = {
+  check_violation: '23514',
+  foreign_key_violation: '23503',
+  insufficient_privilege: '42501',
+  invalid_authorization_specification: '28000',
+  invalid_password: '28P01',
+  invalid_schema_name: '3F000',
+  lock_not_available: '55P03',
+  undefined_table: '42P01',
+  unique_violation: '23505',
+} as const;
+
+/** Whether the database refused a statement for one of these reasons. */
+export function isRefusal(
+  error: unknown,
+  ...reasons: readonly (keyof typeof SQL_STATES)[]
+): error is DatabaseRefusedError {
+  if (!(error instanceof DatabaseRefusedError)) return false;
+  return reasons.some((reason) => SQL_STATES[reason] === error.sqlState);
+}
 
 export function isNotMigrated(error: unknown): boolean {
-  return error instanceof DatabaseRefusedError && NOT_MIGRATED.includes(error.sqlState);
+  return isRefusal(error, 'invalid_schema_name', 'undefined_table');
 }
-
-/** PostgreSQL's code for what this user may not do. */
-const WITHOUT_RIGHT = '42501';
 
 export function isWithoutRight(error: unknown): boolean {
-  return error instanceof DatabaseRefusedError && error.sqlState === WITHOUT_RIGHT;
+  return isRefusal(error, 'insufficient_privilege');
 }
 
-/** An older server than the SQL is written for. */
 export class UnsupportedDatabaseError extends PermanentError {
   constructor() {
     super('DATABASE_TOO_OLD', 'The database is older than PostgreSQL 15: upgrade it');

@@ -5,6 +5,8 @@ interface BoundStatement extends Statement {
   readonly values: unknown[];
 }
 
+type Binding<V> = (values: V) => BoundStatement;
+
 /**
  * A prepared statement whose parameters have names: `:wallet` in the text is the value called `wallet`. A parameter may stand
  * in several places. `::` is a cast, as in SQL.
@@ -12,8 +14,16 @@ interface BoundStatement extends Statement {
  *     const FIND = named<{ partner: string }>('partner_find', 'SELECT id FROM partners.partner WHERE name = :partner');
  *     await client.query(FIND({ partner }));
  */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the values are held to
-export function named<V extends object>(name: string, text: string): (values: V) => BoundStatement {
+export function named<V extends object>(name: string, text: string): Binding<V> {
+  return binding({ name }, text);
+}
+
+/** The same without a name: it is planned for its values each time, as which index serves depends on what is asked for. */
+export function unnamed<V extends object>(text: string): Binding<V> {
+  return binding({}, text);
+}
+
+function binding<V extends object>(head: { readonly name?: string }, text: string): Binding<V> {
   const parameters: string[] = [];
   const numbered = text.replace(/(?<![:\w]):([a-z]\w*)/gi, (_, parameter: string) => {
     if (!parameters.includes(parameter)) parameters.push(parameter);
@@ -22,13 +32,28 @@ export function named<V extends object>(name: string, text: string): (values: V)
   return (values) => {
     const given = values as Record<string, unknown>;
     return {
-      name,
+      ...head,
       text: numbered,
       values: parameters.map((parameter) => {
         // PostgreSQL would take it for NULL.
-        if (given[parameter] === undefined) throw new TypeError(`${name}: ${parameter} is missing`);
+        if (given[parameter] === undefined) {
+          throw new TypeError(`${head.name ?? 'a statement'}: ${parameter} is missing`);
+        }
         return given[parameter];
       }),
     };
   };
+}
+
+/** What may be absent is NULL in a statement, which has to be told so. */
+export type OrNull<T> = {
+  readonly [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
+};
+
+export function orNull<T extends object>(values: T): OrNull<T> {
+  const told = Object.entries(values).map(([name, value]: [string, unknown]) => [
+    name,
+    value ?? null,
+  ]);
+  return Object.fromEntries(told) as OrNull<T>;
 }

@@ -1,7 +1,7 @@
 import { type QueryResultRow } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { migrations } from '../migrations/index.js';
-import { DatabaseRefusedError } from './database.error.js';
+import { isNotMigrated, isWithoutRight } from './database.error.js';
 
 /** Where the migrations keep their own record. */
 export const MIGRATION_SCHEMA = 'lowmark';
@@ -28,7 +28,6 @@ export class SchemaNewerError extends PermanentError {
   }
 }
 
-/** The program needs migrations that were not applied. */
 export class SchemaOlderError extends PermanentError {
   constructor(missing: readonly string[]) {
     super(
@@ -55,9 +54,6 @@ const RECORDED = {
   text: `SELECT name, coalesce((to_jsonb(m) ->> 'older_may_start')::boolean, false) AS accepted
     FROM ${MIGRATION_SCHEMA}.migration m ORDER BY timestamp`,
 };
-
-/** No schema, no table; or no right to read it, which the reading role has had since there was this check. */
-const OLDER = ['3F000', '42P01', '42501'];
 
 /** One cheap statement. An empty database lacks all of them. */
 export async function readSchema(database: Queries): Promise<SchemaState> {
@@ -99,7 +95,8 @@ async function recordedMigrations(database: Queries): Promise<RecordedMigration[
   try {
     return await database.query<RecordedMigration & QueryResultRow>(RECORDED);
   } catch (error) {
-    if (error instanceof DatabaseRefusedError && OLDER.includes(error.sqlState)) return [];
+    // Without the right to read it: the reading role has had it since there was this check.
+    if (isNotMigrated(error) || isWithoutRight(error)) return [];
     throw error;
   }
 }

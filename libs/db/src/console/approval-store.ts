@@ -1,4 +1,5 @@
 import { PermanentError } from '#libs/domain';
+import { isRefusal } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type Person } from './standing.js';
@@ -54,7 +55,6 @@ export class OwnApprovalError extends PermanentError {
   }
 }
 
-/** There is no such request, it is decided, or it has expired. */
 export class ApprovalClosedError extends PermanentError {
   constructor() {
     super('APPROVAL_CLOSED', 'This request is decided or has expired: ask for the action again.');
@@ -67,25 +67,17 @@ interface Page {
   readonly limit: number;
 }
 
-const COLUMNS = `id, action, arguments, summary, reason, requested_by, requested_name, requested_at, expires_at, decision, decided_by,
-  decided_name, decided_at, outcome`;
+const COLUMNS = `id, action, arguments, summary, reason, requested_by AS subject, requested_name AS name, requested_at AS "requestedAt",
+  expires_at AS "expiresAt", decision, decided_by AS decider, decided_name AS "deciderName", decided_at AS "decidedAt", outcome`;
 
-interface Row {
-  readonly id: string;
-  readonly action: string;
-  readonly arguments: Record<string, unknown>;
-  readonly summary: string;
-  readonly reason: string | null;
-  readonly requested_by: string;
-  readonly requested_name: string;
-  readonly requested_at: Date;
-  readonly expires_at: Date;
-  readonly decision: ApprovalDecision | null;
-  readonly decided_by: string;
-  readonly decided_name: string;
-  readonly decided_at: Date;
-  readonly outcome: string | null;
-}
+type Row = Person &
+  Omit<Approval, 'id' | 'requestedBy' | 'decided'> & {
+    readonly id: string;
+    readonly decision: ApprovalDecision | null;
+    readonly decider: string;
+    readonly deciderName: string;
+    readonly decidedAt: Date;
+  };
 
 const UUID = `'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
 
@@ -100,7 +92,7 @@ const idOf = (name: 'id' | 'partner'): string =>
 function audited(rows: string, note: { actor: string; command: string; outcome: string }): string {
   return `INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
       SELECT ${note.actor}, ${note.command}, ${idOf('id')}, ${idOf('partner')},
-        jsonb_strip_nulls(jsonb_build_object('approval', id, 'action', action, 'askedBy', requested_name, 'reason', reason)), ${note.outcome}
+        jsonb_strip_nulls(jsonb_build_object('approval', id, 'action', action, 'askedBy', name, 'reason', reason)), ${note.outcome}
       FROM ${rows}`;
 }
 
@@ -182,8 +174,6 @@ const PAGE = named<{ before: string | null; limit: number }>(
   `SELECT ${COLUMNS} FROM console.approval WHERE :before::bigint IS NULL OR id < :before ORDER BY id DESC LIMIT :limit`,
 );
 
-const CHECK_VIOLATION = '23514';
-
 /** Actions that wait for a second operator. That it is a second one holds by a CHECK of the table. */
 export class ApprovalStore {
   constructor(private readonly database: Database) {}
@@ -217,8 +207,7 @@ export class ApprovalStore {
     try {
       rows = await this.database.query<Row>(DECIDE(values));
     } catch (error) {
-      if (isCheckViolation(error)) throw new OwnApprovalError();
-      throw error;
+      throw isRefusal(error, 'check_violation') ? new OwnApprovalError() : error;
     }
     if (rows[0] === undefined) throw new ApprovalClosedError();
     return approvalOf(rows[0]);
@@ -254,25 +243,12 @@ export class ApprovalStore {
   }
 }
 
-function isCheckViolation(error: unknown): boolean {
-  return (error as { sqlState?: unknown }).sqlState === CHECK_VIOLATION;
-}
-
 function approvalOf(row: Row): Approval {
+  const { subject, name, decision, decider, deciderName, decidedAt: at, ...approval } = row;
   return {
+    ...approval,
     id: BigInt(row.id),
-    action: row.action,
-    arguments: row.arguments,
-    summary: row.summary,
-    reason: row.reason,
-    requestedBy: { subject: row.requested_by, name: row.requested_name },
-    requestedAt: row.requested_at,
-    expiresAt: row.expires_at,
-    decided: row.decision && {
-      decision: row.decision,
-      by: { subject: row.decided_by, name: row.decided_name },
-      at: row.decided_at,
-    },
-    outcome: row.outcome,
+    requestedBy: { subject, name },
+    decided: decision && { decision, by: { subject: decider, name: deciderName }, at },
   };
 }

@@ -7,7 +7,7 @@ import {
   RetryableError,
   parseAddress,
 } from '#libs/domain';
-import { addressOf, blockOf } from '../rows.js';
+import { type BlockColumns, blockOf, type Nullable, type RowOf } from '../rows.js';
 
 /** What an index starts with. */
 export interface InitialIndexState extends StoredSettings {
@@ -37,53 +37,32 @@ export interface IndexState extends InitialIndexState {
 }
 
 /** The columns that make an IndexStateRow; `s` is staking.index_state. */
-export const STATE_COLUMNS = `s.fingerprint, s.settings, s.chain_id, encode(s.stake_contract, 'hex') AS stake_contract,
-  encode(s.token_contract, 'hex') AS token_contract, s.token_symbol, s.token_decimals, s.fence,
-  s.head_number, encode(s.head_hash, 'hex') AS head_hash, s.head_seconds,
-  s.finalised_number, encode(s.finalised_hash, 'hex') AS finalised_hash, s.finalised_seconds,
-  s.verified_number, s.total, s.rollbacks, s.synced_at, s.halted_at, s.halted_reason`;
+export const STATE_COLUMNS = `s.fingerprint, s.settings, s.chain_id AS "chainId", '0x' || encode(s.stake_contract, 'hex') AS "stakeContract",
+  '0x' || encode(s.token_contract, 'hex') AS "tokenContract", s.token_symbol AS "tokenSymbol", s.token_decimals AS "tokenDecimals", s.fence,
+  ARRAY[s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds::text] AS head,
+  ARRAY[s.finalised_number::text, encode(s.finalised_hash, 'hex'), s.finalised_seconds::text] AS finalised,
+  s.verified_number AS "verifiedNumber", s.total, s.rollbacks, s.synced_at AS "syncedAt",
+  s.halted_at AS "haltedAt", s.halted_reason AS "haltedReason"`;
 
-export interface IndexStateRow {
-  fingerprint: string;
-  settings: Record<string, unknown>;
-  chain_id: string;
-  stake_contract: string;
-  token_contract: string;
-  token_symbol: string;
-  token_decimals: number;
-  fence: string;
-  head_number: string;
-  head_hash: string;
-  head_seconds: string;
-  finalised_number: string | null;
-  finalised_hash: string | null;
-  finalised_seconds: string | null;
-  verified_number: string | null;
-  total: string;
-  rollbacks: string;
-  synced_at: Date | null;
-  halted_at: Date | null;
-  halted_reason: string | null;
-}
+export type IndexStateRow = RowOf<Omit<IndexState, 'chainId' | 'head' | 'finalised' | 'halted'>> &
+  Nullable<{ haltedAt: Date; haltedReason: string }> & {
+    readonly chainId: string;
+    readonly head: BlockColumns;
+    readonly finalised: Nullable<BlockColumns>;
+  };
 
-export function indexStateOf(row: IndexStateRow): IndexState {
+export function indexStateOf({ haltedAt: at, haltedReason, ...row }: IndexStateRow): IndexState {
   return {
-    fingerprint: row.fingerprint,
-    settings: row.settings,
-    chainId: Number(row.chain_id),
-    stakeContract: addressOf(row.stake_contract),
-    tokenContract: addressOf(row.token_contract),
-    tokenSymbol: row.token_symbol,
-    tokenDecimals: row.token_decimals,
+    ...row,
+    chainId: Number(row.chainId),
     fence: BigInt(row.fence),
-    head: blockOf(row.head_number, row.head_hash, row.head_seconds),
-    finalised: blockOf(row.finalised_number, row.finalised_hash, row.finalised_seconds),
-    verifiedNumber: row.verified_number === null ? undefined : BigInt(row.verified_number),
+    head: blockOf(...row.head),
+    finalised: blockOf(...row.finalised),
+    verifiedNumber: row.verifiedNumber === null ? undefined : BigInt(row.verifiedNumber),
     total: BigInt(row.total),
     rollbacks: BigInt(row.rollbacks),
-    syncedAt: row.synced_at ?? undefined,
-    halted:
-      row.halted_at === null ? undefined : { at: row.halted_at, reason: row.halted_reason ?? '' },
+    syncedAt: row.syncedAt ?? undefined,
+    halted: at === null ? undefined : { at, reason: haltedReason ?? '' },
   };
 }
 
@@ -119,7 +98,6 @@ export class PartitionAwaitedError extends RetryableError {
   }
 }
 
-/** There is no index in this database yet. */
 export class IndexMissingError extends PermanentError {
   constructor() {
     super('INDEX_MISSING', 'This database holds no index yet: start the indexer once');
@@ -136,7 +114,6 @@ export interface IndexSettings {
   readonly events: unknown;
 }
 
-/** The settings differ from those the stored index was made with. */
 export class SettingsChangedError extends PermanentError {
   constructor(differences: readonly string[]) {
     super(

@@ -26,7 +26,6 @@ const STALLED_MS = 5000;
 export interface IndexBatch {
   /** From `takeLead`. */
   readonly fence: bigint;
-  /** The head that the batch builds on. */
   readonly previousHead: BlockRef;
   readonly head: BlockRef;
   /** All above `previousHead` and up to `head`, any order. */

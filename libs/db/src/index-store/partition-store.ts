@@ -1,6 +1,6 @@
 /** Adds partitions to the large tables of the index; see docs/decisions/0016-partitions-by-time.md. */
 import { type Database, run } from '../connection/database.js';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
 import { FencedError } from './index-state.js';
 
@@ -24,7 +24,6 @@ const NEXT = named<{ table: PartitionedTable; fence: bigint }>(
 
 /** All rows of the newest partition may be read in a step. */
 const STEP_TIMEOUT = '15min';
-const LOCK_NOT_AVAILABLE = '55P03';
 
 export class PartitionStore {
   /** @param database of the stake set */
@@ -57,8 +56,7 @@ export class PartitionStore {
         return row?.step ?? 'none';
       });
     } catch (error) {
-      if (error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE)
-        return 'busy';
+      if (isRefusal(error, 'lock_not_available')) return 'busy';
       throw error;
     }
   }

@@ -2,7 +2,6 @@ import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { leaderLockOf } from '../index-store/leader-lock.js';
 
-/** What the server says of itself, for an operator. */
 export interface ServerFacts {
   /** As PostgreSQL numbers it: 150004 is 15.4. */
   readonly version: number;

@@ -6,7 +6,7 @@ import {
   type RedemptionRate,
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { CallbackEntity } from './callback.entity.js';
 import {
   auditPartner,
@@ -60,8 +60,6 @@ export class PartnerMissingError extends PermanentError {
   }
 }
 
-const FOREIGN_KEY_VIOLATION = '23503';
-
 /** Written by the cli only. */
 export class CallbackStore {
   constructor(private readonly database: Database) {}
@@ -71,10 +69,7 @@ export class CallbackStore {
     try {
       await this.database.entities((manager) => setCallback(manager, partnerId, settings));
     } catch (error) {
-      if (error instanceof DatabaseRefusedError && error.sqlState === FOREIGN_KEY_VIOLATION) {
-        throw new PartnerMissingError();
-      }
-      throw error;
+      throw isRefusal(error, 'foreign_key_violation') ? new PartnerMissingError() : error;
     }
   }
 
@@ -156,7 +151,6 @@ async function findCallback(
   return found ? callbackOf(found) : undefined;
 }
 
-/** Sets all of it; whether it is paused stays. */
 export async function setCallback(
   manager: EntityManager,
   partnerId: string,

@@ -16,7 +16,6 @@ export class CallbackEntity {
   @Column('text')
   url!: string;
 
-  /** `X-API-KEY` of our calls. */
   @Column('text')
   key!: string;
 
@@ -38,7 +37,6 @@ export class CallbackEntity {
   @Column('bigint', { nullable: true, transformer: BIGINT })
   maxPoints!: bigint | null;
 
-  /** Whole tokens per UTC day. */
   @Column('numeric', { nullable: true, transformer: DECIMAL })
   dailyTokenBudget!: Decimal | null;
 
@@ -48,7 +46,6 @@ export class CallbackEntity {
   @Column('text', { array: true, default: [] })
   capabilities!: PartnerCapability[];
 
-  /** The kill switch: no new redemptions. */
   @Column('boolean', { default: false })
   paused!: boolean;
 

@@ -1,7 +1,7 @@
 import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type CallbackSettings, setCallback } from './callback-store.js';
@@ -57,8 +57,6 @@ export class PartnerExistsError extends PermanentError {
   }
 }
 
-const UNIQUE_VIOLATION = '23505';
-
 /** Asked for requests of keys that are not kept. */
 const FIND = named<{ keyHash: Buffer }>(
   'partner_credential',
@@ -108,10 +106,7 @@ export class PartnerStore {
         return { partnerId };
       });
     } catch (error) {
-      if (error instanceof DatabaseRefusedError && error.sqlState === UNIQUE_VIOLATION) {
-        throw new PartnerExistsError();
-      }
-      throw error;
+      throw isRefusal(error, 'unique_violation') ? new PartnerExistsError() : error;
     }
   }
 

@@ -10,11 +10,9 @@ export class PartnerEntity {
   @Column('text')
   name!: string;
 
-  /** Requests per second. */
   @Column('int', { default: 20 })
   rate!: number;
 
-  /** Requests at once. */
   @Column('int', { default: 100 })
   burst!: number;
 

@@ -3,6 +3,7 @@ import { type EntityManager } from 'typeorm';
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { noteCommand } from '../redemption/command.entity.js';
+import { type RowOf } from '../rows.js';
 import { CallbackEntity } from './callback.entity.js';
 import { CredentialEntity } from './credential.entity.js';
 import { type PartnerAudit } from './partner-changes.js';
@@ -11,7 +12,6 @@ import { type PartnerAudit } from './partner-changes.js';
 export const SECRET_PLACES = ['credential', 'callback', 'webhook'] as const;
 export type SecretPlace = (typeof SECRET_PLACES)[number];
 
-/** One stored secret, sealed. */
 export interface SealedSecret {
   readonly place: SecretPlace;
   readonly id: string;
@@ -142,18 +142,12 @@ async function store(
   }
 }
 
-type SecretRow = Omit<SealedSecret, 'place' | 'keyHash' | 'callbackKey' | 'subscription'> & {
-  readonly subscription: string | null;
-  readonly keyHash: Buffer | null;
-  readonly callbackKey: string | null;
-};
-
 async function lockBatch(
   client: PoolClient,
   place: SecretPlace,
   bounds: BatchBounds,
 ): Promise<SealedSecret[]> {
-  const { rows } = await client.query<SecretRow>(BATCH[place](bounds));
+  const { rows } = await client.query<RowOf<Omit<SealedSecret, 'place'>>>(BATCH[place](bounds));
   return rows.map(({ keyHash, callbackKey, subscription, ...row }) => ({
     ...row,
     place,

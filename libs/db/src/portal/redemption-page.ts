@@ -1,6 +1,6 @@
 /** A partner's redemptions and our calls to it, page by page. */
 import { type PartnerStep, type RedemptionState, type UuidV7 } from '#libs/domain';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type PortalQuery } from './portal-database.js';
 
 /** Amounts are decimal numbers in text. */
@@ -88,16 +88,9 @@ const REDEMPTION = `SELECT id, '0x' || encode(wallet, 'hex') AS wallet, points::
       paid_transaction_hash AS "paidTransactionHash", initial_at AS "createdAt", state_since_at AS "stateSince"
     FROM portal.redemption`;
 
-interface RedemptionsAsked {
-  readonly before: UuidV7 | null;
-  readonly state: string | null;
-  readonly wallet: Buffer | null;
-  readonly since: Date | null;
-  readonly until: Date | null;
-  readonly limit: number;
-}
-const REDEMPTIONS = named<RedemptionsAsked>(
-  '',
+const REDEMPTIONS = unnamed<
+  OrNull<Omit<OwnRedemptionPage, 'wallet'> & { readonly wallet?: Buffer | undefined }>
+>(
   `${REDEMPTION} WHERE (:before::uuid IS NULL OR id < :before) AND (:state::text IS NULL OR state = :state)
       AND (:wallet::bytea IS NULL OR wallet = :wallet) AND (:since::timestamptz IS NULL OR initial_at >= :since)
       AND (:until::timestamptz IS NULL OR initial_at < :until)
@@ -117,16 +110,7 @@ const CALLS_OF_ONE = named<{ id: UuidV7 }>(
   'portal_calls_of_redemption',
   `${CALL} WHERE redemption_id = :id ORDER BY begun_at, request_id LIMIT 1000`,
 );
-interface CallsAsked {
-  readonly before: UuidV7 | null;
-  readonly step: string | null;
-  readonly outcome: string | null;
-  readonly since: Date | null;
-  readonly until: Date | null;
-  readonly limit: number;
-}
-const CALLS = named<CallsAsked>(
-  '',
+const CALLS = unnamed<OrNull<CallPage>>(
   `${CALL} WHERE (:before::uuid IS NULL OR request_id < :before)
       AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:since::timestamptz IS NULL OR begun_at >= :since) AND (:until::timestamptz IS NULL OR begun_at < :until)
@@ -144,12 +128,9 @@ export function readOwnRedemptions(
   query: PortalQuery,
   { limit, before, state, wallet, since, until }: OwnRedemptionPage,
 ): Promise<OwnRedemption[]> {
-  const { text, values } = REDEMPTIONS({
-    ...{ before: before ?? null, state: state ?? null, since: since ?? null, until: until ?? null },
-    wallet: wallet === undefined ? null : Buffer.from(wallet.slice(2), 'hex'),
-    limit,
-  });
-  return query<OwnRedemption & object>({ text, values });
+  const bytes = wallet === undefined ? undefined : Buffer.from(wallet.slice(2), 'hex');
+  const asked = orNull({ limit, before, state, wallet: bytes, since, until });
+  return query<OwnRedemption & object>(REDEMPTIONS(asked));
 }
 
 /** Undefined where the partner has none with this id. @param query of `PortalDatabase.asPartner` */
@@ -173,9 +154,6 @@ export function readOwnCalls(
   query: PortalQuery,
   { limit, before, step, outcome, since, until }: CallPage,
 ): Promise<OwnCall[]> {
-  const { text, values } = CALLS({
-    ...{ before: before ?? null, step: step ?? null, outcome: outcome ?? null },
-    ...{ since: since ?? null, until: until ?? null, limit },
-  });
-  return query<OwnCall & object>({ text, values });
+  const asked = orNull({ limit, before, step, outcome, since, until });
+  return query<OwnCall & object>(CALLS(asked));
 }

@@ -1,4 +1,4 @@
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull } from '../connection/named.js';
 import { type PortalQuery } from './portal-database.js';
 
 /** A request of the partner and its answer, as `partners.request` keeps them. */
@@ -48,18 +48,12 @@ const COLUMNS = `r.id, r.request_id AS "requestId", r.credential_id AS "credenti
       r.duration_us AS "durationUs"
     FROM portal.request r LEFT JOIN portal.credential c ON c.id = r.credential_id`;
 
-interface Page {
-  readonly before: string | null;
-  readonly limit: number;
+type Page = Omit<RequestPage, 'failedOnly' | 'status'> & {
   readonly from: number;
   readonly to: number;
-  readonly since: Date | null;
-  readonly until: Date | null;
-  readonly wallet: string | null;
-  readonly requestId: string | null;
-}
+};
 
-const PAGE = named<Page>(
+const PAGE = named<OrNull<Page>>(
   'portal_requests',
   `SELECT ${COLUMNS}
     WHERE (:before::bigint IS NULL OR r.id < :before) AND r.status BETWEEN :from AND :to
@@ -81,10 +75,8 @@ export async function readRequests(
 ): Promise<AnsweredRequest[]> {
   const rows = await query<Row>(
     PAGE({
-      ...{ before: before?.toString() ?? null, limit },
+      ...orNull({ before, limit, since, until, wallet, requestId }),
       ...{ from: status ?? (failedOnly ? 400 : 0), to: status ?? LAST_STATUS },
-      ...{ since: since ?? null, until: until ?? null, wallet: wallet ?? null },
-      requestId: requestId ?? null,
     }),
   );
   return rows.map(requestOf);

@@ -1,4 +1,5 @@
 import { named } from '../connection/named.js';
+import { type CallsOfHour, FAILED_CALLS } from '../redemption/redemption-log.js';
 import { type PortalQuery } from './portal-database.js';
 
 /** By hour, the oldest first; hours without any are left out. */
@@ -12,14 +13,7 @@ export interface OwnUsage {
     readonly limited: number;
     readonly failed: number;
   }[];
-  readonly calls: readonly {
-    readonly hour: Date;
-    readonly calls: number;
-    /** No answer, none that could be believed, or a fault of the partner's (status 500 and above). */
-    readonly errors: number;
-    /** Not sent at all. */
-    readonly unsent: number;
-  }[];
+  readonly calls: readonly Pick<CallsOfHour, 'hour' | 'calls' | 'errors' | 'unsent'>[];
 }
 
 const REQUESTS = named<{ since: Date }>(
@@ -30,13 +24,9 @@ const REQUESTS = named<{ since: Date }>(
     FROM portal.request WHERE at >= :since GROUP BY 1 ORDER BY 1`,
 );
 
-const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
 const CALLS = named<{ since: Date }>(
   'portal_calls_by_hour',
-  `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, count(*)::int AS calls,
-      count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
-        OR (record ->> 'status')::int >= 500)))::int AS errors,
-      count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent
+  `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, count(*)::int AS calls, ${FAILED_CALLS}
     FROM portal.partner_call WHERE begun_at >= :since GROUP BY 1 ORDER BY 1`,
 );
 

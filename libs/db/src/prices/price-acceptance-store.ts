@@ -2,7 +2,7 @@ import { PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
-import { ACCEPTED_SINCE, holdOf, type HoldRow } from './price-store.js';
+import { HOLD_COLUMNS, holdOf, type HoldRow } from './price-store.js';
 import { PriceAcceptanceEntity, type PriceHold } from './price.js';
 
 export interface PriceAcceptance {
@@ -20,7 +20,6 @@ export class PriceNotHeldError extends PermanentError {
   }
 }
 
-/** The figure that was named is not near the one that is held. */
 export class PriceMovedError extends PermanentError {
   constructor(usd: string) {
     super(
@@ -33,8 +32,7 @@ export class PriceMovedError extends PermanentError {
 /** Locks against the indexer, which writes the next reading. */
 const HELD = named<{ usd: string }>(
   'price_held',
-  `SELECT h.since, h.reason, h.before_usd, h.max_change, h.usd, h.observed_at, h.source, ${ACCEPTED_SINCE} AS is_accepted,
-      abs(:usd::numeric - h.usd) <= h.max_change * h.usd AS is_near
+  `SELECT ${HOLD_COLUMNS}, abs(:usd::numeric - h.usd) <= h.max_change * h.usd AS "isNear"
     FROM staking.price_hold h FOR UPDATE`,
 );
 
@@ -50,10 +48,10 @@ export class PriceAcceptanceStore {
    */
   accept(usd: string, { actor, note }: { actor: string; note: AuditNote }): Promise<PriceHold> {
     return this.database.transaction(async (client, manager) => {
-      const { rows } = await client.query<HoldRow & { is_near: boolean }>(HELD({ usd }));
+      const { rows } = await client.query<HoldRow & { isNear: boolean }>(HELD({ usd }));
       const [held] = rows;
       if (held === undefined) throw new PriceNotHeldError();
-      if (!held.is_near) throw new PriceMovedError(held.usd);
+      if (!held.isNear) throw new PriceMovedError(held.usd);
       const { usd: heldUsd, reason } = held;
       await manager.insert(PriceAcceptanceEntity, { usd, heldUsd, reason, actor });
       await noteCommand(manager, actor, note);

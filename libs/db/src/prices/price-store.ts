@@ -1,6 +1,7 @@
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { FencedError } from '../index-store/index-state.js';
+import { type RowOf } from '../rows.js';
 import {
   type Price,
   PriceEntity,
@@ -58,8 +59,9 @@ const HOLD = named<HoldValues>(
     SELECT EXISTS (SELECT FROM leader) AS leads`,
 );
 
-/** Whether an operator has accepted a figure since the hold `h` began. */
-export const ACCEPTED_SINCE = `EXISTS (SELECT FROM staking.price_acceptance a WHERE a.at >= h.since)`;
+/** The columns of a HoldRow; `h` is the hold. */
+export const HOLD_COLUMNS = `h.since, h.reason, h.before_usd AS "heldFromUsd", h.max_change AS "maxChange", h.usd,
+  h.observed_at AS "observedAt", h.source, EXISTS (SELECT FROM staking.price_acceptance a WHERE a.at >= h.since) AS "isAccepted"`;
 
 // What was in use before an acceptance says nothing of what comes after it.
 const STANDING: Statement = {
@@ -70,48 +72,26 @@ const STANDING: Statement = {
       SELECT usd FROM staking.price WHERE read_at > greatest(clock_timestamp() - interval '1 hour', (SELECT at FROM accepted))
       UNION ALL SELECT usd FROM accepted WHERE at > clock_timestamp() - interval '1 hour')
     SELECT (SELECT usd FROM (SELECT usd, read_at AS at FROM newest UNION ALL SELECT usd, at FROM accepted) AS either
-        ORDER BY at DESC LIMIT 1) AS before_usd,
-      (SELECT min(usd) FROM hour) AS lowest_usd, (SELECT max(usd) FROM hour) AS highest_usd,
-      (SELECT usd FROM accepted) AS accepted_usd,
-      h.since, h.reason, h.before_usd AS held_from_usd, h.max_change, h.usd, h.observed_at, h.source, ${ACCEPTED_SINCE} AS is_accepted
+        ORDER BY at DESC LIMIT 1) AS "beforeUsd",
+      (SELECT min(usd) FROM hour) AS "lowestUsd", (SELECT max(usd) FROM hour) AS "highestUsd",
+      (SELECT usd FROM accepted) AS "acceptedUsd", ${HOLD_COLUMNS}
     FROM (VALUES (1)) AS one LEFT JOIN staking.price_hold h ON true`,
 };
 
 const QUOTED: Statement = {
   name: 'price_quoted',
-  text: `SELECT p.usd, p.observed_at, p.source, EXISTS (SELECT FROM staking.price_hold) AS is_held,
-      (SELECT usd FROM staking.price_acceptance ORDER BY id DESC LIMIT 1) AS accepted_usd
+  text: `SELECT p.usd, p.observed_at AS "observedAt", p.source, EXISTS (SELECT FROM staking.price_hold) AS "isHeld",
+      (SELECT usd FROM staking.price_acceptance ORDER BY id DESC LIMIT 1) AS "acceptedUsd"
     FROM (VALUES (1)) AS one LEFT JOIN LATERAL
       (SELECT usd, observed_at, source FROM staking.price ORDER BY read_at DESC LIMIT 1) AS p ON true`,
 };
 
-export interface HoldRow {
-  since: Date;
-  reason: string;
-  before_usd: string | null;
-  max_change: string;
-  usd: string;
-  observed_at: Date;
-  source: string;
-  is_accepted: boolean;
-}
+export type HoldRow = Price &
+  Omit<PriceHold, 'price' | 'beforeUsd'> & { readonly heldFromUsd: string | null };
 
-/** Those of the hold are null where there is none. */
-interface StandingRow extends Omit<HoldRow, 'since'> {
-  since: Date | null;
-  held_from_usd: string | null;
-  lowest_usd: string | null;
-  highest_usd: string | null;
-  accepted_usd: string | null;
-}
+type StandingRow = RowOf<Omit<StandingPrice, 'hold'>> & (HoldRow | { readonly since: null });
 
-interface QuotedRow {
-  usd: string | null;
-  observed_at: Date;
-  source: string;
-  is_held: boolean;
-  accepted_usd: string | null;
-}
+type QuotedRow = RowOf<Omit<QuotedPrices, 'price'>> & (Price | { readonly usd: null });
 
 /** A reading that is not to be used. */
 export interface HeldReading {
@@ -130,13 +110,12 @@ export class PriceStore {
   /** What the next reading is judged by. */
   async standing(): Promise<StandingPrice> {
     const [row] = await this.database.query<StandingRow>(STANDING);
-    const hold = row && row.since !== null ? { ...row, before_usd: row.held_from_usd } : undefined;
     return {
-      beforeUsd: row?.before_usd ?? undefined,
-      lowestUsd: row?.lowest_usd ?? undefined,
-      highestUsd: row?.highest_usd ?? undefined,
-      acceptedUsd: row?.accepted_usd ?? undefined,
-      hold: hold && holdOf(hold as HoldRow),
+      beforeUsd: row?.beforeUsd ?? undefined,
+      lowestUsd: row?.lowestUsd ?? undefined,
+      highestUsd: row?.highestUsd ?? undefined,
+      acceptedUsd: row?.acceptedUsd ?? undefined,
+      hold: row && row.since !== null ? holdOf(row) : undefined,
     };
   }
 
@@ -158,12 +137,10 @@ export class PriceStore {
   /** What a redemption is quoted with: the price that was read last, and whether it may be used. */
   async quoted(): Promise<QuotedPrices> {
     const [row] = await this.database.query<QuotedRow>(QUOTED);
-    const { usd = null, accepted_usd: accepted = null } = row ?? {};
     return {
-      price:
-        row && usd !== null ? { usd, observedAt: row.observed_at, source: row.source } : undefined,
-      isHeld: row?.is_held ?? false,
-      acceptedUsd: accepted ?? undefined,
+      price: row && row.usd !== null ? priceOf(row) : undefined,
+      isHeld: row?.isHeld ?? false,
+      acceptedUsd: row?.acceptedUsd ?? undefined,
     };
   }
 
@@ -206,13 +183,7 @@ function priceOf({ usd, observedAt, source }: Price): Price {
 }
 
 export function holdOf(row: HoldRow): PriceHold {
-  const { usd, observed_at: observedAt, source } = row;
-  return {
-    since: row.since,
-    reason: row.reason,
-    beforeUsd: row.before_usd ?? undefined,
-    price: { usd, observedAt, source },
-    maxChange: row.max_change,
-    isAccepted: row.is_accepted,
-  };
+  const { since, reason, heldFromUsd, maxChange, isAccepted } = row;
+  const beforeUsd = heldFromUsd ?? undefined;
+  return { since, reason, beforeUsd, price: priceOf(row), maxChange, isAccepted };
 }

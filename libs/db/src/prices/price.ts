@@ -1,6 +1,5 @@
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
-/** What one token costs. */
 export interface Price {
   /** US dollars for one whole token, a plain decimal above 0. */
   readonly usd: string;
@@ -47,14 +46,12 @@ export interface QuotedPrices {
 
 @Entity({ schema: 'staking', name: 'price' })
 export class PriceEntity {
-  /** When the source found the price. */
   @PrimaryColumn('timestamptz')
   observedAt!: Date;
 
   @PrimaryColumn('text')
   source!: string;
 
-  /** A plain decimal above 0. */
   @Column('numeric')
   usd!: string;
 

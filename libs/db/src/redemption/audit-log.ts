@@ -1,7 +1,7 @@
 /** Who did what: the operators' commands, the refused ones too. */
 import { type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 
 export interface AuditEntry {
@@ -29,17 +29,7 @@ export interface AuditFilter {
   readonly command?: string | undefined;
 }
 
-interface Newest {
-  readonly actor: string | null;
-  readonly partner: string | null;
-  readonly redemptionId: UuidV7 | null;
-  readonly command: string | null;
-  readonly after: string | null;
-  readonly limit: number;
-}
-
-const NEWEST = named<Newest>(
-  '',
+const NEWEST = unnamed<OrNull<AuditFilter & PageRequest<string>>>(
   `SELECT id::text, at, actor, command, redemption_id AS "redemptionId", partner, arguments, outcome FROM redemption.audit
     WHERE (:actor::text IS NULL OR actor = :actor) AND (:partner::uuid IS NULL OR partner = :partner)
       AND (:redemptionId::uuid IS NULL OR redemption_id = :redemptionId)
@@ -50,21 +40,12 @@ const NEWEST = named<Newest>(
 export class AuditLog {
   constructor(private readonly database: Database) {}
 
-  /** Newest first. */
   async newest(
     { actor, partner, redemptionId, command }: AuditFilter,
     { limit, after }: PageRequest<string>,
   ): Promise<LogPage<AuditEntry, string>> {
-    const { text, values } = NEWEST({
-      actor: actor ?? null,
-      partner: partner ?? null,
-      redemptionId: redemptionId ?? null,
-      command: command ?? null,
-      after: after ?? null,
-      limit,
-    });
-    // Without a name it is planned for its values.
-    const entries = await this.database.query<AuditEntry>({ text, values });
+    const asked = orNull({ actor, partner, redemptionId, command, limit, after });
+    const entries = await this.database.query<AuditEntry>(NEWEST(asked));
     return { entries, next: nextKey(entries, limit, ({ id }) => id) };
   }
 }

@@ -7,8 +7,8 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf } from '../rows.js';
 import { type PageRequest } from '../connection/page.js';
+import { type Nullable, type RowOf } from '../rows.js';
 import { unsettledClaims } from './vault-claims.js';
 
 export interface Acknowledgement {
@@ -45,7 +45,6 @@ export interface AcknowledgeRequest {
   readonly note: string;
 }
 
-/** Nothing to acknowledge under this id. */
 export class NoSuchClaimError extends PermanentError {
   constructor(id: string) {
     super(
@@ -58,21 +57,8 @@ export class NoSuchClaimError extends PermanentError {
 /** What the last comparison may have found. An open one and one that is late are the worker's to record. */
 const ACKNOWLEDGEABLE = `kind IN ('without-row', 'unpayable', 'different')`;
 
-interface ClaimRow {
-  id: string;
-  kind: UnsettledKind;
-  state: RedemptionState | null;
-  chain_id: string;
-  vault: string;
-  recipient: string;
-  amount: string;
-  block_number: string;
-  block_at: Date;
-  transaction_hash: string;
-  acknowledged_at: Date | null;
-  acknowledged_by: string | null;
-  note: string | null;
-}
+type ClaimRow = RowOf<Omit<UnexplainedClaim, 'chainId' | 'acknowledged'>> &
+  Nullable<Acknowledgement> & { readonly chainId: string };
 
 /** What the watch found, and no reconciliation has read yet. */
 const ALARMS = `
@@ -95,7 +81,6 @@ const UNEXPLAINED = `
     FROM (${unsettledClaims(':overdue')}) AS u
     UNION ALL ${ALARMS}`;
 
-/** Where a page of the list ended. */
 export type ClaimKey = Pick<UnexplainedClaim, 'block' | 'id' | 'transactionHash'>;
 
 interface Listed {
@@ -109,9 +94,9 @@ interface Listed {
 
 const LIST = named<Listed>(
   'claim_list',
-  `SELECT id, kind, state, chain_id, encode(vault, 'hex') AS vault, encode(recipient, 'hex') AS recipient, amount,
-      block_number, block_at, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
-      acknowledged_at, acknowledged_by, note
+  `SELECT id, kind, state, chain_id AS "chainId", '0x' || encode(vault, 'hex') AS vault,
+      '0x' || encode(recipient, 'hex') AS recipient, amount, block_number AS block, block_at AS "blockAt",
+      '0x' || encode(transaction_hash, 'hex') AS "transactionHash", acknowledged_at AS at, acknowledged_by AS actor, note
     FROM (${UNEXPLAINED}) AS u
     WHERE kind <> 'open' AND (:all OR acknowledged_at IS NULL)
       AND (:block::bigint IS NULL OR (block_number, id, transaction_hash) > (:block, :id::text, decode(:transaction::text, 'hex')))
@@ -171,20 +156,13 @@ export class ClaimStore {
   }
 }
 
-function claimOf(row: ClaimRow): UnexplainedClaim {
-  const { acknowledged_at: at, acknowledged_by: actor, note } = row;
+function claimOf({ at, actor, note, ...row }: ClaimRow): UnexplainedClaim {
   const isAcknowledged = at !== null && actor !== null && note !== null;
   return {
-    id: row.id,
-    kind: row.kind,
-    state: row.state,
-    chainId: Number(row.chain_id),
-    vault: addressOf(row.vault),
-    recipient: addressOf(row.recipient),
+    ...row,
+    chainId: Number(row.chainId),
     amount: BigInt(row.amount),
-    block: BigInt(row.block_number),
-    blockAt: row.block_at,
-    transactionHash: row.transaction_hash,
+    block: BigInt(row.block),
     acknowledged: isAcknowledged ? { at, actor, note } : null,
   };
 }

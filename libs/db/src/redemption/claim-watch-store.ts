@@ -2,7 +2,7 @@
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, hexOf } from '../rows.js';
+import { addressOf, hexOf, type RowOf } from '../rows.js';
 import { exclusively } from './exclusively.js';
 import {
   beginVault,
@@ -46,15 +46,6 @@ export interface WatchState {
   readonly lookedAtMs: number;
 }
 
-interface AlarmRow {
-  vault_id: string;
-  transaction_hash: string;
-  redemption_id: UuidV7 | null;
-  kind: ClaimAlarm['kind'];
-  state: RedemptionState | null;
-  may_be_lost: boolean;
-}
-
 interface VaultPlace {
   readonly chainId: number;
   /** Hex digits. */
@@ -64,7 +55,7 @@ interface VaultPlace {
 /** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
 const VAULTS = named<{ chainId: number }>(
   'claim_watch_vaults',
-  `SELECT encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS next_block
+  `SELECT '0x' || encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS "nextBlock"
     FROM redemption.reconciliation_checkpoint p LEFT JOIN redemption.claim_watch w USING (chain_id, vault)
     WHERE p.chain_id = :chainId ORDER BY p.vault`,
 );
@@ -103,8 +94,8 @@ const ALARM = named<Record<string, unknown>>(
       recipient, amount, kind, state, may_be_lost, :now
     FROM judged j WHERE kind IS NOT NULL AND NOT ${IS_ACKNOWLEDGED('j')}
     ON CONFLICT DO NOTHING
-    RETURNING '0x' || encode(vault_id, 'hex') AS vault_id, '0x' || encode(transaction_hash, 'hex') AS transaction_hash,
-      redemption_id, kind, state, may_be_lost`,
+    RETURNING '0x' || encode(vault_id, 'hex') AS "vaultId", '0x' || encode(transaction_hash, 'hex') AS "transactionHash",
+      redemption_id AS "redemptionId", kind, state, may_be_lost AS "mayBeLost"`,
 );
 
 const TO_PAUSE = named<{ chainId: number }>(
@@ -141,11 +132,9 @@ export class ClaimWatchStore {
     startBlock: bigint,
   ): Promise<WatchedVault[]> {
     await beginVault(this.database, { chainId, vault }, startBlock);
-    const rows = await this.database.query<{ vault: string; next_block: string | null }>(
-      VAULTS({ chainId }),
-    );
-    return rows.map(({ vault: hex, next_block: next }) => ({
-      vault: addressOf(hex),
+    const rows = await this.database.query<RowOf<WatchedVault>>(VAULTS({ chainId }));
+    return rows.map(({ vault, nextBlock: next }) => ({
+      vault,
       nextBlock: next === null ? undefined : BigInt(next),
     }));
   }
@@ -160,9 +149,9 @@ export class ClaimWatchStore {
       const rows =
         claims.length === 0
           ? []
-          : await run<AlarmRow>(client, ALARM({ ...place, ...columnsOf(claims) }));
+          : await run<RowOf<ClaimAlarm>>(client, ALARM({ ...place, ...columnsOf(claims) }));
       if (nextBlock !== undefined) await run(client, ADVANCE({ ...place, nextBlock }));
-      return rows.map(alarmOf);
+      return rows.map((row) => ({ ...row, redemptionId: row.redemptionId ?? undefined }));
     });
   }
 
@@ -183,15 +172,4 @@ export class ClaimWatchStore {
     );
     return { alarms: row?.alarms ?? 0, lookedAtMs: row?.looked_at?.getTime() ?? 0 };
   }
-}
-
-function alarmOf(row: AlarmRow): ClaimAlarm {
-  return {
-    vaultId: row.vault_id,
-    transactionHash: row.transaction_hash,
-    redemptionId: row.redemption_id ?? undefined,
-    kind: row.kind,
-    state: row.state,
-    mayBeLost: row.may_be_lost,
-  };
 }

@@ -49,7 +49,6 @@ export class CoinStore {
     return rows.length > 0;
   }
 
-  /** What was counted on this day. */
   async spent(chainId: number, account: Address, nowMs: number): Promise<bigint> {
     const statement = SPENT({ chainId, account: hexOf(account), day: dayOf(nowMs) });
     const [row] = await this.database.query<{ wei: string }>(statement);

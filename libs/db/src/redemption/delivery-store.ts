@@ -124,7 +124,6 @@ const UNDELIVERED = named<{ limit: number }>(
 export class DeliveryStore {
   constructor(private readonly database: Database) {}
 
-  /** As RedemptionStore's. */
   async lease({ count, owner, leaseMs, dueByMs }: LeaseRequest): Promise<StoredDelivery[]> {
     const statement = LEASE({ count, owner, leaseMs, dueBy: momentOf(dueByMs ?? null) });
     return (await this.database.query<DeliveryRow>(statement)).map(deliveryOf);

@@ -1,5 +1,5 @@
 import { type RedemptionState } from '#libs/domain';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { LedgerBusyError, RestoreAheadError } from './redemption.error.js';
@@ -53,7 +53,6 @@ const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
  * note, or refused by it.
  */
 const LOCK = `SET LOCAL lock_timeout = '10s'; LOCK TABLE redemption.redemption IN EXCLUSIVE MODE`;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 interface ScopeValues {
   readonly now: Date;
@@ -80,7 +79,7 @@ const RECORD = named<
 
 const LIST: Statement = {
   name: 'ledger_restore_list',
-  text: `SELECT at, lost_since, vouchers_until_seconds FROM redemption.ledger_restore ORDER BY id DESC`,
+  text: `SELECT at, lost_since AS since, vouchers_until_seconds AS until FROM redemption.ledger_restore ORDER BY id DESC`,
 };
 
 const LONGEST_VOUCHER: Statement = {
@@ -118,8 +117,7 @@ export class LedgerRestoreStore {
       return scopeOf(await run<ScopeRow>(client, record));
     });
     return recorded.catch((error: unknown) => {
-      const isBusy = error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
-      throw isBusy ? new LedgerBusyError() : error;
+      throw isRefusal(error, 'lock_not_available') ? new LedgerBusyError() : error;
     });
   }
 
@@ -130,12 +128,8 @@ export class LedgerRestoreStore {
 
   /** The newest first. */
   async list(): Promise<LedgerRestore[]> {
-    const rows = await this.database.query<{
-      at: Date;
-      lost_since: Date;
-      vouchers_until_seconds: string;
-    }>(LIST);
-    return rows.map(({ at, lost_since: since, vouchers_until_seconds: until }) => ({
+    const rows = await this.database.query<{ at: Date; since: Date; until: string }>(LIST);
+    return rows.map(({ at, since, until }) => ({
       atMs: at.getTime(),
       lostSinceMs: since.getTime(),
       vouchersUntilSeconds: Number(until),

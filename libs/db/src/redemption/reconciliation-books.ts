@@ -14,7 +14,6 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf } from '../rows.js';
 import {
   CHECKPOINT_COLUMNS,
   checkpointOf,
@@ -68,7 +67,7 @@ interface VaultRow extends CheckpointRow {
 }
 
 interface UnsettledRow {
-  vault: string;
+  vault: Address;
   kind: UnsettledKind;
   chain: TokensJson;
   ledger: TokensJson;
@@ -123,7 +122,7 @@ const UNSETTLED = named<{ chainId: number; examples: number; overdue: Date }>(
       SELECT vault, amount, block_number, id, token_amount, in_ledger,
         CASE WHEN acknowledged_at IS NULL THEN kind ELSE 'acknowledged' END AS kind
       FROM (${unsettledClaims(':overdue')}) AS u WHERE chain_id = :chainId)
-    SELECT encode(vault, 'hex') AS vault, kind, json_build_object(${tokens('amount')}) AS chain,
+    SELECT '0x' || encode(vault, 'hex') AS vault, kind, json_build_object(${tokens('amount')}) AS chain,
       json_build_object(${tokens('token_amount', 'in_ledger')}) AS ledger,
       (array_agg(id ORDER BY block_number, id))[1:(:examples)] AS examples
     FROM unsettled GROUP BY vault, kind`,
@@ -163,7 +162,7 @@ export async function readBooks(
   const unsettled = await client.query<UnsettledRow>(UNSETTLED({ ...bounds, overdue }));
   const elsewhere = await client.query<{ elsewhere: TokensJson }>(ELSEWHERE({ chainId }));
   const missingFrom = vaults.rows.flatMap(({ vault, missing_from: from }) =>
-    from === null ? [] : [[addressOf(vault), BigInt(from)] as const],
+    from === null ? [] : [[vault, BigInt(from)] as const],
   );
   return {
     figures: {
@@ -201,7 +200,7 @@ export async function readLastRun(database: Database): Promise<LastRun | undefin
 function vaultOf(row: VaultRow, unsettled: readonly UnsettledRow[]): VaultFigures {
   const { chainId, vault, block, claims } = checkpointOf(row);
   const kinds = UNSETTLED_KINDS.map((kind): [UnsettledKind, UnsettledClaims] => {
-    const found = unsettled.find((one) => one.vault === row.vault && one.kind === kind);
+    const found = unsettled.find((one) => one.vault === vault && one.kind === kind);
     const { chain, ledger, examples = [] } = found ?? {};
     return [kind, { chain: tokensOf(chain), ledger: tokensOf(ledger), examples }];
   });

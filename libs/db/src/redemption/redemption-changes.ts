@@ -2,9 +2,8 @@
 import { type Address, mintUuidV7, UUID_V7_RANDOM_BYTES, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf } from '../rows.js';
+import { addressBytes, addressOf } from '../rows.js';
 import {
-  addressBytes,
   type EvidenceSeal,
   READ_COLUMNS,
   readRows,

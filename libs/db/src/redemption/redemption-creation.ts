@@ -15,12 +15,12 @@ import {
   UUID_V7_RANDOM_BYTES,
   type WalletRecord,
 } from '#libs/domain';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { addressBytes } from '../rows.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
-  addressBytes,
   type EvidenceSeal,
   READ_COLUMNS,
   type RedemptionRow,
@@ -43,7 +43,6 @@ export interface IdempotencyKey {
   readonly bodyHash: Buffer;
 }
 
-const LOCK_NOT_AVAILABLE = '55P03';
 const DAY_MS = SECONDS_PER_DAY * 1000;
 
 /** Creations of one wallet happen one after the other. No creation waits long: the user waits with it. */
@@ -151,8 +150,7 @@ export async function createRedemption(
     return { redemption, isNew: true };
   });
   return created.catch((error: unknown) => {
-    const isBusy = error instanceof DatabaseRefusedError && error.sqlState === LOCK_NOT_AVAILABLE;
-    throw isBusy ? new RedemptionBusyError() : error;
+    throw isRefusal(error, 'lock_not_available') ? new RedemptionBusyError() : error;
   });
 }
 

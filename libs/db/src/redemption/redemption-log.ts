@@ -1,9 +1,10 @@
 /** What happened, page by page: the transitions and calls of one redemption, and the calls of one partner. */
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import {
+  CALL_COLUMNS,
   callOf,
   type CallRow,
   type LoggedCall,
@@ -35,38 +36,35 @@ const TRANSITIONS = named<{ id: UuidV7; after: number; limit: number }>(
     FROM redemption.transition WHERE redemption_id = :id AND version > :after ORDER BY version LIMIT :limit`,
 );
 
-const CALL_COLUMNS = 'request_id, redemption_id, step, begun_at, ended_at, outcome, record';
+const ENTRY_COLUMNS = `${CALL_COLUMNS}, redemption_id AS "redemptionId"`;
 
 /** Request ids are of version 7: they sort by the time at which they were minted, right before the call. */
 const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number }>(
   'log_calls',
-  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+  `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
     WHERE redemption_id = :id AND (:after::uuid IS NULL OR request_id > :after) ORDER BY request_id LIMIT :limit`,
 );
 
-interface OfPartner {
-  readonly partner: string;
-  readonly step: PartnerStep | null;
-  readonly outcome: string | null;
-  readonly after: UuidV7 | null;
-  readonly limit: number;
+/** `outcome`: `answer`, `no-answer`, `nothing-sent`. What is absent does not narrow it. */
+interface CallFilter {
+  readonly step?: PartnerStep | undefined;
+  readonly outcome?: string | undefined;
 }
-const CALLS_OF_PARTNER = named<OfPartner>(
-  '',
-  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+const CALLS_OF_PARTNER = unnamed<{ partner: string } & OrNull<CallFilter & PageRequest<UuidV7>>>(
+  `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
     WHERE partner = :partner AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
 );
 
 const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
-const CALLS_PER_HOUR = named<{ partner: string; first: string; since: Date }>(
-  '',
+/** As `errors` and `unsent` of CallsOfHour. */
+export const FAILED_CALLS = `count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
+        OR (record ->> 'status')::int >= 500)))::int AS errors,
+      count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent`;
+const CALLS_PER_HOUR = unnamed<{ partner: string; first: string; since: Date }>(
   `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, step, count(*)::int AS calls,
       count(*) FILTER (WHERE ${IS_VERIFIED} AND (record ->> 'status')::int <> 200
-        AND (record ->> 'status')::int < 500)::int AS refused,
-      count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
-        OR (record ->> 'status')::int >= 500)))::int AS errors,
-      count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent
+        AND (record ->> 'status')::int < 500)::int AS refused, ${FAILED_CALLS}
     FROM redemption.partner_call WHERE partner = :partner AND request_id >= :first::uuid AND begun_at >= :since
     GROUP BY 1, 2 ORDER BY 1, 2`,
 );
@@ -75,9 +73,7 @@ const CALLS_PER_HOUR = named<{ partner: string; first: string; since: Date }>(
 const MINTED_BEFORE_MS = 600_000;
 const DIGITS = 32;
 
-interface EntryRow extends CallRow {
-  redemption_id: UuidV7 | null;
-}
+type EntryRow = CallRow & Pick<PartnerCallEntry, 'redemptionId'>;
 
 export class RedemptionLog {
   constructor(private readonly database: Database) {}
@@ -103,31 +99,26 @@ export class RedemptionLog {
     );
   }
 
-  /** Newest first. @param only those of a step, or that ended so (`answer`, `no-answer`, `nothing-sent`) */
+  /** Newest first. */
   async callsOfPartner(
     partner: string,
     { limit, after }: PageRequest<UuidV7>,
-    only: { readonly step?: PartnerStep | undefined; readonly outcome?: string | undefined } = {},
+    { step, outcome }: CallFilter = {},
   ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
-    const { step = null, outcome = null } = only;
-    const { text, values } = CALLS_OF_PARTNER({
-      ...{ partner, step, outcome },
-      after: after ?? null,
-      limit,
-    });
-    return pageOf(await this.database.query<EntryRow>({ text, values }), limit);
+    const statement = CALLS_OF_PARTNER(orNull({ partner, step, outcome, after, limit }));
+    return pageOf(await this.database.query<EntryRow>(statement), limit);
   }
 
   /** Of one partner, the oldest hour first. */
   async callsPerHour(partner: string, sinceMs: number): Promise<CallsOfHour[]> {
     const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
     const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
-    const { text, values } = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });
-    return this.database.query<CallsOfHour>({ text, values });
+    const statement = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });
+    return this.database.query<CallsOfHour>(statement);
   }
 }
 
 function pageOf(rows: readonly EntryRow[], limit: number): LogPage<PartnerCallEntry, UuidV7> {
-  const entries = rows.map((row) => ({ ...callOf(row), redemptionId: row.redemption_id }));
-  return { entries, next: nextKey(rows, limit, (row) => row.request_id) };
+  const entries = rows.map((row) => ({ ...callOf(row), redemptionId: row.redemptionId }));
+  return { entries, next: nextKey(rows, limit, (row) => row.requestId) };
 }

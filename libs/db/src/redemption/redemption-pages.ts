@@ -1,15 +1,10 @@
 /** Redemptions page by page, and the figures above them. */
 import { type Address, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { nextKey, type PageRequest } from '../connection/page.js';
-import {
-  addressBytes,
-  READ_COLUMNS,
-  readRows,
-  type ReadRows,
-  type RedemptionRow,
-} from './redemption-row.js';
+import { addressBytes } from '../rows.js';
+import { READ_COLUMNS, readRows, type ReadRows, type RedemptionRow } from './redemption-row.js';
 
 /** What is absent does not narrow it. */
 export interface RedemptionFilter {
@@ -64,19 +59,16 @@ export function isIdPrefix(text: string): boolean {
   return PREFIX.test(text) && digits > 0 && digits <= DIGITS;
 }
 
-interface Newest {
-  readonly state: RedemptionState | null;
-  readonly partner: string | null;
-  readonly wallet: Buffer | null;
+interface IdRange {
   readonly lowest: string | null;
   readonly highest: string | null;
-  readonly after: UuidV7 | null;
-  readonly limit: number;
 }
 
+type Newest = Pick<RedemptionFilter, 'state' | 'partner'> &
+  PageRequest<UuidV7> & { readonly wallet?: Buffer | undefined };
+
 /** Ids of version 7 sort by time. */
-const NEWEST = named<Newest>(
-  '',
+const NEWEST = unnamed<OrNull<Newest> & IdRange>(
   `SELECT ${READ_COLUMNS} FROM redemption.redemption r
     WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
       AND (:wallet::bytea IS NULL OR r.wallet = :wallet)
@@ -89,18 +81,10 @@ const IS_OPEN = `r.state NOT IN ('claimed', 'reverted', 'failed')`;
 /** What was settled by hand stays in its state for good, and needs no person. */
 const IS_UNSETTLED = `(r.state <> 'attention' OR r.reason IS DISTINCT FROM 'settled-by-hand')`;
 
-interface Open {
-  readonly after: boolean | null;
-  readonly since: string | null;
-  readonly id: UuidV7 | null;
-  readonly limit: number;
-}
-
-const OPEN = named<Open>(
-  '',
+const OPEN = unnamed<OrNull<Partial<OpenKey>> & { readonly limit: number }>(
   `SELECT ${READ_COLUMNS}, r.state_since_at::text AS since FROM redemption.redemption r
     WHERE ${IS_OPEN} AND ${IS_UNSETTLED}
-      AND (:id::uuid IS NULL OR (r.state <> 'attention', r.state_since_at, r.id) > (NOT :after::boolean, :since::timestamptz, :id))
+      AND (:id::uuid IS NULL OR (r.state <> 'attention', r.state_since_at, r.id) > (NOT :needsPerson::boolean, :stateSince::timestamptz, :id))
     ORDER BY r.state <> 'attention', r.state_since_at, r.id LIMIT :limit`,
 );
 
@@ -122,7 +106,6 @@ const MADE = named<{ first: string }>(
 export class RedemptionPages {
   constructor(private readonly database: Database) {}
 
-  /** The newest first. */
   async newest(
     { state, partner, wallet, ...made }: RedemptionFilter,
     { limit, after }: PageRequest<UuidV7>,
@@ -130,27 +113,18 @@ export class RedemptionPages {
     if (made.idPrefix !== undefined && !isIdPrefix(made.idPrefix)) {
       return { found: [], unreadable: [], next: undefined };
     }
-    const statement = NEWEST({
-      state: state ?? null,
-      partner: partner ?? null,
-      wallet: wallet ? addressBytes(wallet) : null,
-      ...idRange(made),
-      after: after ?? null,
-      limit,
-    });
-    const rows = await this.planned(statement);
+    const bytes = wallet && addressBytes(wallet);
+    const asked = orNull({ state, partner, wallet: bytes, limit, after });
+    const statement = NEWEST({ ...asked, ...idRange(made) });
+    const rows = await this.database.query<RedemptionRow>(statement);
     return { ...readRows(rows), next: nextKey(rows, limit, ({ id }) => id as UuidV7) };
   }
 
   /** Those that are not finished: first what waits for a person, then the others; of each the longest in its state first. */
   async open({ limit, after }: PageRequest<OpenKey>): Promise<RedemptionPage<OpenKey>> {
-    const statement = OPEN({
-      after: after?.needsPerson ?? null,
-      since: after?.stateSince ?? null,
-      id: after?.id ?? null,
-      limit,
-    });
-    const rows = await this.planned(statement);
+    const { needsPerson, stateSince, id } = after ?? {};
+    const statement = OPEN(orNull({ needsPerson, stateSince, id, limit }));
+    const rows = await this.database.query<RedemptionRow>(statement);
     return { ...readRows(rows), next: nextKey(rows, limit, openKeyOf) };
   }
 
@@ -162,11 +136,6 @@ export class RedemptionPages {
       made: await this.database.query<RedemptionOverview['made'][number]>(MADE({ first })),
     };
   }
-
-  /** Without a name it is planned for its values: which index serves depends on what is asked for. */
-  private planned({ text, values }: ReturnType<typeof NEWEST>): Promise<RedemptionRow[]> {
-    return this.database.query<RedemptionRow>({ text, values });
-  }
 }
 
 /** The beginning of the ids that are made at a moment. */
@@ -175,10 +144,7 @@ function idsFrom(ms: number): string {
 }
 
 /** The ids that may be meant: those that begin so, made in this time. */
-function idRange({ idPrefix, fromMs, untilMs }: RedemptionFilter): {
-  lowest: string | null;
-  highest: string | null;
-} {
+function idRange({ idPrefix, fromMs, untilMs }: RedemptionFilter): IdRange {
   const digits = idPrefix?.replaceAll('-', '').toLowerCase();
   if (digits === undefined && fromMs === undefined && untilMs === undefined) {
     return { lowest: null, highest: null };

@@ -1,6 +1,5 @@
 /** A redemption as a row of redemption.redemption, and back: what each field is in SQL, and what the row's MACs say. */
 import {
-  type Address,
   evidenceContent,
   namesContent,
   type OpenCall,
@@ -8,7 +7,7 @@ import {
   type PayoutPlace,
   type Redemption,
 } from '#libs/domain';
-import { addressOf, decimalText } from '../rows.js';
+import { addressBytes, addressOf, decimalText } from '../rows.js';
 import { deadOf, evidenceJson, openCallJson, paidOf } from './evidence-json.js';
 import { UnreadableRedemptionError } from './redemption.error.js';
 
@@ -242,8 +241,4 @@ export function readRows(rows: readonly RedemptionRow[], seal?: EvidenceSeal): R
     }
   }
   return read;
-}
-
-export function addressBytes(address: Address): Buffer {
-  return Buffer.from(address.slice(2), 'hex');
 }

@@ -7,6 +7,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { addressBytes } from '../rows.js';
 import {
   createRedemption,
   type IdempotencyKey,
@@ -15,7 +16,6 @@ import {
 } from './redemption-creation.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
-  addressBytes,
   type EvidenceSeal,
   READ_COLUMNS,
   readRows,

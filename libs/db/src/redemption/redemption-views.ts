@@ -1,9 +1,9 @@
 /** What operators and metrics see of the redemptions. Reads only, but for the audit. */
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
+import { addressBytes, type Nullable } from '../rows.js';
 import {
-  addressBytes,
   READ_COLUMNS,
   readRows,
   type ReadRows,
@@ -14,7 +14,6 @@ import {
 import { type AuditNote, noteCommand } from './command.entity.js';
 import { BY_ID, type LeasedRow } from './transition-write.js';
 
-/** One call in the log. */
 export interface LoggedCall {
   readonly requestId: UuidV7;
   readonly step: string;
@@ -82,10 +81,16 @@ const TRANSITIONS = named<{ id: UuidV7 }>(
     FROM redemption.transition WHERE redemption_id = :id ORDER BY version`,
 );
 
+/** The columns of a CallRow. */
+export const CALL_COLUMNS = `request_id AS "requestId", step, begun_at AS "begunAt", ended_at AS "endedAt", outcome, record`;
+
+export type CallRow = Omit<LoggedCall, 'end'> &
+  Nullable<{ endedAt: Date; outcome: string; record: object }>;
+
 const CALLS = named<{ id: UuidV7 }>(
   'redemption_calls',
-  `SELECT request_id, step, begun_at, ended_at, outcome, record
-    FROM redemption.partner_call WHERE redemption_id = :id ORDER BY begun_at, request_id`,
+  `SELECT ${CALL_COLUMNS} FROM redemption.partner_call
+    WHERE redemption_id = :id ORDER BY begun_at, request_id`,
 );
 
 const CONFIRMATION = named<{ id: UuidV7 }>(
@@ -95,18 +100,15 @@ const CONFIRMATION = named<{ id: UuidV7 }>(
     FROM redemption.confirmation WHERE redemption_id = :id`,
 );
 
-interface Search {
-  readonly state: RedemptionState | null;
-  readonly partner: string | null;
-  readonly wallet: Buffer | null;
-  readonly limit: number;
-}
+type Search = OrNull<
+  Pick<RedemptionSearch, 'state' | 'partner' | 'limit'> & { readonly wallet?: Buffer | undefined }
+>;
 const SEARCH = `SELECT ${READ_COLUMNS} FROM redemption.redemption r
     WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
       AND (:wallet::bytea IS NULL OR r.wallet = :wallet)`;
 const ORDERED = {
-  newest: named<Search>('', `${SEARCH} ORDER BY r.id DESC LIMIT :limit`),
-  longest: named<Search>('', `${SEARCH} ORDER BY r.state_since_at, r.id LIMIT :limit`),
+  newest: unnamed<Search>(`${SEARCH} ORDER BY r.id DESC LIMIT :limit`),
+  longest: unnamed<Search>(`${SEARCH} ORDER BY r.state_since_at, r.id LIMIT :limit`),
 };
 
 const STATES: Statement = {
@@ -127,15 +129,6 @@ const QUEUES: Statement = {
       FROM redemption.redemption
       WHERE next_action_at <= now() AND (leased_until IS NULL OR leased_until <= now())) AS d`,
 };
-
-export interface CallRow {
-  request_id: UuidV7;
-  step: string;
-  begun_at: Date;
-  ended_at: Date | null;
-  outcome: string | null;
-  record: object | null;
-}
 
 export class RedemptionViews {
   constructor(private readonly database: Database) {}
@@ -160,15 +153,9 @@ export class RedemptionViews {
   }
 
   async search({ state, partner, wallet, limit, first }: RedemptionSearch): Promise<ReadRows> {
-    const statement = ORDERED[first]({
-      state: state ?? null,
-      partner: partner ?? null,
-      wallet: wallet ? addressBytes(wallet) : null,
-      limit,
-    });
-    // Without a name it is planned for its values: which index serves depends on what is asked for.
-    const { text, values } = statement;
-    return readRows(await this.database.query<RedemptionRow>({ text, values }));
+    const bytes = wallet && addressBytes(wallet);
+    const statement = ORDERED[first](orNull({ state, partner, wallet: bytes, limit }));
+    return readRows(await this.database.query<RedemptionRow>(statement));
   }
 
   async counts(): Promise<RedemptionCounts> {
@@ -195,12 +182,7 @@ export class RedemptionViews {
   }
 }
 
-export function callOf(row: CallRow): LoggedCall {
-  const { ended_at: at, outcome, record } = row;
-  return {
-    requestId: row.request_id,
-    step: row.step,
-    begunAt: row.begun_at,
-    end: at === null || outcome === null || record === null ? null : { at, outcome, record },
-  };
+export function callOf({ endedAt: at, outcome, record, ...call }: CallRow): LoggedCall {
+  const isOver = at !== null && outcome !== null && record !== null;
+  return { ...call, end: isOver ? { at, outcome, record } : null };
 }

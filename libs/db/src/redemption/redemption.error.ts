@@ -71,7 +71,6 @@ export class RestoreAheadError extends PermanentError {
   }
 }
 
-/** The idempotency key was used with another body. */
 export class IdempotencyConflictError extends PermanentError {
   constructor() {
     super(

@@ -2,7 +2,6 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { type Address } from '#libs/domain';
 import { HEX } from '../connection/columns.js';
 
-/** A wallet that is signed in. */
 @Entity({ schema: 'redemption', name: 'session' })
 export class SessionEntity {
   /** SHA-256 of the bearer token, which is kept nowhere. */

@@ -10,13 +10,13 @@ import {
   type ReservationRefusal,
   type UuidV7,
 } from '#libs/domain';
-import { DatabaseRefusedError } from '../connection/database.error.js';
+import { isRefusal } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { addressBytes } from '../rows.js';
 import { type AuditNote } from './command.entity.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
 import {
-  addressBytes,
   type EvidenceSeal,
   READ_COLUMNS,
   type RedemptionRow,
@@ -32,10 +32,6 @@ import {
   StaleRedemptionError,
 } from './redemption.error.js';
 
-/** SQLSTATE unique_violation. */
-const UNIQUE_VIOLATION = '23505';
-
-/** How a call ended. */
 export interface CallEnd {
   readonly requestId: UuidV7;
   /** In one word: `answer`, `no-answer`, `nothing-sent`. */
@@ -126,7 +122,6 @@ const APPLY = named<Record<string, unknown>>(
     SELECT version, CASE WHEN is_due OR :payload::text IS NOT NULL THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM moved`,
 );
 
-/** Why it could not be reserved. */
 const REFUSED_RESERVATION = named<{ id: UuidV7 } & Reserved>(
   'redemption_refused_reservation',
   `SELECT ${RESERVE} AS reason FROM redemption.redemption WHERE id = :id`,
@@ -180,8 +175,7 @@ export async function applyTransition(
 
 /** Undefined where the database refused something else than a partner's id that another redemption has. */
 function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {
-  if (!(error instanceof DatabaseRefusedError) || error.sqlState !== UNIQUE_VIOLATION)
-    return undefined;
+  if (!isRefusal(error, 'unique_violation')) return undefined;
   const { constraint } = error.cause as { constraint?: string };
   if (constraint === 'redemption_transaction_id')
     return new PartnerIdReusedError(id, 'transaction');

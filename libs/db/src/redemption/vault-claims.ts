@@ -2,7 +2,7 @@
 import { type Address, type BlockRef, type Tokens, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, blockOf, hexOf } from '../rows.js';
+import { type BlockColumns, blockOf, hexOf, type Nullable, type RowOf } from '../rows.js';
 
 export interface VaultPlace {
   readonly chainId: number;
@@ -46,26 +46,23 @@ export async function beginVault(
   await database.query(BEGIN({ chainId, vault: hexOf(vault), startBlock }));
 }
 
-export const CHECKPOINT_COLUMNS = `chain_id, encode(vault, 'hex') AS vault, start_block, block_number,
-  encode(block_hash, 'hex') AS block_hash, extract(epoch FROM block_at)::bigint AS block_seconds, claims, tokens`;
+export const CHECKPOINT_COLUMNS = `chain_id AS "chainId", '0x' || encode(vault, 'hex') AS vault, start_block AS "startBlock",
+  ARRAY[block_number::text, encode(block_hash, 'hex'), extract(epoch FROM block_at)::bigint::text] AS block, claims, tokens`;
 
-export interface CheckpointRow {
-  chain_id: string;
-  vault: string;
-  start_block: string;
-  block_number: string | null;
-  block_hash: string | null;
-  block_seconds: string | null;
-  claims: string;
-  tokens: string;
+export interface CheckpointRow extends Record<
+  'chainId' | 'startBlock' | 'claims' | 'tokens',
+  string
+> {
+  readonly vault: Address;
+  readonly block: Nullable<BlockColumns>;
 }
 
 export function checkpointOf(row: CheckpointRow): Checkpoint {
   return {
-    chainId: Number(row.chain_id),
-    vault: addressOf(row.vault),
-    startBlock: BigInt(row.start_block),
-    block: blockOf(row.block_number, row.block_hash, row.block_seconds),
+    chainId: Number(row.chainId),
+    vault: row.vault,
+    startBlock: BigInt(row.startBlock),
+    block: blockOf(...row.block),
     claims: { count: Number(row.claims), tokens: BigInt(row.tokens) },
   };
 }
@@ -136,7 +133,7 @@ export interface KnownVault {
 /** Those that claims were read of, and those that plans name. */
 const KNOWN = named<{ chainId: number }>(
   'vaults_known',
-  `SELECT encode(vault, 'hex') AS vault, min(start_block)::text AS start_block FROM (
+  `SELECT '0x' || encode(vault, 'hex') AS vault, min(start_block)::text AS "startBlock" FROM (
       SELECT vault, start_block FROM redemption.reconciliation_checkpoint WHERE chain_id = :chainId
       UNION ALL
       SELECT plan_vault, min(plan_from_block) FROM redemption.redemption WHERE plan_chain_id = :chainId GROUP BY plan_vault) AS v
@@ -154,12 +151,7 @@ export class KnownVaults {
 
   /** Reads every redemption: not for each of them. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async of(chainId: number): Promise<KnownVault[]> {
-    const rows = await this.database.query<{ vault: string; start_block: string }>(
-      KNOWN({ chainId }),
-    );
-    return rows.map(({ vault, start_block: start }) => ({
-      vault: addressOf(vault),
-      startBlock: BigInt(start),
-    }));
+    const rows = await this.database.query<RowOf<KnownVault>>(KNOWN({ chainId }));
+    return rows.map(({ vault, startBlock }) => ({ vault, startBlock: BigInt(startBlock) }));
   }
 }

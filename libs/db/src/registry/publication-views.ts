@@ -92,7 +92,6 @@ export interface PublicationNote {
   readonly nowMs: number;
 }
 
-/** Nothing of that day waits for a person. */
 export class NoSuchPublicationError extends PermanentError {
   constructor(day: string) {
     super(

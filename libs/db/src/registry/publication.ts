@@ -1,5 +1,5 @@
 import { type Address, type BlockHash, type NodeHash } from '#libs/domain';
-import { addressOf, hashOf, hexOf, nodeOf } from '../rows.js';
+import { hexOf, type Nullable, type RowOf } from '../rows.js';
 
 export interface RegistryPlace {
   readonly chainId: number;
@@ -57,9 +57,10 @@ export interface Publication extends PublicationContent {
 }
 
 /** The columns of a PublicationRow; `p` is the publication, `t` its newest transaction. */
-export const PUBLICATION_COLUMNS = `p.kind, p.first_day, p.last_day, p.revisions, encode(p.root, 'hex') AS root, p.stake_set, p.status,
-  encode(p.account, 'hex') AS account, p.nonce, p.due_at, p.settled_at, p.reason, p.acknowledged_at,
-  encode(t.hash, 'hex') AS hash, encode(t.root, 'hex') AS sent_root, t.gas_price, t.gas, t.signed_at`;
+export const PUBLICATION_COLUMNS = `p.kind, p.first_day AS "firstDay", p.last_day AS "lastDay", p.revisions, '0x' || encode(p.root, 'hex') AS root,
+  p.stake_set AS "stakeSet", p.status, '0x' || encode(p.account, 'hex') AS account, p.nonce, p.due_at AS "dueAt",
+  p.settled_at AS "settledAt", p.reason, p.acknowledged_at AS "acknowledgedAt", '0x' || encode(t.hash, 'hex') AS hash,
+  '0x' || encode(t.root, 'hex') AS "sentRoot", t.gas_price AS "gasPrice", t.gas, t.signed_at AS "signedAt"`;
 
 /** The transaction with the highest price is the newest one of its nonce. */
 export const NEWEST_TRANSACTION = `LEFT JOIN LATERAL (
@@ -67,56 +68,20 @@ export const NEWEST_TRANSACTION = `LEFT JOIN LATERAL (
     WHERE (x.chain_id, x.registry, x.first_day, x.account, x.nonce) = (p.chain_id, p.registry, p.first_day, p.account, p.nonce)
     ORDER BY x.gas_price DESC, x.signed_at DESC LIMIT 1) AS t ON true`;
 
-export interface PublicationRow {
-  kind: Publication['kind'];
-  first_day: number;
-  last_day: number;
-  revisions: number[];
-  root: string;
-  stake_set: string;
-  status: PublicationStatus;
-  account: string | null;
-  nonce: string | null;
-  due_at: Date;
-  settled_at: Date | null;
-  reason: string | null;
-  acknowledged_at: Date | null;
-  hash: string | null;
-  sent_root: string | null;
-  gas_price: string | null;
-  gas: string | null;
-  signed_at: Date | null;
-}
+export type PublicationRow = Omit<Publication, 'sender' | 'transaction'> &
+  Nullable<
+    RowOf<Omit<StoredTransaction, 'root'>> & { sentRoot: NodeHash; account: Address; nonce: string }
+  >;
 
 export function publicationOf(row: PublicationRow): Publication {
-  const { account, nonce } = row;
+  const { account, nonce, hash, sentRoot: root, gasPrice, gas, signedAt, ...publication } = row;
+  const isSigned =
+    hash !== null && root !== null && gasPrice !== null && gas !== null && signedAt !== null;
   return {
-    kind: row.kind,
-    firstDay: row.first_day,
-    lastDay: row.last_day,
-    revisions: row.revisions,
-    root: nodeOf(row.root),
-    stakeSet: row.stake_set,
-    status: row.status,
-    sender:
-      account === null || nonce === null
-        ? undefined
-        : { account: addressOf(account), nonce: Number(nonce) },
-    transaction: transactionOf(row),
-    dueAt: row.due_at,
-    settledAt: row.settled_at,
-    reason: row.reason,
-    acknowledgedAt: row.acknowledged_at,
-  };
-}
-
-function transactionOf(row: PublicationRow): StoredTransaction | undefined {
-  const { hash, sent_root: root, gas_price: gasPrice, gas, signed_at: signedAt } = row;
-  if (hash === null || root === null || gasPrice === null || gas === null || signedAt === null) {
-    return undefined;
-  }
-  return {
-    ...{ hash: hashOf(hash), root: nodeOf(root), signedAt },
-    ...{ gasPrice: BigInt(gasPrice), gas: BigInt(gas) },
+    ...publication,
+    sender: account === null || nonce === null ? undefined : { account, nonce: Number(nonce) },
+    transaction: isSigned
+      ? { hash, root, signedAt, gasPrice: BigInt(gasPrice), gas: BigInt(gas) }
+      : undefined,
   };
 }

@@ -15,7 +15,6 @@ import {
   tablesOf,
 } from './rights.js';
 
-/** The credential may do more than its program needs. */
 export class ExcessRightsError extends PermanentError {
   constructor(program: Program, excess: readonly string[]) {
     super('DATABASE_RIGHTS_EXCESSIVE', excessText(program, excess));

@@ -2,7 +2,7 @@
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
-import { databaseError, DatabaseRefusedError } from '../connection/database.error.js';
+import { databaseError, isRefusal } from '../connection/database.error.js';
 import { createDatabase, type Database } from '../connection/database.js';
 import { onSchema } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
@@ -31,10 +31,6 @@ export class RolesRefusedError extends PermanentError {
     );
   }
 }
-
-/** PostgreSQL's code for a password or a user that is not the right one. */
-const NOT_LET_IN = ['28P01', '28000'];
-const NO_RIGHT = '42501';
 
 const USER = named<{ user: string; role: string; roles: readonly string[] }>(
   'login_role',
@@ -181,7 +177,7 @@ async function prepareLogin(
 async function execute(client: PoolClient, text: string, manual: readonly string[]): Promise<void> {
   await client.query(text).catch((cause: unknown) => {
     const error = databaseError(cause);
-    if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+    if (!isRefusal(error, 'insufficient_privilege')) throw error;
     throw new RolesRefusedError(manual, error);
   });
 }
@@ -218,7 +214,7 @@ async function limitConnections(client: PoolClient, { user }: Login): Promise<vo
     await client.query(`ALTER ROLE ${quoted(user)} CONNECTION LIMIT ${PORTAL_CONNECTIONS}`);
   } catch (cause) {
     const error = databaseError(cause);
-    if (!(error instanceof DatabaseRefusedError) || error.sqlState !== NO_RIGHT) throw error;
+    if (!isRefusal(error, 'insufficient_privilege')) throw error;
     await client.query('ROLLBACK TO SAVEPOINT unlimited');
   }
 }
@@ -229,7 +225,7 @@ async function isRightPassword({ url }: Login): Promise<boolean> {
     await database.close();
     return true;
   } catch (error) {
-    if (error instanceof DatabaseRefusedError && NOT_LET_IN.includes(error.sqlState)) return false;
+    if (isRefusal(error, 'invalid_password', 'invalid_authorization_specification')) return false;
     throw error;
   }
 }

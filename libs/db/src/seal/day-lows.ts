@@ -1,6 +1,6 @@
 /** The lows of all wallets on a day, worked out from the index in the order of the wallets. */
 import { type Database, run } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, unnamed } from '../connection/named.js';
 
 export interface WalletDayBytes {
   /** 20 bytes. */
@@ -27,15 +27,18 @@ interface LowRow {
 /** So many wallets are read at once. */
 const PAGE_SIZE = 10_000;
 
-// From wallet to wallet, and to its newest row up to the day, each by the primary key: the time grows with the wallets, not with their days.
-const PAGE = named<{ after: Buffer; day: number; limit: number }>(
-  'day_lows_page',
-  `WITH RECURSIVE every AS (
+/** From wallet to wallet after one, by the primary key; in a WITH RECURSIVE. */
+export const EVERY_WALLET = `every AS (
       (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
       UNION ALL
       SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
       FROM every WHERE every.wallet IS NOT NULL
-    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+    )`;
+
+// From wallet to wallet, and to its newest row up to the day, each by the primary key: the time grows with the wallets, not with their days.
+const PAGE = named<{ after: Buffer; day: number; limit: number }>(
+  'day_lows_page',
+  `WITH RECURSIVE ${EVERY_WALLET}, page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
     SELECT page.wallet, coalesce(CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END, 0)::text AS low,
       coalesce(d.closing, 0)::text AS closing
     FROM page
@@ -48,8 +51,7 @@ const PAGE = named<{ after: Buffer; day: number; limit: number }>(
  * Those with a change on the day: found by their blocks, of which there is an index, and read by the primary key. A wallet with changes
  * in these blocks and no row of the day would have been indexed wrongly: its low is null.
  */
-const CHANGED = named<{ day: number; above: bigint; upTo: bigint }>(
-  '',
+const CHANGED = unnamed<DayBlocks>(
   `DECLARE day_lows NO SCROLL CURSOR FOR
     SELECT c.wallet, least(d.low, d.closing)::text AS low, d.closing::text AS closing
     FROM (SELECT DISTINCT wallet FROM staking.balance_change WHERE block > :above AND block <= :upTo) AS c
@@ -86,7 +88,7 @@ export class DayLows {
   async changed(blocks: DayBlocks, take: (wallet: WalletDayBytes) => void): Promise<void> {
     await this.database.transaction(async (client) => {
       await client.query('SET TRANSACTION READ ONLY');
-      await run(client, CHANGED({ ...blocks }));
+      await run(client, CHANGED(blocks));
       for (;;) {
         const { rows } = await client.query<LowRow>(`FETCH ${this.pageSize} FROM day_lows`);
         for (const row of rows) take(walletDayOf(row, blocks.day));

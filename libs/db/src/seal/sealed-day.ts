@@ -1,5 +1,5 @@
 import { type BlockHash, type BlockRef, type NodeHash, RetryableError } from '#libs/domain';
-import { hashOf, nodeOf } from '../rows.js';
+import { type RowOf } from '../rows.js';
 
 /** A UTC day as it was sealed; see staking.sealed_day. */
 export interface SealedDay {
@@ -28,34 +28,18 @@ export type SealedContent = Pick<SealedDay, 'day' | 'root' | 'wallets' | 'total'
 };
 
 /** The columns that make a SealedDayRow; `s` is staking.sealed_day. */
-export const SEALED_COLUMNS = `s.day, s.revision, encode(s.root, 'hex') AS root, s.wallets, s.total, s.block_number,
-  encode(s.block_hash, 'hex') AS block_hash, s.software, encode(s.previous_root, 'hex') AS previous_root, s.sealed_at`;
+export const SEALED_COLUMNS = `s.day, s.revision, '0x' || encode(s.root, 'hex') AS root, s.wallets, s.total,
+  s.block_number AS "blockNumber", '0x' || encode(s.block_hash, 'hex') AS "blockHash", s.software,
+  '0x' || encode(s.previous_root, 'hex') AS "previousRoot", s.sealed_at AS "sealedAt"`;
 
-export interface SealedDayRow {
-  day: number;
-  revision: number;
-  root: string;
-  wallets: number;
-  total: string;
-  block_number: string;
-  block_hash: string;
-  software: string;
-  previous_root: string | null;
-  sealed_at: Date;
-}
+export type SealedDayRow = RowOf<SealedDay>;
 
 export function sealedDayOf(row: SealedDayRow): SealedDay {
   return {
-    day: row.day,
-    revision: row.revision,
-    root: nodeOf(row.root),
-    wallets: row.wallets,
+    ...row,
     total: BigInt(row.total),
-    blockNumber: BigInt(row.block_number),
-    blockHash: hashOf(row.block_hash),
-    software: row.software,
-    previousRoot: row.previous_root === null ? undefined : nodeOf(row.previous_root),
-    sealedAt: row.sealed_at,
+    blockNumber: BigInt(row.blockNumber),
+    previousRoot: row.previousRoot ?? undefined,
   };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { addressOf, hexOf, nodeOf } from '../rows.js';
+import { addressBytes, addressOf, nodeOf } from '../rows.js';
 import { type SealedDay } from './sealed-day.js';
 
 /** In a row: few enough that the row of one wallet is read in no time. */
@@ -72,7 +72,7 @@ export class SealedListStore {
     { day, revision }: Revision,
     wallet: Address,
   ): Promise<{ readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] } | undefined> {
-    const bytes = Buffer.from(hexOf(wallet), 'hex');
+    const bytes = addressBytes(wallet);
     const [row] = await this.database.query<ChunkRow>(
       CHUNK_OF_WALLET({ day, revision, wallet: bytes }),
     );

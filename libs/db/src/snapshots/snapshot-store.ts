@@ -1,29 +1,20 @@
-import { type Address, type BlockHash, type DayBalance } from '#libs/domain';
+import { type Address, type DayBalance } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type Database, type Statement } from '../connection/database.js';
+import { type InitialIndexState } from '../index-store/index-state.js';
 import { type Price } from '../prices/price.js';
-import { addressOf, byteaArray, hashOf, hexOf } from '../rows.js';
+import { addressBytes, addressOf, byteaArray, hashOf } from '../rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
 import { windowDaysFrom, type WindowRow, type WindowSink } from './window-days.js';
 
 /** What every answer is made of, whatever the wallet: one state of the index, and the price. */
-export interface SnapshotState {
+export interface SnapshotState extends Omit<InitialIndexState, 'fingerprint' | 'settings'> {
   /** Changes whenever something indexed may have been taken back. */
   readonly generation: string;
-  readonly head: {
-    readonly number: bigint;
-    readonly hash: BlockHash;
-    readonly timestampSeconds: number;
-  };
   readonly finalisedSeconds: number | undefined;
   /** When the index was last level with the chain. */
   readonly syncedAt: Date | undefined;
   readonly haltedReason: string | undefined;
-  readonly chainId: number;
-  readonly stakeContract: Address;
-  readonly tokenContract: Address;
-  readonly tokenSymbol: string;
-  readonly tokenDecimals: number;
   /** The one that was read last, however old; absent while a price is held. */
   readonly price: Price | undefined;
 }
@@ -41,7 +32,6 @@ export interface AskedDays {
   readonly endDay: number;
 }
 
-/** What a page of a wallet's history is asked for by. */
 export interface AskedHistory {
   readonly wallet: Address;
   /** The block of the change before the first one. */
@@ -205,7 +195,7 @@ export class SnapshotStore {
 
   /** In the same way, a page of the changes of a wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async readHistory({ wallet, after, limit }: AskedHistory): Promise<HistoryRead | undefined> {
-    const bytes = Buffer.from(hexOf(wallet), 'hex');
+    const bytes = addressBytes(wallet);
     const [row] = await this.database.query<{ state: string; changes: string | null }>(
       READ_HISTORY({ wallet: bytes, after: after.toString(), limit }),
     );
@@ -223,7 +213,7 @@ export class SnapshotStore {
 }
 
 function statementFor(asked: readonly AskedWallet[]): Statement {
-  const wallets = asked.map(({ wallet }) => Buffer.from(hexOf(wallet), 'hex'));
+  const wallets = asked.map(({ wallet }) => addressBytes(wallet));
   const endDays = asked.map(({ endDay }) => endDay);
   const [wallet] = wallets;
   const [endDay] = endDays;

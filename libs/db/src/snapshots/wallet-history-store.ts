@@ -1,8 +1,8 @@
 /** What a wallet kept staked over time: its days and its balances, for a person who looks at them. */
 import { type Address, type BalanceDay } from '#libs/domain';
 import { type Database } from '../connection/database.js';
-import { named } from '../connection/named.js';
-import { hexOf } from '../rows.js';
+import { unnamed } from '../connection/named.js';
+import { addressBytes, type RowOf } from '../rows.js';
 
 export interface BalanceMoment {
   readonly block: bigint;
@@ -11,9 +11,11 @@ export interface BalanceMoment {
   readonly balance: bigint;
 }
 
+type WalletDay = Omit<BalanceDay, 'wallet'>;
+
 export interface WalletHistory {
   /** The days with a change, oldest first, and the newest one before them where there is one. */
-  readonly days: readonly Omit<BalanceDay, 'wallet'>[];
+  readonly days: readonly WalletDay[];
   /** The changes, oldest first, and the newest one before them. */
   readonly changes: readonly BalanceMoment[];
   /** There are more changes in that time: these are the newest. */
@@ -26,8 +28,7 @@ export interface HistoryRange {
   readonly mostChanges: number;
 }
 
-const DAYS = named<{ wallet: Buffer; firstDay: number }>(
-  '',
+const DAYS = unnamed<{ wallet: Buffer; firstDay: number }>(
   `SELECT day, low::text, closing::text FROM staking.balance_day
     WHERE wallet = :wallet AND day >= coalesce(
       (SELECT max(day) FROM staking.balance_day WHERE wallet = :wallet AND day < :firstDay), :firstDay)
@@ -36,30 +37,16 @@ const DAYS = named<{ wallet: Buffer; firstDay: number }>(
 
 /** Blocks and their times grow together, so that the newest change before the range is the first of what is shown. */
 // Sorted by the column: `block` alone would be the text of the output.
-const CHANGES = named<{ wallet: Buffer; since: number; limit: number }>(
-  '',
+const CHANGES = unnamed<{ wallet: Buffer; since: number; limit: number }>(
   `SELECT c.block::text, c.seconds::float8 AS seconds, c.balance::text FROM staking.balance_change c
     WHERE wallet = :wallet AND block >= coalesce((SELECT block FROM staking.balance_change
       WHERE wallet = :wallet AND seconds < :since ORDER BY block DESC LIMIT 1), 0)
     ORDER BY c.block DESC LIMIT :limit`,
 );
 
-const FIRST_DAY = named<{ wallet: Buffer }>(
-  '',
+const FIRST_DAY = unnamed<{ wallet: Buffer }>(
   'SELECT min(day) AS day FROM staking.balance_day WHERE wallet = :wallet',
 );
-
-interface DayRow {
-  day: number;
-  low: string | null;
-  closing: string;
-}
-
-interface ChangeRow {
-  block: string;
-  seconds: number;
-  balance: string;
-}
 
 const SECONDS_PER_DAY = 86_400;
 
@@ -70,16 +57,16 @@ export class WalletHistoryStore {
   /** The UTC day of the first change, in days since 1970-01-01; undefined where the wallet never staked. */
   async firstDay(wallet: Address): Promise<number | undefined> {
     const [row] = await this.database.query<{ day: number | null }>(
-      FIRST_DAY({ wallet: bytesOf(wallet) }),
+      FIRST_DAY({ wallet: addressBytes(wallet) }),
     );
     return row?.day ?? undefined;
   }
 
   async read(wallet: Address, { firstDay, mostChanges }: HistoryRange): Promise<WalletHistory> {
-    const bytes = bytesOf(wallet);
+    const bytes = addressBytes(wallet);
     const since = firstDay * SECONDS_PER_DAY;
-    const days = await this.database.query<DayRow>(DAYS({ wallet: bytes, firstDay }));
-    const changes = await this.database.query<ChangeRow>(
+    const days = await this.database.query<RowOf<WalletDay>>(DAYS({ wallet: bytes, firstDay }));
+    const changes = await this.database.query<RowOf<BalanceMoment>>(
       CHANGES({ wallet: bytes, since, limit: mostChanges + 1 }),
     );
     return {
@@ -99,8 +86,4 @@ export class WalletHistoryStore {
       isCut: changes.length > mostChanges,
     };
   }
-}
-
-function bytesOf(wallet: Address): Buffer {
-  return Buffer.from(hexOf(wallet), 'hex');
 }

@@ -7,7 +7,6 @@ const NAMES: Statement = {
   text: 'SELECT name FROM lowmark.stake_set ORDER BY name',
 };
 
-/** The stake sets of a database. */
 export class StakeSetStore {
   constructor(private readonly database: Database) {}
 

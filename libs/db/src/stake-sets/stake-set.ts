@@ -8,7 +8,6 @@ const PREFIX = 'stakes_';
 /** For SQL: the schemas of all sets but the default one. What an operator has set aside (`stakes_golf_before`) is none. */
 export const SET_SCHEMAS = `^${PREFIX}[a-z0-9]+$`;
 
-/** There is no such set in this database. */
 export class UnknownStakeSetError extends PermanentError {
   constructor(set: string, known: readonly string[]) {
     super(

@@ -23,6 +23,7 @@ import {
   PROGRAMS,
   SnapshotStore,
   StakeSetStore,
+  WalletHistoryStore,
 } from '../index.js';
 import { Partitions1760000000044 } from '../migrations/partitions.js';
 import { sqlInSchema } from './stake-set.js';
@@ -211,6 +212,15 @@ describe('a stake set', () => {
       expect((await new IndexStore(one.inSet(set)).state())?.tokenSymbol).toBe(set.toUpperCase());
     }
     expect(one.connections).toEqual({ idle: 1, busy: 0, waiting: 0 });
+  });
+
+  it('tells the history of a wallet by statements without a name', async () => {
+    const one = await test.open({ poolSize: 1 });
+    const [own, chess] = [one, one.inSet('chess')].map((of) => new WalletHistoryStore(of));
+    expect(await own?.firstDay(WALLET)).toBe(1);
+    expect(await chess?.firstDay(WALLET)).toBeUndefined();
+    const read = await chess?.read(WALLET, { firstDay: 0, mostChanges: 1 });
+    expect(read).toEqual({ days: [], changes: [], isCut: false });
   });
 
   it('is led by one, whoever leads the others', async () => {

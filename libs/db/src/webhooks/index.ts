@@ -13,13 +13,5 @@ export {
 } from './subscription.js';
 export { SubscriptionStore } from './subscription-store.js';
 export { TierEvents } from './tier-events.js';
-export {
-  EVENT_STATES,
-  type LoggedAttempt,
-  type LoggedEvent,
-  readOwnWebhooks,
-  WebhookLog,
-  type WebhookEventState,
-  type WebhookLogPage,
-} from './webhook-log.js';
+export * from './webhook-log.js';
 export { WebhookSweep } from './webhook-sweep.js';

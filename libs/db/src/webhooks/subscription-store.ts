@@ -8,6 +8,7 @@ import { auditPartner, lockPartner, type PartnerAudit } from '../partners/partne
 import {
   MOST_SUBSCRIPTIONS,
   type PausedBecause,
+  type RuleColumns,
   SUBSCRIPTION_COLUMNS,
   subscriptionOf,
   type SubscriptionRow,
@@ -38,15 +39,7 @@ const LOCK = named<{ partnerId: string; id: string }>(
     WHERE s.partner = :partnerId AND s.id = :id::uuid AND s.removed_at IS NULL FOR UPDATE`,
 );
 
-interface StoredTerms {
-  readonly id: string;
-  readonly url: string;
-  readonly topics: readonly string[];
-  readonly measure: string | null;
-  readonly days: number | null;
-  readonly thresholds: readonly string[] | null;
-  readonly hysteresis: string | null;
-}
+type StoredTerms = Omit<SubscriptionTerms, 'rule'> & RuleColumns & { readonly id: string };
 
 const ADD = named<StoredTerms & { partnerId: string; ciphertext: Buffer }>(
   'webhook_add',

@@ -1,10 +1,10 @@
 import { PermanentError, type TierRule, type WebhookTopic } from '#libs/domain';
+import { type Nullable, type RowOf } from '../rows.js';
 
 export const PAUSED_BECAUSE = ['partner', 'operator', 'gone'] as const;
 /** Who paused it; `gone`: its address answered 410. */
 export type PausedBecause = (typeof PAUSED_BECAUSE)[number];
 
-/** What can be set of a subscription. */
 export interface SubscriptionTerms {
   readonly url: string;
   readonly topics: readonly WebhookTopic[];
@@ -32,33 +32,20 @@ export const SUBSCRIPTION_COLUMNS = `s.id, s.url, to_json(s.topics) AS topics, s
   s.thresholds::text[] AS thresholds, s.hysteresis::text AS hysteresis, s.paused_at AS "pausedAt", s.paused_because AS "pausedBecause",
   s.created_at AS "createdAt", s.rotated_at AS "rotatedAt", s.last_delivered_at AS "lastDeliveredAt"`;
 
-export type SubscriptionRow = Omit<WebhookSubscription, 'rule'> & {
-  readonly measure: TierRule['measure'] | null;
-  readonly days: number | null;
-  readonly thresholds: string[] | null;
-  readonly hysteresis: string | null;
-};
+/** All of them null where there is no rule. */
+export type RuleColumns = Nullable<
+  RowOf<Omit<TierRule, 'thresholds'>> & { thresholds: readonly string[] }
+>;
 
-export function subscriptionOf({
-  measure,
-  days,
-  thresholds,
-  hysteresis,
-  ...others
-}: SubscriptionRow): WebhookSubscription {
-  return { ...others, rule: ruleOf({ measure, days, thresholds, hysteresis }) };
-}
+export type SubscriptionRow = Omit<WebhookSubscription, 'rule'> & RuleColumns;
 
-export function ruleOf({
-  measure,
-  days,
-  thresholds,
-  hysteresis,
-}: Pick<SubscriptionRow, 'measure' | 'days' | 'thresholds' | 'hysteresis'>): TierRule | undefined {
-  if (measure === null || days === null || thresholds === null || hysteresis === null) {
-    return undefined;
-  }
-  return { measure, days, thresholds: thresholds.map(BigInt), hysteresis: BigInt(hysteresis) };
+export function subscriptionOf(row: SubscriptionRow): WebhookSubscription {
+  const { measure, days, thresholds, hysteresis, ...others } = row;
+  const hasRule = measure !== null && days !== null && thresholds !== null && hysteresis !== null;
+  const rule = hasRule
+    ? { measure, days, thresholds: thresholds.map(BigInt), hysteresis: BigInt(hysteresis) }
+    : undefined;
+  return { ...others, rule };
 }
 
 /** So many a partner may have. */

@@ -3,6 +3,7 @@
  * statement, so that all of it is read of one state of the index.
  */
 import { named } from '../connection/named.js';
+import { EVERY_WALLET } from '../seal/day-lows.js';
 
 export interface TierPage {
   /** The subscription. */
@@ -29,13 +30,7 @@ export interface TierPageRow {
   readonly told: number;
 }
 
-/** From wallet to wallet, by the primary key. */
-const ALL = `every AS (
-      (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
-      UNION ALL
-      SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
-      FROM every WHERE every.wallet IS NOT NULL
-    ), page AS MATERIALIZED (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)`;
+const ALL = `${EVERY_WALLET}, page AS MATERIALIZED (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)`;
 
 /** Those with a change in the blocks; found by the index of blocks, so that each page reads all changes in them. */
 const changedIn = (range: string): string => `page AS MATERIALIZED (

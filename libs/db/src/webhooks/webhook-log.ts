@@ -1,7 +1,7 @@
 /** The log of webhooks, newest first: for a partner by the views of the portal, for an operator by the tables. */
 import { type QueryResultRow } from 'pg';
 import { type Statement } from '../connection/database.js';
-import { named } from '../connection/named.js';
+import { named, type OrNull, orNull } from '../connection/named.js';
 import { canonicalPayload } from './event-queue.js';
 import {
   SUBSCRIPTION_COLUMNS,
@@ -50,13 +50,6 @@ export interface WebhookLogPage {
   readonly limit: number;
 }
 
-interface Page {
-  readonly subscription: string;
-  readonly before: string | null;
-  readonly state: WebhookEventState | null;
-  readonly limit: number;
-}
-
 /** The same statements on other relations. */
 function statementsOn(name: string, schema: string, relation: (table: string) => string) {
   const [event, attempt] = [`${schema}.${relation('event')}`, `${schema}.${relation('attempt')}`];
@@ -66,7 +59,7 @@ function statementsOn(name: string, schema: string, relation: (table: string) =>
       SELECT a.status, a.error FROM ${attempt} a WHERE a.event = e.sequence ORDER BY a.id DESC LIMIT 1) AS last ON true
     WHERE e.subscription = :subscription::uuid`;
   return {
-    page: named<Page>(
+    page: named<OrNull<WebhookLogPage>>(
       `${name}_webhook_events`,
       `SELECT ${columns} AND (:before::bigint IS NULL OR e.sequence < :before::bigint) AND (:state::text IS NULL OR e.state = :state)
         ORDER BY e.sequence DESC LIMIT :limit`,
@@ -114,10 +107,9 @@ export class WebhookLog {
     return new WebhookLog((statement) => database.query(statement), ALL);
   }
 
-  async events({ before, state, ...page }: WebhookLogPage): Promise<LoggedEvent[]> {
-    const rows = await this.query<EventRow & object>(
-      this.on.page({ ...page, before: before?.toString() ?? null, state: state ?? null }),
-    );
+  async events({ subscription, before, state, limit }: WebhookLogPage): Promise<LoggedEvent[]> {
+    const asked = orNull({ subscription, before, state, limit });
+    const rows = await this.query<EventRow & object>(this.on.page(asked));
     return rows.map(eventOf);
   }
 

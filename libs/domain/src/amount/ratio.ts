@@ -54,6 +54,11 @@ function scaled(value: number, exponent: number): number {
   return value * 2 ** half * 2 ** (exponent - half);
 }
 
+/** Rounded once. */
+export function decimalToNumber({ digits, scale }: Decimal): number {
+  return ratioToNumber(digits, 10n ** BigInt(scale));
+}
+
 /** An amount in the token's smallest unit as a number of tokens, rounded once: V8 reads decimal digits exactly, however many. */
 export function tokensToNumber(amount: bigint, decimals: number): number {
   return Number(`${amount}e-${decimals}`);

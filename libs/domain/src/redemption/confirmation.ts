@@ -1,7 +1,5 @@
 import { type Address } from '../chain/address.js';
-import { ratioToNumber } from '../amount/ratio.js';
-import { tokensToNumber } from '../amount/ratio.js';
-import { type Decimal } from '../amount/decimal.js';
+import { decimalToNumber, tokensToNumber } from '../amount/ratio.js';
 import { PermanentError } from '../errors/errors.js';
 import { type Redemption } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
@@ -72,10 +70,6 @@ function notConfirmable({ state }: Redemption): PermanentError {
     'NOT_CONFIRMABLE',
     `Only a claimed or a reverted redemption is confirmed to the partner, and this one is ${state}.`,
   );
-}
-
-function decimalToNumber({ digits, scale }: Decimal): number {
-  return ratioToNumber(digits, 10n ** BigInt(scale));
 }
 
 function isoTime(ms: number): string {

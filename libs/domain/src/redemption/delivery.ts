@@ -42,7 +42,6 @@ export type DeliveryEvent =
   /** An operator's command. */
   | { readonly type: 'replay' };
 
-/** What an operator is to be warned of. */
 export type DeliveryAlert = 'undelivered' | UnknownReason;
 
 export type DeliveryDecision =

@@ -143,7 +143,6 @@ export interface PartnerReply {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** The call it answers. */
 export interface AnsweredCall<S extends PartnerStep> {
   readonly step: S;
   /** The wallet we asked about. */

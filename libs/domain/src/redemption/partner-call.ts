@@ -5,7 +5,6 @@
 import { type Address } from '../chain/address.js';
 import { type UuidV7 } from './uuid-v7.js';
 
-/** The four calls. */
 export const PARTNER_STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const;
 export type PartnerStep = (typeof PARTNER_STEPS)[number];
 

@@ -60,7 +60,6 @@ export type ResumableState = 'authorised' | 'reverting';
 /** The calls to a partner that change its books for this redemption. */
 export type BookingStep = 'deduct' | 'revert';
 
-/** Proof that the payout was made. */
 export type PaidEvidence = Extract<PayoutEvidence, { outcome: 'paid' }>;
 /** Proof that the payout can never be made. */
 export type DeadEvidence = Extract<PayoutEvidence, { outcome: 'dead' }>;

@@ -82,7 +82,6 @@ export function idleMs(announced: string | readonly string[] | undefined): numbe
     : Math.min(LONGEST_IDLE_MS, Number(seconds) * 1000 - IDLE_MARGIN_MS);
 }
 
-/** A request as it goes over the wire. */
 export interface WireRequest {
   readonly identity: { readonly method: string };
   /** The request line's target. */

@@ -32,7 +32,6 @@ export interface HttpAppOptions {
   };
 }
 
-/** The whole application, ready to listen. */
 export async function createHttpApp(
   module: DynamicModule,
   { logger, wire: wireOf, followsRequests = true, server = {} }: HttpAppOptions,

@@ -83,6 +83,22 @@ export function measureConnections(
   });
 }
 
+/** Whether Redis is used now. @param shared what replicas share through it, for the help text */
+export function measureRedis(
+  registry: Registry,
+  redis: { readonly isUp: boolean },
+  shared: string,
+): void {
+  new Gauge({
+    name: 'lowmark_redis_up',
+    help: `1 while ${shared} are shared through Redis, 0 while each replica goes by itself`,
+    registers: [registry],
+    collect() {
+      this.set(redis.isUp ? 1 : 0);
+    },
+  });
+}
+
 export interface NamedGauge {
   readonly name: string;
   readonly help: string;

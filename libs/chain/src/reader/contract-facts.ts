@@ -4,12 +4,12 @@
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
-import { ExecutionRevertedError, isOutage, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { isOutage, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { bytes, quantity, toQuantity } from '../shape/hex.js';
-import { ethCall, wordOf } from './pinned-calls.js';
+import { quantity, toQuantity } from '../shape/hex.js';
+import { bytesUnlessReverted, ethCall, wordOf } from './pinned-calls.js';
 
 export interface PriceRound {
   readonly roundId: bigint;
@@ -112,9 +112,7 @@ function isSame(one: PriceRound, other: PriceRound): boolean {
 }
 
 function roundWords({ results }: BatchAnswer): bigint[] | undefined {
-  const [round] = results;
-  if (round && !round.ok && round.error instanceof ExecutionRevertedError) return undefined;
-  const data = bytes(valueOf(round));
+  const data = bytesUnlessReverted(results[0]);
   if (data?.length !== 2 + 5 * 64) return undefined;
   return [0, 1, 2, 3, 4].map((word) => BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`));
 }
@@ -209,8 +207,7 @@ function ask(pool: RpcPool, address: Address, options?: RunOptions): Promise<Tol
       [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
     );
     const [symbol, decimals] = results;
-    const reverted = symbol && !symbol.ok && symbol.error instanceof ExecutionRevertedError;
-    const text = reverted ? undefined : bytes(valueOf(symbol));
+    const text = bytesUnlessReverted(symbol);
     return {
       endpoint: session.endpoint,
       symbol: text && decodeText(text),

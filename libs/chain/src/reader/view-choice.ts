@@ -3,11 +3,10 @@ import { type Address, PermanentError } from '#libs/domain';
 import { SingleFlight } from '#libs/platform';
 import {
   AllEndpointsFailedError,
-  ExecutionRevertedError,
   MalformedAnswerError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { type RpcResult } from '../rpc/rpc-call.js';
+import { isReverted, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { ethCall, hexOf } from './pinned-calls.js';
 import { type StakeView } from './stake-view.js';
@@ -134,9 +133,7 @@ function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: Rp
     kind: 'silent',
     text: `The view ${trial.view.signature} of ${trial.to} ${what}. Check its name and constants; where the contract has none, set it to none.`,
   });
-  if (result && !result.ok && result.error instanceof ExecutionRevertedError) {
-    return silent('reverts');
-  }
+  if (isReverted(result)) return silent('reverts');
   const data = hexOf(result, session);
   if (data === '0x') return silent('answers nothing');
   const value = trial.view.valueIn(data);

@@ -2,7 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-import { bytesUnlessReverted, ethCall } from '../reader/pinned-calls.js';
+import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { wideQuantity } from '../shape/hex.js';
 
@@ -63,7 +63,7 @@ export async function readRegistryFacts(
   return {
     hasCode: code !== undefined && code !== '0x',
     isRegistry: itsRole === PUBLISHER_ROLE && staked !== undefined,
-    mayPublish: holds?.length === 66 && BigInt(holds) === 1n,
+    mayPublish: wordIn(holds) === 1n,
     stakedIn: staked,
     coin,
     publications: payable(coin, gasPrice),

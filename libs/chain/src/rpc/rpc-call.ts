@@ -1,4 +1,4 @@
-import { type ExecutionRevertedError, type RpcError } from '../errors/rpc.errors.js';
+import { ExecutionRevertedError, type RpcError } from '../errors/rpc.errors.js';
 
 export interface RpcCall {
   readonly method: string;
@@ -27,6 +27,11 @@ export function valueOf(result: RpcResult | undefined): unknown {
   if (!result) throw new RangeError('no such call in the batch');
   if (!result.ok) throw result.error;
   return result.value;
+}
+
+/** Whether the contract refused the call. */
+export function isReverted(result: RpcResult | undefined): boolean {
+  return result?.ok === false && result.error instanceof ExecutionRevertedError;
 }
 
 /**

@@ -8,8 +8,8 @@ import {
 } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
-import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.errors.js';
-import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes } from '../shape/hex.js';
 import {
@@ -142,7 +142,7 @@ function verdict(
   { valid, invalid }: VerificationForm,
   session: RpcSession,
 ): boolean {
-  if (result?.ok === false && result.error instanceof ExecutionRevertedError) return false;
+  if (isReverted(result)) return false;
   const answer = valueOf(result);
   if (answer === valid) return true;
   if (answer === invalid) return false;
@@ -200,7 +200,7 @@ async function askContractWallet(
   const { results } = await session.batch([codeOf(wallet), boundedCall({ to: wallet, data })]);
   const [code, answer] = results;
   if (returnedBytes(code, session) === '0x') return isWrapped ? 'undeployed' : 'invalid';
-  if (answer?.ok === false && answer.error instanceof ExecutionRevertedError) return 'invalid';
+  if (isReverted(answer)) return 'invalid';
   return returnedBytes(answer, session) === MAGIC_VALUE ? 'valid' : 'invalid';
 }
 

@@ -25,6 +25,8 @@ export {
   RateLimitedError,
   RpcError,
   sizeFailureIn,
+  unlessAllFail,
+  unlessOut,
 } from './errors/rpc.errors.js';
 export {
   loadStakeDescription,

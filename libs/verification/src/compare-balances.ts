@@ -7,6 +7,7 @@ import {
   askFigure,
   type ChainReader,
   type FigureOptions,
+  unlessAllFail,
 } from '#libs/chain';
 import {
   type AuditDifference,
@@ -211,12 +212,9 @@ async function askElsewhere<T>(
   ask: (options: FigureOptions) => Promise<T | undefined>,
 ): Promise<T | undefined> {
   if (patience.reader.endpoints.some((name) => name !== endpoint)) {
-    try {
-      const figure = await askPatiently(patience, () => ask({ avoid: [endpoint] }));
-      if (figure !== undefined) return figure;
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-    }
+    const other = askPatiently(patience, () => ask({ avoid: [endpoint] }));
+    const figure = await unlessAllFail(other);
+    if (figure !== undefined) return figure;
   }
   return askPatiently(patience, () => ask({}));
 }

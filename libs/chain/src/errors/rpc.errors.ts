@@ -202,6 +202,26 @@ export function isOutage(error: unknown): error is AllEndpointsFailedError {
   );
 }
 
+/** Undefined where every endpoint that may be asked failed. */
+export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof AllEndpointsFailedError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined where endpoints gave no answer at all. */
+export async function unlessOut<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isOutage(error)) return undefined;
+    throw error;
+  }
+}
+
 /** The contract refused an eth_call. */
 export class ExecutionRevertedError extends PermanentError {
   readonly endpoint: string;

@@ -3,12 +3,12 @@
  * then the same one's receipts, then the same question again.
  */
 import {
-  AllEndpointsFailedError,
   LogsWithheldError,
   MalformedAnswerError,
   NodeBehindError,
   RangeTooLargeError,
   RpcRefusedError,
+  unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
@@ -100,12 +100,7 @@ export class SuspectBlocks {
   ): Promise<T | undefined> {
     if (!this.hasOther(session, options)) return undefined;
     const avoid = [...options.avoid, session.endpoint];
-    try {
-      return await this.pool.run(ask, { avoid, signal: options.signal, patient: false });
-    } catch (error) {
-      if (error instanceof AllEndpointsFailedError) return undefined;
-      throw error;
-    }
+    return unlessAllFail(this.pool.run(ask, { avoid, signal: options.signal, patient: false }));
   }
 
   private hasOther({ endpoint }: RpcSession, { avoid }: CheckOptions): boolean {

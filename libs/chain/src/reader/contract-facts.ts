@@ -4,7 +4,7 @@
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
-import { isOutage, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, unlessOut } from '../errors/rpc.errors.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
@@ -180,11 +180,7 @@ async function askEveryProvider(
   let left = otherProvidersThan(first.endpoint, pool.endpoints);
   while (left.length > 0) {
     const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
-    const options = { avoid, patienceMs: OUTAGE_PATIENCE_MS };
-    const next = await ask(pool, address, options).catch((error: unknown) => {
-      if (isOutage(error)) return undefined;
-      throw error;
-    });
+    const next = await unlessOut(ask(pool, address, { avoid, patienceMs: OUTAGE_PATIENCE_MS }));
     if (!next) return first;
     const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
     const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;

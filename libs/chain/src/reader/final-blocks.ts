@@ -17,11 +17,11 @@ import {
 } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import {
-  AllEndpointsFailedError,
   EndpointsDisagreeError,
   FinalBlockRefusedError,
   MalformedAnswerError,
   NodeBehindError,
+  unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
@@ -118,15 +118,12 @@ export class FinalBlocks {
   async newest(): Promise<BlockRef> {
     const first = await this.pool.run((session) => this.by(session));
     if (this.witnesses < 2) return first.block;
-    try {
-      const options = { avoid: [first.witness], patient: false };
-      const second = await this.pool.run((session) => this.by(session), options);
-      return await this.agree(first, second);
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-      const { lastAgreed } = this;
-      return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
-    }
+    const options = { avoid: [first.witness], patient: false };
+    const second = this.pool.run((session) => this.by(session), options);
+    const agreed = await unlessAllFail(second.then((word) => this.agree(first, word)));
+    if (agreed) return agreed;
+    const { lastAgreed } = this;
+    return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
   }
 
   /** What the endpoint with the higher final block says of the lower one. */

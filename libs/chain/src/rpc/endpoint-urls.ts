@@ -1,6 +1,6 @@
 import { PermanentError } from '#libs/domain';
 import { secretsOf } from '../errors/redact.js';
-import { isOutage } from '../errors/rpc.errors.js';
+import { unlessOut } from '../errors/rpc.errors.js';
 import { type Budget } from './throttle.js';
 
 export interface EndpointUrl {
@@ -126,10 +126,6 @@ export async function askOtherProvider<T>(
   ask: (options: { readonly avoid: string[]; readonly patienceMs: number }) => Promise<T>,
 ): Promise<T | undefined> {
   if (countProviders(endpoints) < 2) return undefined;
-  try {
-    return await ask({ avoid: ownProvider(endpoint, endpoints), patienceMs: OUTAGE_PATIENCE_MS });
-  } catch (error) {
-    if (isOutage(error)) return undefined;
-    throw error;
-  }
+  const avoid = ownProvider(endpoint, endpoints);
+  return unlessOut(ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
 }

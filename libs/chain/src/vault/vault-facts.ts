@@ -7,7 +7,7 @@ import {
   redemptionVaultV2Bytecode,
   redemptionVaultV2Runtime,
 } from '../abi/redemption-vault-v2.generated.js';
-import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
+import { unlessAllFail } from '../errors/rpc.errors.js';
 import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
@@ -209,20 +209,16 @@ export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<bool
   const data = encodeFunctionData({ abi: redemptionVaultV2Abi, functionName: 'paused' });
   const answers: boolean[] = [];
   for (const only of pool.endpoints) {
-    try {
-      answers.push(
-        await pool.run(
-          async (session) => {
-            const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
-            const word = valueOf(results[0]);
-            return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
-          },
-          { only, patient: false },
-        ),
-      );
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-    }
+    const asked = pool.run(
+      async (session) => {
+        const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
+        const word = valueOf(results[0]);
+        return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
+      },
+      { only, patient: false },
+    );
+    const answer = await unlessAllFail(asked);
+    if (answer !== undefined) answers.push(answer);
   }
   return answers.length >= Math.min(2, pool.endpoints.length) && answers.every(Boolean);
 }

@@ -11,7 +11,11 @@ import {
   type VaultSighting,
   type VaultStatus,
 } from '#libs/domain';
-import { AllEndpointsFailedError, EndpointsDisagreeError } from '../errors/rpc.errors.js';
+import {
+  AllEndpointsFailedError,
+  EndpointsDisagreeError,
+  unlessAllFail,
+} from '../errors/rpc.errors.js';
 import { FinalBlocks, type FinalWord, parseFinality } from '../reader/final-blocks.js';
 import { PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
@@ -111,12 +115,8 @@ export class VaultReader {
       );
     const { witness, events } = await read([]);
     if (this.finals.witnesses < 2) return events;
-    try {
-      return united(events, (await read([witness])).events);
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-      return events;
-    }
+    const second = await unlessAllFail(read([witness]));
+    return second ? united(events, second.events) : events;
   }
 
   /**

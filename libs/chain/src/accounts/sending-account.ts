@@ -6,8 +6,7 @@ import { type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type CapNames, type GasCaps, GasQuotes } from './gas-quotes.js';
 import { accountOf, addressOfAccount } from './private-key.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface SendingAccountOptions {
   readonly pool: RpcPool;

@@ -12,8 +12,7 @@ import { type Address, parseAddress, PermanentError, RetryableError } from '#lib
 import { classifyRpcError } from '../errors/classify-rpc-error.js';
 import { redact, secretsOf } from '../errors/redact.js';
 import { ExecutionRevertedError } from '../errors/rpc.errors.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface DeploymentPlace {
   readonly rpcUrl: string;

@@ -3,7 +3,7 @@ import { keccak256 } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
-import { toQuantity } from '../shape/hex.js';
+import { type Hex, toQuantity } from '../shape/hex.js';
 
 /** Which logs are ours: of these contracts, with one of these events. */
 export class LogFilter {
@@ -20,7 +20,7 @@ export class LogFilter {
     this.topics = [...new Set(events.map((event) => event.topic0))];
     this.addressSet = new Set(addresses);
     this.topicSet = new Set(this.topics);
-    const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as `0x${string}`)];
+    const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as Hex)];
     this.addressBits = new Map(addresses.map(bits));
     this.topicBits = new Map(this.topics.map(bits));
   }
@@ -85,7 +85,7 @@ export interface BloomBits {
   readonly masks: readonly number[];
 }
 
-export function bloomBits(item: `0x${string}`): BloomBits {
+export function bloomBits(item: Hex): BloomBits {
   const digest = keccak256(item);
   const bits = [0, 1, 2].map(
     (pair) => parseInt(digest.slice(2 + pair * 4, 6 + pair * 4), 16) & 2047,

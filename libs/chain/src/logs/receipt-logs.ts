@@ -3,7 +3,7 @@ import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
-import { bytes, hash, isRecord, toQuantity } from '../shape/hex.js';
+import { bytes, hash, type Hex, isRecord, toQuantity } from '../shape/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin, type LogFilter } from './log-filter.js';
 
 interface OurLogs {
@@ -66,7 +66,7 @@ function oursAmong(
         const what = `a log of block ${header.number.toString()} lacks address or topics`;
         throw new MalformedAnswerError(what, session);
       }
-      if (!items.has(item)) items.set(item, bloomBits(item as `0x${string}`));
+      if (!items.has(item)) items.set(item, bloomBits(item as Hex));
     }
     const [address, topic0] = parts as [string, string | undefined];
     if (topic0 !== undefined && filter.isOurs(address.toLowerCase(), topic0)) ours.push(log);

@@ -8,7 +8,7 @@ import { MalformedAnswerError, unlessOut } from '../errors/rpc.errors.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { quantity, toQuantity } from '../shape/hex.js';
+import { type Hex, quantity, toQuantity } from '../shape/hex.js';
 import { bytesUnlessReverted, ethCall, wordOf } from './pinned-calls.js';
 
 export interface PriceRound {
@@ -232,7 +232,7 @@ export function decodeText(data: string): string | undefined {
 /** The bytes of an encoded string as hex: it is encoded as bytes are, and these are not trimmed. */
 function stringIn(data: string): string {
   try {
-    return decodeAbiParameters([{ type: 'bytes' }], data as `0x${string}`)[0];
+    return decodeAbiParameters([{ type: 'bytes' }], data as Hex)[0];
   } catch {
     return '0x';
   }

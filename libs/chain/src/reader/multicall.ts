@@ -20,8 +20,7 @@ import {
   type PinnedCalls,
   type Question,
 } from './pinned-calls.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 /** The address on most chains. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;

@@ -9,7 +9,7 @@ import {
 import { isReverted, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { headerCall, parseHeaderOf } from '../shape/header.js';
-import { bytes, toQuantity } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 
 export interface ContractCall {
   readonly to: Address;
@@ -19,8 +19,6 @@ export interface ContractCall {
 
 /** The same calls at a block by its hash or number. */
 export type Question = (block: unknown) => readonly RpcCall[];
-
-type Hex = `0x${string}`;
 
 export const CALLS_AT_ONCE = 100;
 

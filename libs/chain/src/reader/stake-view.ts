@@ -3,7 +3,7 @@ import { type AbiParameter } from 'viem';
 import { decodeAbiParameters, parseAbiItem, toFunctionSelector } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
 import { encodeWord, headWords } from '../events/stake-event.js';
-import { isRecord } from '../shape/hex.js';
+import { type Hex, isRecord } from '../shape/hex.js';
 import { parseNotation, StakeViewError, type ViewNotation } from './view-notation.js';
 
 export type FigureKind = 'total' | 'balance';
@@ -20,7 +20,7 @@ export class StakeView {
   /** Where it is not to be asked of every contract of STAKE_CONTRACT. */
   readonly contract: Address | undefined;
   /** The calldata before and after the wallet's word, hex. */
-  private readonly head: `0x${string}`;
+  private readonly head: Hex;
   private readonly tail: string;
   private readonly takesWallet: boolean;
   private readonly output: ViewOutput;
@@ -43,12 +43,12 @@ export class StakeView {
   }
 
   /** @param wallet is not looked at for a total */
-  calldata(wallet: Address): `0x${string}` {
+  calldata(wallet: Address): Hex {
     return `${this.head}${this.takesWallet ? wallet.slice(2).padStart(64, '0') : ''}${this.tail}`;
   }
 
   /** @returns the figure, or what came in place of it */
-  valueIn(data: `0x${string}`): bigint | string {
+  valueIn(data: Hex): bigint | string {
     return this.output.valueIn(data);
   }
 }
@@ -186,7 +186,7 @@ class ViewOutput {
   }
 
   /** @returns the figure, or what is wrong with the answer. Words beyond the declared ones are ignored: upgraded contracts append outputs */
-  valueIn(data: `0x${string}`): bigint | string {
+  valueIn(data: Hex): bigint | string {
     const bytes = data.length / 2 - 1;
     if (data.length < 2 + this.words * WORD_DIGITS) {
       return `${bytes} bytes, where the declared outputs take at least ${this.words * 32}`;

@@ -9,7 +9,7 @@ import {
 import { type StakeDescription } from '../events/parse-stake-events.js';
 import { type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
+import { bytes, type Hex } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
 import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
@@ -44,7 +44,7 @@ const USUAL: Readonly<Record<FigureKind, readonly StakeView[]>> = {
 
 /** A call for each part of a figure, one wallet after the other. */
 interface FigureCall extends ChosenView {
-  readonly data: `0x${string}`;
+  readonly data: Hex;
 }
 
 export class StakeViews {

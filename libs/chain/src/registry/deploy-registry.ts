@@ -14,8 +14,7 @@ import {
 } from '../deployment/deployment-node.js';
 import { accountOf } from '../accounts/private-key.js';
 import { stakedInText } from './registry-facts.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 interface RegistryDeployment extends DeploymentPlace {
   readonly admin: Address;

@@ -8,8 +8,7 @@ import {
 } from '../accounts/sending-account.js';
 import { RpcRefusedError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 interface RegistryAccountOptions extends SendingAccountOptions {
   readonly registry: Address;

@@ -2,8 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { isNodeHash, type NodeHash } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 /** A day by itself, or the days of a period by one root. Days are counted from 1970-01-01 UTC. */
 export interface RegistrySlot {

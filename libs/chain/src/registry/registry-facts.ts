@@ -4,9 +4,7 @@ import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
 import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { wideQuantity } from '../shape/hex.js';
-
-type Hex = `0x${string}`;
+import { type Hex, wideQuantity } from '../shape/hex.js';
 
 const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
 /** A day takes 48,000, a period 76,000, the first one 93,000. */

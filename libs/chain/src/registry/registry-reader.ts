@@ -5,7 +5,7 @@ import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-b
 import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes, quantity } from '../shape/hex.js';
+import { bytes, type Hex, quantity } from '../shape/hex.js';
 import { entryOf, type RegistryEntry, type RegistrySlot, slotCalldata } from './registry-entry.js';
 
 interface RegistryReaderOptions {
@@ -136,7 +136,7 @@ export class RegistryReader {
 
   private entry(
     slot: RegistrySlot,
-    data: `0x${string}` | undefined,
+    data: Hex | undefined,
     session: RpcSession,
   ): RegistryEntry | undefined {
     try {

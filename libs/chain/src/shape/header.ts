@@ -10,7 +10,7 @@ import { type BlockHeader, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes, hash, isRecord, quantity, toQuantity } from './hex.js';
+import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from './hex.js';
 
 /** A block's header with what the checks of the logs need. */
 export interface FullHeader extends BlockHeader {
@@ -193,7 +193,6 @@ export function requireNotAhead(
   );
 }
 
-type Hex = `0x${string}`;
 type Field = readonly [name: string, kind: 'data' | 'quantity'];
 
 const ALWAYS: readonly Field[] = [

@@ -11,7 +11,7 @@ import { TtlCache } from '#libs/platform';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
+import { bytes, type Hex } from '../shape/hex.js';
 import {
   boundedCall,
   codeOf,
@@ -164,10 +164,7 @@ export async function isSignedByAccount(
 }
 
 /** In lower case; undefined where no account can have made it. */
-async function recovered(
-  hash: `0x${string}`,
-  signature: `0x${string}`,
-): Promise<string | undefined> {
+async function recovered(hash: Hex, signature: Hex): Promise<string | undefined> {
   try {
     return (await recoverAddress({ hash, signature })).toLowerCase();
   } catch {
@@ -177,8 +174,6 @@ async function recovered(
 }
 
 /** EIP-1271: a contract that stands on the chain is asked itself. */
-
-type Hex = `0x${string}`;
 
 const ABI = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
 /** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`, left-aligned in its word. */

@@ -13,8 +13,7 @@ import {
 } from '../deployment/deployment-node.js';
 import { isVaultCode } from './vault-facts.js';
 import { accountOf } from '../accounts/private-key.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 interface VaultDeployment extends DeploymentPlace {
   readonly token: Address;

@@ -9,8 +9,7 @@ import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { cancelCalldata, pauseCalldata } from './voucher.js';
 import { type VaultId } from './vault-event.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface VaultAccountOptions extends SendingAccountOptions {
   /** Counts the most that a transaction can cost, in wei, before it is signed. @throws GasRefusedError */

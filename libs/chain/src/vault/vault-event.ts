@@ -14,7 +14,7 @@ import { MalformedAnswerError, StateUnavailableError } from '../errors/rpc.error
 import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { address, bytes, hash, isRecord, quantity } from '../shape/hex.js';
+import { address, bytes, hash, type Hex, isRecord, quantity } from '../shape/hex.js';
 
 interface VaultEventFields {
   /** Not necessarily of one of our redemptions; see `redemptionIdOf`. */
@@ -100,7 +100,7 @@ function addressOf(word: string): Address | undefined {
 }
 
 /** The id of a redemption in the vault: `0x`, the 32 lower-case hex digits of its UUIDv7, and 32 zeros. */
-export type VaultId = `0x${string}` & { readonly __brand: 'VaultId' };
+export type VaultId = Hex & { readonly __brand: 'VaultId' };
 
 const PARTS = /^0x([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})0{32}$/;
 
@@ -168,6 +168,6 @@ export async function readVaultStatuses(
   return statuses;
 }
 
-function statusCalldata(id: VaultId): `0x${string}` {
+function statusCalldata(id: VaultId): Hex {
   return encodeFunctionData({ abi, functionName: 'status', args: [id] });
 }

@@ -12,8 +12,7 @@ import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js'
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type VaultPlace, voucherDomain } from './voucher.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface VaultFacts {
   readonly hasCode: boolean;

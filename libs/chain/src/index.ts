@@ -58,7 +58,7 @@ export {
   type VerificationSetting,
 } from './verification/verification.js';
 export { type FigureOptions, resolveStakeViews, WALLETS_AT_ONCE } from './reader/stake-views.js';
-export { deployRegistry } from './registry/deploy-registry.js';
+export { deployRegistry, deployVault } from './deployment/deploy-contracts.js';
 export { type SignedTransaction } from './accounts/sending-account.js';
 export { RegistryAccount, type RegistryTransaction } from './registry/registry-account.js';
 export {
@@ -103,7 +103,6 @@ export {
   WalletSignatures,
 } from './siwe/wallet-signatures.js';
 export { ClaimReader, type ShownClaim } from './vault/claim-reader.js';
-export { deployVault } from './vault/deploy-vault.js';
 export { formatEther as formatCoin } from 'viem/utils';
 export { addressOfKey, publishedKeys } from './accounts/private-key.js';
 export {

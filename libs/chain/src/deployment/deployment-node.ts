@@ -21,7 +21,7 @@ export interface DeploymentPlace {
 }
 
 /** What is deployed, as errors name it. */
-export interface DeployedContract {
+interface DeployedContract {
   /** The beginning of the codes of errors: `VAULT`. */
   readonly code: string;
   readonly name: string;
@@ -38,32 +38,8 @@ export interface Deployed {
   readonly deployer: Address;
 }
 
-/**
- * Nothing is sent to a chain that cannot run the contract, and no address is returned whose code is not what was compiled.
- * @param account pays for the transaction
- * @param data creates the contract
- * @returns once the transaction is in a block
- * @throws PermanentError where a setting is wrong, the chain cannot run the contract (…_CHAIN_UNSUITABLE), the transaction fails or
- *   the code is another; RetryableError where the node cannot be asked. No message holds a key or the URL.
- */
-export async function deployContract(
-  node: DeploymentNode,
-  account: PrivateKeyAccount,
-  data: Hex,
-): Promise<Deployed> {
-  await node.verifyChain();
-  const gas = await node.estimate(account.address, data);
-  const transactionHash = await node.asked('the deployment', () =>
-    node.writer.sendTransaction({ account, data, gas }),
-  );
-  const { address, blockNumber } = await node.deployed(transactionHash);
-  const deployer = account.address.toLowerCase() as Address;
-  return { address, transactionHash, blockNumber, deployer };
-}
-
-/** The node, as far as a deployment needs it. */
 export class DeploymentNode {
-  readonly writer;
+  private readonly writer;
   private readonly reader;
   private readonly chainId: number;
   private readonly secrets: readonly string[];
@@ -85,8 +61,30 @@ export class DeploymentNode {
     this.writer = createWalletClient({ chain, transport });
   }
 
+  /**
+   * Nothing is sent to a chain that cannot run the contract, and no address is returned whose code is not what was compiled.
+   * @param account pays for the transaction
+   * @param data creates the contract
+   * @returns once the transaction is in a block
+   * @throws PermanentError where a setting is wrong, the chain cannot run the contract (…_CHAIN_UNSUITABLE), the transaction fails or
+   *   the code is another; RetryableError where the node cannot be asked. No message holds a key or the URL.
+   */
+  async deploy(account: PrivateKeyAccount, data: Hex): Promise<Deployed> {
+    await this.verifyChain();
+    // The whole deployment is run for this without being sent.
+    const gas = await this.asked('the estimate of the deployment', () =>
+      this.reader.estimateGas({ account: account.address, data }),
+    );
+    const transactionHash = await this.asked('the deployment', () =>
+      this.writer.sendTransaction({ account, data, gas }),
+    );
+    const { address, blockNumber } = await this.deployed(transactionHash);
+    const deployer = account.address.toLowerCase() as Address;
+    return { address, transactionHash, blockNumber, deployer };
+  }
+
   /** @throws PermanentError where it is another chain, or one that cannot run the contract */
-  async verifyChain(): Promise<void> {
+  private async verifyChain(): Promise<void> {
     const actual = await this.asked('eth_chainId', () => this.reader.getChainId());
     if (actual !== this.chainId) {
       throw new PermanentError(
@@ -97,15 +95,8 @@ export class DeploymentNode {
     await this.requireSuitableChain();
   }
 
-  /** @returns the gas of the whole deployment, which is run for this without being sent */
-  async estimate(from: Hex, data: Hex): Promise<bigint> {
-    return this.asked('the estimate of the deployment', () =>
-      this.reader.estimateGas({ account: from, data }),
-    );
-  }
-
   /** @throws PermanentError where the transaction failed or left other code than the contract's */
-  async deployed(hash: Hex): Promise<{ readonly address: Address; readonly blockNumber: bigint }> {
+  private async deployed(hash: Hex): Promise<{ address: Address; blockNumber: bigint }> {
     const { code: kind, name, isCode } = this.contract;
     const receipt = await this.asked(
       `the receipt of ${hash}, which was sent and may still count,`,
@@ -130,7 +121,7 @@ export class DeploymentNode {
   }
 
   /** Without the library's message, which quotes the URL and the request. */
-  async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  private async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {

@@ -35,7 +35,7 @@ export interface SignedTransaction {
 /** An account that sends legacy transactions, which every chain takes, at the prices that nodes quote and the caps allow. */
 export class SendingAccount {
   readonly address: Address;
-  readonly quotes: GasQuotes;
+  protected readonly quotes: GasQuotes;
   /** A true private field: neither printing nor serialising the account shows the key. */
   readonly #account: PrivateKeyAccount;
   private readonly chainId: number;
@@ -48,7 +48,13 @@ export class SendingAccount {
     this.quotes = new GasQuotes({ pool, account: this.address, caps, names });
   }
 
-  async sign({ to, nonce, gasPrice, gas, data }: UnsignedTransaction): Promise<SignedTransaction> {
+  protected async sign({
+    to,
+    nonce,
+    gasPrice,
+    gas,
+    data,
+  }: UnsignedTransaction): Promise<SignedTransaction> {
     const raw = await this.#account.signTransaction({
       ...{ type: 'legacy', chainId: this.chainId, nonce, gasPrice, gas },
       to: to as Hex,

@@ -32,14 +32,10 @@ const NAMES = {
 };
 
 /** The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two steps, so that what is signed is stored first. */
-export class RegistryAccount {
-  readonly address: Address;
-  private readonly account: SendingAccount;
-
+export class RegistryAccount extends SendingAccount {
   /** @throws PermanentError where it is not a key; the message does not repeat it */
   constructor(private readonly options: RegistryAccountOptions) {
-    this.account = new SendingAccount(options, NAMES);
-    this.address = this.account.address;
+    super(options, NAMES);
   }
 
   /**
@@ -47,8 +43,7 @@ export class RegistryAccount {
    * @throws GasRefusedError, ExecutionRevertedError, AllEndpointsFailedError
    */
   async price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
-    const quote = await this.account.quotes.affordable({ to: this.options.registry, data });
-    return this.account.quotes.priced(quote);
+    return this.quotes.priced(await this.quotes.affordable({ to: this.options.registry, data }));
   }
 
   /**
@@ -57,12 +52,12 @@ export class RegistryAccount {
    * @throws GasRefusedError, AllEndpointsFailedError
    */
   async gasPrice({ data, gas }: { readonly data: string; readonly gas: bigint }): Promise<bigint> {
-    const quote = await this.account.quotes.affordable({ to: this.options.registry, data, gas });
-    return this.account.quotes.priced(quote).gasPrice;
+    const quote = await this.quotes.affordable({ to: this.options.registry, data, gas });
+    return this.quotes.priced(quote).gasPrice;
   }
 
-  sign(transaction: RegistryTransaction): Promise<SignedTransaction> {
-    return this.account.sign({ ...transaction, to: this.options.registry });
+  override sign(transaction: RegistryTransaction): Promise<SignedTransaction> {
+    return super.sign({ ...transaction, to: this.options.registry });
   }
 
   /**

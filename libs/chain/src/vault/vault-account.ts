@@ -32,14 +32,10 @@ const NAMES = {
  * An account that sends transactions to vaults: cancellations, from one that holds `CANCELLER_ROLE`, or a pause, from one that holds
  * `PAUSER_ROLE`. It needs some of the chain's coin for gas. Nothing here is evidence: VaultReader finds what came of it.
  */
-export class VaultAccount {
-  readonly address: Address;
-  private readonly account: SendingAccount;
-
+export class VaultAccount extends SendingAccount {
   /** @throws PermanentError where it is not a key; the message does not repeat it */
   constructor(private readonly options: VaultAccountOptions) {
-    this.account = new SendingAccount(options, NAMES);
-    this.address = this.account.address;
+    super(options, NAMES);
   }
 
   /**
@@ -50,9 +46,7 @@ export class VaultAccount {
    */
   async cancel(vault: Address, vaultId: VaultId): Promise<string> {
     const data = cancelCalldata(vaultId);
-    return this.send(vault, data, {
-      quote: await this.account.quotes.affordable({ to: vault, data }),
-    });
+    return this.send(vault, data, { quote: await this.quotes.affordable({ to: vault, data }) });
   }
 
   /**
@@ -69,8 +63,8 @@ export class VaultAccount {
     let sent = 0;
     for (const only of endpoints) {
       await noting(failures, async () => {
-        const quote = await this.account.quotes.quote({ to: vault, data }, { only });
-        const fault = this.account.quotes.faultOf(quote);
+        const quote = await this.quotes.quote({ to: vault, data }, { only });
+        const fault = this.quotes.faultOf(quote);
         if (fault) throw fault;
         quotes.push(quote);
       });
@@ -90,9 +84,9 @@ export class VaultAccount {
   /** It is signed once, whichever endpoint takes it. */
   private async send(to: Address, data: Hex, { quote, only }: Sending): Promise<string> {
     const { pool, reserve } = this.options;
-    const { nonce, gasPrice, gas } = this.account.quotes.priced(quote);
+    const { nonce, gasPrice, gas } = this.quotes.priced(quote);
     await reserve(gasPrice * gas);
-    const { raw, hash } = await this.account.sign({ to, nonce, gasPrice, gas, data });
+    const { raw, hash } = await this.sign({ to, nonce, gasPrice, gas, data });
     await pool.run((session) => deliver(session, raw), only === undefined ? {} : { only });
     return hash;
   }

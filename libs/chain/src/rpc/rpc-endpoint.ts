@@ -27,7 +27,7 @@ import {
   type RpcObserver,
   rpcSpan,
 } from './rpc-observer.js';
-import { Throttle } from './throttle.js';
+import { type Budget, Throttle } from './throttle.js';
 
 /** What all endpoints of a pool, and the questions to them, share. */
 export interface PoolContext {
@@ -67,6 +67,12 @@ export class RpcEndpoint {
   readonly name: string;
   readonly health: EndpointHealth;
   readonly delivery = new Delivery();
+  /** What RPC_URLS allows it a second. */
+  readonly budget: Budget | undefined;
+  /** It serves the right chain. */
+  isVerified = false;
+  /** It serves another chain. */
+  isExcluded = false;
   /** How many questions it works on. */
   questions = 0;
   private readonly exchange: HttpExchange;
@@ -86,6 +92,7 @@ export class RpcEndpoint {
   ) {
     const { time, backoff, random } = context;
     this.name = url.endpoint;
+    this.budget = url.budget;
     this.health = new EndpointHealth(backoff, random);
     this.throttle = new Throttle(url.budget, time.nowMs());
     this.batchSize = new BatchSize(this.name, this.throttle);

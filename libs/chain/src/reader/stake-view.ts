@@ -23,7 +23,8 @@ export class StakeView {
   private readonly head: Hex;
   private readonly tail: string;
   private readonly takesWallet: boolean;
-  private readonly output: ViewOutput;
+  /** @returns the figure in an answer, or what came in place of it */
+  readonly valueIn: (data: Hex) => bigint | string;
 
   /** @throws StakeViewError */
   constructor(notation: ViewNotation, kind: FigureKind) {
@@ -38,18 +39,13 @@ export class StakeView {
     this.head = `${toFunctionSelector(this.signature)}${encoded.slice(0, wallet).join('')}`;
     this.tail = encoded.slice(wallet + 1).join('');
     this.takesWallet = open.length === 1;
-    this.output = new ViewOutput(outputs, notation.output, where);
+    this.valueIn = figureReader(outputs, notation.output, where);
     this.contract = contractOf(notation);
   }
 
   /** @param wallet is not looked at for a total */
   calldata(wallet: Address): Hex {
     return `${this.head}${this.takesWallet ? wallet.slice(2).padStart(64, '0') : ''}${this.tail}`;
-  }
-
-  /** @returns the figure, or what came in place of it */
-  valueIn(data: Hex): bigint | string {
-    return this.output.valueIn(data);
   }
 }
 
@@ -162,45 +158,40 @@ function contractOf({ contract, where }: ViewNotation): Address | undefined {
 
 const WORD_DIGITS = 64;
 
-/** One unsigned integer among the outputs of a function. */
-class ViewOutput {
-  /** The outputs without names, so that tuples decode to lists, and the chosen one as uint256, so that its range can be checked. */
-  private readonly types: readonly AbiParameter[];
-  private readonly steps: readonly number[];
-  private readonly bits: number;
-  private readonly words: number;
-
-  /**
-   * @param path `amount`, `1` or `info.amount`; may be left out where there is one output
-   * @throws StakeViewError
-   */
-  constructor(outputs: readonly AbiParameter[], path: string | undefined, where: string) {
-    const names = path?.split('.') ?? [];
-    const { steps, type } = choose(outputs, names, where);
-    this.steps = steps;
-    this.bits = Number(type.slice('uint'.length));
-    this.types = outputs.map((output, index) =>
-      unnamed(output, steps[0] === index ? steps.slice(1) : undefined),
-    );
-    this.words = outputs.reduce((sum, output) => sum + headWords(output), 0);
-  }
-
-  /** @returns the figure, or what is wrong with the answer. Words beyond the declared ones are ignored: upgraded contracts append outputs */
-  valueIn(data: Hex): bigint | string {
+/**
+ * One unsigned integer among the outputs of a function.
+ * @param path `amount`, `1` or `info.amount`; may be left out where there is one output
+ * @returns reads the figure of an answer, or says what is wrong with it. Words beyond the declared ones are ignored: upgraded contracts
+ *   append outputs
+ * @throws StakeViewError
+ */
+function figureReader(
+  outputs: readonly AbiParameter[],
+  path: string | undefined,
+  where: string,
+): (data: Hex) => bigint | string {
+  const { steps, type } = choose(outputs, path?.split('.') ?? [], where);
+  const bits = Number(type.slice('uint'.length));
+  // Without names, so that tuples decode to lists, and the chosen one as uint256, so that its range can be checked.
+  const types = outputs.map((output, index) =>
+    unnamed(output, steps[0] === index ? steps.slice(1) : undefined),
+  );
+  const words = outputs.reduce((sum, output) => sum + headWords(output), 0);
+  return (data) => {
     const bytes = data.length / 2 - 1;
-    if (data.length < 2 + this.words * WORD_DIGITS) {
-      return `${bytes} bytes, where the declared outputs take at least ${this.words * 32}`;
+    if (data.length < 2 + words * WORD_DIGITS) {
+      return `${bytes} bytes, where the declared outputs take at least ${words * 32}`;
     }
     let value: unknown;
     try {
-      value = decodeAbiParameters(this.types, data);
+      value = decodeAbiParameters(types, data);
     } catch {
       return `${bytes} bytes that are not the declared outputs`;
     }
-    for (const step of this.steps) value = (value as readonly unknown[])[step];
+    for (const step of steps) value = (value as readonly unknown[])[step];
     if (typeof value !== 'bigint') return `${bytes} bytes that are not the declared outputs`;
-    return value >> BigInt(this.bits) === 0n ? value : `a number beyond uint${this.bits}`;
-  }
+    return value >> BigInt(bits) === 0n ? value : `a number beyond uint${bits}`;
+  };
 }
 
 interface Choice {

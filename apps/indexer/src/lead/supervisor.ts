@@ -5,6 +5,7 @@
  * can mend. A halted indexer keeps the lead and its health page but writes nothing; a restart tries again from the stored head. One
  * that halted over what providers said asks them again now and then, and goes on where they have been mended.
  */
+import { once } from 'node:events';
 import { AllEndpointsFailedError } from '#libs/chain';
 import { DatabaseUnavailableError, FencedError, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
@@ -195,17 +196,6 @@ function backoffMs(failures: number, maxMs: number): number {
   return full / 2 + (Math.random() * full) / 2;
 }
 
-/** Resolves when the signal is aborted. */
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
-  });
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -1,10 +1,8 @@
-import { encodeFunctionData, maxUint256 } from 'viem';
+import { encodeFunctionData, type Hex, maxUint256 } from 'viem';
 import { lowmarkTokenAbi, stakingAbi } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { type DevRpc, type JsonRpcCall } from '../json-rpc.js';
-import { type StakingDeployment } from './deployment.js';
-
-type Hex = `0x${string}`;
+import { type DevRpc, type JsonRpcCall } from './json-rpc.js';
+import { type StakingDeployment } from './deployments.js';
 
 interface Transaction {
   readonly from: Address;

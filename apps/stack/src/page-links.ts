@@ -12,12 +12,10 @@ export interface PageLinks {
   readonly partner: string;
 }
 
-/** Where browsers reach the web pages. */
 export function pagesUrl({ consoleOrigin, consolePort }: StackContext['settings']): string {
   return consoleOrigin ?? localUrl(consolePort);
 }
 
-/** Makes the links with the operator's own commands. */
 export async function makePageLinks(
   { settings }: StackContext,
   partner: string,

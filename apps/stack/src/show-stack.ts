@@ -111,7 +111,6 @@ interface RequestOutcome {
   readonly body: string;
 }
 
-/** The address of a wallet's snapshots. */
 function snapshotsUrl(apiUrl: string, wallet: string): string {
   return `${apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
 }

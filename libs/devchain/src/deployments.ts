@@ -16,7 +16,6 @@ import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from './json-rpc.js';
 import { deployContract, mineOne } from './mined-block.js';
 
-/** Where the contracts of a local chain are. */
 export interface StakingDeployment {
   readonly token: Address;
   readonly staking: Address;
@@ -66,7 +65,6 @@ export interface VaultSetup {
   readonly token: Address;
   /** Deploys and fills the vault, and is its administrator: one of the chain's accounts. */
   readonly treasury: Address;
-  /** Whose vouchers are good. */
   readonly signer: Address;
   /** Given some of the chain's coin, as it pays for its transactions. Default: the treasury. */
   readonly canceller?: Address;

@@ -59,7 +59,6 @@ export class StakingPlayer {
     return this.play([{ seconds, transactions }]);
   }
 
-  /** Mines empty blocks with these timestamps. */
   async mine(...seconds: readonly number[]): Promise<bigint> {
     return this.play(seconds.map((at) => ({ seconds: at, transactions: [] })));
   }

@@ -18,7 +18,6 @@ import {
 } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
 
-/** How a question that must be answered is asked. */
 interface Patience {
   readonly reader: ChainReader;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -26,7 +25,6 @@ interface Patience {
   readonly signal?: AbortSignal;
 }
 
-/** How hard the database and the nodes are worked. */
 interface AuditPace {
   /** Of 100 wallets each. */
   readonly batchesAtOnce: number;
@@ -123,7 +121,6 @@ async function drawWallets(
   return [...wallets];
 }
 
-/** Counts the wallets that were compared, and keeps those that differ. */
 class WalletComparison {
   readonly differences: AuditDifference[] = [];
   private count = 0;

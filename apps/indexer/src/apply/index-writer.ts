@@ -23,7 +23,6 @@ import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 /** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
 const CACHED_WALLETS = 100_000;
 
-/** What is known beyond the rows themselves when they are written. */
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
   /** Newest block up to which the events are vouched for; undefined where nothing new is. */
@@ -46,7 +45,6 @@ export class IndexWriter {
   private left: IndexState | undefined;
   /** The transaction under way, or the last one. */
   private writing: Promise<void> = Promise.resolve();
-  /** The index has once been level with the chain. */
   synced = false;
 
   constructor(
@@ -106,7 +104,6 @@ export class IndexWriter {
     return this.state.head;
   }
 
-  /** What the index says of the chain. */
   get indexed(): IndexedChain {
     const { head, state } = this;
     const hashAt = (number: bigint): BlockHash | undefined => this.blockAt(number)?.hash;
@@ -170,7 +167,6 @@ export class IndexWriter {
     await this.settled();
   }
 
-  /** Undoes everything above `to`. */
   async rollback(to: BlockRef): Promise<{ changes: number; wallets: number }> {
     await this.settled();
     const { head } = this;

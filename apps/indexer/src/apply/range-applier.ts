@@ -91,7 +91,6 @@ export class RangeApplier {
     );
   }
 
-  /** Takes back everything above a block. */
   async undo(to: BlockRef, why: 'reorganisation' | 'repair'): Promise<void> {
     const { writer, metrics, logger } = this;
     const depth = writer.head.number - to.number;

@@ -42,11 +42,9 @@ interface ReadOptions {
 interface VouchOptions extends ReadOptions {
   /** Why the range was read in another way than others. */
   readonly suspect?: SuspectRange | undefined;
-  /** At the chain's tip. */
   readonly tip?: {
     /** The contract's total by the request that brought the range: at its end, or a little later. */
     readonly newestTotal: bigint | undefined;
-    /** The index's total before the range. */
     readonly indexedTotal: bigint;
   };
 }

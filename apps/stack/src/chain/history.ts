@@ -39,7 +39,6 @@ export function makeHistory(random: Random, crowd: Crowd, options: HistoryOption
   return [...active, ...quiet];
 }
 
-/** Events in the blocks. */
 export function countEvents(blocks: readonly StakeBlock[]): number {
   let events = 0;
   for (const { transactions } of blocks) {

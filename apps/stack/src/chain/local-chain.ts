@@ -42,7 +42,6 @@ interface ChainVault extends LocalVault {
   readonly signer: Address;
 }
 
-/** What must be known to go on with a saved chain. */
 interface SavedChain {
   readonly chainId: number;
   readonly contracts: Omit<StakingDeployment, 'startBlock'> & { readonly startBlock: string };
@@ -172,7 +171,6 @@ export class LocalChain {
     return new LocalChain(chain, player, wallets, vault, registry, clock, stateFile);
   }
 
-  /** What services have to be told of it. */
   get facts(): LocalFacts {
     const { chain, contracts, vault } = this;
     return { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault };
@@ -208,7 +206,6 @@ export class LocalChain {
     return this.player.contracts;
   }
 
-  /** What each wallet has staked now. */
   async staked(): Promise<Map<Address, bigint>> {
     const calls = this.wallets.map((wallet) => balanceCall(this.contracts.staking, wallet));
     const answers = await this.chain.rpc.batch(calls);

@@ -51,7 +51,6 @@ export class GasRefusedError extends RetryableError {
 
 interface QuotesOptions {
   readonly pool: RpcPool;
-  /** The sender. */
   readonly account: Address;
   readonly caps: GasCaps;
   readonly names: CapNames;

@@ -20,14 +20,11 @@ export interface DeploymentPlace {
   readonly chainId: number;
 }
 
-/** What is deployed, as errors name it. */
 interface DeployedContract {
   /** The beginning of the codes of errors: `VAULT`. */
   readonly code: string;
   readonly name: string;
-  /** The file of its source. */
   readonly source: string;
-  /** Whether this is its code as it was compiled. */
   readonly isCode: (code: string) => boolean;
 }
 
@@ -196,7 +193,6 @@ export class DeploymentNode {
   }
 }
 
-/** An error that a node answered with. */
 interface NodeRefusal {
   /** Holds no secret. */
   readonly text: string;

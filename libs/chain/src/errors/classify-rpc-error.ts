@@ -46,7 +46,6 @@ export function growsWithRange(method: string): boolean {
   return method === 'eth_getLogs' || method === 'eth_getBlockReceipts';
 }
 
-/** Turns the error object of a JSON-RPC answer into the class that decides what happens next. */
 export function classifyRpcError(
   error: unknown,
   context: RpcErrorContext,

@@ -5,16 +5,13 @@
 import { PermanentError, RetryableError } from '#libs/domain';
 
 interface RpcErrorOptions {
-  /** The endpoint's name, host and ordinal. */
   readonly endpoint: string;
   readonly cause?: Error | undefined;
   /** A smaller request might have succeeded: a cut body, a 5xx, an error without a known meaning. */
   readonly sizeMayExplain?: boolean;
-  /** Where the answer had one. */
   readonly httpStatus?: number | undefined;
 }
 
-/** A failure of one endpoint. */
 export abstract class RpcError extends RetryableError {
   readonly endpoint: string;
   readonly sizeMayExplain: boolean;
@@ -48,7 +45,6 @@ export class RangeTooLargeError extends RpcError {
 }
 
 export class RateLimitedError extends RpcError {
-  /** What the node asked us to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -118,9 +114,7 @@ export class LogsWithheldError extends RpcError {
   }
 }
 
-/** More calls in one batch than the endpoint takes. */
 export class BatchTooLargeError extends RpcError {
-  /** The limit it named. */
   readonly limit: number | undefined;
 
   constructor(what: string, options: RpcErrorOptions & { readonly limit?: number | undefined }) {
@@ -222,7 +216,6 @@ export async function unlessOut<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The contract refused an eth_call. */
 export class ExecutionRevertedError extends PermanentError {
   readonly endpoint: string;
 

@@ -115,7 +115,6 @@ function isDouble(one: StakeEventSpec, other: StakeEventSpec): boolean {
   );
 }
 
-/** One entry of STAKE_EVENTS as an operator writes it. */
 interface StakeEventEntry {
   /** `event Name(type [indexed] field, …)` */
   readonly event: string;

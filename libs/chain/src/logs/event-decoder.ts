@@ -14,7 +14,6 @@ export class EventMismatchError extends PermanentError {
   }
 }
 
-/** What the decoder needs of a log. */
 interface EventLog {
   readonly topics: readonly unknown[];
   /** Checked to be `0x` and lower-case hex digits. */

@@ -25,7 +25,6 @@ export class LogFilter {
     this.topicBits = new Map(this.topics.map(bits));
   }
 
-  /** The parameter of eth_getLogs for a range. */
   forRange(from: bigint, to: bigint): Record<string, unknown> {
     return { fromBlock: toQuantity(from), toBlock: toQuantity(to), ...this.what() };
   }
@@ -44,7 +43,6 @@ export class LogFilter {
     return this.addressSet.has(address) && this.topicSet.has(topic0);
   }
 
-  /** Whether a block's bloom allows a log of this address and event. */
   inBloom(bloom: string, address: string, topic0: string): boolean {
     const addressBits = this.addressBits.get(address);
     const topicBits = this.topicBits.get(topic0);
@@ -81,7 +79,6 @@ export class LogFilter {
 export interface BloomBits {
   /** Indexes into the text, `0x` included. */
   readonly digits: readonly number[];
-  /** One bit of each digit. */
   readonly masks: readonly number[];
 }
 
@@ -118,7 +115,6 @@ export function bloomOf(items: Iterable<BloomBits>): string {
   return `0x${Array.from(digits.subarray(2), (digit) => digit.toString(16)).join('')}`;
 }
 
-/** Whether every bit of `part` is in `whole`. */
 export function isWithin(part: string, whole: string): boolean {
   for (let at = 2; at < part.length; at++) {
     if (hexDigit(part.charCodeAt(at)) & ~hexDigit(whole.charCodeAt(at))) return false;
@@ -147,7 +143,6 @@ export class BloomTrust {
   private looked = 0;
   private refuted = 0;
 
-  /** Whether blooms are looked at. */
   get isUseful(): boolean {
     return this.state === 'unknown' || this.state === 'filled';
   }

@@ -56,9 +56,7 @@ const DEFAULTS = {
   headers: 'all' as 'all' | 'events',
 };
 
-/** What is new at the chain's tip. */
 export interface Tip extends TipFacts {
-  /** The endpoint that answered. */
   readonly endpoint: string;
   /** The blocks after the known one; undefined where there are none, or so many that ranges are to be read. */
   readonly answer: RangeAnswer | undefined;

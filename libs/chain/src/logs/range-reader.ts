@@ -26,7 +26,6 @@ import {
 } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
 
-/** How much is read beside the logs. */
 interface ReadingOptions {
   /** Which headers are read: of every block, or of the last one and those with events. */
   readonly headers: 'all' | 'events';
@@ -183,7 +182,6 @@ function blocksOf(
 }
 
 export interface TipQuestion {
-  /** The newest block that is known. */
   readonly head: BlockRef;
   /** The tag of the newest final block; undefined where finality is a depth. */
   readonly tag: 'finalized' | 'safe' | undefined;
@@ -200,7 +198,6 @@ export interface TipFacts {
 interface TipReading extends TipFacts {
   /** Of the blocks after the head, ascending; none where there are none, or too many to be read like this. */
   readonly headers: readonly FullHeader[];
-  /** Of those blocks. */
   readonly logs: unknown;
   readonly bytes: number;
 }

@@ -20,7 +20,6 @@ import { readReceiptLogs } from './receipt-logs.js';
 
 export interface SuspectBlock {
   readonly header: FullHeader;
-  /** How many logs of ours the answer held. */
   readonly logs: number;
 }
 

@@ -21,7 +21,6 @@ export interface PriceRound {
   readonly answeredInRound: bigint;
 }
 
-/** Two endpoints tell different rounds at one height. */
 class FeedDisagreementError extends PermanentError {
   constructor([first, second]: readonly [Sighting, Sighting]) {
     const tell = ({ endpoint, round }: Sighting): string =>
@@ -126,7 +125,6 @@ export interface TokenFacts {
   readonly decimals: number;
 }
 
-/** What the settings say instead of the chain. */
 export interface KnownTokenFacts {
   readonly symbol?: string | undefined;
   readonly decimals?: number | undefined;

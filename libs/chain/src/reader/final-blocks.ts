@@ -35,7 +35,6 @@ import {
   tagCall,
 } from '../shape/header.js';
 
-/** An endpoint's word on one final block. */
 export interface FinalWord extends FinalStatement {
   /** The header's fields hash to its hash. */
   readonly isHashed: boolean;
@@ -182,7 +181,6 @@ function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalWord 
 
 interface AnsweredHeader {
   readonly header: FullHeader;
-  /** The answer itself, with all its fields. */
   readonly answer: unknown;
 }
 

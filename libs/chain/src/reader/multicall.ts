@@ -22,7 +22,6 @@ import {
 } from './pinned-calls.js';
 import { type Hex } from '../shape/hex.js';
 
-/** The address on most chains. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;
 
 /** By chain id. ZK Stack chains derive addresses in another way; these are from viem's chain definitions. */

@@ -23,14 +23,12 @@ interface StakeViewSettings {
 }
 
 export interface StakeViewOptions extends StakeViewSettings {
-  /** The stake contracts. */
   readonly contracts?: readonly Address[];
   /** Where Multicall3 is on this chain, if anywhere; by default the address of most chains. */
   readonly multicall?: Address | undefined;
 }
 
 export interface FigureOptions extends RunOptions {
-  /** Told of the endpoint that gave the figure. */
   readonly saidBy?: (endpoint: string) => void;
 }
 
@@ -134,7 +132,6 @@ export class StakeViews {
     return views && this.sums(views, wallets, { ...options, block });
   }
 
-  /** For each wallet what the views say of it together. */
   private async sums(
     views: readonly ChosenView[],
     wallets: readonly Address[],

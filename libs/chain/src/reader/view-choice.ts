@@ -24,7 +24,6 @@ export interface FigurePart {
   readonly isSet: boolean;
 }
 
-/** A view, and the contract that is asked. */
 export interface ChosenView {
   readonly to: Address;
   readonly view: StakeView;
@@ -48,7 +47,6 @@ export class ViewChoice {
     return this.parts.length > 0;
   }
 
-  /** Whether there is none as far as is known. */
   get isMissing(): boolean {
     return !this.isWanted || this.lookAgainAtMs !== undefined;
   }
@@ -123,7 +121,6 @@ export function misfitText({ to, view }: ChosenView, came: string): string {
 
 interface Outcome {
   readonly kind: 'answers' | 'silent' | 'misfit';
-  /** For the operator. */
   readonly text: string;
 }
 

@@ -17,14 +17,12 @@ interface StakeViewEntry {
   readonly contract?: string;
 }
 
-/** A view, its parts told apart. */
 export interface ViewNotation extends StakeViewEntry {
   readonly arguments: Readonly<Record<string, string>>;
   /** Which setting or part of the file it comes from, for errors. */
   readonly where: string;
 }
 
-/** STAKE_TOTAL_VIEW, STAKE_BALANCE_VIEW or what stands for them in STAKE_EVENTS cannot be used. */
 export class StakeViewError extends PermanentError {
   constructor(where: string, reason: string) {
     super('STAKE_VIEW_INVALID', `${where}: ${reason}`);

@@ -14,12 +14,9 @@ interface RegistryAccountOptions extends SendingAccountOptions {
   readonly registry: Address;
 }
 
-/** A transaction to the registry. */
 export type RegistryTransaction = Omit<UnsignedTransaction, 'to'>;
 
-/** What the endpoints said of a transaction. */
 export interface Delivery {
-  /** How many have it now. */
   readonly taken: number;
   /** Why the others do not, each with the endpoint's name. */
   readonly refusals: readonly string[];

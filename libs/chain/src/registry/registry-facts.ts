@@ -14,7 +14,6 @@ export const PUBLICATIONS_KEPT = 30n;
 
 export interface RegistryFacts {
   readonly hasCode: boolean;
-  /** It answers as a SnapshotRegistry does. */
   readonly isRegistry: boolean;
   readonly mayPublish: boolean;
   /** The staking contracts that it speaks of: CAIP-10 account ids, separated by commas; undefined where it is no registry. */

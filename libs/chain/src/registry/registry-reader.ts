@@ -16,7 +16,6 @@ interface RegistryReaderOptions {
   readonly clock?: { nowMs(): number };
 }
 
-/** What is in a slot. */
 export interface SlotSight {
   /** By the newest final block, as all asked endpoints have it. */
   readonly final: RegistryEntry | undefined;

@@ -45,7 +45,6 @@ export class EndpointHealth {
     return this.failures > 0 && !this.held;
   }
 
-  /** A request was answered. */
   succeeded(nowMs: number): void {
     if (this.isHeld(nowMs)) return;
     this.failures = 0;
@@ -111,7 +110,6 @@ export class Delivery {
 
 interface Candidate {
   readonly delivery: Delivery;
-  /** Questions that it works on. */
   readonly questions: number;
   readonly hasFreeSlot: boolean;
 }

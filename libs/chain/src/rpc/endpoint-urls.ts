@@ -6,7 +6,6 @@ import { type Budget } from './throttle.js';
 export interface EndpointUrl {
   /** Without its fragment. */
   readonly url: URL;
-  /** Its name, for logs and metrics. */
   readonly endpoint: string;
   /** Parts of the URL that must not appear anywhere. */
   readonly secrets: readonly string[];
@@ -83,7 +82,6 @@ export function providerOf(endpoint: string): string {
 /** So long another provider is waited for where the word of one will do while it is out. */
 export const OUTAGE_PATIENCE_MS = 1_000;
 
-/** How many different providers the endpoints are of. */
 export function countProviders(endpoints: readonly string[]): number {
   return new Set(endpoints.map(providerOf)).size;
 }
@@ -94,13 +92,11 @@ export function ownProvider(endpoint: string, endpoints: readonly string[]): str
   return endpoints.filter((name) => providerOf(name) === provider);
 }
 
-/** The endpoints of other providers than this one's. */
 export function otherProvidersThan(endpoint: string, endpoints: readonly string[]): string[] {
   const provider = providerOf(endpoint);
   return endpoints.filter((name) => providerOf(name) !== provider);
 }
 
-/** A figure of the contract with the endpoint that told it. */
 export interface ToldFigure<T> {
   readonly figure: T;
   readonly endpoint: string;

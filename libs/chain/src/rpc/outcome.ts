@@ -8,7 +8,6 @@ import {
 } from '../errors/rpc.errors.js';
 import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 
-/** What a request says of its endpoint's limits. */
 export interface Outcome {
   /** Compute units of the calls that were answered. */
   readonly answeredUnits: number;
@@ -20,7 +19,6 @@ export interface Outcome {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What a request weighs. */
 export interface Load {
   readonly calls: number;
   readonly computeUnits: number;
@@ -31,7 +29,6 @@ export function loadOf(calls: readonly RpcCall[]): Load {
   return { calls: calls.length, computeUnits };
 }
 
-/** What an answer says of the endpoint's limits. */
 export function outcomeOfAnswer(calls: readonly RpcCall[], results: readonly RpcResult[]): Outcome {
   const refusals = results.filter((result) => !result.ok && isRefusal(result.error));
   const answered = calls.filter((_, index) => {
@@ -113,12 +110,10 @@ export class RecentOutcomes {
     slot.answeredUnits += outcome.answeredUnits;
   }
 
-  /** Since the mark. */
   sums(nowMs: number): OutcomeSums {
     return this.sumsSince(this.sinceMarkMs, nowMs);
   }
 
-  /** Over the mark. */
   allSums(nowMs: number): OutcomeSums {
     return this.sumsSince(this.sinceMs, nowMs);
   }

@@ -10,7 +10,6 @@ export interface AtEndpoint {
   readonly endpoint: string;
 }
 
-/** The answer to one call of a batch. */
 export type RpcResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: RpcError | ExecutionRevertedError };

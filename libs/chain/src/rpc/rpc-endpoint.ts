@@ -54,7 +54,6 @@ export interface RequestGuard {
   ready(signal: AbortSignal): Promise<void>;
   /** Whether the endpoint may still be asked, now that the request's turn has come. */
   mayAsk(): boolean;
-  /** A request was answered. */
   answered(): void;
   /** Resolves when the calls are to be sent again to the same endpoint. @throws RpcError where they are not */
   failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
@@ -73,7 +72,6 @@ export class RpcEndpoint {
   isVerified = false;
   /** It serves another chain. */
   isExcluded = false;
-  /** How many questions it works on. */
   questions = 0;
   private readonly exchange: HttpExchange;
   private readonly throttle: Throttle;
@@ -105,7 +103,6 @@ export class RpcEndpoint {
     return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
   }
 
-  /** Why it is set aside, where it is. */
   get lastFailure(): RpcError | undefined {
     return this.fault ?? this.health.lastFailure;
   }
@@ -155,7 +152,6 @@ export class RpcEndpoint {
     }
   }
 
-  /** Fetches the calls of these places, in as many requests as are needed. */
   private async collect(
     batch: BatchResults,
     places: readonly number[],

@@ -42,7 +42,6 @@ export interface RpcSession {
 }
 
 export interface RunOptions {
-  /** Names of endpoints that must not be asked. */
   readonly avoid?: readonly string[];
   /** The only endpoint to ask, in health or not. */
   readonly only?: string | undefined;
@@ -174,7 +173,6 @@ export class RpcPool {
     }
   }
 
-  /** Reports an event of an endpoint to the pool's observer. */
   warn(endpoint: string, code: string, message: string): void {
     this.context.observer.warning({ endpoint, code, message });
   }
@@ -184,7 +182,6 @@ export class RpcPool {
     this.stopping.abort();
   }
 
-  /** By the pool's clock. */
   nowMs(): number {
     return this.options.clock.nowMs();
   }
@@ -229,7 +226,6 @@ export class RpcPool {
   }
 }
 
-/** Why an endpoint is no longer waited for. */
 const SILENT = Symbol('silent');
 
 function silence({ name }: RpcEndpoint): RpcError {

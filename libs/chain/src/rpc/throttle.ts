@@ -14,7 +14,6 @@ export interface Budget {
   readonly unit: 'calls' | 'computeUnits';
 }
 
-/** A request on its way. */
 export interface Ticket {
   readonly load: Load;
   readonly startedMs: number;

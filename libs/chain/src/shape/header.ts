@@ -12,7 +12,6 @@ import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/r
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from './hex.js';
 
-/** A block's header with what the checks of the logs need. */
 export interface FullHeader extends BlockHeader {
   /** `0x` and 512 lower-case hex digits. */
   readonly logsBloom: string;

@@ -22,7 +22,6 @@ import {
   verifierForm,
 } from './siwe-message.js';
 
-/** An account's own signature: r, s and v. */
 const ACCOUNT_SIGNATURE = /^0x[0-9a-f]{130}$/i;
 /** The code of the pool's warning that one endpoint called a signature valid and another one did not. */
 export const SIGN_IN_DISAGREEMENT = 'SIGN_IN_DISAGREEMENT';

@@ -9,7 +9,6 @@ import { VaultLogReader } from './vault-log-reader.js';
 
 type ClaimedEvent = Extract<VaultEvent, { readonly kind: 'claimed' }>;
 
-/** A claim that at least one endpoint shows. */
 export interface ShownClaim {
   readonly event: ClaimedEvent;
   readonly shownBy: readonly string[];

@@ -18,7 +18,6 @@ export interface VaultAccountOptions extends SendingAccountOptions {
 
 interface Sending {
   readonly quote: GasQuote;
-  /** The only endpoint to send it by. */
   readonly only?: string;
 }
 

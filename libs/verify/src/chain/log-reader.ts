@@ -32,7 +32,6 @@ class RangeSize {
 
 interface LogPart {
   readonly logs: readonly RawLog[];
-  /** The last block of the part. */
   readonly to: bigint;
 }
 

@@ -32,7 +32,6 @@ interface ChainDaysOptions {
   /** No event before it counts. */
   readonly fromBlock: bigint;
   readonly days: { readonly first: number; readonly last: number };
-  /** Told what is being done. */
   readonly onProgress: (text: string) => void;
 }
 

@@ -28,7 +28,7 @@ import { readReceiptLogs } from './receipt-logs.js';
 
 interface ReadingOptions {
   /** Which headers are read: of every block, or of the last one and those with events. */
-  readonly headers: 'all' | 'events';
+  readonly headers?: 'all' | 'events';
   /** Asked for by the number of the last block: for ranges in which nothing can be reorganised. */
   readonly total?: TotalCalls | undefined;
 }
@@ -61,7 +61,7 @@ export class RangeReader {
     range: BlockRange,
     { headers: headersOf, total }: ReadingOptions,
   ): Promise<RangeReading> {
-    const isAll = headersOf === 'all' || this.isDense(range, session);
+    const isAll = headersOf !== 'events' || this.isDense(range, session);
     const numbers = isAll ? lastFirst(range) : [range.to];
     const answer = await session.batch([
       { method: 'eth_getLogs', params: [this.filter.forRange(range.from, range.to)] },

@@ -24,7 +24,7 @@ export interface SuspectBlock {
 }
 
 export interface CheckOptions {
-  readonly avoid: readonly string[];
+  readonly avoid?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -98,11 +98,11 @@ export class SuspectBlocks {
     ask: (other: RpcSession) => Promise<T>,
   ): Promise<T | undefined> {
     if (!this.hasOther(session, options)) return undefined;
-    const avoid = [...options.avoid, session.endpoint];
+    const avoid = [...(options.avoid ?? []), session.endpoint];
     return unlessAllFail(this.pool.run(ask, { avoid, signal: options.signal, patient: false }));
   }
 
-  private hasOther({ endpoint }: RpcSession, { avoid }: CheckOptions): boolean {
+  private hasOther({ endpoint }: RpcSession, { avoid = [] }: CheckOptions): boolean {
     return this.pool.endpoints.some((name) => name !== endpoint && !avoid.includes(name));
   }
 

@@ -42,7 +42,7 @@ export interface RpcSession {
 }
 
 export interface RunOptions {
-  readonly avoid?: readonly string[];
+  readonly avoid?: readonly string[] | undefined;
   /** The only endpoint to ask, in health or not. */
   readonly only?: string | undefined;
   /** How long the question goes on after its first failure; Infinity, which needs a signal, for as long as it takes. */

@@ -19,13 +19,6 @@ import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 
-interface PreparedState {
-  /** Of the stored index, new or resumed. */
-  readonly head: BlockRef;
-  /** The head, or the newest final block below it: the chain may have left the head itself meanwhile. */
-  readonly past: BlockRef;
-}
-
 export class IndexPreparation {
   constructor(
     private readonly reader: ChainReader,
@@ -100,7 +93,11 @@ export class IndexPreparation {
     this.logger.info(`Starting: ${step}`);
   }
 
-  private async prepareState(): Promise<PreparedState> {
+  /**
+   * @returns the head of the stored index, new or resumed; and the head or the newest final block below it, as the chain may have left
+   * the head itself meanwhile
+   */
+  private async prepareState(): Promise<{ head: BlockRef; past: BlockRef }> {
     const { reader, store, options, logger } = this;
     const settings = indexSettingsOf(options);
     const stored = await store.state();

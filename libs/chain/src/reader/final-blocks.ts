@@ -40,11 +40,6 @@ export interface FinalWord extends FinalStatement {
   readonly isHashed: boolean;
 }
 
-interface FinalBlockOptions {
-  readonly finality: Finality;
-  readonly clock: { nowMs(): number };
-}
-
 /** The codes of the pool's warnings about final blocks: nothing that rests on them is done meanwhile. */
 export const FINAL_BLOCK_CODES = {
   disagree: 'RPC_ENDPOINTS_DISAGREE',
@@ -65,14 +60,15 @@ export class FinalBlocks {
 
   constructor(
     private readonly pool: RpcPool,
-    private readonly options: FinalBlockOptions,
+    private readonly finality: Finality,
+    private readonly clock: { nowMs(): number },
   ) {
     this.witnesses = Math.min(2, pool.endpoints.length);
-    this.told = new TtlCache({ clock: options.clock, ttlMs: TOLD_AGAIN_MS });
+    this.told = new TtlCache({ clock, ttlMs: TOLD_AGAIN_MS });
   }
 
   get nowSeconds(): number {
-    return Math.floor(this.options.clock.nowMs() / 1000);
+    return Math.floor(this.clock.nowMs() / 1000);
   }
 
   /**
@@ -80,7 +76,7 @@ export class FinalBlocks {
    * @throws FinalBlockRefusedError where it is too far ahead of our clock, or does not hash as the endpoint's other headers do
    */
   async by(session: RpcSession): Promise<FinalWord> {
-    const { latest, finalised } = await readHeads(session, this.options.finality);
+    const { latest, finalised } = await readHeads(session, this.finality);
     const word = wordOf(session.endpoint, finalised);
     const ahead = aheadOfClock(word.block, this.nowSeconds);
     if (ahead !== undefined) throw this.refusal(session, ahead);

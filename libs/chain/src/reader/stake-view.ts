@@ -194,13 +194,12 @@ function figureReader(
   };
 }
 
-interface Choice {
-  readonly steps: readonly number[];
-  /** `uint128` */
-  readonly type: string;
-}
-
-function choose(outputs: readonly AbiParameter[], names: readonly string[], where: string): Choice {
+/** @returns the way to the output, and its type, such as `uint128` */
+function choose(
+  outputs: readonly AbiParameter[],
+  names: readonly string[],
+  where: string,
+): { steps: readonly number[]; type: string } {
   const [name, ...inner] = names;
   const step = name === undefined ? theOnly(outputs, where) : stepOf(outputs, name, where);
   const { type } = outputs[step] as AbiParameter;

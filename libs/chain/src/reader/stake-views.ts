@@ -40,11 +40,6 @@ const USUAL: Readonly<Record<FigureKind, readonly StakeView[]>> = {
   balance: parseStakeViews('balanceOf(address) view returns (uint256)', 'balanceOf', 'balance'),
 };
 
-/** A call for each part of a figure, one wallet after the other. */
-interface FigureCall extends ChosenView {
-  readonly data: Hex;
-}
-
 export class StakeViews {
   private readonly pinned = new PinnedCalls();
   private readonly multicall: Multicall;
@@ -159,9 +154,10 @@ export class StakeViews {
     }
   }
 
+  /** @param calls one for each part of a figure, one wallet after the other */
   private async read(
     session: RpcSession,
-    calls: readonly FigureCall[],
+    calls: readonly (ChosenView & { readonly data: Hex })[],
     block: BlockRef,
   ): Promise<bigint[]> {
     const answers = await this.multicall.data(session, calls, block);

@@ -10,9 +10,7 @@ import { RpcRefusedError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type Hex } from '../shape/hex.js';
 
-interface RegistryAccountOptions extends SendingAccountOptions {
-  readonly registry: Address;
-}
+type RegistryAccountOptions = SendingAccountOptions & { readonly registry: Address };
 
 export type RegistryTransaction = Omit<UnsignedTransaction, 'to'>;
 

@@ -55,7 +55,7 @@ export class RegistryReader {
     private readonly options: RegistryReaderOptions,
   ) {
     const { finality, clock = pool } = options;
-    this.finals = new FinalBlocks(pool, { finality: parseFinality(finality), clock });
+    this.finals = new FinalBlocks(pool, parseFinality(finality), clock);
   }
 
   /**
@@ -100,12 +100,9 @@ export class RegistryReader {
 
   private async lookBy(
     session: RpcSession,
-    {
-      slots,
-      account,
-      final,
-    }: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
+    asked: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
   ): Promise<Look> {
+    const { slots, account, final } = asked;
     const { registry: to } = this.options;
     const calls = slots.map((slot) => ({ to, data: slotCalldata(slot) }));
     const count = (block: unknown) => ({

@@ -28,11 +28,6 @@ export const SIGN_IN_DISAGREEMENT = 'SIGN_IN_DISAGREEMENT';
 /** A chain learns new ways, and an endpoint that answered rubbish once gets well. */
 const REFUSAL_HOLDS_MS = 3_600_000;
 
-interface Learned {
-  /** Undefined: only the wallet itself can be asked. */
-  readonly form: VerificationForm | undefined;
-}
-
 /**
  * Whether a wallet signed a text (EIP-191). An account's signature is recovered here; all else is left to the chain in the first of
  * these ways that the endpoint serves:
@@ -48,8 +43,8 @@ interface Learned {
  */
 export class WalletSignatures {
   private readonly forms: readonly VerificationForm[];
-  /** By endpoint. */
-  private readonly learned: TtlCache<string, Learned>;
+  /** By endpoint; without a form only the wallet itself can be asked. */
+  private readonly learned: TtlCache<string, { readonly form: VerificationForm | undefined }>;
   private readonly warned = new Set<string>();
 
   constructor(

@@ -16,11 +16,6 @@ export interface VaultAccountOptions extends SendingAccountOptions {
   readonly reserve: (wei: bigint) => Promise<void>;
 }
 
-interface Sending {
-  readonly quote: GasQuote;
-  readonly only?: string;
-}
-
 const NAMES = {
   code: 'VAULT_GAS_REFUSED',
   gasPrice: 'VAULT_MAX_GAS_PRICE_GWEI',
@@ -45,7 +40,7 @@ export class VaultAccount extends SendingAccount {
    */
   async cancel(vault: Address, vaultId: VaultId): Promise<string> {
     const data = cancelCalldata(vaultId);
-    return this.send(vault, data, { quote: await this.quotes.affordable({ to: vault, data }) });
+    return this.send(vault, data, await this.quotes.affordable({ to: vault, data }));
   }
 
   /**
@@ -71,7 +66,7 @@ export class VaultAccount extends SendingAccount {
     quotes.sort((one, other) => (one.gasPrice * one.gas < other.gasPrice * other.gas ? -1 : 1));
     for (const quote of quotes) {
       await noting(failures, async () => {
-        await this.send(vault, data, { quote, only: quote.endpoint });
+        await this.send(vault, data, quote, quote.endpoint);
         sent++;
       });
     }
@@ -80,13 +75,13 @@ export class VaultAccount extends SendingAccount {
     return sent;
   }
 
-  /** It is signed once, whichever endpoint takes it. */
-  private async send(to: Address, data: Hex, { quote, only }: Sending): Promise<string> {
+  /** It is signed once, whichever endpoint takes it. @param only the one to send it by */
+  private async send(to: Address, data: Hex, quote: GasQuote, only?: string): Promise<string> {
     const { pool, reserve } = this.options;
     const { nonce, gasPrice, gas } = this.quotes.priced(quote);
     await reserve(gasPrice * gas);
     const { raw, hash } = await this.sign({ to, nonce, gasPrice, gas, data });
-    await pool.run((session) => deliver(session, raw), only === undefined ? {} : { only });
+    await pool.run((session) => deliver(session, raw), { only });
     return hash;
   }
 }

@@ -77,7 +77,7 @@ export class VaultReader {
     private readonly options: VaultReaderOptions,
   ) {
     const { finality = 'finalized', vault, clock = pool, marginSeconds = 0 } = options;
-    this.finals = new FinalBlocks(pool, { finality: parseFinality(finality), clock });
+    this.finals = new FinalBlocks(pool, parseFinality(finality), clock);
     this.logs = new VaultLogReader(vault);
     this.marginSeconds = this.finals.witnesses < 2 ? marginSeconds : 0;
   }

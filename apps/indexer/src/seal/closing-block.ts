@@ -71,13 +71,14 @@ export async function findClosingBlock(
     following?.parentHash === closing.hash &&
     closing.timestampSeconds < search.endSeconds &&
     following.timestampSeconds >= search.endSeconds;
-  if (!isEnd) throw new RetryableError('CLOSING_BLOCK_UNCLEAR', unclear(both));
+  if (!isEnd) {
+    throw new RetryableError(
+      'CLOSING_BLOCK_UNCLEAR',
+      `Blocks ${both.join(' and ')} do not follow each other across the end of the day, as a node told before; it is asked again`,
+    );
+  }
   const { number, hash, timestampSeconds } = closing;
   return { number, hash, timestampSeconds };
-}
-
-function unclear(numbers: readonly bigint[]): string {
-  return `Blocks ${numbers.join(' and ')} do not follow each other across the end of the day, as a node told before; it is asked again`;
 }
 
 /** Where the end is expected by the time between both blocks, near it, and evenly between them; ascending. */

@@ -192,10 +192,12 @@ export async function readHeads(
     return { header: parseTagged(answer, tags[index] ?? '', session), answer };
   };
   const latest = tagged(0);
+  const { number } = latest.header;
+  const depth = finality.kind === 'tag' ? 0n : finality.blocks;
   const finalised =
     finality.kind === 'tag'
       ? tagged(1)
-      : await readHeader(session, below(latest.header.number, finality.blocks));
+      : await readHeader(session, number > depth ? number - depth : 0n);
   if (finalised.header.number > latest.header.number) {
     throw new MalformedAnswerError('the final block is above the newest', session);
   }
@@ -209,10 +211,6 @@ async function readHeader(session: RpcSession, number: bigint): Promise<Answered
   const header = parseHeaderOf(answer, number, session);
   if (header) return { header, answer };
   throw new NodeBehindError(`does not have block ${number.toString()}`, session);
-}
-
-function below(number: bigint, blocks: bigint): bigint {
-  return number > blocks ? number - blocks : 0n;
 }
 
 /** Which block is final: by a tag of the node, or so many blocks below its newest. */

@@ -123,7 +123,12 @@ export class RegistryReader {
       latest: slots.map((slot, index) => {
         const data = bytes(valueOf(latest[index]));
         // An address without a contract answers nothing; it would take the transaction and keep the root of no day.
-        if (data === '0x') throw noRegistry(to);
+        if (data === '0x') {
+          throw new PermanentError(
+            'REGISTRY_NOT_THERE',
+            `REGISTRY_ADDRESS: there is no contract at ${to}. Correct it; contracts/deploy-registry.mjs makes one.`,
+          );
+        }
         return this.entry(slot, data, session);
       }),
       latestNonce: nonceOf(now, session),
@@ -162,11 +167,4 @@ function nonceOf(result: RpcResult | undefined, session: RpcSession): number {
   const count = quantity(valueOf(result));
   if (count === undefined) throw new MalformedAnswerError('a nonce is no number', session);
   return count;
-}
-
-function noRegistry(registry: Address): PermanentError {
-  return new PermanentError(
-    'REGISTRY_NOT_THERE',
-    `REGISTRY_ADDRESS: there is no contract at ${registry}. Correct it; contracts/deploy-registry.mjs makes one.`,
-  );
 }

@@ -123,7 +123,9 @@ export class RpcPool {
           late.abort(SILENT);
         }, VERIFY_OTHERS_MS);
       } catch (reason) {
-        const error = reason === SILENT ? silence(endpoint) : reason;
+        const what = `no answer within ${VERIFY_OTHERS_MS} ms`;
+        const error =
+          reason === SILENT ? new RpcTimeoutError(what, { endpoint: endpoint.name }) : reason;
         if (!(error instanceof RpcError)) throw error;
         failed++;
         endpoint.health.failed(error, this.context.time.nowMs());
@@ -227,7 +229,3 @@ export class RpcPool {
 }
 
 const SILENT = Symbol('silent');
-
-function silence({ name }: RpcEndpoint): RpcError {
-  return new RpcTimeoutError(`no answer within ${VERIFY_OTHERS_MS} ms`, { endpoint: name });
-}

@@ -156,10 +156,4 @@ export class Random {
   chance(probability: number): boolean {
     return this.next() < probability;
   }
-
-  pick<T>(choices: readonly T[]): T {
-    const picked = choices[this.between(0, choices.length - 1)];
-    if (picked === undefined) throw new Error('nothing to pick from');
-    return picked;
-  }
 }

@@ -8,8 +8,6 @@ import { type Hex, toQuantity } from '../shape/hex.js';
 /** Which logs are ours: of these contracts, with one of these events. */
 export class LogFilter {
   readonly topics: readonly string[];
-  private readonly addressSet: ReadonlySet<string>;
-  private readonly topicSet: ReadonlySet<string>;
   private readonly addressBits: ReadonlyMap<string, BloomBits>;
   private readonly topicBits: ReadonlyMap<string, BloomBits>;
 
@@ -18,8 +16,6 @@ export class LogFilter {
     events: readonly StakeEventSpec[],
   ) {
     this.topics = [...new Set(events.map((event) => event.topic0))];
-    this.addressSet = new Set(addresses);
-    this.topicSet = new Set(this.topics);
     const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as Hex)];
     this.addressBits = new Map(addresses.map(bits));
     this.topicBits = new Map(this.topics.map(bits));
@@ -40,7 +36,7 @@ export class LogFilter {
   }
 
   isOurs(address: string, topic0: string): boolean {
-    return this.addressSet.has(address) && this.topicSet.has(topic0);
+    return this.addressBits.has(address) && this.topicBits.has(topic0);
   }
 
   inBloom(bloom: string, address: string, topic0: string): boolean {

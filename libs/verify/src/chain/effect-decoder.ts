@@ -2,7 +2,7 @@
 import { type AbiEvent, decodeEventLog, parseAbiItem, toEventSelector } from 'viem';
 import { type Address, parseAddress, ZERO_ADDRESS } from '#libs/domain';
 import { UncheckedError, UsageError } from '../verify.error.js';
-import { type StakeRule } from './stake-presets.js';
+import { type StakeRule } from './stake-rules.js';
 
 export type Hex = `0x${string}`;
 

@@ -11,7 +11,7 @@ import { type DayBlocks, findDayBlocks } from '../chain/day-blocks.js';
 import { type Effect, EffectDecoder } from '../chain/effect-decoder.js';
 import { LogReader } from '../chain/log-reader.js';
 import { type Block, type NodeClient } from '../chain/node-client.js';
-import { type StakeRule } from '../chain/stake-presets.js';
+import { type StakeRule } from '../chain/stake-rules.js';
 import { UncheckedError } from '../verify.error.js';
 import { type BlockEffects, DayReplay, type DatedBlockEffects } from './day-replay.js';
 

@@ -34,7 +34,7 @@ export * from './rpc/endpoint-urls.js';
 export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool } from './rpc/rpc-pool.js';
-export { headerCall } from './shape/header.js';
+export { headerCall, refOf } from './shape/header.js';
 export { toQuantity, wideQuantity } from './shape/hex.js';
 export { parseSiwe, type SiweMessage } from './siwe/siwe-message.js';
 export {

@@ -5,7 +5,7 @@
  * successful transaction left there; `state` (with remembered blocks and cached wallets) is what the one under way will leave, so
  * it is what the next range builds on. After any failed write both are unknown and must be read again with `reload`.
  */
-import { type RangeAnswer } from '#libs/chain';
+import { type RangeAnswer, refOf } from '#libs/chain';
 import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
@@ -142,10 +142,9 @@ export class IndexWriter {
     await this.loadWallets(answer.blocks);
     const folded = foldBlocks(this.wallets, answer.blocks);
     await this.settled();
-    const { number, hash, timestampSeconds } = answer.head;
     const final = facts.finalised?.number;
     const rows: IndexRows = {
-      head: { number, hash, timestampSeconds },
+      head: refOf(answer.head),
       changes: folded.changes,
       ...this.splitDays(folded.days),
       total: this.state.total + folded.totalDelta,

@@ -1,4 +1,5 @@
 /** Which days are to be sealed now, and the last block of each. */
+import { refOf } from '#libs/chain';
 import { type BlockHeader, type BlockRef, dayOf, RetryableError } from '#libs/domain';
 
 interface SealStanding {
@@ -77,8 +78,7 @@ export async function findClosingBlock(
       `Blocks ${both.join(' and ')} do not follow each other across the end of the day, as a node told before; it is asked again`,
     );
   }
-  const { number, hash, timestampSeconds } = closing;
-  return { number, hash, timestampSeconds };
+  return refOf(closing);
 }
 
 /** Where the end is expected by the time between both blocks, near it, and evenly between them; ascending. */

@@ -1,5 +1,5 @@
 /** A range of blocks with what vouches for its events, and what can be done with its answer: sum it up, cut it, join parts. Pure. */
-import { type Comparison, type RangeAnswer } from '#libs/chain';
+import { type Comparison, type RangeAnswer, refOf } from '#libs/chain';
 import { type BlockDeltas, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
 
 export interface Checkpoint {
@@ -75,14 +75,13 @@ export function effectsOf(blocks: readonly BlockDeltas[], number: bigint): strin
 
 /** The part of an answer up to a block. @param head that block's header */
 export function partUpTo(answer: RangeAnswer, head: RangeAnswer['head']): RangeAnswer {
-  const { number, hash, timestampSeconds } = head;
-  const ref: BlockRef = { number, hash, timestampSeconds };
+  const { number } = head;
   return {
     ...answer,
     to: number,
     head,
     blocks: answer.blocks.filter(({ blockNumber }) => blockNumber <= number),
-    headers: [...answer.headers.filter((header) => header.number < number), ref],
+    headers: [...answer.headers.filter((header) => header.number < number), refOf(head)],
   };
 }
 

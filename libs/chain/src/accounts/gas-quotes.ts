@@ -70,7 +70,7 @@ export class GasQuotes {
     const fault = this.faultOf(first);
     if (!fault) return first;
     if (pool.endpoints.length < 2) throw fault;
-    const others = { avoid: [first.endpoint], patient: false };
+    const others = { avoid: [first.endpoint], patienceMs: 0 };
     const second = await unlessAllFail(this.quote(call, others));
     if (!second || this.faultOf(second)) throw fault;
     return second;

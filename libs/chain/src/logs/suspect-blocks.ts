@@ -99,7 +99,7 @@ export class SuspectBlocks {
   ): Promise<T | undefined> {
     if (!this.hasOther(session, options)) return undefined;
     const avoid = [...(options.avoid ?? []), session.endpoint];
-    return unlessAllFail(this.pool.run(ask, { avoid, signal: options.signal, patient: false }));
+    return unlessAllFail(this.pool.run(ask, { avoid, signal: options.signal, patienceMs: 0 }));
   }
 
   private hasOther({ endpoint }: RpcSession, { avoid = [] }: CheckOptions): boolean {

@@ -113,7 +113,7 @@ export class FinalBlocks {
   async newest(): Promise<BlockRef> {
     const first = await this.pool.run((session) => this.by(session));
     if (this.witnesses < 2) return first.block;
-    const options = { avoid: [first.witness], patient: false };
+    const options = { avoid: [first.witness], patienceMs: 0 };
     const second = this.pool.run((session) => this.by(session), options);
     const agreed = await unlessAllFail(second.then((word) => this.agree(first, word)));
     if (agreed) return agreed;
@@ -125,7 +125,7 @@ export class FinalBlocks {
   private again({ witness }: FinalWord, { number }: BlockRef): Promise<FinalWord> {
     return this.pool.run(
       async (session) => wordOf(session.endpoint, await readHeader(session, number)),
-      { only: witness, patient: false },
+      { only: witness, patienceMs: 0 },
     );
   }
 

@@ -90,7 +90,7 @@ export class RegistryAccount extends SendingAccount {
         valueOf(result);
         return undefined;
       },
-      { only, patient: false },
+      { only, patienceMs: 0 },
     );
   }
 }

@@ -71,7 +71,7 @@ export class RegistryReader {
       looks.push(
         await this.pool.run((session) => this.lookBy(session, { slots, account, final }), {
           only,
-          patient: false,
+          patienceMs: 0,
         }),
       );
     }

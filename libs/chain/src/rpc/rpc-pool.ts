@@ -45,10 +45,8 @@ export interface RunOptions {
   readonly avoid?: readonly string[] | undefined;
   /** The only endpoint to ask, in health or not. */
   readonly only?: string | undefined;
-  /** How long the question goes on after its first failure; Infinity, which needs a signal, for as long as it takes. */
+  /** How long the question goes on after its first failure; 0: nothing is waited for; Infinity, which needs a signal, for as long as it takes. */
   readonly patienceMs?: number | undefined;
-  /** False: nothing is waited for, as with a patience of 0. */
-  readonly patient?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -189,8 +187,7 @@ export class RpcPool {
   }
 
   private question(endpoints: readonly RpcEndpoint[], options: RunOptions): RpcQuestion {
-    const { signal, patient = true } = options;
-    const patienceMs = patient ? (options.patienceMs ?? this.patienceMs) : 0;
+    const { signal, patienceMs = this.patienceMs } = options;
     if (patienceMs === Infinity && !signal) {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }

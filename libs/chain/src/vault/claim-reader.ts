@@ -87,7 +87,7 @@ export class ClaimReader {
         const claims = events.filter((event) => event.kind === 'claimed');
         return { endpoint: session.endpoint, latest, finalised, claims };
       },
-      { avoid, patient: avoid.length === 0, signal },
+      { avoid, patienceMs: avoid.length === 0 ? undefined : 0, signal },
     );
   }
 

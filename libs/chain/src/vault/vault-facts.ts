@@ -214,7 +214,7 @@ export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<bool
         const word = valueOf(results[0]);
         return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
       },
-      { only, patient: false },
+      { only, patienceMs: 0 },
     );
     const answer = await unlessAllFail(asked);
     if (answer !== undefined) answers.push(answer);

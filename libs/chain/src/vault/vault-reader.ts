@@ -114,7 +114,7 @@ export class VaultReader {
           witness: session.endpoint,
           events: await this.logs.read(session, span),
         }),
-        { avoid, patient: avoid.length === 0, signal },
+        { avoid, patienceMs: avoid.length === 0 ? undefined : 0, signal },
       );
     const { witness, events } = await read([]);
     if (this.finals.witnesses < 2) return events;
@@ -230,7 +230,7 @@ export class VaultReader {
         });
         return { word, sightings };
       },
-      other ? { avoid: [other.witness], patient: false } : {},
+      other ? { avoid: [other.witness], patienceMs: 0 } : {},
     );
   }
 

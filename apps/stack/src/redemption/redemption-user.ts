@@ -134,13 +134,10 @@ function refusalIn(text: string): string {
 }
 
 /** What the redemption service answers, as far as the demonstration looks at it. */
-
 export interface RedemptionAnswer {
   readonly id: string;
-  readonly points: number;
   readonly tokens: number;
   readonly priceUsd: number;
-  readonly usdAmount: number;
   readonly status: 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
   readonly stage: string;
   readonly reason: string | null;

@@ -142,8 +142,6 @@ function encodeInteger(text: string, bits: number, signed: boolean): string | un
   return BigInt.asUintN(256, value).toString(16).padStart(64, '0');
 }
 
-/** What an event of a stake contract means, in the form the decoder works with. Plain data: part of the settings' fingerprint. */
-
 export type StakeEffect = 'increase' | 'decrease' | 'transfer';
 
 /** Where a field of an event lies: the topic of that index (1 to 3), or the 32-byte word of the data. */
@@ -159,6 +157,7 @@ export interface FieldCondition {
   readonly word: string;
 }
 
+/** What an event of a stake contract means, in the form the decoder works with. Plain data: part of the settings' fingerprint. */
 export interface StakeEventSpec {
   /** With the types only, as it is hashed: `Staked(address,uint256)`. */
   readonly signature: string;

@@ -154,8 +154,6 @@ function contractOf({ contract, where }: ViewNotation): Address | undefined {
   throw new StakeViewError(where, `"${contract}" is not the address of a contract`);
 }
 
-/** Which of a view's outputs is the figure, and how it is read from an answer. */
-
 const WORD_DIGITS = 64;
 
 /**

@@ -29,11 +29,12 @@ export class StakeView {
   /** @throws StakeViewError */
   constructor(notation: ViewNotation, kind: FigureKind) {
     const { where } = notation;
-    const { name, inputs, outputs } = parseFunction(notation);
+    const item = parseFunction(notation);
+    const { name, inputs, outputs } = item;
     this.signature = `${name}(${inputs.map(({ type }) => type).join(',')})`;
-    const words = constantWords(notation, name, inputs);
+    const words = constantWords(notation, item);
     const open = inputs.flatMap((_, index) => (words.has(index) ? [] : [index]));
-    requireWallet(open, { where, kind, name, inputs });
+    requireWallet(open, kind, item, where);
     const [wallet = inputs.length] = open;
     const encoded = inputs.map((_, index) => words.get(index) ?? '');
     this.head = `${toFunctionSelector(this.signature)}${encoded.slice(0, wallet).join('')}`;
@@ -81,8 +82,7 @@ function parseFunction({ function: text, where }: ViewNotation): FunctionItem {
 /** The 32-byte words of the parameters that have a constant, by position. */
 function constantWords(
   { arguments: constants, where }: ViewNotation,
-  name: string,
-  inputs: readonly AbiParameter[],
+  { name, inputs }: FunctionItem,
 ): Map<number, string> {
   const words = new Map<number, string>();
   for (const [key, value] of Object.entries(constants)) {
@@ -112,14 +112,10 @@ function constantWords(
 /** Exactly one address is left open for a balance, and nothing for a total. */
 function requireWallet(
   open: readonly number[],
-  context: {
-    readonly where: string;
-    readonly kind: FigureKind;
-    readonly name: string;
-    readonly inputs: readonly AbiParameter[];
-  },
+  kind: FigureKind,
+  { name, inputs }: FunctionItem,
+  where: string,
 ): void {
-  const { where, kind, name, inputs } = context;
   const addresses = open.filter((index) => inputs[index]?.type === 'address');
   const other = open.find((index) => kind === 'total' || inputs[index]?.type !== 'address');
   if (other !== undefined) {

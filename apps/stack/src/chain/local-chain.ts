@@ -32,12 +32,10 @@ const STAKING_WALLETS = 40;
 /** So many days of the history are published in the registry, each in a transaction. */
 const PUBLISHED_DAYS = 7;
 
-/** A SnapshotRegistry, and who publishes in it. */
 interface ChainRegistry extends LocalRegistry {
   readonly publisher: Address;
 }
 
-/** A vault, and whose vouchers it pays. */
 interface ChainVault extends LocalVault {
   readonly signer: Address;
 }
@@ -52,7 +50,6 @@ interface SavedChain {
     readonly startBlock: string;
     readonly signer: Address;
   };
-  /** Absent where nothing is published. */
   readonly registry?: ChainRegistry;
 }
 

@@ -66,7 +66,6 @@ export class SendingAccount {
 
 const KNOWN = /already known|known transaction|already imported/i;
 
-/** Whether a node refused a transaction because it has it already. */
 export function isKnownTransaction(result: RpcResult | undefined): boolean {
   return (
     result?.ok === false &&

@@ -37,11 +37,9 @@ interface RpcErrorContext {
   readonly secrets: readonly string[];
   /** What the error answers; for an error of a whole batch its first call. */
   readonly call: RpcCall;
-  /** From the HTTP header, where there was one. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Methods whose answers grow with the range. */
 export function growsWithRange(method: string): boolean {
   return method === 'eth_getLogs' || method === 'eth_getBlockReceipts';
 }

@@ -5,7 +5,6 @@ import { type StakeEventSpec } from '../events/stake-event.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
 import { type Hex, toQuantity } from '../shape/hex.js';
 
-/** Which logs are ours: of these contracts, with one of these events. */
 export class LogFilter {
   readonly topics: readonly string[];
   private readonly addressBits: ReadonlyMap<string, BloomBits>;

@@ -43,7 +43,6 @@ export function openDayCalldata(
   });
 }
 
-/** The call that reads what the registry holds in a slot. */
 export function slotCalldata({ kind, firstDay }: RegistrySlot): Hex {
   const args = [BigInt(firstDay)] as const;
   return kind === 'day'

@@ -188,7 +188,6 @@ function rpcErrorIn(text: string): unknown {
   }
 }
 
-/** The codes and messages of an error and its causes. */
 function networkReason(error: unknown, secrets: readonly string[]): string {
   const reasons: string[] = [];
   let inner: unknown = error;

@@ -28,7 +28,6 @@ export function valueOf(result: RpcResult | undefined): unknown {
   return result.value;
 }
 
-/** Whether the contract refused the call. */
 export function isReverted(result: RpcResult | undefined): boolean {
   return result?.ok === false && result.error instanceof ExecutionRevertedError;
 }

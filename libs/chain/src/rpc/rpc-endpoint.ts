@@ -68,7 +68,6 @@ export class RpcEndpoint {
   readonly delivery = new Delivery();
   /** What RPC_URLS allows it a second. */
   readonly budget: Budget | undefined;
-  /** It serves the right chain. */
   isVerified = false;
   /** It serves another chain. */
   isExcluded = false;

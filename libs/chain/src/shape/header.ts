@@ -109,7 +109,6 @@ export function headerCall(number: bigint): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
 }
 
-/** The newest block, or the newest final one, by its tag. */
 export function tagCall(tag: string): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [tag, false] };
 }

@@ -11,7 +11,7 @@ export interface AbiField {
   readonly slot: FieldSlot | undefined;
 }
 
-export interface AbiEventLayout {
+interface AbiEventLayout {
   readonly signature: string;
   readonly topic0: string;
   readonly topics: number;

@@ -133,9 +133,10 @@ export class Supervisor {
         }
         // Without the fence there is nothing to halt: another process may be able to take the index over.
         if (error instanceof PermanentError && !opened) throw error;
-        if (error instanceof PermanentError && isConfirmed(error, failures)) {
+        const isToConfirm = error instanceof PermanentError && TO_CONFIRM.has(error.code);
+        if (error instanceof PermanentError && (!isToConfirm || failures >= CONFIRMATIONS)) {
           await this.halt(error);
-          if (!TO_CONFIRM.has(error.code)) {
+          if (!isToConfirm) {
             await untilAborted(signal);
             return;
           }
@@ -184,10 +185,6 @@ export class Supervisor {
       logger.error({ err: cause }, 'The reason could not be stored; readers see the lag instead');
     }
   }
-}
-
-function isConfirmed(error: PermanentError, failures: number): boolean {
-  return !TO_CONFIRM.has(error.code) || failures >= CONFIRMATIONS;
 }
 
 /** How long to wait after so many failures in a row: exponential, with jitter over the upper half. */

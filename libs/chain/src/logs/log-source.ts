@@ -174,7 +174,11 @@ export class LogSource {
       requireNotAhead(answer.head, asked.latestSeconds, session);
       return answer;
     } catch (error) {
-      throw sized(error, range, session);
+      const { from, to } = range;
+      if (from < to || !(error instanceof RangeTooLargeError)) throw error;
+      // A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint.
+      const what = `block ${from.toString()} alone is too large`;
+      throw new TransportError(what, { endpoint: session.endpoint, cause: error });
     }
   }
 
@@ -214,13 +218,6 @@ export class LogSource {
       return isHint ? [{ header, logs: block?.logs ?? 0 }] : [];
     });
   }
-}
-
-/** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
-function sized(error: unknown, { from, to }: BlockRange, { endpoint }: RpcSession): unknown {
-  if (from < to || !(error instanceof RangeTooLargeError)) return error;
-  const what = `block ${from.toString()} alone is too large`;
-  return new TransportError(what, { endpoint, cause: error });
 }
 
 /** The hints, and all other blocks with events. */

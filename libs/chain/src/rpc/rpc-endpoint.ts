@@ -22,7 +22,6 @@ import {
   callOutcomes,
   failureOf,
   outcomeOf,
-  outcomeOfResults,
   reasonOf,
   type RpcObserver,
   rpcSpan,
@@ -245,8 +244,8 @@ export class RpcEndpoint {
       bytes = answer.bytes;
       httpStatus = answer.status;
       results = matchAnswers(wire, answer, this.url);
-      outcome = outcomeOfResults(results);
       failure = failureOf(results);
+      if (failure !== undefined) outcome = outcomeOf(failure);
       this.note(undefined, performance.now() - started);
       return { results, bytes };
     } catch (error) {

@@ -112,11 +112,6 @@ export function callOutcomes(
   }));
 }
 
-/** `ok`, or the outcome of the first call that failed. */
-export function outcomeOfResults(results: readonly RpcResult[]): string {
-  return outcomeOfResult(results.find((result) => !result.ok));
-}
-
 /** Why a request failed, or the first call in it that did; undefined where all is well. */
 export function failureOf(results: readonly RpcResult[]): LowmarkError | undefined {
   return results.find((result) => !result.ok)?.error;

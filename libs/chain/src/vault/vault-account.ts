@@ -6,7 +6,6 @@ import {
   type SendingAccountOptions,
 } from '../accounts/sending-account.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
 import { cancelCalldata, pauseCalldata } from './voucher.js';
 import { type VaultId } from './vault-event.js';
 import { type Hex } from '../shape/hex.js';
@@ -81,7 +80,14 @@ export class VaultAccount extends SendingAccount {
     const { nonce, gasPrice, gas } = this.quotes.priced(quote);
     await reserve(gasPrice * gas);
     const { raw, hash } = await this.sign({ to, nonce, gasPrice, gas, data });
-    await pool.run((session) => deliver(session, raw), { only });
+    await pool.run(
+      async (session) => {
+        const call = { method: 'eth_sendRawTransaction', params: [raw] };
+        const [result] = (await session.batch([call])).results;
+        if (!isKnownTransaction(result)) valueOf(result);
+      },
+      { only },
+    );
     return hash;
   }
 }
@@ -93,10 +99,4 @@ async function noting(failures: LowmarkError[], work: () => Promise<void>): Prom
     if (!(error instanceof LowmarkError)) throw error;
     failures.push(error);
   }
-}
-
-async function deliver(session: RpcSession, raw: Hex): Promise<void> {
-  const { results } = await session.batch([{ method: 'eth_sendRawTransaction', params: [raw] }]);
-  const [result] = results;
-  if (!isKnownTransaction(result)) valueOf(result);
 }

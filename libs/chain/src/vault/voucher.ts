@@ -17,14 +17,11 @@ export interface Voucher extends PayoutTerms {
   readonly vaultId: VaultId;
 }
 
-const NAME = 'Lowmark Redemption Vault';
-const VERSION = '1';
-
 /** The EIP-712 domain of a vault, as its `eip712Domain()` must tell it. */
 export function voucherDomain({ chainId, vault }: VaultPlace) {
   return {
-    name: NAME,
-    version: VERSION,
+    name: 'Lowmark Redemption Vault',
+    version: '1',
     chainId,
     verifyingContract: vault as Hex,
   } as const;

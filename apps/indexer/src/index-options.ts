@@ -5,7 +5,6 @@ import { type IndexerSettings } from './indexer.env.js';
 
 // Nest tokens of what has no class of its own.
 
-/** IndexOptions. */
 export const INDEX_OPTIONS = Symbol('IndexOptions');
 /** The StakeDescription of STAKE_EVENTS. */
 export const STAKES = Symbol('StakeDescription');
@@ -23,7 +22,6 @@ export interface IndexOptions {
   readonly tokenContract: Address;
   readonly tokenSymbol: string | undefined;
   readonly tokenDecimals: number | undefined;
-  /** The first block that is indexed. */
   readonly firstBlock: bigint;
   /** Canonical form of STAKE_EVENTS. */
   readonly events: readonly StakeEventSpec[];

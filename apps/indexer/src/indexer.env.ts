@@ -48,7 +48,6 @@ function auditSample(text: string): number | 'all' {
   return Number(text);
 }
 
-/** The settings of the indexer. */
 export class IndexerSettings extends ServiceSettings {
   @Setting(STAKE_SET_SETTING)
   readonly stakeSet!: string;

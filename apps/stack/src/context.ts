@@ -2,7 +2,6 @@ import { type Clock } from '#libs/platform';
 import { type StackFileStore } from './data/stack-file.js';
 import { type StackSettings } from './stack.env.js';
 
-/** What every step of the start needs. */
 export interface StackContext {
   readonly settings: StackSettings;
   readonly clock: Clock;
@@ -45,7 +44,6 @@ export class Closers {
     await this.late();
   }
 
-  /** Waits for what was added since. */
   async late(): Promise<void> {
     await Promise.all(this.#late);
   }
@@ -89,7 +87,6 @@ export class Screen {
     else if (nowMs - shownMs >= everyMs) this.step(part, text());
   }
 
-  /** Text as it is. */
   lines(...lines: readonly string[]): void {
     for (const line of lines) this.write(line);
   }
@@ -127,7 +124,6 @@ export function grouped(value: number | bigint): string {
   return value.toLocaleString('en-US');
 }
 
-/** A part of the stack that runs by itself. */
 interface RunningPart {
   readonly name: string;
   readonly stop: () => Promise<void>;

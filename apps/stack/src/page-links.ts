@@ -12,18 +12,12 @@ export interface PageLinks {
   readonly partner: string;
 }
 
-/** Where browsers reach the web pages. */
-export function pagesUrl({ consoleOrigin, consolePort }: StackContext['settings']): string {
-  return consoleOrigin ?? localUrl(consolePort);
-}
-
-/** Makes the links with the operator's own commands. */
 export async function makePageLinks(
   { settings }: StackContext,
   partner: string,
   operatorSettings: OperatorSettings,
 ): Promise<PageLinks> {
-  const origin = pagesUrl(settings);
+  const origin = settings.consoleOrigin ?? localUrl(settings.consolePort);
   const make = async (...args: readonly string[]): Promise<string> => {
     const out = await operator([...args, '--json'], {
       ...operatorSettings,

@@ -7,7 +7,6 @@ import { processEnvironment } from '#libs/config';
 import { type PartnerCallbackKeys, type StackPartner } from './data/stack-file.js';
 import { StackError } from './stack.error.js';
 
-/** The built main file of an app. */
 export function mainOf(app: string): string {
   return fileURLToPath(new URL(`../../${app}/src/main.js`, import.meta.url));
 }
@@ -39,7 +38,6 @@ export function childEnvironment(
   return environment;
 }
 
-/** What the operator's commands need of the stack. */
 export interface OperatorSettings extends Readonly<Record<string, string>> {
   readonly DATABASE_URL: string;
   readonly SECRETS_KEY: string;
@@ -70,7 +68,6 @@ export async function operator(
   throw new StackError(`"${args.slice(0, 2).join(' ')}" failed: ${err.trim() || String(code)}`);
 }
 
-/** Makes a partner with a credential, with the operator's own command. */
 export async function createPartner(
   database: string,
   settings: OperatorSettings,

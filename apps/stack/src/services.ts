@@ -153,7 +153,6 @@ function variable(name: string, what: 'PORT' | 'HOST'): string {
   return `${name.toUpperCase()}_${what}`;
 }
 
-/** Starts the services and returns when each says that it is ready. */
 export async function startServices(
   context: StackContext,
   parts: Omit<StackFacts, 'settings'>,
@@ -202,7 +201,6 @@ async function startService(
   context.screen.step(name, `ready on 127.0.0.1:${port}`);
 }
 
-/** How a service ended, with the end of its log. */
 async function endOf(name: string, service: ManagedProcess): Promise<string> {
   const how = await service.ended;
   const tail = (await service.tail()).map((line) => `    ${line.slice(0, 1_000)}`);

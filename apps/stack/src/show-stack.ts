@@ -24,7 +24,7 @@ export async function showStack(
   const { stakeContract = '', tokenContract = '' } = places;
   // The second wallet is one of those that act often.
   const wallet = chain.local?.wallets[1] ?? NO_STAKER;
-  const url = snapshotsUrl(apiUrl, wallet);
+  const url = `${apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
   screen.lines(
     '',
     `  Staking API        ${apiUrl}  (description: ${apiUrl}/docs)`,
@@ -42,7 +42,8 @@ export async function showStack(
     '',
     '  A signed request, and what the commands of the README begin with:',
     '',
-    `    ${curlCommand(url, partner)}`,
+    // `-i` shows the signature.
+    `    curl -i -H 'X-API-KEY: ${partner.apiKey}' '${url}'`,
     `    export STAKING_URL=${apiUrl} STAKING_API_KEY=${partner.apiKey} STAKING_SECRET=${partner.sharedSecret} WALLET=${wallet}`,
     // The URL of another node may hold a key.
     ...(chain.local
@@ -109,16 +110,6 @@ interface RequestOutcome {
   readonly status: number;
   readonly verified: boolean;
   readonly body: string;
-}
-
-/** The address of a wallet's snapshots. */
-function snapshotsUrl(apiUrl: string, wallet: string): string {
-  return `${apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
-}
-
-/** The request that a partner would type; `-i` shows the signature. */
-function curlCommand(url: string, partner: StackPartner): string {
-  return `curl -i -H 'X-API-KEY: ${partner.apiKey}' '${url}'`;
 }
 
 /** Sends that request and verifies the answer's signature over the bytes received, as a partner does. */

@@ -7,6 +7,7 @@
  * Order: lock, ports, database and chain at once, activity, services, demonstration; and back in reverse. A signal or the death of a part
  * ends it at any moment, and the watchdog of #libs/devprocess does where the stack itself is killed.
  */
+import { once } from 'node:events';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { processEnvironment, readSettings } from '#libs/config';
@@ -92,13 +93,10 @@ async function forget(settings: StackSettings): Promise<void> {
 }
 
 /** Resolves when the stack has to end: to nothing after a signal, to the reason otherwise. */
-function ended(): Promise<unknown> {
-  return new Promise((resolve) => {
-    ending.signal.addEventListener('abort', () => {
-      const reason: unknown = ending.signal.reason;
-      resolve(reason instanceof StackError ? reason : undefined);
-    });
-  });
+async function ended(): Promise<unknown> {
+  await once(ending.signal, 'abort');
+  const reason: unknown = ending.signal.reason;
+  return reason instanceof StackError ? reason : undefined;
 }
 
 function show(error: unknown): void {

@@ -58,7 +58,6 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
   return [a.value, b.value];
 }
 
-/** Where everything is, for those who use the stack. */
 function places({ settings }: StackContext, { local, redeemers }: StackChain): StackFile {
   if (local) {
     const { contracts, vault, registry, chain } = local;
@@ -89,7 +88,6 @@ function places({ settings }: StackContext, { local, redeemers }: StackChain): S
 }
 
 interface PartnerSetup {
-  /** The name of the stack's database. */
   readonly database: string;
   readonly chain: StackChain;
   readonly secrets: Secrets;

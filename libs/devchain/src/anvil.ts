@@ -28,7 +28,6 @@ export interface DevChainOptions {
   readonly hardfork?: 'london' | 'shanghai' | 'cancun' | 'prague';
 }
 
-/** How the process of the chain ended. */
 export interface DevChainExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseAddress } from '#libs/domain';
 import { type DevChain, launchDevChain, saveChainState } from './anvil.js';
-import { deployStaking } from './staking/deployment.js';
-import { stake, StakingPlayer, withdraw } from './staking/player.js';
+import { deployStaking } from './deployments.js';
+import { stake, StakingPlayer, withdraw } from './player.js';
 
 const START = 1_760_000_000;
 const [alice, bob] = ['a', 'b'].map((digit) => parseAddress('0x' + digit.repeat(40)));

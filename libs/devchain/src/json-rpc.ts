@@ -5,7 +5,6 @@ export interface JsonRpcCall {
   readonly params?: readonly unknown[];
 }
 
-/** A node's answer to one call, where it is an error. */
 export class JsonRpcFault extends Error {
   constructor(
     readonly method: string,

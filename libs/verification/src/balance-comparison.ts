@@ -1,10 +1,10 @@
 /** Wallets in the index beside the contract's own balances of them. With two providers no single one makes a difference believed. */
 import {
-  AllEndpointsFailedError,
   askFigure,
   askOtherProvider,
   type ChainReader,
   type FigureOptions,
+  unlessAllFail,
 } from '#libs/chain';
 import { type AuditDifference, type IndexStore } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
@@ -58,12 +58,7 @@ export class BalanceComparison {
     block: BlockRef,
   ): Promise<Compared | undefined> {
     if (this.lastAsked === undefined) return undefined;
-    try {
-      return await this.askOther(wallets, block, this.lastAsked);
-    } catch (error) {
-      if (error instanceof AllEndpointsFailedError) return undefined;
-      throw error;
-    }
+    return unlessAllFail(this.askOther(wallets, block, this.lastAsked));
   }
 
   private askOther(wallets: readonly Address[], block: BlockRef, endpoint: string) {

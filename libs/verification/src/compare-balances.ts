@@ -7,6 +7,7 @@ import {
   askFigure,
   type ChainReader,
   type FigureOptions,
+  unlessAllFail,
 } from '#libs/chain';
 import {
   type AuditDifference,
@@ -17,23 +18,7 @@ import {
 } from '#libs/db';
 import { type Address, type BlockRef } from '#libs/domain';
 
-/** How a question that must be answered is asked. */
-interface Patience {
-  readonly reader: ChainReader;
-  readonly sleep: (ms: number) => Promise<unknown>;
-  /** Ends the audit between two questions, with its reason. */
-  readonly signal?: AbortSignal;
-}
-
-/** How hard the database and the nodes are worked. */
-interface AuditPace {
-  /** Of 100 wallets each. */
-  readonly batchesAtOnce: number;
-  /** Between two questions to the nodes or the database. */
-  readonly pauseMs: number;
-}
-
-export interface AuditQuestion extends Patience {
+export interface AuditQuestion {
   readonly database: Database;
   readonly reader: ChainReader;
   readonly block: bigint | 'finalised';
@@ -41,7 +26,11 @@ export interface AuditQuestion extends Patience {
   readonly sample: number | 'all';
   /** Compared in any case. */
   readonly always?: readonly Address[];
-  readonly pace: AuditPace;
+  /** Batches are of 100 wallets each; the pause is between two questions to the nodes or the database. */
+  readonly pace: { readonly batchesAtOnce: number; readonly pauseMs: number };
+  readonly sleep: (ms: number) => Promise<unknown>;
+  /** Ends the audit between two questions, with its reason. */
+  readonly signal?: AbortSignal;
   readonly onProgress: (said: string) => void;
 }
 
@@ -122,7 +111,6 @@ async function drawWallets(
   return [...wallets];
 }
 
-/** Counts the wallets that were compared, and keeps those that differ. */
 class WalletComparison {
   readonly differences: AuditDifference[] = [];
   private count = 0;
@@ -192,7 +180,10 @@ const ATTEMPTS = 5;
 const LONGEST_WAIT_MS = 10_000;
 
 /** An endpoint that has had enough for the moment does not end a long audit. @throws AllEndpointsFailedError, or the reason of the signal */
-async function askPatiently<T>({ sleep, signal }: Patience, ask: () => Promise<T>): Promise<T> {
+async function askPatiently<T>(
+  { sleep, signal }: AuditQuestion,
+  ask: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     signal?.throwIfAborted();
     try {
@@ -206,17 +197,14 @@ async function askPatiently<T>({ sleep, signal }: Patience, ask: () => Promise<T
 
 /** Of another endpoint than `endpoint`; once more of that one where no other can tell. @throws as `askPatiently` does */
 async function askElsewhere<T>(
-  patience: Patience,
+  question: AuditQuestion,
   endpoint: string,
   ask: (options: FigureOptions) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  if (patience.reader.endpoints.some((name) => name !== endpoint)) {
-    try {
-      const figure = await askPatiently(patience, () => ask({ avoid: [endpoint] }));
-      if (figure !== undefined) return figure;
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-    }
+  if (question.reader.endpoints.some((name) => name !== endpoint)) {
+    const other = askPatiently(question, () => ask({ avoid: [endpoint] }));
+    const figure = await unlessAllFail(other);
+    if (figure !== undefined) return figure;
   }
-  return askPatiently(patience, () => ask({}));
+  return askPatiently(question, () => ask({}));
 }

@@ -4,7 +4,6 @@ import { type Address } from '#libs/domain';
 /** What the index was made of, as its settings are stored with it. */
 interface IndexedContracts {
   readonly contracts: readonly [Address, ...Address[]];
-  /** The first indexed block. */
   readonly startBlock: bigint | undefined;
   /** keccak256 of the events' signatures. */
   readonly topics: readonly string[];

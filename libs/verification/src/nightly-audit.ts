@@ -2,6 +2,7 @@
  * One audit of the index, kept in the database and told in the log. It takes its time: the index goes on beside it. Wallets that
  * differed the last time are compared again, so that a sample which misses them does not pass for a cure.
  */
+import { once } from 'node:events';
 import { type ChainReader } from '#libs/chain';
 import {
   type AuditComparison,
@@ -126,12 +127,7 @@ function isOfDatabase(error: unknown): boolean {
   return error instanceof DatabaseUnavailableError || error instanceof DatabaseRefusedError;
 }
 
-function rejectWhenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (): void => {
-      reject(signal.reason as Error);
-    };
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
+async function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason as Error;
 }

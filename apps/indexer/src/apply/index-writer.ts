@@ -5,7 +5,7 @@
  * successful transaction left there; `state` (with remembered blocks and cached wallets) is what the one under way will leave, so
  * it is what the next range builds on. After any failed write both are unknown and must be read again with `reload`.
  */
-import { type RangeAnswer } from '#libs/chain';
+import { type RangeAnswer, refOf } from '#libs/chain';
 import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
@@ -23,7 +23,6 @@ import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 /** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
 const CACHED_WALLETS = 100_000;
 
-/** What is known beyond the rows themselves when they are written. */
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
   /** Newest block up to which the events are vouched for; undefined where nothing new is. */
@@ -46,7 +45,6 @@ export class IndexWriter {
   private left: IndexState | undefined;
   /** The transaction under way, or the last one. */
   private writing: Promise<void> = Promise.resolve();
-  /** The index has once been level with the chain. */
   synced = false;
 
   constructor(
@@ -106,7 +104,6 @@ export class IndexWriter {
     return this.state.head;
   }
 
-  /** What the index says of the chain. */
   get indexed(): IndexedChain {
     const { head, state } = this;
     const hashAt = (number: bigint): BlockHash | undefined => this.blockAt(number)?.hash;
@@ -145,10 +142,9 @@ export class IndexWriter {
     await this.loadWallets(answer.blocks);
     const folded = foldBlocks(this.wallets, answer.blocks);
     await this.settled();
-    const { number, hash, timestampSeconds } = answer.head;
     const final = facts.finalised?.number;
     const rows: IndexRows = {
-      head: { number, hash, timestampSeconds },
+      head: refOf(answer.head),
       changes: folded.changes,
       ...this.splitDays(folded.days),
       total: this.state.total + folded.totalDelta,
@@ -170,7 +166,6 @@ export class IndexWriter {
     await this.settled();
   }
 
-  /** Undoes everything above `to`. */
   async rollback(to: BlockRef): Promise<{ changes: number; wallets: number }> {
     await this.settled();
     const { head } = this;

@@ -1,5 +1,5 @@
 /** From a range as it was read to rows: what does not add up is mended first, or the index goes back to where it was vouched for. */
-import { type ChainReader, type RangeAnswer } from '#libs/chain';
+import { type RangeAnswer } from '#libs/chain';
 import {
   type BlockHeader,
   type BlockRef,
@@ -91,7 +91,6 @@ export class RangeApplier {
     );
   }
 
-  /** Takes back everything above a block. */
   async undo(to: BlockRef, why: 'reorganisation' | 'repair'): Promise<void> {
     const { writer, metrics, logger } = this;
     const depth = writer.head.number - to.number;
@@ -155,38 +154,4 @@ export async function findFork(
     if (oldest && end <= STRIDE) throw new DeepReorganisationError(oldest, found[0]);
   }
   throw new Error('No remembered blocks to look for a fork in');
-}
-
-/** Takes back what the chain has left. */
-export class Reorganisations {
-  constructor(
-    private readonly reader: ChainReader,
-    private readonly writer: IndexWriter,
-    private readonly applier: RangeApplier,
-  ) {}
-
-  /**
-   * Final blocks are read without being linked to the ones before them. Where the head was not final when it was indexed, the chain
-   * may have left it since.
-   */
-  async isHeadOnChain(heads: ChainHeads): Promise<boolean> {
-    const { head, state } = this.writer;
-    if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
-      return true;
-    const [header] = await this.reader.headers([head.number]);
-    return header?.hash === head.hash;
-  }
-
-  /** @throws DeepReorganisationError; RetryableError where the chain still has the head */
-  async undo(): Promise<void> {
-    const { reader, writer } = this;
-    await writer.settled();
-    const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
-    if (fork.number === writer.head.number)
-      throw new RetryableError(
-        'FORKED_ANSWER',
-        `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
-      );
-    await this.applier.undo(fork, 'reorganisation');
-  }
 }

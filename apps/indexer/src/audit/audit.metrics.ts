@@ -11,7 +11,7 @@ interface Reading {
 }
 
 interface AuditGauge extends NamedGauge {
-  readonly fill: (gauge: Gauge, reading: Reading) => void;
+  readonly fill: (reading: Reading, gauge: Gauge) => void;
 }
 
 /** What the last audit found, whichever process made it: read from the database when the metrics are. */
@@ -31,11 +31,7 @@ export class AuditMetrics {
       },
       'The last audit could not be read',
     );
-    for (const { fill, ...named } of GAUGES) {
-      add(named, (reading, gauge) => {
-        fill(gauge, reading);
-      });
-    }
+    for (const { fill, ...named } of GAUGES) add(named, fill);
   }
 }
 
@@ -43,21 +39,21 @@ const GAUGES: readonly AuditGauge[] = [
   {
     name: 'lowmark_audit_last_success_timestamp_seconds',
     help: 'When the index was last compared with the contract, with whatever result; 0 where never',
-    fill: (one, { last }) => {
+    fill: ({ last }, one) => {
       one.set((last?.finishedAt.getTime() ?? 0) / 1000);
     },
   },
   {
     name: 'lowmark_audit_differences',
     help: 'Wallets whose balance in the index was not the contract’s at the last audit',
-    fill: (one, { last }) => {
+    fill: ({ last }, one) => {
       if (last) one.set(last.differences);
     },
   },
   {
     name: 'lowmark_audit_wallets_compared',
     help: 'Wallets that the last audit held against the contract; 0 where it tells no balances',
-    fill: (one, { last }) => {
+    fill: ({ last }, one) => {
       if (last) one.set(last.compared ?? 0);
     },
   },
@@ -65,7 +61,7 @@ const GAUGES: readonly AuditGauge[] = [
     name: 'lowmark_audit_total_tokens',
     help: 'The sum of all balances and the contract’s total at the last audit, in tokens, rounded to 15 digits or so',
     labelNames: ['side'],
-    fill: (one, { last, state }) => {
+    fill: ({ last, state }, one) => {
       if (!last || !state) return;
       const { indexedTotal, contractTotal } = last;
       one.set({ side: 'index' }, tokensToNumber(indexedTotal, state.tokenDecimals));
@@ -76,7 +72,7 @@ const GAUGES: readonly AuditGauge[] = [
   {
     name: 'lowmark_audit_total_difference_tokens',
     help: 'What the index had more than the contract in all at the last audit, in tokens; exactly 0 where they agreed',
-    fill: (one, { last, state }) => {
+    fill: ({ last, state }, one) => {
       if (last?.contractTotal === undefined || !state) return;
       const more = last.indexedTotal - last.contractTotal;
       const tokens = tokensToNumber(more < 0n ? -more : more, state.tokenDecimals);

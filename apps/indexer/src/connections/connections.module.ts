@@ -28,7 +28,6 @@ import { IndexerSettings } from '../indexer.env.js';
 
 const APPLICATION = 'lowmark-indexer';
 
-/** The settings, and what they lead to: the database and the endpoints. */
 @Module({})
 export class ConnectionsModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
@@ -81,7 +80,6 @@ export class ConnectionsModule implements OnApplicationShutdown {
     return { module: ConnectionsModule, global: true, providers, exports: providers };
   }
 
-  /** After the services have stopped. */
   async onApplicationShutdown(): Promise<void> {
     await this.database.close();
   }

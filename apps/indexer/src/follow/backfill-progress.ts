@@ -12,7 +12,6 @@ const WINDOW_MS = 30_000;
 const FEW_BLOCKS = 1000n;
 
 interface SyncFigures {
-  /** The first block that is indexed. */
   readonly startBlock: bigint;
   /** 0 to 1: the indexed part of the blocks from the first one to the chain's newest. Undefined before both are known. */
   readonly ratio: number | undefined;
@@ -42,7 +41,6 @@ export class BackfillProgress {
     private readonly options: IndexOptions,
   ) {}
 
-  /** A range was written. */
   applied({ from, to }: BlockRange, events: number, chainHead: bigint): void {
     const atMs = this.clock.nowMs();
     if (this.since === undefined) {

@@ -5,7 +5,7 @@ import { CLOCK } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { BalanceComparison } from '#libs/verification';
 import { IndexWriter } from '../apply/index-writer.js';
-import { RangeApplier, Reorganisations } from '../apply/range-applier.js';
+import { RangeApplier } from '../apply/range-applier.js';
 import { IndexerMetrics } from '../health/indexer.metrics.js';
 import { INDEX_OPTIONS } from '../index-options.js';
 import { Supervisor } from '../lead/supervisor.js';
@@ -18,7 +18,7 @@ import { TotalCheck } from '../verify/total-check.js';
 import { WalletCheck } from '../verify/wallet-check.js';
 import { BackfillProgress } from './backfill-progress.js';
 import { HeadsReader } from './heads-reader.js';
-import { IndexLoop, LevelCheck } from './index-loop.js';
+import { IndexLoop } from './index-loop.js';
 import { IndexStatus } from './index-status.js';
 import { IndexerService } from './indexer.service.js';
 
@@ -78,17 +78,15 @@ const WRITING = [
     ...WRITING,
     provide(HeadsReader, ChainReader, LogSource, VerificationPolicy, SuspectRanges, CLOCK),
     provide(RangeSource, RpcPool, RangeVerifier, SuspectRanges, INDEX_OPTIONS),
-    provide(LevelCheck, IndexWriter, RangeApplier, WalletCheck, VerificationPolicy),
-    provide(Reorganisations, ChainReader, IndexWriter, RangeApplier),
     provide(
       IndexLoop,
       HeadsReader,
       RangeSource,
       IndexWriter,
       RangeApplier,
-      LevelCheck,
       WalletCheck,
-      Reorganisations,
+      VerificationPolicy,
+      ChainReader,
       IndexStatus,
       CLOCK,
       LOGGER,

@@ -10,10 +10,10 @@ import {
   otherProvidersThan,
   ownProvider,
   OUTAGE_PATIENCE_MS,
-  isOutage,
   providerOf,
   type RangeAnswer,
   type Tip,
+  unlessOut,
 } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -143,12 +143,8 @@ export class HeadsReader {
     const { reader } = this;
     const { latestSeconds, mode } = this.policy;
     const avoid = ownProvider(endpoint, reader.endpoints);
-    try {
-      return await reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
-    } catch (error) {
-      if (mode !== 'two' && isOutage(error)) return undefined;
-      throw error;
-    }
+    const asked = reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
+    return mode === 'two' ? asked : unlessOut(asked);
   }
 
   /** The lower one, where the provider of the higher one has it too. */

@@ -4,10 +4,11 @@
  * Each turn: ask the chain for its heads, decide (next-step.ts), then read on, undo, or wait. Only verified ranges whose parent is
  * the indexed head are written, each with the head in one transaction, so a crash at any moment leaves a whole index.
  */
-import { type BlockRef } from '#libs/domain';
+import { type ChainReader } from '#libs/chain';
+import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
-import { type RangeApplier, type Reorganisations } from '../apply/range-applier.js';
+import { findFork, type RangeApplier } from '../apply/range-applier.js';
 import { type IndexOptions } from '../index-options.js';
 import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
 import { type VerificationPolicy } from '../verify/verification-policy.js';
@@ -30,9 +31,9 @@ export class IndexLoop {
     private readonly ranges: RangeSource,
     private readonly writer: IndexWriter,
     private readonly applier: RangeApplier,
-    private readonly levelCheck: LevelCheck,
     private readonly walletCheck: WalletCheck,
-    private readonly reorganisations: Reorganisations,
+    private readonly policy: VerificationPolicy,
+    private readonly reader: ChainReader,
     private readonly status: IndexStatus,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -96,7 +97,7 @@ export class IndexLoop {
         logger.error(step, 'The node does not know the finalised block: frozen until it does');
         return 'level';
       case 'reorganised':
-        await this.reorganisations.undo();
+        await this.undoReorganisation();
         return 'more';
     }
   }
@@ -108,8 +109,8 @@ export class IndexLoop {
   }
 
   private async advance(to: bigint, heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
-    if (!(await this.reorganisations.isHeadOnChain(heads))) {
-      await this.reorganisations.undo();
+    if (!(await this.isHeadOnChain(heads))) {
+      await this.undoReorganisation();
       return 'more';
     }
     const missing = { from: this.writer.head.number + 1n, to };
@@ -127,7 +128,7 @@ export class IndexLoop {
   ): Promise<boolean> {
     const { parentHash } = range.answer;
     if (parentHash !== undefined && parentHash !== this.writer.head.hash) {
-      await this.reorganisations.undo();
+      await this.undoReorganisation();
       return false;
     }
     const isApplied = await inSpan(rangeSpan('write', range.answer), () =>
@@ -140,10 +141,68 @@ export class IndexLoop {
   }
 
   private async checkLevel(heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
-    if (!(await this.levelCheck.pass(heads, signal))) return 'more';
+    if (!(await this.isLevel(heads, signal))) return 'more';
     this.noteProgress(heads);
     this.status.trouble = this.heads.apart;
     return 'level';
+  }
+
+  /**
+   * Whenever the index is level with the chain: wallets are compared first, then it may be called synced.
+   * @returns false where the index was rolled back instead
+   */
+  private async isLevel(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
+    const { writer, applier, walletCheck } = this;
+    await writer.settled();
+    const finalised = finalisedOf(writer.indexed, heads);
+    if (finalised?.number !== writer.state.finalised?.number)
+      await writer.note({ finalised, synced: false });
+    if (walletCheck.isDue(writer)) {
+      const result = await inSpan({ name: 'wallet check' }, () =>
+        walletCheck.check(writer, signal),
+      );
+      if (result.kind === 'roll-back') {
+        await applier.undo(result.to, 'repair');
+        return false;
+      }
+      // Before what the wallets vouch for is noted: the total may lead back to the first block.
+      if (!writer.synced && !(await applier.agreesInAll())) return false;
+      const { verifiedNumber } = result;
+      if (verifiedNumber !== undefined)
+        await writer.note({ finalised, verifiedNumber, synced: false });
+    }
+    if (!writer.synced) {
+      await writer.note({ finalised, synced: true });
+      await applier.warnIfNoneCounts();
+    }
+    this.policy.hasComparedWallets = true;
+    if (writer.state.halted) await writer.resume();
+    return true;
+  }
+
+  /**
+   * Final blocks are read without being linked to the ones before them. Where the head was not final when it was indexed, the chain
+   * may have left it since.
+   */
+  private async isHeadOnChain(heads: ChainHeads): Promise<boolean> {
+    const { head, state } = this.writer;
+    if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
+      return true;
+    const [header] = await this.reader.headers([head.number]);
+    return header?.hash === head.hash;
+  }
+
+  /** Takes back what the chain has left. @throws DeepReorganisationError; RetryableError where the chain still has the head */
+  private async undoReorganisation(): Promise<void> {
+    const { reader, writer } = this;
+    await writer.settled();
+    const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
+    if (fork.number === writer.head.number)
+      throw new RetryableError(
+        'FORKED_ANSWER',
+        `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
+      );
+    await this.applier.undo(fork, 'reorganisation');
   }
 
   private noteProgress(heads: ChainHeads): void {
@@ -186,44 +245,4 @@ export function pollWaitMs({ pollIntervalMs, hasNewBlocks, blocks, nowMs }: Poll
   if (!hasNewBlocks || !isLive || !oldest) return pollIntervalMs;
   const beatMs = ((newest.timestampSeconds - oldest.timestampSeconds) * 1000) / BLOCKS;
   return Math.max(pollIntervalMs, Math.min(LONGEST_MS, beatMs));
-}
-
-/** What is checked whenever the index is level with the chain: wallets first, then it may be called synced. */
-export class LevelCheck {
-  constructor(
-    private readonly writer: IndexWriter,
-    private readonly applier: RangeApplier,
-    private readonly walletCheck: WalletCheck,
-    private readonly policy: VerificationPolicy,
-  ) {}
-
-  /** @returns false where the index was rolled back instead */
-  async pass(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
-    const { writer, applier, walletCheck } = this;
-    await writer.settled();
-    const finalised = finalisedOf(writer.indexed, heads);
-    if (finalised?.number !== writer.state.finalised?.number)
-      await writer.note({ finalised, synced: false });
-    if (walletCheck.isDue(writer)) {
-      const result = await inSpan({ name: 'wallet check' }, () =>
-        walletCheck.check(writer, signal),
-      );
-      if (result.kind === 'roll-back') {
-        await applier.undo(result.to, 'repair');
-        return false;
-      }
-      // Before what the wallets vouch for is noted: the total may lead back to the first block.
-      if (!writer.synced && !(await applier.agreesInAll())) return false;
-      const { verifiedNumber } = result;
-      if (verifiedNumber !== undefined)
-        await writer.note({ finalised, verifiedNumber, synced: false });
-    }
-    if (!writer.synced) {
-      await writer.note({ finalised, synced: true });
-      await applier.warnIfNoneCounts();
-    }
-    this.policy.hasComparedWallets = true;
-    if (writer.state.halted) await writer.resume();
-    return true;
-  }
 }

@@ -61,7 +61,6 @@ export class IndexStatus {
     };
   }
 
-  /** Calls the listener whenever this process takes the lead. */
   onLead(listener: () => void): void {
     this.listeners.push(listener);
   }

@@ -31,7 +31,6 @@ export class LeadingWork {
     this.notBeforeMs = this.clock.nowMs() + ms;
   }
 
-  /** Waits for the run that is under way. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.runs.underWay();

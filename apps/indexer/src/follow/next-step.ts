@@ -6,7 +6,6 @@ export interface ChainHeads {
   readonly finalised: BlockRef;
 }
 
-/** What the index says of itself. */
 export interface IndexedChain {
   readonly head: BlockRef;
   readonly finalised: BlockRef | undefined;
@@ -17,7 +16,6 @@ export interface IndexedChain {
 type NextStep =
   /** Blocks are missing: read on to this one. */
   | { readonly kind: 'advance'; readonly to: bigint }
-  /** Nothing new. */
   | { readonly kind: 'wait' }
   /** The node is behind what is already known: not a reorganisation, whatever it says. */
   | { readonly kind: 'behind'; readonly by: bigint }

@@ -70,7 +70,6 @@ export class IndexerMetrics {
   }
 }
 
-/** What is read when the metrics are. */
 function gauges(
   status: IndexStatus,
   progress: BackfillProgress,

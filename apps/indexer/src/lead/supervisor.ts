@@ -5,6 +5,7 @@
  * can mend. A halted indexer keeps the lead and its health page but writes nothing; a restart tries again from the stored head. One
  * that halted over what providers said asks them again now and then, and goes on where they have been mended.
  */
+import { once } from 'node:events';
 import { AllEndpointsFailedError } from '#libs/chain';
 import { DatabaseUnavailableError, FencedError, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
@@ -132,9 +133,10 @@ export class Supervisor {
         }
         // Without the fence there is nothing to halt: another process may be able to take the index over.
         if (error instanceof PermanentError && !opened) throw error;
-        if (error instanceof PermanentError && isConfirmed(error, failures)) {
+        const isToConfirm = error instanceof PermanentError && TO_CONFIRM.has(error.code);
+        if (error instanceof PermanentError && (!isToConfirm || failures >= CONFIRMATIONS)) {
           await this.halt(error);
-          if (!TO_CONFIRM.has(error.code)) {
+          if (!isToConfirm) {
             await untilAborted(signal);
             return;
           }
@@ -185,27 +187,12 @@ export class Supervisor {
   }
 }
 
-function isConfirmed(error: PermanentError, failures: number): boolean {
-  return !TO_CONFIRM.has(error.code) || failures >= CONFIRMATIONS;
-}
-
 /** How long to wait after so many failures in a row: exponential, with jitter over the upper half. */
 function backoffMs(failures: number, maxMs: number): number {
   const full = Math.min(maxMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 30));
   return full / 2 + (Math.random() * full) / 2;
 }
 
-/** Resolves when the signal is aborted. */
-function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else
-      signal.addEventListener(
-        'abort',
-        () => {
-          resolve();
-        },
-        { once: true },
-      );
-  });
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }

@@ -3,6 +3,5 @@ import { Database, PartitionStore } from '#libs/db';
 import { provide } from '#libs/service';
 import { PartitionService } from './partition.service.js';
 
-/** Adds partitions to the large tables of the index. */
 @Module({ providers: [provide(PartitionStore, Database), PartitionService] })
 export class PartitionModule {}

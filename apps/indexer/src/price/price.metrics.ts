@@ -6,7 +6,6 @@ type ReadingResult = 'stored' | 'older' | 'held' | 'refused' | 'failed';
 
 const RESULTS: readonly ReadingResult[] = ['stored', 'older', 'held', 'refused', 'failed'];
 
-/** What Prometheus sees of the price. */
 export class PriceMetrics {
   private readonly value: Gauge;
   private readonly observed: Gauge;

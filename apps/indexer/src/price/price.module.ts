@@ -4,7 +4,6 @@ import { provide, Registry } from '#libs/service';
 import { PriceMetrics } from './price.metrics.js';
 import { PriceService } from './price.service.js';
 
-/** Keeps the token's price. */
 @Module({
   providers: [provide(PriceStore, Database), provide(PriceMetrics, Registry), PriceService],
 })

@@ -115,29 +115,22 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
   }
 
   private async judge(fence: bigint, price: Price): Promise<void> {
-    const { store, limits } = this;
+    const { store, limits, logger, metrics } = this;
     const judged = await judgePrice(store, limits, fence, price);
-    if (judged.kind === 'kept') this.noteKept(price, judged.isStored);
-    else this.noteHeld(price, judged.reason, judged.beforeUsd);
-  }
-
-  private noteKept(price: Price, isStored: boolean): void {
-    const { logger, metrics } = this;
-    if (isStored) {
+    if (judged.kind !== 'kept') {
+      const { reason, beforeUsd } = judged;
+      metrics.count('held');
+      logger.error(
+        { ...price, reason, beforeUsd },
+        'A price is held: redemptions are paused and snapshots have no price until an operator accepts it (cli price show, price accept)',
+      );
+    } else if (judged.isStored) {
       metrics.stored(price);
       logger.debug(price, 'stored a price');
-      return;
+    } else {
+      metrics.count('older');
+      logger.warn(price, 'the source has told a newer price before');
     }
-    metrics.count('older');
-    logger.warn(price, 'the source has told a newer price before');
-  }
-
-  private noteHeld(price: Price, reason: string, beforeUsd: string | undefined): void {
-    this.metrics.count('held');
-    this.logger.error(
-      { ...price, reason, beforeUsd },
-      'A price is held: redemptions are paused and snapshots have no price until an operator accepts it (cli price show, price accept)',
-    );
   }
 
   private noteSource(reading: SourceReading): void {

@@ -1,4 +1,5 @@
 /** Which days are to be sealed now, and the last block of each. */
+import { refOf } from '#libs/chain';
 import { type BlockHeader, type BlockRef, dayOf, RetryableError } from '#libs/domain';
 
 interface SealStanding {
@@ -71,13 +72,13 @@ export async function findClosingBlock(
     following?.parentHash === closing.hash &&
     closing.timestampSeconds < search.endSeconds &&
     following.timestampSeconds >= search.endSeconds;
-  if (!isEnd) throw new RetryableError('CLOSING_BLOCK_UNCLEAR', unclear(both));
-  const { number, hash, timestampSeconds } = closing;
-  return { number, hash, timestampSeconds };
-}
-
-function unclear(numbers: readonly bigint[]): string {
-  return `Blocks ${numbers.join(' and ')} do not follow each other across the end of the day, as a node told before; it is asked again`;
+  if (!isEnd) {
+    throw new RetryableError(
+      'CLOSING_BLOCK_UNCLEAR',
+      `Blocks ${both.join(' and ')} do not follow each other across the end of the day, as a node told before; it is asked again`,
+    );
+  }
+  return refOf(closing);
 }
 
 /** Where the end is expected by the time between both blocks, near it, and evenly between them; ascending. */

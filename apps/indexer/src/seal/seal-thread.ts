@@ -11,14 +11,9 @@ export interface SealThreadData {
   readonly applicationName: string;
 }
 
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-}
-
 export type SealReply =
   | { readonly outcome: SealOutcome; readonly failure?: never }
-  | { readonly outcome?: never; readonly failure: Failure };
+  | { readonly outcome?: never; readonly failure: { code: string; message: string } };
 
 /** A day that was not sealed; nothing was written of it. */
 class SealFailedError extends RetryableError {}

@@ -1,7 +1,7 @@
 import { type SealedDayStore, type SealOutcome, type SealSummary } from '#libs/db';
 import { SECONDS_PER_DAY } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Counter, Gauge, type NamedGauge, readingGauges, type Registry } from '#libs/service';
+import { Counter, Gauge, readingGauges, type Registry } from '#libs/service';
 
 const KINDS = ['sealed', 'revised', 'same'] as const;
 
@@ -32,11 +32,33 @@ export class SealMetrics {
     for (const result of KINDS) this.results.inc({ result }, 0);
     const failure = 'The sealed days could not be read';
     const add = readingGauges({ registry, logger }, () => days.summary(), failure);
-    for (const { valueOf, ...named } of GAUGES) {
-      add(named, (summary, gauge) => {
-        gauge.set(valueOf(summary));
+    const gauge = (name: string, help: string, figure: (of: SealSummary) => number): void => {
+      add({ name, help }, (summary, one) => {
+        one.set(figure(summary));
       });
-    }
+    };
+    gauge('lowmark_sealed_days', 'Days that are sealed', (of) => of.days);
+    gauge(
+      'lowmark_sealed_until_timestamp_seconds',
+      'The end of the newest sealed day; 0 where none is',
+      ({ last }) => (last === null ? 0 : (last + 1) * SECONDS_PER_DAY),
+    );
+    gauge(
+      'lowmark_sealed_revisions',
+      'How often a sealed day came out differently',
+      (of) => of.revisions,
+    );
+    gauge(
+      'lowmark_sealed_revised_timestamp_seconds',
+      'When a sealed day last came out differently; 0 where none did',
+      ({ revisedAt }) => (revisedAt?.getTime() ?? 0) / 1000,
+    );
+    gauge(
+      'lowmark_sealed_recheck_days',
+      'Sealed days that have to be worked out again',
+      ({ last, recheckFrom }) =>
+        last === null || recheckFrom === null ? 0 : Math.max(0, last - recheckFrom + 1),
+    );
   }
 
   daysLeft(days: number): void {
@@ -48,36 +70,3 @@ export class SealMetrics {
     this.seconds.set(seconds);
   }
 }
-
-interface SealGauge extends NamedGauge {
-  readonly valueOf: (summary: SealSummary) => number;
-}
-
-const GAUGES: readonly SealGauge[] = [
-  {
-    name: 'lowmark_sealed_days',
-    help: 'Days that are sealed',
-    valueOf: ({ days }) => days,
-  },
-  {
-    name: 'lowmark_sealed_until_timestamp_seconds',
-    help: 'The end of the newest sealed day; 0 where none is',
-    valueOf: ({ last }) => (last === null ? 0 : (last + 1) * SECONDS_PER_DAY),
-  },
-  {
-    name: 'lowmark_sealed_revisions',
-    help: 'How often a sealed day came out differently',
-    valueOf: ({ revisions }) => revisions,
-  },
-  {
-    name: 'lowmark_sealed_revised_timestamp_seconds',
-    help: 'When a sealed day last came out differently; 0 where none did',
-    valueOf: ({ revisedAt }) => (revisedAt?.getTime() ?? 0) / 1000,
-  },
-  {
-    name: 'lowmark_sealed_recheck_days',
-    help: 'Sealed days that have to be worked out again',
-    valueOf: ({ last, recheckFrom }) =>
-      last === null || recheckFrom === null ? 0 : Math.max(0, last - recheckFrom + 1),
-  },
-];

@@ -4,7 +4,6 @@ import { LOGGER, provide, Registry } from '#libs/service';
 import { SealMetrics } from './seal.metrics.js';
 import { SealService } from './seal.service.js';
 
-/** Seals days. */
 @Module({
   providers: [
     provide(IndexStore, Database),

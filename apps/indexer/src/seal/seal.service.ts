@@ -92,7 +92,8 @@ export class SealService implements BeforeApplicationShutdown {
     const settled = await this.settledBlock();
     if (settled === undefined) return undefined;
     const { first, last, recheckFrom } = await this.days.summary();
-    const firstDay = first ?? (await this.firstDay());
+    const { firstBlock } = this.options;
+    const firstDay = first ?? dayOf((await this.block(firstBlock)).timestampSeconds);
     const due = dueDays({ settled, firstDay, newestDay: last, recheckFrom });
     if (due.to < due.from) return undefined;
     const keptFrom = Math.max(due.to, last ?? due.to) - this.settings.sealKeptDays + 1;
@@ -109,10 +110,6 @@ export class SealService implements BeforeApplicationShutdown {
       a < b ? a : b,
     );
     return number === finalised.number ? finalised : this.block(number);
-  }
-
-  private async firstDay(): Promise<number> {
-    return dayOf((await this.block(this.options.firstBlock)).timestampSeconds);
   }
 
   private async block(number: bigint): Promise<BlockRef> {

@@ -19,13 +19,6 @@ import { type Logger } from '#libs/platform';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 
-interface PreparedState {
-  /** Of the stored index, new or resumed. */
-  readonly head: BlockRef;
-  /** The head, or the newest final block below it: the chain may have left the head itself meanwhile. */
-  readonly past: BlockRef;
-}
-
 export class IndexPreparation {
   constructor(
     private readonly reader: ChainReader,
@@ -49,12 +42,49 @@ export class IndexPreparation {
     this.status.verification = verification;
     const level = verification.mode === 'headers' ? 'warn' : 'info';
     logger[level](verification, `Events are verified by: ${verification.mode}`);
-    await announceSync(reader, logger, {
-      head,
-      verification,
-      maxRangeBlocks: options.maxRangeBlocks,
-      contracts: options.contracts.length,
+    await this.announceSync(head, verification);
+  }
+
+  /**
+   * Says at the start of a long sync what it will read, before it is spent. `plan-sync` says it in more detail and without an indexer. The
+   * calls are the least that it takes: the provider may allow smaller ranges only, and which blocks hold events is not known yet.
+   * @param head the newest indexed block, or the one before the first
+   * @throws AllEndpointsFailedError
+   */
+  private async announceSync(
+    head: BlockRef,
+    { mode, comparesPastTotals }: Verification,
+  ): Promise<void> {
+    const { reader } = this;
+    const { maxRangeBlocks, contracts } = this.options;
+    const { latest, finalised } = await reader.heads();
+    const blocks = latest.number - head.number;
+    if (blocks <= WORTH_A_LINE) return;
+    const final = finalised.number > head.number ? finalised.number - head.number : 0n;
+    const calls = syncCalls({
+      mode,
+      finalBlocks: Number(final),
+      tipBlocks: Number(blocks - final),
+      rangeBlocks: maxRangeBlocks,
+      totalCalls: reader.hasTotal ? contracts.length : 0,
+      comparesPastTotals,
+      hasMulticall: true,
+      hasOtherEndpoint: false,
+      hasOtherProvider: countProviders(reader.endpoints) > 1,
     });
+    this.logger.info(
+      {
+        fromBlock: head.number + 1n,
+        toBlock: latest.number,
+        blocks,
+        verification: mode,
+        maxRangeBlocks,
+        leastCalls: calls,
+        leastComputeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
+        moreComputeUnitsPerBlockWithEvents: mode === 'headers' ? SECOND_LOOK : HEADER,
+      },
+      'Syncing: no estimate, but the fewest calls, where the provider allows such ranges and no block holds events; `plan-sync` asks the provider',
+    );
   }
 
   /** An endpoint that does not answer may take half a minute of each step. */
@@ -63,7 +93,11 @@ export class IndexPreparation {
     this.logger.info(`Starting: ${step}`);
   }
 
-  private async prepareState(): Promise<PreparedState> {
+  /**
+   * @returns the head of the stored index, new or resumed; and the head or the newest final block below it, as the chain may have left
+   * the head itself meanwhile
+   */
+  private async prepareState(): Promise<{ head: BlockRef; past: BlockRef }> {
     const { reader, store, options, logger } = this;
     const settings = indexSettingsOf(options);
     const stored = await store.state();
@@ -77,7 +111,7 @@ export class IndexPreparation {
     await this.requireContracts();
     const known = { symbol: options.tokenSymbol, decimals: options.tokenDecimals };
     if (stored) {
-      compareToken(stored, await reader.token(options.tokenContract, known), logger);
+      this.compareToken(stored, await reader.token(options.tokenContract, known));
       logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
       return { head: stored.head, past: stored.finalised ?? stored.head };
     }
@@ -117,82 +151,31 @@ export class IndexPreparation {
         );
     }
   }
-}
 
-/**
- * At the first start one provider may have been out, and the other believed alone. A symbol is a name, and tokens do change theirs.
- * @throws PermanentError TOKEN_CHANGED
- */
-function compareToken(
-  { tokenContract, tokenDecimals, tokenSymbol }: IndexState,
-  { symbol, decimals }: TokenFacts,
-  logger: Logger,
-): void {
-  if (decimals !== tokenDecimals) {
-    throw new PermanentError(
-      'TOKEN_CHANGED',
-      `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints or TOKEN_DECIMALS. ` +
-        `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or index again (see docs/operating/reindexing.md).`,
-    );
-  }
-  if (symbol !== tokenSymbol) {
-    logger.warn(
-      { stored: tokenSymbol, told: symbol },
-      'The token has another symbol than the index was made with, which is kept',
-    );
+  /**
+   * At the first start one provider may have been out, and the other believed alone. A symbol is a name, and tokens do change theirs.
+   * @throws PermanentError TOKEN_CHANGED
+   */
+  private compareToken(
+    { tokenContract, tokenDecimals, tokenSymbol }: IndexState,
+    { symbol, decimals }: TokenFacts,
+  ): void {
+    if (decimals !== tokenDecimals) {
+      throw new PermanentError(
+        'TOKEN_CHANGED',
+        `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints or TOKEN_DECIMALS. ` +
+          `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or index again (see docs/operating/reindexing.md).`,
+      );
+    }
+    if (symbol !== tokenSymbol) {
+      this.logger.warn(
+        { stored: tokenSymbol, told: symbol },
+        'The token has another symbol than the index was made with, which is kept',
+      );
+    }
   }
 }
 
 /** Fewer are read in seconds. */
 const WORTH_A_LINE = 1000n;
-
-interface MissingBlocks {
-  /** The newest indexed block, or the one before the first. */
-  readonly head: BlockRef;
-  readonly verification: Verification;
-  readonly maxRangeBlocks: number;
-  readonly contracts: number;
-}
-
-/**
- * Says at the start of a long sync what it will read, before it is spent. `plan-sync` says it in more detail and without an indexer. The
- * calls are the least that it takes: the provider may allow smaller ranges only, and which blocks hold events is not known yet.
- * @throws AllEndpointsFailedError
- */
-async function announceSync(
-  reader: ChainReader,
-  logger: Logger,
-  { head, verification, maxRangeBlocks, contracts }: MissingBlocks,
-): Promise<void> {
-  const { mode, comparesPastTotals } = verification;
-  const { latest, finalised } = await reader.heads();
-  const blocks = latest.number - head.number;
-  if (blocks <= WORTH_A_LINE) return;
-  const final = finalised.number > head.number ? finalised.number - head.number : 0n;
-  const calls = syncCalls({
-    mode,
-    finalBlocks: Number(final),
-    tipBlocks: Number(blocks - final),
-    rangeBlocks: maxRangeBlocks,
-    totalCalls: reader.hasTotal ? contracts : 0,
-    comparesPastTotals,
-    hasMulticall: true,
-    hasOtherEndpoint: false,
-    hasOtherProvider: countProviders(reader.endpoints) > 1,
-  });
-  logger.info(
-    {
-      fromBlock: head.number + 1n,
-      toBlock: latest.number,
-      blocks,
-      verification: mode,
-      maxRangeBlocks,
-      leastCalls: calls,
-      leastComputeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
-      moreComputeUnitsPerBlockWithEvents: mode === 'headers' ? SECOND_LOOK : HEADER,
-    },
-    'Syncing: no estimate, but the fewest calls, where the provider allows such ranges and no block holds events; `plan-sync` asks the provider',
-  );
-}
-
 const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: SECOND_LOOK } = COMPUTE_UNITS.perCall;

@@ -1,6 +1,5 @@
 /** A block of which two answers differ, settled by who tells the same of it, or by who contradicts itself. */
 import {
-  AllEndpointsFailedError,
   type ChainReader,
   type FetchOptions,
   isOutage,
@@ -9,6 +8,7 @@ import {
   ownProvider,
   providerOf,
   type RangeAnswer,
+  unlessAllFail,
 } from '#libs/chain';
 import { PermanentError } from '#libs/domain';
 import { deltaOf, effectsOf, withBlock } from './verified-range.js';
@@ -67,7 +67,7 @@ export async function settleBlock(
   const witnesses: Witness[] = [];
   for (const avoid of sides) {
     for (const by of ways) {
-      const single = await unlessAllFail(() =>
+      const single = await unlessAllFail(
         source.fetch({ from: block, to: block }, { ...options, by, avoid }),
       );
       if (!single) continue;
@@ -100,15 +100,6 @@ function agreeing(witnesses: readonly Witness[], block: bigint): RangeAnswer | u
         other.source !== one.source && tells(other.single, block) === tells(one.single, block),
     ),
   )?.single;
-}
-
-async function unlessAllFail<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof AllEndpointsFailedError) return undefined;
-    throw error;
-  }
 }
 
 /**

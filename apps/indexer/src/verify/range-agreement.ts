@@ -22,7 +22,6 @@ interface AgreementQuestion {
   /** Every block of the range is final. */
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
-  /** The contract's total is asked for too. */
   readonly wantsTotal: boolean;
   /** The blocks were read from their receipts, because logs left something out: logs are not asked for again and again. */
   readonly isByReceipts: boolean;

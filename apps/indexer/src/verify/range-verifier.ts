@@ -42,11 +42,9 @@ interface ReadOptions {
 interface VouchOptions extends ReadOptions {
   /** Why the range was read in another way than others. */
   readonly suspect?: SuspectRange | undefined;
-  /** At the chain's tip. */
   readonly tip?: {
     /** The contract's total by the request that brought the range: at its end, or a little later. */
     readonly newestTotal: bigint | undefined;
-    /** The index's total before the range. */
     readonly indexedTotal: bigint;
   };
 }
@@ -144,8 +142,6 @@ export class RangeVerifier {
   }
 }
 
-/** The ranges that the index lacks, read and vouched for: those of a long way to go, several at a time, or the newest one. */
-
 /**
  * Fetched ahead of the database, as it came; what is kept of it is a tenth as large. All that is there when the database is free
  * goes into one transaction, and large ones are cheaper; see docs/performance.md.
@@ -153,6 +149,7 @@ export class RangeVerifier {
 const MAX_BUFFERED_BYTES = 40 * 1024 * 1024;
 const INITIAL_BLOCKS = 100;
 
+/** The ranges that the index lacks, read and vouched for: those of a long way to go, several at a time, or the newest one. */
 export class RangeSource {
   private readonly sizer: RangeSizer;
 

@@ -12,7 +12,6 @@ import { type IndexStatus } from '../follow/index-status.js';
 import { type VerifiedRange } from './verified-range.js';
 
 export class VerificationPolicy {
-  /** Every wallet was compared once. */
   hasComparedWallets = false;
 
   constructor(
@@ -49,7 +48,6 @@ export class VerificationPolicy {
     return this.mode !== 'wallets' && (contractTotal !== undefined || isConfirmed);
   }
 
-  /** How blocks are asked for. */
   fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
     const { mode, latestSeconds } = this;
     return {
@@ -83,7 +81,6 @@ export class SuspectRanges {
     return this.ranges.findLast((suspect) => suspect.from <= block && block <= suspect.to);
   }
 
-  /** How many times a block was found wrong. */
   countAt(block: bigint): number {
     return this.ranges.filter(({ from, to }) => from <= block && block <= to).length;
   }

@@ -1,23 +1,19 @@
 /** A range of blocks with what vouches for its events, and what can be done with its answer: sum it up, cut it, join parts. Pure. */
-import { type Comparison, type RangeAnswer } from '#libs/chain';
+import { type Comparison, type RangeAnswer, refOf } from '#libs/chain';
 import { type BlockDeltas, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
 
-/** What the contract says at the end of a block. */
 export interface Checkpoint {
   readonly head: RangeAnswer['head'];
   readonly total: bigint;
-  /** The endpoint whose events are those up to here. */
   readonly endpoint: string;
 }
 
-/** A range of blocks with what vouches for its events. */
 export interface VerifiedRange {
   readonly answer: RangeAnswer;
   /** What the range's events add to the sum of all balances. */
   readonly delta: bigint;
   /** The contract's total at its end. Undefined where no node has the state of that block, or there is no total to ask for. */
   readonly contractTotal: bigint | undefined;
-  /** The endpoint that told it. */
   readonly totalBy: string | undefined;
   /** What another provider said of the range. */
   readonly other: Comparison | undefined;
@@ -79,14 +75,13 @@ export function effectsOf(blocks: readonly BlockDeltas[], number: bigint): strin
 
 /** The part of an answer up to a block. @param head that block's header */
 export function partUpTo(answer: RangeAnswer, head: RangeAnswer['head']): RangeAnswer {
-  const { number, hash, timestampSeconds } = head;
-  const ref: BlockRef = { number, hash, timestampSeconds };
+  const { number } = head;
   return {
     ...answer,
     to: number,
     head,
     blocks: answer.blocks.filter(({ blockNumber }) => blockNumber <= number),
-    headers: [...answer.headers.filter((header) => header.number < number), ref],
+    headers: [...answer.headers.filter((header) => header.number < number), refOf(head)],
   };
 }
 

@@ -36,7 +36,6 @@ const PROGRESS_EVERY_MS = 2_000;
 /** Blocks that became final since the last sweep are few. */
 const BLOCKS_AT_ONCE = 1_000;
 
-/** A wallet's indexed balance is not what the contract says. */
 class WalletMismatchError extends PermanentError {
   constructor(mismatch: Difference) {
     super(
@@ -48,7 +47,6 @@ class WalletMismatchError extends PermanentError {
   }
 }
 
-/** What a check came to. */
 export type CheckResult =
   | { readonly kind: 'agreed'; readonly verifiedNumber: bigint | undefined }
   /** Some events are to be read again, from the block after this one on. */

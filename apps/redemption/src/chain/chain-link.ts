@@ -162,7 +162,7 @@ export class ChainLink {
   private async readToken(): Promise<void> {
     const { tokenContract, tokenDecimals: known } = this.settings;
     const { signal } = this.stopping;
-    await this.pool.run((session) => session.batch([CHAIN_ID]), { patient: false, signal });
+    await this.pool.run((session) => session.batch([CHAIN_ID]), { patienceMs: 0, signal });
     // The symbol is nothing to this service.
     const { decimals } = await this.reader.token(tokenContract, { symbol: '', decimals: known });
     this.fault = undefined;

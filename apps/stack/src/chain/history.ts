@@ -39,7 +39,6 @@ export function makeHistory(random: Random, crowd: Crowd, options: HistoryOption
   return [...active, ...quiet];
 }
 
-/** Events in the blocks. */
 export function countEvents(blocks: readonly StakeBlock[]): number {
   let events = 0;
   for (const { transactions } of blocks) {
@@ -156,11 +155,5 @@ export class Random {
 
   chance(probability: number): boolean {
     return this.next() < probability;
-  }
-
-  pick<T>(choices: readonly T[]): T {
-    const picked = choices[this.between(0, choices.length - 1)];
-    if (picked === undefined) throw new Error('nothing to pick from');
-    return picked;
   }
 }

@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stakedInText } from '#libs/chain';
 import {
+  deployLocalRegistry,
+  deployLocalVault,
   deployStaking,
   type DevChain,
   type DevChainOptions,
@@ -18,7 +21,6 @@ import { type Clock } from '#libs/platform';
 import { readJson, writePrivateJson } from '../data/stack-file.js';
 import { grouped, type Screen } from '../context.js';
 import { BUDGET, countEvents, Crowd, makeHistory, Random } from './history.js';
-import { type ChainRegistry, type ChainVault, registryFor, vaultFor } from './local-contracts.js';
 import { type LocalFacts, type LocalRegistry } from './local-environment.js';
 
 const SEED = 20_240_229;
@@ -30,7 +32,14 @@ const STAKING_WALLETS = 40;
 /** So many days of the history are published in the registry, each in a transaction. */
 const PUBLISHED_DAYS = 7;
 
-/** What must be known to go on with a saved chain. */
+interface ChainRegistry extends LocalRegistry {
+  readonly publisher: Address;
+}
+
+interface ChainVault extends LocalVault {
+  readonly signer: Address;
+}
+
 interface SavedChain {
   readonly chainId: number;
   readonly contracts: Omit<StakingDeployment, 'startBlock'> & { readonly startBlock: string };
@@ -41,7 +50,6 @@ interface SavedChain {
     readonly startBlock: string;
     readonly signer: Address;
   };
-  /** Absent where nothing is published. */
   readonly registry?: ChainRegistry;
 }
 
@@ -69,14 +77,12 @@ export class LocalChain {
   private constructor(
     readonly chain: DevChain,
     readonly player: StakingPlayer,
-    private readonly parts: {
-      readonly clock: Clock;
-      readonly stateFile: string;
-      /** Of the crowd that stakes. */
-      readonly wallets: readonly Address[];
-      readonly vault: ChainVault;
-      readonly registry?: ChainRegistry;
-    },
+    /** Of the crowd that stakes. */
+    readonly wallets: readonly Address[],
+    readonly vault: ChainVault,
+    readonly registry: ChainRegistry | undefined,
+    private readonly clock: Clock,
+    private readonly stateFile: string,
   ) {}
 
   /** Goes on with the chain in the directory, or makes one with six weeks of history that ends now. */
@@ -126,7 +132,7 @@ export class LocalChain {
     });
     const events = grouped(countEvents(blocks));
     screen.step('chain', `has ${events} staking events of ${wallets.length} wallets`);
-    return new LocalChain(chain, player, { clock, stateFile, wallets, vault, ...registry });
+    return new LocalChain(chain, player, wallets, vault, registry, clock, stateFile);
   }
 
   static async #resume(
@@ -151,7 +157,7 @@ export class LocalChain {
         : await vaultFor(player, chain, { signer, seconds });
     const registry =
       publisher !== undefined && saved.registry?.publisher === publisher
-        ? { registry: saved.registry }
+        ? saved.registry
         : await registryFor(player, chain, {
             ...{ publisher, seconds },
             firstDay: dayOf(seconds) - PUBLISHED_DAYS,
@@ -159,22 +165,9 @@ export class LocalChain {
     // Of older blocks the chain has no state any more: the newest of them becomes the final one, so that it can be asked.
     await player.mine(...quiet(seconds));
     screen.step('chain', `goes on at block ${grouped(await player.head())}`);
-    return new LocalChain(chain, player, { clock, stateFile, wallets, vault, ...registry });
+    return new LocalChain(chain, player, wallets, vault, registry, clock, stateFile);
   }
 
-  get wallets(): readonly Address[] {
-    return this.parts.wallets;
-  }
-
-  get vault(): LocalVault {
-    return this.parts.vault;
-  }
-
-  get registry(): LocalRegistry | undefined {
-    return this.parts.registry;
-  }
-
-  /** What services have to be told of it. */
   get facts(): LocalFacts {
     const { chain, contracts, vault } = this;
     return { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault };
@@ -188,7 +181,7 @@ export class LocalChain {
   /** Mines one block with the time of the wall clock. @returns its number */
   mine(...transactions: readonly StakeTransaction[]): Promise<bigint> {
     return this.#alone(async () => {
-      return this.player.block(await secondsNow(this.chain, this.parts.clock), ...transactions);
+      return this.player.block(await secondsNow(this.chain, this.clock), ...transactions);
     });
   }
 
@@ -198,11 +191,11 @@ export class LocalChain {
    */
   async finalise(): Promise<void> {
     await this.#alone(async () => {
-      const seconds = await secondsNow(this.chain, this.parts.clock);
+      const seconds = await secondsNow(this.chain, this.clock);
       await this.player.block(seconds);
-      await saveChainState(this.chain, this.parts.stateFile);
+      await saveChainState(this.chain, this.stateFile);
       await this.player.mine(...quiet(seconds));
-      await saveChainState(this.chain, this.parts.stateFile);
+      await saveChainState(this.chain, this.stateFile);
     });
   }
 
@@ -210,7 +203,6 @@ export class LocalChain {
     return this.player.contracts;
   }
 
-  /** What each wallet has staked now. */
   async staked(): Promise<Map<Address, bigint>> {
     const calls = this.wallets.map((wallet) => balanceCall(this.contracts.staking, wallet));
     const answers = await this.chain.rpc.batch(calls);
@@ -224,7 +216,7 @@ export class LocalChain {
   }
 
   save(): Promise<void> {
-    return this.#alone(() => saveChainState(this.chain, this.parts.stateFile));
+    return this.#alone(() => saveChainState(this.chain, this.stateFile));
   }
 
   /** One at a time: the blocks of two would mix, and their times run backwards. */
@@ -236,8 +228,8 @@ export class LocalChain {
 
   #record(): SavedChain {
     const { startBlock, ...contracts } = this.contracts;
-    const { registry } = this.parts;
-    const { vault, signer, startBlock: vaultStartBlock } = this.parts.vault;
+    const { registry } = this;
+    const { vault, signer, startBlock: vaultStartBlock } = this.vault;
     return {
       chainId: this.chain.chainId,
       contracts: { ...contracts, startBlock: String(startBlock) },
@@ -268,4 +260,24 @@ function quiet(seconds: number): number[] {
 async function secondsNow({ rpc }: DevChain, clock: Clock): Promise<number> {
   const head = await rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
   return Math.max(Number(head.timestamp), Math.floor(clock.nowMs() / 1000));
+}
+
+async function vaultFor(
+  { contracts: { token, treasury } }: StakingPlayer,
+  { rpc }: DevChain,
+  { signer, seconds }: { readonly signer: Address; readonly seconds: number },
+): Promise<ChainVault> {
+  const setup = { token, treasury, signer, canceller: signer };
+  return { ...(await deployLocalVault(rpc, setup, seconds)), signer };
+}
+
+async function registryFor(
+  { contracts: { staking, treasury } }: StakingPlayer,
+  { rpc, chainId }: DevChain,
+  given: { publisher: Address | undefined; seconds: number; firstDay: number },
+): Promise<ChainRegistry | undefined> {
+  const { publisher, seconds, firstDay } = given;
+  if (publisher === undefined) return undefined;
+  const setup = { admin: treasury, publisher, stakedIn: stakedInText(chainId, [staking]) };
+  return { address: await deployLocalRegistry(rpc, setup, seconds), firstDay, publisher };
 }

@@ -8,7 +8,6 @@ export interface LocalRegistry {
   readonly firstDay: number;
 }
 
-/** What is to be known of a local chain. */
 export interface LocalFacts {
   /** As the services reach it. */
   readonly rpcUrl: string;

@@ -10,7 +10,6 @@ export interface StackPartner {
   readonly database: string;
 }
 
-/** What the service calls the reference partner with. */
 export interface PartnerCallbackKeys {
   readonly key: string;
   readonly secret: string;
@@ -44,7 +43,6 @@ export interface StackFile extends Partial<Secrets> {
   readonly apiUrl?: string;
   readonly indexerUrl?: string;
   readonly redemptionUrl?: string;
-  /** Of the web pages. */
   readonly consoleUrl?: string;
   readonly partnerUrl?: string;
   readonly rpcUrl?: string;

@@ -30,7 +30,10 @@ interface StackDatabase {
 export async function startDatabase(context: StackContext): Promise<StackDatabase> {
   const { file, screen, settings } = context;
   const { databaseUrl } = settings;
-  const { url, name } = databaseUrl === undefined ? await embedded(context) : external(databaseUrl);
+  const { url, name } =
+    databaseUrl === undefined
+      ? await embedded(context)
+      : { url: databaseUrl, name: DatabaseUrl.parse(databaseUrl).place };
   const applied = await migrate(url);
   if (databaseUrl !== undefined) screen.step('database', `the one of DATABASE_URL (${name})`);
   if (applied.length > 0) screen.step('database', 'has its schema');
@@ -62,10 +65,6 @@ async function embedded(context: StackContext) {
   });
   screen.step('database', `embedded PostgreSQL on 127.0.0.1:${server.port}`);
   return { url: server.url, name: 'embedded' };
-}
-
-function external(url: string) {
-  return { url, name: DatabaseUrl.parse(url).place };
 }
 
 const GAME = 'game';

@@ -33,7 +33,6 @@ class Demonstration {
     private readonly participants: Participants,
   ) {}
 
-  /** From points to claimed tokens. */
   async claimed(wallet: Address): Promise<void> {
     const { local, partner } = this.participants;
     const title = `Redemption 1: ${grouped(POINTS)} points become tokens (times in UTC)`;

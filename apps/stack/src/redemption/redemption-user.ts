@@ -4,7 +4,6 @@ import { type Clock } from '#libs/platform';
 import { StackError } from '../stack.error.js';
 
 interface UserOptions {
-  /** Of the redemption service. */
   readonly url: string;
   /** An unlocked account of the chain: the chain is its wallet. */
   readonly wallet: Address;
@@ -13,7 +12,6 @@ interface UserOptions {
   readonly signal: AbortSignal;
 }
 
-/** An answer other than success. */
 export class RefusedError extends StackError {
   constructor(
     readonly status: number,
@@ -37,7 +35,6 @@ export class RedemptionUser {
     return checksummed(this.options.wallet);
   }
 
-  /** Sign-In with Ethereum. */
   async signIn(): Promise<void> {
     const { url, wallet, chain, clock } = this.options;
     const { nonce } = await this.#post<{ nonce: string }>('/api/auth/nonce', {});
@@ -137,13 +134,10 @@ function refusalIn(text: string): string {
 }
 
 /** What the redemption service answers, as far as the demonstration looks at it. */
-
 export interface RedemptionAnswer {
   readonly id: string;
-  readonly points: number;
   readonly tokens: number;
   readonly priceUsd: number;
-  readonly usdAmount: number;
   readonly status: 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
   readonly stage: string;
   readonly reason: string | null;

@@ -1,7 +1,7 @@
 /** What a transaction costs by the word of nodes, which is bounded by our own caps. */
 import { formatGwei } from 'viem/utils';
 import { type Address, RetryableError } from '#libs/domain';
-import { AllEndpointsFailedError, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, unlessAllFail } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { quantity, wideQuantity } from '../shape/hex.js';
@@ -51,7 +51,6 @@ export class GasRefusedError extends RetryableError {
 
 interface QuotesOptions {
   readonly pool: RpcPool;
-  /** The sender. */
   readonly account: Address;
   readonly caps: GasCaps;
   readonly names: CapNames;
@@ -71,12 +70,9 @@ export class GasQuotes {
     const fault = this.faultOf(first);
     if (!fault) return first;
     if (pool.endpoints.length < 2) throw fault;
-    const others = { avoid: [first.endpoint], patient: false };
-    const second = await this.quote(call, others).catch((error: unknown) => {
-      if (error instanceof AllEndpointsFailedError) throw fault;
-      throw error;
-    });
-    if (this.faultOf(second)) throw fault;
+    const others = { avoid: [first.endpoint], patienceMs: 0 };
+    const second = await unlessAllFail(this.quote(call, others));
+    if (!second || this.faultOf(second)) throw fault;
     return second;
   }
 

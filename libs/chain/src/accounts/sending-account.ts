@@ -6,8 +6,7 @@ import { type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type CapNames, type GasCaps, GasQuotes } from './gas-quotes.js';
 import { accountOf, addressOfAccount } from './private-key.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface SendingAccountOptions {
   readonly pool: RpcPool;
@@ -36,7 +35,7 @@ export interface SignedTransaction {
 /** An account that sends legacy transactions, which every chain takes, at the prices that nodes quote and the caps allow. */
 export class SendingAccount {
   readonly address: Address;
-  readonly quotes: GasQuotes;
+  protected readonly quotes: GasQuotes;
   /** A true private field: neither printing nor serialising the account shows the key. */
   readonly #account: PrivateKeyAccount;
   private readonly chainId: number;
@@ -49,7 +48,13 @@ export class SendingAccount {
     this.quotes = new GasQuotes({ pool, account: this.address, caps, names });
   }
 
-  async sign({ to, nonce, gasPrice, gas, data }: UnsignedTransaction): Promise<SignedTransaction> {
+  protected async sign({
+    to,
+    nonce,
+    gasPrice,
+    gas,
+    data,
+  }: UnsignedTransaction): Promise<SignedTransaction> {
     const raw = await this.#account.signTransaction({
       ...{ type: 'legacy', chainId: this.chainId, nonce, gasPrice, gas },
       to: to as Hex,
@@ -61,7 +66,6 @@ export class SendingAccount {
 
 const KNOWN = /already known|known transaction|already imported/i;
 
-/** Whether a node refused a transaction because it has it already. */
 export function isKnownTransaction(result: RpcResult | undefined): boolean {
   return (
     result?.ok === false &&

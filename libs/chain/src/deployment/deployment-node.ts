@@ -12,8 +12,7 @@ import { type Address, parseAddress, PermanentError, RetryableError } from '#lib
 import { classifyRpcError } from '../errors/classify-rpc-error.js';
 import { redact, secretsOf } from '../errors/redact.js';
 import { ExecutionRevertedError } from '../errors/rpc.errors.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface DeploymentPlace {
   readonly rpcUrl: string;
@@ -21,14 +20,11 @@ export interface DeploymentPlace {
   readonly chainId: number;
 }
 
-/** What is deployed, as errors name it. */
-export interface DeployedContract {
+interface DeployedContract {
   /** The beginning of the codes of errors: `VAULT`. */
   readonly code: string;
   readonly name: string;
-  /** The file of its source. */
   readonly source: string;
-  /** Whether this is its code as it was compiled. */
   readonly isCode: (code: string) => boolean;
 }
 
@@ -39,32 +35,8 @@ export interface Deployed {
   readonly deployer: Address;
 }
 
-/**
- * Nothing is sent to a chain that cannot run the contract, and no address is returned whose code is not what was compiled.
- * @param account pays for the transaction
- * @param data creates the contract
- * @returns once the transaction is in a block
- * @throws PermanentError where a setting is wrong, the chain cannot run the contract (…_CHAIN_UNSUITABLE), the transaction fails or
- *   the code is another; RetryableError where the node cannot be asked. No message holds a key or the URL.
- */
-export async function deployContract(
-  node: DeploymentNode,
-  account: PrivateKeyAccount,
-  data: Hex,
-): Promise<Deployed> {
-  await node.verifyChain();
-  const gas = await node.estimate(account.address, data);
-  const transactionHash = await node.asked('the deployment', () =>
-    node.writer.sendTransaction({ account, data, gas }),
-  );
-  const { address, blockNumber } = await node.deployed(transactionHash);
-  const deployer = account.address.toLowerCase() as Address;
-  return { address, transactionHash, blockNumber, deployer };
-}
-
-/** The node, as far as a deployment needs it. */
 export class DeploymentNode {
-  readonly writer;
+  private readonly writer;
   private readonly reader;
   private readonly chainId: number;
   private readonly secrets: readonly string[];
@@ -86,8 +58,30 @@ export class DeploymentNode {
     this.writer = createWalletClient({ chain, transport });
   }
 
+  /**
+   * Nothing is sent to a chain that cannot run the contract, and no address is returned whose code is not what was compiled.
+   * @param account pays for the transaction
+   * @param data creates the contract
+   * @returns once the transaction is in a block
+   * @throws PermanentError where a setting is wrong, the chain cannot run the contract (…_CHAIN_UNSUITABLE), the transaction fails or
+   *   the code is another; RetryableError where the node cannot be asked. No message holds a key or the URL.
+   */
+  async deploy(account: PrivateKeyAccount, data: Hex): Promise<Deployed> {
+    await this.verifyChain();
+    // The whole deployment is run for this without being sent.
+    const gas = await this.asked('the estimate of the deployment', () =>
+      this.reader.estimateGas({ account: account.address, data }),
+    );
+    const transactionHash = await this.asked('the deployment', () =>
+      this.writer.sendTransaction({ account, data, gas }),
+    );
+    const { address, blockNumber } = await this.deployed(transactionHash);
+    const deployer = account.address.toLowerCase() as Address;
+    return { address, transactionHash, blockNumber, deployer };
+  }
+
   /** @throws PermanentError where it is another chain, or one that cannot run the contract */
-  async verifyChain(): Promise<void> {
+  private async verifyChain(): Promise<void> {
     const actual = await this.asked('eth_chainId', () => this.reader.getChainId());
     if (actual !== this.chainId) {
       throw new PermanentError(
@@ -98,15 +92,8 @@ export class DeploymentNode {
     await this.requireSuitableChain();
   }
 
-  /** @returns the gas of the whole deployment, which is run for this without being sent */
-  async estimate(from: Hex, data: Hex): Promise<bigint> {
-    return this.asked('the estimate of the deployment', () =>
-      this.reader.estimateGas({ account: from, data }),
-    );
-  }
-
   /** @throws PermanentError where the transaction failed or left other code than the contract's */
-  async deployed(hash: Hex): Promise<{ readonly address: Address; readonly blockNumber: bigint }> {
+  private async deployed(hash: Hex): Promise<{ address: Address; blockNumber: bigint }> {
     const { code: kind, name, isCode } = this.contract;
     const receipt = await this.asked(
       `the receipt of ${hash}, which was sent and may still count,`,
@@ -131,7 +118,7 @@ export class DeploymentNode {
   }
 
   /** Without the library's message, which quotes the URL and the request. */
-  async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
+  private async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
@@ -206,7 +193,6 @@ export class DeploymentNode {
   }
 }
 
-/** An error that a node answered with. */
 interface NodeRefusal {
   /** Holds no secret. */
   readonly text: string;

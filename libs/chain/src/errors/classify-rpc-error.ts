@@ -37,16 +37,13 @@ interface RpcErrorContext {
   readonly secrets: readonly string[];
   /** What the error answers; for an error of a whole batch its first call. */
   readonly call: RpcCall;
-  /** From the HTTP header, where there was one. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Methods whose answers grow with the range. */
 export function growsWithRange(method: string): boolean {
   return method === 'eth_getLogs' || method === 'eth_getBlockReceipts';
 }
 
-/** Turns the error object of a JSON-RPC answer into the class that decides what happens next. */
 export function classifyRpcError(
   error: unknown,
   context: RpcErrorContext,

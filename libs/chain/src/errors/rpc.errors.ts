@@ -5,16 +5,13 @@
 import { PermanentError, RetryableError } from '#libs/domain';
 
 interface RpcErrorOptions {
-  /** The endpoint's name, host and ordinal. */
   readonly endpoint: string;
   readonly cause?: Error | undefined;
   /** A smaller request might have succeeded: a cut body, a 5xx, an error without a known meaning. */
   readonly sizeMayExplain?: boolean;
-  /** Where the answer had one. */
   readonly httpStatus?: number | undefined;
 }
 
-/** A failure of one endpoint. */
 export abstract class RpcError extends RetryableError {
   readonly endpoint: string;
   readonly sizeMayExplain: boolean;
@@ -48,7 +45,6 @@ export class RangeTooLargeError extends RpcError {
 }
 
 export class RateLimitedError extends RpcError {
-  /** What the node asked us to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -118,9 +114,7 @@ export class LogsWithheldError extends RpcError {
   }
 }
 
-/** More calls in one batch than the endpoint takes. */
 export class BatchTooLargeError extends RpcError {
-  /** The limit it named. */
   readonly limit: number | undefined;
 
   constructor(what: string, options: RpcErrorOptions & { readonly limit?: number | undefined }) {
@@ -202,7 +196,26 @@ export function isOutage(error: unknown): error is AllEndpointsFailedError {
   );
 }
 
-/** The contract refused an eth_call. */
+/** Undefined where every endpoint that may be asked failed. */
+export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof AllEndpointsFailedError) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined where endpoints gave no answer at all. */
+export async function unlessOut<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isOutage(error)) return undefined;
+    throw error;
+  }
+}
+
 export class ExecutionRevertedError extends PermanentError {
   readonly endpoint: string;
 

@@ -1,6 +1,5 @@
 /** From an entry of STAKE_EVENTS to what the decoder looks for. */
 import {
-  type AbiEventLayout,
   type AbiField,
   type AmountSlot,
   encodeWord,
@@ -15,79 +14,70 @@ import { isRecord } from '../shape/hex.js';
 
 /** The form that the decoder works with. @throws StakeEventsError */
 export function eventSpecOf(entry: StakeEventEntry, where: string): StakeEventSpec {
-  const layout = parseEventLayout(entry.event, where);
-  const receiver = entry.receiver;
+  const { signature, topic0, topics, dataWords, fields } = parseEventLayout(entry.event, where);
+  const of = new EventFields(signature, fields, where);
   return {
-    signature: layout.signature,
-    topic0: layout.topic0,
-    topics: layout.topics,
-    dataWords: layout.dataWords,
+    signature,
+    topic0,
+    topics,
+    dataWords,
     effect: entry.effect,
-    account: slotOf(layout, entry.account, { where, must: /^address$/, kind: 'an address' }),
-    ...(receiver === undefined
-      ? {}
-      : { receiver: slotOf(layout, receiver, { where, must: /^address$/, kind: 'an address' }) }),
-    amount: amountOf(layout, entry.amount, where),
-    where: Object.entries(entry.where ?? {}).map(([name, value]) =>
-      conditionOf(layout, name, { value, where }),
-    ),
+    account: of.address(entry.account),
+    ...(entry.receiver !== undefined && { receiver: of.address(entry.receiver) }),
+    amount: of.amount(entry.amount),
+    where: Object.entries(entry.where ?? {}).map(([name, value]) => of.condition(name, value)),
   };
 }
 
-function amountOf(layout: AbiEventLayout, amount: string, where: string): AmountSlot {
-  if (!/^-?\d/.test(amount)) {
-    return slotOf(layout, amount, { where, must: /^uint\d+$/, kind: 'an unsigned integer' });
-  }
-  const word = encodeWord('uint256', amount);
-  if (word !== undefined && BigInt(amount) > 0n) return { in: 'constant', word };
-  throw new StakeEventsError(where, `amount ${amount} must be a field, or a whole number from 1`);
-}
+/** The fields of one event, as an entry names them. Each method throws StakeEventsError. */
+class EventFields {
+  constructor(
+    private readonly signature: string,
+    private readonly fields: readonly AbiField[],
+    private readonly where: string,
+  ) {}
 
-function slotOf(
-  layout: AbiEventLayout,
-  name: string,
-  wanted: { readonly where: string; readonly must: RegExp; readonly kind: string },
-): FieldSlot {
-  const field = fieldOf(layout, name, wanted.where);
-  if (!wanted.must.test(field.type) || !field.slot) {
-    throw new StakeEventsError(
-      wanted.where,
-      `field "${name}" of ${layout.signature} is ${field.type}, not ${wanted.kind}`,
+  address(name: string): FieldSlot {
+    return this.slot(name, /^address$/, 'an address');
+  }
+
+  amount(amount: string): AmountSlot {
+    if (!/^-?\d/.test(amount)) return this.slot(amount, /^uint\d+$/, 'an unsigned integer');
+    const word = encodeWord('uint256', amount);
+    if (word !== undefined && BigInt(amount) > 0n) return { in: 'constant', word };
+    throw this.fault(`amount ${amount} must be a field, or a whole number from 1`);
+  }
+
+  condition(name: string, value: string): FieldCondition {
+    const { slot, type } = this.field(name);
+    if (!slot) throw this.misfit(name, `${type}, on which "where" cannot filter`);
+    const word = encodeWord(type, value);
+    if (word !== undefined) return { slot, word };
+    throw this.fault(`"where.${name}": "${value}" is not a value of ${type}`);
+  }
+
+  private slot(name: string, must: RegExp, kind: string): FieldSlot {
+    const { slot, type } = this.field(name);
+    if (must.test(type) && slot) return slot;
+    throw this.misfit(name, `${type}, not ${kind}`);
+  }
+
+  private field(name: string): AbiField {
+    const found = this.fields.filter((field) => field.name === name);
+    if (found.length === 1 && found[0]) return found[0];
+    const names = this.fields.map((field) => field.name || '(unnamed)').join(', ');
+    throw this.fault(
+      `${this.signature} has ${found.length === 0 ? 'no' : 'more than one'} field "${name}"; its fields: ${names}`,
     );
   }
-  return field.slot;
-}
 
-function conditionOf(
-  layout: AbiEventLayout,
-  name: string,
-  { value, where }: { readonly value: string; readonly where: string },
-): FieldCondition {
-  const field = fieldOf(layout, name, where);
-  if (!field.slot) {
-    throw new StakeEventsError(
-      where,
-      `field "${name}" of ${layout.signature} is ${field.type}, on which "where" cannot filter`,
-    );
+  private misfit(name: string, reason: string): StakeEventsError {
+    return this.fault(`field "${name}" of ${this.signature} is ${reason}`);
   }
-  const word = encodeWord(field.type, value);
-  if (word === undefined) {
-    throw new StakeEventsError(
-      where,
-      `"where.${name}": "${value}" is not a value of ${field.type}`,
-    );
-  }
-  return { slot: field.slot, word };
-}
 
-function fieldOf(layout: AbiEventLayout, name: string, where: string): AbiField {
-  const found = layout.fields.filter((field) => field.name === name);
-  if (found.length === 1 && found[0]) return found[0];
-  const names = layout.fields.map((field) => field.name || '(unnamed)').join(', ');
-  throw new StakeEventsError(
-    where,
-    `${layout.signature} has ${found.length === 0 ? 'no' : 'more than one'} field "${name}"; its fields: ${names}`,
-  );
+  private fault(reason: string): StakeEventsError {
+    return new StakeEventsError(this.where, reason);
+  }
 }
 
 /** The same effect of the same event twice would count it twice, unless their conditions exclude each other. @throws StakeEventsError */
@@ -115,7 +105,6 @@ function isDouble(one: StakeEventSpec, other: StakeEventSpec): boolean {
   );
 }
 
-/** One entry of STAKE_EVENTS as an operator writes it. */
 interface StakeEventEntry {
   /** `event Name(type [indexed] field, …)` */
   readonly event: string;

@@ -4,14 +4,12 @@ import { isRecord } from '../shape/hex.js';
 import { encodeWord, StakeEventsError, type StakeEventSpec } from './stake-event.js';
 import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';
 
-/** What STAKE_EVENTS says of the staking contracts. */
 export interface StakeDescription {
   readonly events: StakeEventSpec[];
   /** A filter picks a part of the contract's stakes. */
   readonly isPartial: boolean;
   /** Views whose figures add up to the total of all stakes; none where there is no such total, undefined where nothing is said. */
   readonly totalView?: readonly StakeView[];
-  /** Likewise for a wallet's stake. */
   readonly balanceView?: readonly StakeView[];
 }
 
@@ -38,7 +36,6 @@ export async function loadStakeDescription(setting: string): Promise<StakeDescri
   return parseStakeDescription(text);
 }
 
-/** The events of the setting alone. */
 export async function loadStakeEvents(setting: string): Promise<StakeEventSpec[]> {
   return (await loadStakeDescription(setting)).events;
 }
@@ -65,7 +62,6 @@ export function parseStakeDescription(text: string): StakeDescription {
   };
 }
 
-/** The events of the text alone. */
 export function parseStakeEvents(text: string): StakeEventSpec[] {
   return parseStakeDescription(text).events;
 }
@@ -109,7 +105,6 @@ function parseJson(text: string): RawDescription {
  * contract has figures of its own for exactly these stakes. docs/operating/contracts.md says what each is for.
  */
 
-/** Events and views as they would stand in a file. */
 interface PresetDescription {
   readonly events: readonly PresetEntry[];
   readonly totalView?: string;
@@ -130,7 +125,6 @@ type StakePreset = PresetDescription | ((pid: string) => PresetDescription);
 const TOTAL_SUPPLY = 'totalSupply() view returns (uint256)';
 const BALANCE_OF = 'balanceOf(address) view returns (uint256)';
 
-/** An event for each direction. */
 function pair(
   increase: string,
   decrease: string,

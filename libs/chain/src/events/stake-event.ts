@@ -11,7 +11,7 @@ export interface AbiField {
   readonly slot: FieldSlot | undefined;
 }
 
-export interface AbiEventLayout {
+interface AbiEventLayout {
   readonly signature: string;
   readonly topic0: string;
   readonly topics: number;
@@ -142,8 +142,6 @@ function encodeInteger(text: string, bits: number, signed: boolean): string | un
   return BigInt.asUintN(256, value).toString(16).padStart(64, '0');
 }
 
-/** What an event of a stake contract means, in the form the decoder works with. Plain data: part of the settings' fingerprint. */
-
 export type StakeEffect = 'increase' | 'decrease' | 'transfer';
 
 /** Where a field of an event lies: the topic of that index (1 to 3), or the 32-byte word of the data. */
@@ -159,6 +157,7 @@ export interface FieldCondition {
   readonly word: string;
 }
 
+/** What an event of a stake contract means, in the form the decoder works with. Plain data: part of the settings' fingerprint. */
 export interface StakeEventSpec {
   /** With the types only, as it is hashed: `Staked(address,uint256)`. */
   readonly signature: string;
@@ -177,7 +176,6 @@ export interface StakeEventSpec {
   readonly where: readonly FieldCondition[];
 }
 
-/** STAKE_EVENTS cannot be used as it stands. */
 export class StakeEventsError extends PermanentError {
   constructor(where: string, reason: string) {
     super('STAKE_EVENTS_INVALID', `${where}: ${reason}`);

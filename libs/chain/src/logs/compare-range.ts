@@ -26,7 +26,6 @@ export interface ComparisonQuestion {
 
 /** What another node says of a range that has the same block at its end. */
 export interface Comparison {
-  /** Who says it. */
   readonly endpoint: string;
   /** Blocks whose effects, or whose times, are not the same. Ascending. */
   readonly differing: readonly bigint[];

@@ -14,16 +14,12 @@ export class EventMismatchError extends PermanentError {
   }
 }
 
-/** What the decoder needs of a log. */
 interface EventLog {
   readonly topics: readonly unknown[];
   /** Checked to be `0x` and lower-case hex digits. */
   readonly data: string;
 }
-
-interface EventLogOfBlock extends EventLog {
-  readonly blockNumber: number;
-}
+type EventLogOfBlock = EventLog & { readonly blockNumber: number };
 
 /** Wallets are kept so that a million events of a thousand wallets make a thousand strings. */
 const MAX_KNOWN_WALLETS = 100_000;
@@ -66,11 +62,8 @@ export class EventDecoder {
       if (log.topics.length !== spec.topics) continue;
       fits = true;
       if (log.data.length < 2 + spec.dataWords * 64) {
-        throw new EventMismatchError(
-          log.blockNumber,
-          spec,
-          `${log.data.length / 2 - 1} bytes of data`,
-        );
+        const found = `${log.data.length / 2 - 1} bytes of data`;
+        throw new EventMismatchError(log.blockNumber, spec, found);
       }
       if (spec.where.length > 0 && !matches(spec, log)) continue;
       const fault = this.apply(spec, log, into);
@@ -78,11 +71,8 @@ export class EventDecoder {
     }
     const [spec] = specs;
     if (!fits && spec) {
-      throw new EventMismatchError(
-        log.blockNumber,
-        spec,
-        `${log.topics.length - 1} indexed fields`,
-      );
+      const found = `${log.topics.length - 1} indexed fields`;
+      throw new EventMismatchError(log.blockNumber, spec, found);
     }
     return undefined;
   }

@@ -3,13 +3,10 @@ import { keccak256 } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { type StakeEventSpec } from '../events/stake-event.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
-import { toQuantity } from '../shape/hex.js';
+import { type Hex, toQuantity } from '../shape/hex.js';
 
-/** Which logs are ours: of these contracts, with one of these events. */
 export class LogFilter {
   readonly topics: readonly string[];
-  private readonly addressSet: ReadonlySet<string>;
-  private readonly topicSet: ReadonlySet<string>;
   private readonly addressBits: ReadonlyMap<string, BloomBits>;
   private readonly topicBits: ReadonlyMap<string, BloomBits>;
 
@@ -18,14 +15,11 @@ export class LogFilter {
     events: readonly StakeEventSpec[],
   ) {
     this.topics = [...new Set(events.map((event) => event.topic0))];
-    this.addressSet = new Set(addresses);
-    this.topicSet = new Set(this.topics);
-    const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as `0x${string}`)];
+    const bits = (item: string): [string, BloomBits] => [item, bloomBits(item as Hex)];
     this.addressBits = new Map(addresses.map(bits));
     this.topicBits = new Map(this.topics.map(bits));
   }
 
-  /** The parameter of eth_getLogs for a range. */
   forRange(from: bigint, to: bigint): Record<string, unknown> {
     return { fromBlock: toQuantity(from), toBlock: toQuantity(to), ...this.what() };
   }
@@ -41,10 +35,9 @@ export class LogFilter {
   }
 
   isOurs(address: string, topic0: string): boolean {
-    return this.addressSet.has(address) && this.topicSet.has(topic0);
+    return this.addressBits.has(address) && this.topicBits.has(topic0);
   }
 
-  /** Whether a block's bloom allows a log of this address and event. */
   inBloom(bloom: string, address: string, topic0: string): boolean {
     const addressBits = this.addressBits.get(address);
     const topicBits = this.topicBits.get(topic0);
@@ -81,11 +74,10 @@ export class LogFilter {
 export interface BloomBits {
   /** Indexes into the text, `0x` included. */
   readonly digits: readonly number[];
-  /** One bit of each digit. */
   readonly masks: readonly number[];
 }
 
-export function bloomBits(item: `0x${string}`): BloomBits {
+export function bloomBits(item: Hex): BloomBits {
   const digest = keccak256(item);
   const bits = [0, 1, 2].map(
     (pair) => parseInt(digest.slice(2 + pair * 4, 6 + pair * 4), 16) & 2047,
@@ -118,7 +110,6 @@ export function bloomOf(items: Iterable<BloomBits>): string {
   return `0x${Array.from(digits.subarray(2), (digit) => digit.toString(16)).join('')}`;
 }
 
-/** Whether every bit of `part` is in `whole`. */
 export function isWithin(part: string, whole: string): boolean {
   for (let at = 2; at < part.length; at++) {
     if (hexDigit(part.charCodeAt(at)) & ~hexDigit(whole.charCodeAt(at))) return false;
@@ -147,7 +138,6 @@ export class BloomTrust {
   private looked = 0;
   private refuted = 0;
 
-  /** Whether blooms are looked at. */
   get isUseful(): boolean {
     return this.state === 'unknown' || this.state === 'filled';
   }

@@ -48,17 +48,7 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
   readonly latestSeconds?: number | undefined;
 }
 
-type Asked = FetchOptions & Required<typeof DEFAULTS>;
-
-const DEFAULTS = {
-  avoid: [] as readonly string[],
-  by: 'logs' as 'logs' | 'receipts',
-  headers: 'all' as 'all' | 'events',
-};
-
-/** What is new at the chain's tip. */
 export interface Tip extends TipFacts {
-  /** The endpoint that answered. */
   readonly endpoint: string;
   /** The blocks after the known one; undefined where there are none, or so many that ranges are to be read. */
   readonly answer: RangeAnswer | undefined;
@@ -93,15 +83,15 @@ export class LogSource {
    * @throws RangeTooLargeError for whatever a smaller range may cure, unless the range is one block
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
-  async fetch({ from, to }: BlockRange, options: FetchOptions = {}): Promise<RangeAnswer> {
+  async fetch({ from, to }: BlockRange, asked: FetchOptions = {}): Promise<RangeAnswer> {
     const range = { from, to };
-    const asked: Asked = { ...DEFAULTS, ...options };
     try {
       return await this.ask(range, asked);
     } catch (error) {
       if (!(error instanceof AllEndpointsFailedError)) throw error;
       const withheld = error.failures.find((failure) => failure instanceof LogsWithheldError);
-      if (withheld && asked.by === 'logs') return this.askAgain(withheld.endpoint, range, asked);
+      if (withheld && asked.by !== 'receipts')
+        return this.askAgain(withheld.endpoint, range, asked);
       const narrow = from < to ? sizeFailureIn(error) : undefined;
       if (!narrow) throw error;
       const { endpoint } = narrow;
@@ -115,7 +105,7 @@ export class LogSource {
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
-    const asked: Asked = { ...DEFAULTS, ...options, headers: 'all' };
+    const asked: FetchOptions = { ...options, headers: 'all' };
     return this.pool.run(
       async (session) => {
         const { latest, finalised, total, headers, logs, bytes } = await readTip(
@@ -133,7 +123,7 @@ export class LogSource {
         await this.verify(session, range, { reading, asked });
         return { ...told, answer: toRangeAnswer(range, endpoint, reading) };
       },
-      { avoid: asked.avoid, signal: asked.signal },
+      { avoid: options.avoid, signal: options.signal },
     );
   }
 
@@ -147,7 +137,11 @@ export class LogSource {
   }
 
   /** Every endpoint left out logs: the same question again, which is often answered in full, then the receipts. */
-  private async askAgain(endpoint: string, range: BlockRange, asked: Asked): Promise<RangeAnswer> {
+  private async askAgain(
+    endpoint: string,
+    range: BlockRange,
+    asked: FetchOptions,
+  ): Promise<RangeAnswer> {
     for (let tries = 0; tries < ASKED_AGAIN; tries++) {
       try {
         return await this.ask(range, asked, endpoint);
@@ -161,40 +155,45 @@ export class LogSource {
     return this.ask(range, { ...asked, by: 'receipts' }, endpoint);
   }
 
-  private ask(range: BlockRange, asked: Asked, only?: string): Promise<RangeAnswer> {
+  private ask(range: BlockRange, asked: FetchOptions, only?: string): Promise<RangeAnswer> {
     return this.pool.run((session) => this.attempt(session, range, asked), { ...asked, only });
   }
 
   private async attempt(
     session: RpcSession,
     range: BlockRange,
-    asked: Asked,
+    asked: FetchOptions,
   ): Promise<RangeAnswer> {
     try {
       const reading =
         asked.by === 'receipts'
           ? await this.reader.readByReceipts(session, range)
           : await this.reader.readByLogs(session, range, asked);
-      if (asked.by === 'logs') await this.verify(session, range, { reading, asked });
+      if (asked.by !== 'receipts') await this.verify(session, range, { reading, asked });
       const answer = toRangeAnswer(range, session.endpoint, reading);
       requireNotAhead(answer.head, asked.latestSeconds, session);
       return answer;
     } catch (error) {
-      throw sized(error, range, session);
+      const { from, to } = range;
+      if (from < to || !(error instanceof RangeTooLargeError)) throw error;
+      // A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint.
+      const what = `block ${from.toString()} alone is too large`;
+      throw new TransportError(what, { endpoint: session.endpoint, cause: error });
     }
   }
 
   private async verify(
     session: RpcSession,
     range: BlockRange,
-    { reading, asked }: { readonly reading: RangeReading; readonly asked: Asked },
+    { reading, asked }: { readonly reading: RangeReading; readonly asked: FetchOptions },
   ): Promise<void> {
     const { headers, blocks, events } = reading;
     const busy = new Set(blocks.map(({ number }) => number));
     if (this.blooms.learn(headers, busy)) {
       this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
     }
-    const looksAtBlooms = asked.headers === 'all' && this.blooms.isUseful;
+    const isAll = asked.headers !== 'events';
+    const looksAtBlooms = isAll && this.blooms.isUseful;
     const hints = looksAtBlooms ? this.hinted(reading) : [];
     const suspects = asked.recount ? withBusy(reading, hints) : hints;
     if (suspects.length > 0) await this.suspects.verify(session, suspects, asked);
@@ -203,7 +202,7 @@ export class LogSource {
     }
     const head = headers.at(-1);
     const hasTransactions = headers.some((header) => header.transactions > 0);
-    const unseen = asked.headers === 'all' && events === 0 && hasTransactions;
+    const unseen = isAll && events === 0 && hasTransactions;
     if (unseen && head && !this.blooms.isFilled) {
       await this.suspects.verifyEmpty(session, range, { ...asked, head });
     }
@@ -219,13 +218,6 @@ export class LogSource {
       return isHint ? [{ header, logs: block?.logs ?? 0 }] : [];
     });
   }
-}
-
-/** A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint. */
-function sized(error: unknown, { from, to }: BlockRange, { endpoint }: RpcSession): unknown {
-  if (from < to || !(error instanceof RangeTooLargeError)) return error;
-  const what = `block ${from.toString()} alone is too large`;
-  return new TransportError(what, { endpoint, cause: error });
 }
 
 /** The hints, and all other blocks with events. */

@@ -19,16 +19,13 @@ export interface BlockRange {
   readonly to: bigint;
 }
 
-/** One block with logs of ours. */
 export interface BlockLogs {
   readonly number: number;
   readonly hash: BlockHash;
   /** From the header, else from the log; undefined where neither is known. */
   timestampSeconds: number | undefined;
   readonly deltas: StakeDelta[];
-  /** How many logs of ours. */
   logs: number;
-  /** Their addresses and topics. */
   readonly seen: Set<string>;
 }
 
@@ -40,7 +37,6 @@ export interface RangeLogs {
   readonly denied: ReadonlySet<number>;
 }
 
-/** What one node said of a range. */
 export interface RangeReading extends RangeLogs {
   /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
@@ -51,11 +47,9 @@ export interface RangeReading extends RangeLogs {
 
 /** The logs of a range of blocks, vouched for by the node that gave them. */
 export interface RangeAnswer extends BlockRange {
-  /** The endpoint that answered. */
   readonly endpoint: string;
   /** Of `from`: the hash of the block before the range. Undefined where that header was not read. */
   readonly parentHash: BlockHash | undefined;
-  /** The header of `to`. */
   readonly head: BlockHeader;
   /** Blocks in which something happened, ascending. */
   readonly blocks: readonly BlockDeltas[];
@@ -65,7 +59,6 @@ export interface RangeAnswer extends BlockRange {
   readonly isProven: boolean;
   /** The contracts' total at the end of `to`, where it was asked for with the logs and told. */
   readonly total?: bigint | undefined;
-  /** Logs read. */
   readonly events: number;
   /** Bytes of the bodies, decoded. */
   readonly bytes: number;

@@ -26,10 +26,9 @@ import {
 } from './range-logs.js';
 import { readReceiptLogs } from './receipt-logs.js';
 
-/** How much is read beside the logs. */
 interface ReadingOptions {
   /** Which headers are read: of every block, or of the last one and those with events. */
-  readonly headers: 'all' | 'events';
+  readonly headers?: 'all' | 'events';
   /** Asked for by the number of the last block: for ranges in which nothing can be reorganised. */
   readonly total?: TotalCalls | undefined;
 }
@@ -62,7 +61,7 @@ export class RangeReader {
     range: BlockRange,
     { headers: headersOf, total }: ReadingOptions,
   ): Promise<RangeReading> {
-    const isAll = headersOf === 'all' || this.isDense(range, session);
+    const isAll = headersOf !== 'events' || this.isDense(range, session);
     const numbers = isAll ? lastFirst(range) : [range.to];
     const answer = await session.batch([
       { method: 'eth_getLogs', params: [this.filter.forRange(range.from, range.to)] },
@@ -183,7 +182,6 @@ function blocksOf(
 }
 
 export interface TipQuestion {
-  /** The newest block that is known. */
   readonly head: BlockRef;
   /** The tag of the newest final block; undefined where finality is a depth. */
   readonly tag: 'finalized' | 'safe' | undefined;
@@ -200,7 +198,6 @@ export interface TipFacts {
 interface TipReading extends TipFacts {
   /** Of the blocks after the head, ascending; none where there are none, or too many to be read like this. */
   readonly headers: readonly FullHeader[];
-  /** Of those blocks. */
   readonly logs: unknown;
   readonly bytes: number;
 }

@@ -7,9 +7,7 @@ import { type BlockRange } from './range-logs.js';
  * named is found in a few tries; what was refused is tried again soon, and less soon each time that it is refused again.
  */
 interface RangeSizerOptions {
-  /** Bytes of one answer to aim at. */
   readonly targetBytes: number;
-  /** Never more blocks than this in one range. */
   readonly maxBlocks: number;
   readonly initialBlocks: number;
 }
@@ -26,7 +24,6 @@ export class RangeSizer {
   private blocks: number;
   /** The largest range that came in since the last refusal; 0 where none did. */
   private accepted = 0;
-  /** The smallest range that was refused. */
   private refusedBlocks = Infinity;
   private patience = FIRST_PATIENCE;
   private successes = 0;

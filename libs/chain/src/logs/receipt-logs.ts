@@ -3,10 +3,10 @@ import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { EMPTY_BLOOM, type FullHeader } from '../shape/header.js';
-import { bytes, hash, isRecord, toQuantity } from '../shape/hex.js';
+import { bytes, hash, type Hex, isRecord, toQuantity } from '../shape/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin, type LogFilter } from './log-filter.js';
 
-interface OurLogs {
+interface ReceiptLogs {
   /** Those of ours as they came, in order; everything about them is checked later, as with eth_getLogs. */
   readonly ours: readonly unknown[];
   /**
@@ -14,9 +14,6 @@ interface OurLogs {
    * what no receipt shows, as those of ZK Stack chains do (matter-labs/zksync-era, pull request 2633).
    */
   readonly explainsBloom: boolean;
-}
-
-interface ReceiptLogs extends OurLogs {
   /** Of the whole request, counted with its first block. */
   readonly bytes: number;
 }
@@ -54,7 +51,7 @@ function oursAmong(
   header: FullHeader,
   filter: LogFilter,
   session: RpcSession,
-): OurLogs {
+): Omit<ReceiptLogs, 'bytes'> {
   const ours: unknown[] = [];
   const items = new Map<string, BloomBits>();
   for (const log of logs) {
@@ -66,7 +63,7 @@ function oursAmong(
         const what = `a log of block ${header.number.toString()} lacks address or topics`;
         throw new MalformedAnswerError(what, session);
       }
-      if (!items.has(item)) items.set(item, bloomBits(item as `0x${string}`));
+      if (!items.has(item)) items.set(item, bloomBits(item as Hex));
     }
     const [address, topic0] = parts as [string, string | undefined];
     if (topic0 !== undefined && filter.isOurs(address.toLowerCase(), topic0)) ours.push(log);

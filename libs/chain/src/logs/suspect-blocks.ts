@@ -3,12 +3,12 @@
  * then the same one's receipts, then the same question again.
  */
 import {
-  AllEndpointsFailedError,
   LogsWithheldError,
   MalformedAnswerError,
   NodeBehindError,
   RangeTooLargeError,
   RpcRefusedError,
+  unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
@@ -20,12 +20,11 @@ import { readReceiptLogs } from './receipt-logs.js';
 
 export interface SuspectBlock {
   readonly header: FullHeader;
-  /** How many logs of ours the answer held. */
   readonly logs: number;
 }
 
 export interface CheckOptions {
-  readonly avoid: readonly string[];
+  readonly avoid?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -99,16 +98,11 @@ export class SuspectBlocks {
     ask: (other: RpcSession) => Promise<T>,
   ): Promise<T | undefined> {
     if (!this.hasOther(session, options)) return undefined;
-    const avoid = [...options.avoid, session.endpoint];
-    try {
-      return await this.pool.run(ask, { avoid, signal: options.signal, patient: false });
-    } catch (error) {
-      if (error instanceof AllEndpointsFailedError) return undefined;
-      throw error;
-    }
+    const avoid = [...(options.avoid ?? []), session.endpoint];
+    return unlessAllFail(this.pool.run(ask, { avoid, signal: options.signal, patienceMs: 0 }));
   }
 
-  private hasOther({ endpoint }: RpcSession, { avoid }: CheckOptions): boolean {
+  private hasOther({ endpoint }: RpcSession, { avoid = [] }: CheckOptions): boolean {
     return this.pool.endpoints.some((name) => name !== endpoint && !avoid.includes(name));
   }
 

@@ -26,7 +26,6 @@ interface HeadsOptions extends RunOptions {
 }
 
 export interface Heads {
-  /** The endpoint that told them. */
   readonly endpoint: string;
   readonly latest: BlockHeader;
   readonly finalised: BlockHeader;
@@ -34,7 +33,6 @@ export interface Heads {
 
 /** Blocks, tokens and price feeds, and the stake contracts' own figures. */
 export class ChainReader extends StakeViews {
-  /** FINALITY. */
   readonly finality: Finality;
 
   /** @throws PermanentError where an option is wrong */
@@ -48,12 +46,10 @@ export class ChainReader extends StakeViews {
     return this.pool.endpoints;
   }
 
-  /** @see RpcPool.verifyChainId */
   verifyChainId(expected: number): Promise<void> {
     return this.pool.verifyChainId(expected);
   }
 
-  /** The newest block and the newest final one, from the same node. */
   heads({ latestSeconds, ...options }: HeadsOptions = {}): Promise<Heads> {
     return this.pool.run(async (session) => {
       const { latest, finalised } = await readHeads(session, this.finality);
@@ -88,12 +84,10 @@ export class ChainReader extends StakeViews {
     });
   }
 
-  /** @see readTokenFacts */
   token(address: Address, known: KnownTokenFacts = {}): Promise<TokenFacts> {
     return readTokenFacts(this.pool, address, known);
   }
 
-  /** @see readLatestRound */
   latestRound(feed: Address): Promise<PriceRound> {
     return readLatestRound(this.pool, feed);
   }

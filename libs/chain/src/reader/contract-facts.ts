@@ -4,12 +4,12 @@
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
-import { ExecutionRevertedError, isOutage, MalformedAnswerError } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, unlessOut } from '../errors/rpc.errors.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { bytes, quantity, toQuantity } from '../shape/hex.js';
-import { ethCall, wordOf } from './pinned-calls.js';
+import { type Hex, quantity, toQuantity } from '../shape/hex.js';
+import { bytesUnlessReverted, ethCall, wordOf } from './pinned-calls.js';
 
 export interface PriceRound {
   readonly roundId: bigint;
@@ -21,7 +21,6 @@ export interface PriceRound {
   readonly answeredInRound: bigint;
 }
 
-/** Two endpoints tell different rounds at one height. */
 class FeedDisagreementError extends PermanentError {
   constructor([first, second]: readonly [Sighting, Sighting]) {
     const tell = ({ endpoint, round }: Sighting): string =>
@@ -112,9 +111,7 @@ function isSame(one: PriceRound, other: PriceRound): boolean {
 }
 
 function roundWords({ results }: BatchAnswer): bigint[] | undefined {
-  const [round] = results;
-  if (round && !round.ok && round.error instanceof ExecutionRevertedError) return undefined;
-  const data = bytes(valueOf(round));
+  const data = bytesUnlessReverted(results[0]);
   if (data?.length !== 2 + 5 * 64) return undefined;
   return [0, 1, 2, 3, 4].map((word) => BigInt(`0x${data.slice(2 + word * 64, 66 + word * 64)}`));
 }
@@ -128,7 +125,6 @@ export interface TokenFacts {
   readonly decimals: number;
 }
 
-/** What the settings say instead of the chain. */
 export interface KnownTokenFacts {
   readonly symbol?: string | undefined;
   readonly decimals?: number | undefined;
@@ -182,11 +178,7 @@ async function askEveryProvider(
   let left = otherProvidersThan(first.endpoint, pool.endpoints);
   while (left.length > 0) {
     const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
-    const options = { avoid, patienceMs: OUTAGE_PATIENCE_MS };
-    const next = await ask(pool, address, options).catch((error: unknown) => {
-      if (isOutage(error)) return undefined;
-      throw error;
-    });
+    const next = await unlessOut(ask(pool, address, { avoid, patienceMs: OUTAGE_PATIENCE_MS }));
     if (!next) return first;
     const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
     const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;
@@ -209,8 +201,7 @@ function ask(pool: RpcPool, address: Address, options?: RunOptions): Promise<Tol
       [SYMBOL, DECIMALS].map((data) => ethCall({ to: address, data }, 'latest')),
     );
     const [symbol, decimals] = results;
-    const reverted = symbol && !symbol.ok && symbol.error instanceof ExecutionRevertedError;
-    const text = reverted ? undefined : bytes(valueOf(symbol));
+    const text = bytesUnlessReverted(symbol);
     return {
       endpoint: session.endpoint,
       symbol: text && decodeText(text),
@@ -239,7 +230,7 @@ export function decodeText(data: string): string | undefined {
 /** The bytes of an encoded string as hex: it is encoded as bytes are, and these are not trimmed. */
 function stringIn(data: string): string {
   try {
-    return decodeAbiParameters([{ type: 'bytes' }], data as `0x${string}`)[0];
+    return decodeAbiParameters([{ type: 'bytes' }], data as Hex)[0];
   } catch {
     return '0x';
   }

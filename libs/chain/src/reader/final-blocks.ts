@@ -17,11 +17,11 @@ import {
 } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import {
-  AllEndpointsFailedError,
   EndpointsDisagreeError,
   FinalBlockRefusedError,
   MalformedAnswerError,
   NodeBehindError,
+  unlessAllFail,
 } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
@@ -35,15 +35,9 @@ import {
   tagCall,
 } from '../shape/header.js';
 
-/** An endpoint's word on one final block. */
 export interface FinalWord extends FinalStatement {
   /** The header's fields hash to its hash. */
   readonly isHashed: boolean;
-}
-
-interface FinalBlockOptions {
-  readonly finality: Finality;
-  readonly clock: { nowMs(): number };
 }
 
 /** The codes of the pool's warnings about final blocks: nothing that rests on them is done meanwhile. */
@@ -66,14 +60,15 @@ export class FinalBlocks {
 
   constructor(
     private readonly pool: RpcPool,
-    private readonly options: FinalBlockOptions,
+    private readonly finality: Finality,
+    private readonly clock: { nowMs(): number },
   ) {
     this.witnesses = Math.min(2, pool.endpoints.length);
-    this.told = new TtlCache({ clock: options.clock, ttlMs: TOLD_AGAIN_MS });
+    this.told = new TtlCache({ clock, ttlMs: TOLD_AGAIN_MS });
   }
 
   get nowSeconds(): number {
-    return Math.floor(this.options.clock.nowMs() / 1000);
+    return Math.floor(this.clock.nowMs() / 1000);
   }
 
   /**
@@ -81,7 +76,7 @@ export class FinalBlocks {
    * @throws FinalBlockRefusedError where it is too far ahead of our clock, or does not hash as the endpoint's other headers do
    */
   async by(session: RpcSession): Promise<FinalWord> {
-    const { latest, finalised } = await readHeads(session, this.options.finality);
+    const { latest, finalised } = await readHeads(session, this.finality);
     const word = wordOf(session.endpoint, finalised);
     const ahead = aheadOfClock(word.block, this.nowSeconds);
     if (ahead !== undefined) throw this.refusal(session, ahead);
@@ -118,22 +113,19 @@ export class FinalBlocks {
   async newest(): Promise<BlockRef> {
     const first = await this.pool.run((session) => this.by(session));
     if (this.witnesses < 2) return first.block;
-    try {
-      const options = { avoid: [first.witness], patient: false };
-      const second = await this.pool.run((session) => this.by(session), options);
-      return await this.agree(first, second);
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-      const { lastAgreed } = this;
-      return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
-    }
+    const options = { avoid: [first.witness], patienceMs: 0 };
+    const second = this.pool.run((session) => this.by(session), options);
+    const agreed = await unlessAllFail(second.then((word) => this.agree(first, word)));
+    if (agreed) return agreed;
+    const { lastAgreed } = this;
+    return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
   }
 
   /** What the endpoint with the higher final block says of the lower one. */
   private again({ witness }: FinalWord, { number }: BlockRef): Promise<FinalWord> {
     return this.pool.run(
       async (session) => wordOf(session.endpoint, await readHeader(session, number)),
-      { only: witness, patient: false },
+      { only: witness, patienceMs: 0 },
     );
   }
 
@@ -185,7 +177,6 @@ function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalWord 
 
 interface AnsweredHeader {
   readonly header: FullHeader;
-  /** The answer itself, with all its fields. */
   readonly answer: unknown;
 }
 
@@ -201,10 +192,12 @@ export async function readHeads(
     return { header: parseTagged(answer, tags[index] ?? '', session), answer };
   };
   const latest = tagged(0);
+  const { number } = latest.header;
+  const depth = finality.kind === 'tag' ? 0n : finality.blocks;
   const finalised =
     finality.kind === 'tag'
       ? tagged(1)
-      : await readHeader(session, below(latest.header.number, finality.blocks));
+      : await readHeader(session, number > depth ? number - depth : 0n);
   if (finalised.header.number > latest.header.number) {
     throw new MalformedAnswerError('the final block is above the newest', session);
   }
@@ -218,10 +211,6 @@ async function readHeader(session: RpcSession, number: bigint): Promise<Answered
   const header = parseHeaderOf(answer, number, session);
   if (header) return { header, answer };
   throw new NodeBehindError(`does not have block ${number.toString()}`, session);
-}
-
-function below(number: bigint, blocks: bigint): bigint {
-  return number > blocks ? number - blocks : 0n;
 }
 
 /** Which block is final: by a tag of the node, or so many blocks below its newest. */

@@ -20,10 +20,8 @@ import {
   type PinnedCalls,
   type Question,
 } from './pinned-calls.js';
+import { type Hex } from '../shape/hex.js';
 
-type Hex = `0x${string}`;
-
-/** The address on most chains. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;
 
 /** By chain id. ZK Stack chains derive addresses in another way; these are from viem's chain definitions. */
@@ -128,22 +126,10 @@ export class Multicall {
       return result?.success === true && result.returnData === '0x' ? [call.to] : [];
     });
     await pinned.requireAbsent(session, new Set(silent), block);
-    return this.withFailed(session, { calls, results, block });
-  }
-
-  /** A call that failed in an aggregate may have run out of the gas of all: by itself it answers, or tells why not. */
-  private async withFailed(
-    session: RpcSession,
-    given: {
-      readonly calls: readonly ContractCall[];
-      readonly results: readonly { readonly success: boolean; readonly returnData: Hex }[];
-      readonly block: BlockRef;
-    },
-  ): Promise<Hex[]> {
-    const { calls, results, block } = given;
+    // A call that failed in an aggregate may have run out of the gas of all: by itself it answers, or tells why not.
     const failed = calls.filter((_, index) => results[index]?.success === false);
     if (failed.length === 0) return results.map(({ returnData }) => returnData);
-    const again = await this.pinned.data(session, failed, block);
+    const again = await pinned.data(session, failed, block);
     this.shrink(session.endpoint, calls.length);
     const alone = again.values();
     return results.map(({ success, returnData }) =>

@@ -1,16 +1,15 @@
 /** eth_call at one exact block: by its hash (EIP-1898), or by its number and a proof of its hash where a node refuses that. */
 import { type Address, type BlockRef } from '#libs/domain';
 import {
-  ExecutionRevertedError,
   MalformedAnswerError,
   NodeBehindError,
   RpcRefusedError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
+import { isReverted, valueOf, type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { headerCall, parseHeaderOf } from '../shape/header.js';
-import { bytes, toQuantity } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 
 export interface ContractCall {
   readonly to: Address;
@@ -21,10 +20,7 @@ export interface ContractCall {
 /** The same calls at a block by its hash or number. */
 export type Question = (block: unknown) => readonly RpcCall[];
 
-type Hex = `0x${string}`;
-
 export const CALLS_AT_ONCE = 100;
-const WORD = /^0x[0-9a-fA-F]{64}$/;
 
 export function ethCall({ to, data }: ContractCall, block: unknown): RpcCall {
   return { method: 'eth_call', params: [{ to, data }, block] };
@@ -106,16 +102,18 @@ export class PinnedCalls {
 }
 
 /** @returns undefined where the contract refuses, or answers with no bytes. @throws other errors of the call */
-export function bytesUnlessReverted(result: RpcResult): Hex | undefined {
-  if (!result.ok && result.error instanceof ExecutionRevertedError) return undefined;
-  return bytes(valueOf(result));
+export function bytesUnlessReverted(result: RpcResult | undefined): Hex | undefined {
+  return isReverted(result) ? undefined : bytes(valueOf(result));
+}
+
+/** Undefined where the bytes are not exactly one word. */
+export function wordIn(data: Hex | undefined): bigint | undefined {
+  return data?.length === 66 ? BigInt(data) : undefined;
 }
 
 /** A result of exactly one word, or undefined where the function is not there. @throws other errors of the call */
 export function wordOf(result: RpcResult | undefined): bigint | undefined {
-  if (result && !result.ok && result.error instanceof ExecutionRevertedError) return undefined;
-  const value = valueOf(result);
-  return typeof value === 'string' && WORD.test(value) ? BigInt(value) : undefined;
+  return wordIn(bytesUnlessReverted(result));
 }
 
 function refusesHash(result: RpcResult): boolean {
@@ -136,11 +134,8 @@ export function hexOf(result: RpcResult | undefined, session: RpcSession): Hex {
 
 function uintOf(value: Hex, session: RpcSession): bigint {
   if (value === '0x') return 0n;
-  if (!WORD.test(value)) {
-    throw new MalformedAnswerError(
-      'an eth_call answered with something else than one word',
-      session,
-    );
-  }
-  return BigInt(value);
+  const word = wordIn(value);
+  if (word !== undefined) return word;
+  const what = 'an eth_call answered with something else than one word';
+  throw new MalformedAnswerError(what, session);
 }

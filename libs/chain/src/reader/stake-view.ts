@@ -3,7 +3,7 @@ import { type AbiParameter } from 'viem';
 import { decodeAbiParameters, parseAbiItem, toFunctionSelector } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
 import { encodeWord, headWords } from '../events/stake-event.js';
-import { isRecord } from '../shape/hex.js';
+import { type Hex, isRecord } from '../shape/hex.js';
 import { parseNotation, StakeViewError, type ViewNotation } from './view-notation.js';
 
 export type FigureKind = 'total' | 'balance';
@@ -20,36 +20,33 @@ export class StakeView {
   /** Where it is not to be asked of every contract of STAKE_CONTRACT. */
   readonly contract: Address | undefined;
   /** The calldata before and after the wallet's word, hex. */
-  private readonly head: `0x${string}`;
+  private readonly head: Hex;
   private readonly tail: string;
   private readonly takesWallet: boolean;
-  private readonly output: ViewOutput;
+  /** @returns the figure in an answer, or what came in place of it */
+  readonly valueIn: (data: Hex) => bigint | string;
 
   /** @throws StakeViewError */
   constructor(notation: ViewNotation, kind: FigureKind) {
     const { where } = notation;
-    const { name, inputs, outputs } = parseFunction(notation);
+    const item = parseFunction(notation);
+    const { name, inputs, outputs } = item;
     this.signature = `${name}(${inputs.map(({ type }) => type).join(',')})`;
-    const words = constantWords(notation, name, inputs);
+    const words = constantWords(notation, item);
     const open = inputs.flatMap((_, index) => (words.has(index) ? [] : [index]));
-    requireWallet(open, { where, kind, name, inputs });
+    requireWallet(open, kind, item, where);
     const [wallet = inputs.length] = open;
     const encoded = inputs.map((_, index) => words.get(index) ?? '');
     this.head = `${toFunctionSelector(this.signature)}${encoded.slice(0, wallet).join('')}`;
     this.tail = encoded.slice(wallet + 1).join('');
     this.takesWallet = open.length === 1;
-    this.output = new ViewOutput(outputs, notation.output, where);
+    this.valueIn = figureReader(outputs, notation.output, where);
     this.contract = contractOf(notation);
   }
 
   /** @param wallet is not looked at for a total */
-  calldata(wallet: Address): `0x${string}` {
+  calldata(wallet: Address): Hex {
     return `${this.head}${this.takesWallet ? wallet.slice(2).padStart(64, '0') : ''}${this.tail}`;
-  }
-
-  /** @returns the figure, or what came in place of it */
-  valueIn(data: `0x${string}`): bigint | string {
-    return this.output.valueIn(data);
   }
 }
 
@@ -85,8 +82,7 @@ function parseFunction({ function: text, where }: ViewNotation): FunctionItem {
 /** The 32-byte words of the parameters that have a constant, by position. */
 function constantWords(
   { arguments: constants, where }: ViewNotation,
-  name: string,
-  inputs: readonly AbiParameter[],
+  { name, inputs }: FunctionItem,
 ): Map<number, string> {
   const words = new Map<number, string>();
   for (const [key, value] of Object.entries(constants)) {
@@ -116,14 +112,10 @@ function constantWords(
 /** Exactly one address is left open for a balance, and nothing for a total. */
 function requireWallet(
   open: readonly number[],
-  context: {
-    readonly where: string;
-    readonly kind: FigureKind;
-    readonly name: string;
-    readonly inputs: readonly AbiParameter[];
-  },
+  kind: FigureKind,
+  { name, inputs }: FunctionItem,
+  where: string,
 ): void {
-  const { where, kind, name, inputs } = context;
   const addresses = open.filter((index) => inputs[index]?.type === 'address');
   const other = open.find((index) => kind === 'total' || inputs[index]?.type !== 'address');
   if (other !== undefined) {
@@ -158,58 +150,50 @@ function contractOf({ contract, where }: ViewNotation): Address | undefined {
   throw new StakeViewError(where, `"${contract}" is not the address of a contract`);
 }
 
-/** Which of a view's outputs is the figure, and how it is read from an answer. */
-
 const WORD_DIGITS = 64;
 
-/** One unsigned integer among the outputs of a function. */
-class ViewOutput {
-  /** The outputs without names, so that tuples decode to lists, and the chosen one as uint256, so that its range can be checked. */
-  private readonly types: readonly AbiParameter[];
-  private readonly steps: readonly number[];
-  private readonly bits: number;
-  private readonly words: number;
-
-  /**
-   * @param path `amount`, `1` or `info.amount`; may be left out where there is one output
-   * @throws StakeViewError
-   */
-  constructor(outputs: readonly AbiParameter[], path: string | undefined, where: string) {
-    const names = path?.split('.') ?? [];
-    const { steps, type } = choose(outputs, names, where);
-    this.steps = steps;
-    this.bits = Number(type.slice('uint'.length));
-    this.types = outputs.map((output, index) =>
-      unnamed(output, steps[0] === index ? steps.slice(1) : undefined),
-    );
-    this.words = outputs.reduce((sum, output) => sum + headWords(output), 0);
-  }
-
-  /** @returns the figure, or what is wrong with the answer. Words beyond the declared ones are ignored: upgraded contracts append outputs */
-  valueIn(data: `0x${string}`): bigint | string {
+/**
+ * One unsigned integer among the outputs of a function.
+ * @param path `amount`, `1` or `info.amount`; may be left out where there is one output
+ * @returns reads the figure of an answer, or says what is wrong with it. Words beyond the declared ones are ignored: upgraded contracts
+ *   append outputs
+ * @throws StakeViewError
+ */
+function figureReader(
+  outputs: readonly AbiParameter[],
+  path: string | undefined,
+  where: string,
+): (data: Hex) => bigint | string {
+  const { steps, type } = choose(outputs, path?.split('.') ?? [], where);
+  const bits = Number(type.slice('uint'.length));
+  // Without names, so that tuples decode to lists, and the chosen one as uint256, so that its range can be checked.
+  const types = outputs.map((output, index) =>
+    unnamed(output, steps[0] === index ? steps.slice(1) : undefined),
+  );
+  const words = outputs.reduce((sum, output) => sum + headWords(output), 0);
+  return (data) => {
     const bytes = data.length / 2 - 1;
-    if (data.length < 2 + this.words * WORD_DIGITS) {
-      return `${bytes} bytes, where the declared outputs take at least ${this.words * 32}`;
+    if (data.length < 2 + words * WORD_DIGITS) {
+      return `${bytes} bytes, where the declared outputs take at least ${words * 32}`;
     }
     let value: unknown;
     try {
-      value = decodeAbiParameters(this.types, data);
+      value = decodeAbiParameters(types, data);
     } catch {
       return `${bytes} bytes that are not the declared outputs`;
     }
-    for (const step of this.steps) value = (value as readonly unknown[])[step];
+    for (const step of steps) value = (value as readonly unknown[])[step];
     if (typeof value !== 'bigint') return `${bytes} bytes that are not the declared outputs`;
-    return value >> BigInt(this.bits) === 0n ? value : `a number beyond uint${this.bits}`;
-  }
+    return value >> BigInt(bits) === 0n ? value : `a number beyond uint${bits}`;
+  };
 }
 
-interface Choice {
-  readonly steps: readonly number[];
-  /** `uint128` */
-  readonly type: string;
-}
-
-function choose(outputs: readonly AbiParameter[], names: readonly string[], where: string): Choice {
+/** @returns the way to the output, and its type, such as `uint128` */
+function choose(
+  outputs: readonly AbiParameter[],
+  names: readonly string[],
+  where: string,
+): { steps: readonly number[]; type: string } {
   const [name, ...inner] = names;
   const step = name === undefined ? theOnly(outputs, where) : stepOf(outputs, name, where);
   const { type } = outputs[step] as AbiParameter;

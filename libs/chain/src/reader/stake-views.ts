@@ -9,7 +9,7 @@ import {
 import { type StakeDescription } from '../events/parse-stake-events.js';
 import { type RpcCall, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
+import { bytes, type Hex } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
 import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
@@ -23,14 +23,12 @@ interface StakeViewSettings {
 }
 
 export interface StakeViewOptions extends StakeViewSettings {
-  /** The stake contracts. */
   readonly contracts?: readonly Address[];
   /** Where Multicall3 is on this chain, if anywhere; by default the address of most chains. */
   readonly multicall?: Address | undefined;
 }
 
 export interface FigureOptions extends RunOptions {
-  /** Told of the endpoint that gave the figure. */
   readonly saidBy?: (endpoint: string) => void;
 }
 
@@ -41,11 +39,6 @@ const USUAL: Readonly<Record<FigureKind, readonly StakeView[]>> = {
   ),
   balance: parseStakeViews('balanceOf(address) view returns (uint256)', 'balanceOf', 'balance'),
 };
-
-/** A call for each part of a figure, one wallet after the other. */
-interface FigureCall extends ChosenView {
-  readonly data: `0x${string}`;
-}
 
 export class StakeViews {
   private readonly pinned = new PinnedCalls();
@@ -134,7 +127,6 @@ export class StakeViews {
     return views && this.sums(views, wallets, { ...options, block });
   }
 
-  /** For each wallet what the views say of it together. */
   private async sums(
     views: readonly ChosenView[],
     wallets: readonly Address[],
@@ -162,9 +154,10 @@ export class StakeViews {
     }
   }
 
+  /** @param calls one for each part of a figure, one wallet after the other */
   private async read(
     session: RpcSession,
-    calls: readonly FigureCall[],
+    calls: readonly (ChosenView & { readonly data: Hex })[],
     block: BlockRef,
   ): Promise<bigint[]> {
     const answers = await this.multicall.data(session, calls, block);

@@ -3,11 +3,10 @@ import { type Address, PermanentError } from '#libs/domain';
 import { SingleFlight } from '#libs/platform';
 import {
   AllEndpointsFailedError,
-  ExecutionRevertedError,
   MalformedAnswerError,
   StateUnavailableError,
 } from '../errors/rpc.errors.js';
-import { type RpcResult } from '../rpc/rpc-call.js';
+import { isReverted, type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { ethCall, hexOf } from './pinned-calls.js';
 import { type StakeView } from './stake-view.js';
@@ -25,7 +24,6 @@ export interface FigurePart {
   readonly isSet: boolean;
 }
 
-/** A view, and the contract that is asked. */
 export interface ChosenView {
   readonly to: Address;
   readonly view: StakeView;
@@ -49,7 +47,6 @@ export class ViewChoice {
     return this.parts.length > 0;
   }
 
-  /** Whether there is none as far as is known. */
   get isMissing(): boolean {
     return !this.isWanted || this.lookAgainAtMs !== undefined;
   }
@@ -124,7 +121,6 @@ export function misfitText({ to, view }: ChosenView, came: string): string {
 
 interface Outcome {
   readonly kind: 'answers' | 'silent' | 'misfit';
-  /** For the operator. */
   readonly text: string;
 }
 
@@ -134,9 +130,7 @@ function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: Rp
     kind: 'silent',
     text: `The view ${trial.view.signature} of ${trial.to} ${what}. Check its name and constants; where the contract has none, set it to none.`,
   });
-  if (result && !result.ok && result.error instanceof ExecutionRevertedError) {
-    return silent('reverts');
-  }
+  if (isReverted(result)) return silent('reverts');
   const data = hexOf(result, session);
   if (data === '0x') return silent('answers nothing');
   const value = trial.view.valueIn(data);

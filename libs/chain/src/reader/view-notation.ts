@@ -6,25 +6,19 @@
 import { PermanentError } from '#libs/domain';
 import { isRecord } from '../shape/hex.js';
 
-/** One view as it stands in the JSON of STAKE_EVENTS. */
-interface StakeViewEntry {
-  readonly function: string;
-  /** Constants by the name of the parameter, or by its position from 0. */
-  readonly arguments?: Readonly<Record<string, string>>;
-  /** Name or position of the output; those inside a tuple after a dot. */
-  readonly output?: string;
-  /** Where it is not a contract of STAKE_CONTRACT. */
-  readonly contract?: string;
-}
-
-/** A view, its parts told apart. */
-export interface ViewNotation extends StakeViewEntry {
-  readonly arguments: Readonly<Record<string, string>>;
+/** One view, its parts told apart. */
+export interface ViewNotation {
   /** Which setting or part of the file it comes from, for errors. */
   readonly where: string;
+  readonly function: string;
+  /** Constants by the name of the parameter, or by its position from 0. */
+  readonly arguments: Readonly<Record<string, string>>;
+  /** Name or position of the output; those inside a tuple after a dot. */
+  readonly output: string | undefined;
+  /** Where it is not a contract of STAKE_CONTRACT. */
+  readonly contract: string | undefined;
 }
 
-/** STAKE_TOTAL_VIEW, STAKE_BALANCE_VIEW or what stands for them in STAKE_EVENTS cannot be used. */
 export class StakeViewError extends PermanentError {
   constructor(where: string, reason: string) {
     super('STAKE_VIEW_INVALID', `${where}: ${reason}`);
@@ -53,13 +47,7 @@ export function parseNotation(value: unknown, where: string): readonly ViewNotat
 function parseLine(line: string, where: string): ViewNotation {
   const { output, contract } = TAIL.exec(line)?.groups ?? {};
   const { signature, values } = takeConstants(line.replace(TAIL, ''), where);
-  return {
-    where,
-    function: signature,
-    arguments: values,
-    ...(output !== undefined && { output }),
-    ...(contract !== undefined && { contract }),
-  };
+  return { where, function: signature, arguments: values, output, contract };
 }
 
 /** Takes `= constant` out of the parameters: what is left is a signature in the usual form. */
@@ -126,14 +114,12 @@ function parseObject(value: Record<string, unknown>, where: string): ViewNotatio
   };
   const signature = text('function');
   if (signature === undefined) throw new StakeViewError(where, 'needs "function", a signature');
-  const output = text('output');
-  const contract = text('contract');
   return {
     where,
+    output: text('output'),
+    contract: text('contract'),
     function: withKeyword(signature),
     arguments: constantsOf(value['arguments'], where),
-    ...(output !== undefined && { output }),
-    ...(contract !== undefined && { contract }),
   };
 }
 

@@ -8,19 +8,13 @@ import {
 } from '../accounts/sending-account.js';
 import { RpcRefusedError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
+import { type Hex } from '../shape/hex.js';
 
-type Hex = `0x${string}`;
+type RegistryAccountOptions = SendingAccountOptions & { readonly registry: Address };
 
-interface RegistryAccountOptions extends SendingAccountOptions {
-  readonly registry: Address;
-}
-
-/** A transaction to the registry. */
 export type RegistryTransaction = Omit<UnsignedTransaction, 'to'>;
 
-/** What the endpoints said of a transaction. */
 export interface Delivery {
-  /** How many have it now. */
   readonly taken: number;
   /** Why the others do not, each with the endpoint's name. */
   readonly refusals: readonly string[];
@@ -33,14 +27,10 @@ const NAMES = {
 };
 
 /** The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two steps, so that what is signed is stored first. */
-export class RegistryAccount {
-  readonly address: Address;
-  private readonly account: SendingAccount;
-
+export class RegistryAccount extends SendingAccount {
   /** @throws PermanentError where it is not a key; the message does not repeat it */
   constructor(private readonly options: RegistryAccountOptions) {
-    this.account = new SendingAccount(options, NAMES);
-    this.address = this.account.address;
+    super(options, NAMES);
   }
 
   /**
@@ -48,8 +38,7 @@ export class RegistryAccount {
    * @throws GasRefusedError, ExecutionRevertedError, AllEndpointsFailedError
    */
   async price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
-    const quote = await this.account.quotes.affordable({ to: this.options.registry, data });
-    return this.account.quotes.priced(quote);
+    return this.quotes.priced(await this.quotes.affordable({ to: this.options.registry, data }));
   }
 
   /**
@@ -58,12 +47,12 @@ export class RegistryAccount {
    * @throws GasRefusedError, AllEndpointsFailedError
    */
   async gasPrice({ data, gas }: { readonly data: string; readonly gas: bigint }): Promise<bigint> {
-    const quote = await this.account.quotes.affordable({ to: this.options.registry, data, gas });
-    return this.account.quotes.priced(quote).gasPrice;
+    const quote = await this.quotes.affordable({ to: this.options.registry, data, gas });
+    return this.quotes.priced(quote).gasPrice;
   }
 
-  sign(transaction: RegistryTransaction): Promise<SignedTransaction> {
-    return this.account.sign({ ...transaction, to: this.options.registry });
+  override sign(transaction: RegistryTransaction): Promise<SignedTransaction> {
+    return super.sign({ ...transaction, to: this.options.registry });
   }
 
   /**
@@ -101,7 +90,7 @@ export class RegistryAccount {
         valueOf(result);
         return undefined;
       },
-      { only, patient: false },
+      { only, patienceMs: 0 },
     );
   }
 }

@@ -2,8 +2,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { isNodeHash, type NodeHash } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 /** A day by itself, or the days of a period by one root. Days are counted from 1970-01-01 UTC. */
 export interface RegistrySlot {
@@ -44,7 +43,6 @@ export function openDayCalldata(
   });
 }
 
-/** The call that reads what the registry holds in a slot. */
 export function slotCalldata({ kind, firstDay }: RegistrySlot): Hex {
   const args = [BigInt(firstDay)] as const;
   return kind === 'day'

@@ -2,11 +2,9 @@
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
-import { bytesUnlessReverted, ethCall } from '../reader/pinned-calls.js';
+import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { wideQuantity } from '../shape/hex.js';
-
-type Hex = `0x${string}`;
+import { type Hex, wideQuantity } from '../shape/hex.js';
 
 const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
 /** A day takes 48,000, a period 76,000, the first one 93,000. */
@@ -16,7 +14,6 @@ export const PUBLICATIONS_KEPT = 30n;
 
 export interface RegistryFacts {
   readonly hasCode: boolean;
-  /** It answers as a SnapshotRegistry does. */
   readonly isRegistry: boolean;
   readonly mayPublish: boolean;
   /** The staking contracts that it speaks of: CAIP-10 account ids, separated by commas; undefined where it is no registry. */
@@ -63,7 +60,7 @@ export async function readRegistryFacts(
   return {
     hasCode: code !== undefined && code !== '0x',
     isRegistry: itsRole === PUBLISHER_ROLE && staked !== undefined,
-    mayPublish: holds?.length === 66 && BigInt(holds) === 1n,
+    mayPublish: wordIn(holds) === 1n,
     stakedIn: staked,
     coin,
     publications: payable(coin, gasPrice),

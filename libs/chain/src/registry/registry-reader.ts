@@ -5,7 +5,7 @@ import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-b
 import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes, quantity } from '../shape/hex.js';
+import { bytes, type Hex, quantity } from '../shape/hex.js';
 import { entryOf, type RegistryEntry, type RegistrySlot, slotCalldata } from './registry-entry.js';
 
 interface RegistryReaderOptions {
@@ -16,7 +16,6 @@ interface RegistryReaderOptions {
   readonly clock?: { nowMs(): number };
 }
 
-/** What is in a slot. */
 export interface SlotSight {
   /** By the newest final block, as all asked endpoints have it. */
   readonly final: RegistryEntry | undefined;
@@ -56,7 +55,7 @@ export class RegistryReader {
     private readonly options: RegistryReaderOptions,
   ) {
     const { finality, clock = pool } = options;
-    this.finals = new FinalBlocks(pool, { finality: parseFinality(finality), clock });
+    this.finals = new FinalBlocks(pool, parseFinality(finality), clock);
   }
 
   /**
@@ -72,7 +71,7 @@ export class RegistryReader {
       looks.push(
         await this.pool.run((session) => this.lookBy(session, { slots, account, final }), {
           only,
-          patient: false,
+          patienceMs: 0,
         }),
       );
     }
@@ -101,12 +100,9 @@ export class RegistryReader {
 
   private async lookBy(
     session: RpcSession,
-    {
-      slots,
-      account,
-      final,
-    }: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
+    asked: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
   ): Promise<Look> {
+    const { slots, account, final } = asked;
     const { registry: to } = this.options;
     const calls = slots.map((slot) => ({ to, data: slotCalldata(slot) }));
     const count = (block: unknown) => ({
@@ -127,7 +123,12 @@ export class RegistryReader {
       latest: slots.map((slot, index) => {
         const data = bytes(valueOf(latest[index]));
         // An address without a contract answers nothing; it would take the transaction and keep the root of no day.
-        if (data === '0x') throw noRegistry(to);
+        if (data === '0x') {
+          throw new PermanentError(
+            'REGISTRY_NOT_THERE',
+            `REGISTRY_ADDRESS: there is no contract at ${to}. Correct it; contracts/deploy-registry.mjs makes one.`,
+          );
+        }
         return this.entry(slot, data, session);
       }),
       latestNonce: nonceOf(now, session),
@@ -136,7 +137,7 @@ export class RegistryReader {
 
   private entry(
     slot: RegistrySlot,
-    data: `0x${string}` | undefined,
+    data: Hex | undefined,
     session: RpcSession,
   ): RegistryEntry | undefined {
     try {
@@ -166,11 +167,4 @@ function nonceOf(result: RpcResult | undefined, session: RpcSession): number {
   const count = quantity(valueOf(result));
   if (count === undefined) throw new MalformedAnswerError('a nonce is no number', session);
   return count;
-}
-
-function noRegistry(registry: Address): PermanentError {
-  return new PermanentError(
-    'REGISTRY_NOT_THERE',
-    `REGISTRY_ADDRESS: there is no contract at ${registry}. Correct it; contracts/deploy-registry.mjs makes one.`,
-  );
 }

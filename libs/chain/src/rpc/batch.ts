@@ -94,7 +94,6 @@ function indexOf(id: unknown, firstId: number): number | undefined {
   return number - firstId;
 }
 
-/** The results of a batch as they arrive. */
 export class BatchResults {
   private readonly results: (RpcResult | undefined)[];
   private bytes = 0;
@@ -183,13 +182,11 @@ export class BatchSize {
     return parts;
   }
 
-  /** A request was refused for the rate. */
   refused(sent: number): void {
     if (sent >= 2 * SMALLEST_AFTER_REFUSAL)
       this.risked = Math.min(this.risked, Math.ceil(sent / 4));
   }
 
-  /** A request was answered. */
   answered(sent: number): void {
     if (sent * 2 >= this.risked) this.risked = Math.min(FIRST_LIMIT, this.risked * 2);
   }

@@ -18,7 +18,7 @@ export class EndpointHealth {
   private failures = 0;
   private asideUntilMs = 0;
   private held = false;
-  private last: RpcError | undefined;
+  lastFailure: RpcError | undefined;
 
   constructor(
     private readonly backoff: BackoffOptions,
@@ -37,7 +37,7 @@ export class EndpointHealth {
 
   /** Set aside for leaving out logs: it answers, and is asked where no other endpoint can be. */
   isDistrusted(nowMs: number): boolean {
-    return this.isHeld(nowMs) && this.last instanceof LogsWithheldError;
+    return this.isHeld(nowMs) && this.lastFailure instanceof LogsWithheldError;
   }
 
   /** It was set aside and has not answered since. */
@@ -45,11 +45,6 @@ export class EndpointHealth {
     return this.failures > 0 && !this.held;
   }
 
-  get lastFailure(): RpcError | undefined {
-    return this.last;
-  }
-
-  /** A request was answered. */
   succeeded(nowMs: number): void {
     if (this.isHeld(nowMs)) return;
     this.failures = 0;
@@ -70,7 +65,7 @@ export class EndpointHealth {
     this.held ||= behind || withheld;
     const asideMs = withheld ? WITHHELD_MS : full * (1 - this.random() / 2);
     this.asideUntilMs = Math.max(this.asideUntilMs, nowMs + asideMs);
-    this.last = error;
+    this.lastFailure = error;
   }
 }
 
@@ -87,7 +82,8 @@ const NEAR_MS = 25;
 const NEAR_SHARE = 1.25;
 
 export class Delivery {
-  private meanMs = 0;
+  /** The mean of the requests that did not fail. */
+  latencyMs = 0;
   private failed = 0;
   private samples = 0;
   private lastMs = 0;
@@ -95,7 +91,7 @@ export class Delivery {
   note(tookMs: number, failed: boolean, nowMs: number): void {
     const weight = this.samples++ === 0 ? 1 : WEIGHT;
     // A refusal comes fast and delivers nothing.
-    if (!failed) this.meanMs += (tookMs - this.meanMs) * (this.meanMs === 0 ? 1 : weight);
+    if (!failed) this.latencyMs += (tookMs - this.latencyMs) * (this.latencyMs === 0 ? 1 : weight);
     this.failed += ((failed ? 1 : 0) - this.failed) * weight;
     this.lastMs = nowMs;
   }
@@ -105,20 +101,15 @@ export class Delivery {
     return this.failed < RARELY;
   }
 
-  get latencyMs(): number {
-    return this.meanMs;
-  }
-
   /** For one request with `before` others in the queue; of an endpoint that was never asked, 0: it is worth a try. */
   expectedMs(before: number, nowMs: number): number {
     const fresh = 0.5 ** (Math.max(0, nowMs - this.lastMs) / HALF_LIFE_MS);
-    return (before + 1) * (this.meanMs + this.failed * FAILURE_MS) * fresh;
+    return (before + 1) * (this.latencyMs + this.failed * FAILURE_MS) * fresh;
   }
 }
 
 interface Candidate {
   readonly delivery: Delivery;
-  /** Questions that it works on. */
   readonly questions: number;
   readonly hasFreeSlot: boolean;
 }

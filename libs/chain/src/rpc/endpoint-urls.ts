@@ -1,12 +1,11 @@
 import { PermanentError } from '#libs/domain';
 import { secretsOf } from '../errors/redact.js';
-import { isOutage } from '../errors/rpc.errors.js';
+import { unlessOut } from '../errors/rpc.errors.js';
 import { type Budget } from './throttle.js';
 
 export interface EndpointUrl {
   /** Without its fragment. */
   readonly url: URL;
-  /** Its name, for logs and metrics. */
   readonly endpoint: string;
   /** Parts of the URL that must not appear anywhere. */
   readonly secrets: readonly string[];
@@ -83,7 +82,6 @@ export function providerOf(endpoint: string): string {
 /** So long another provider is waited for where the word of one will do while it is out. */
 export const OUTAGE_PATIENCE_MS = 1_000;
 
-/** How many different providers the endpoints are of. */
 export function countProviders(endpoints: readonly string[]): number {
   return new Set(endpoints.map(providerOf)).size;
 }
@@ -94,13 +92,11 @@ export function ownProvider(endpoint: string, endpoints: readonly string[]): str
   return endpoints.filter((name) => providerOf(name) === provider);
 }
 
-/** The endpoints of other providers than this one's. */
 export function otherProvidersThan(endpoint: string, endpoints: readonly string[]): string[] {
   const provider = providerOf(endpoint);
   return endpoints.filter((name) => providerOf(name) !== provider);
 }
 
-/** A figure of the contract with the endpoint that told it. */
 export interface ToldFigure<T> {
   readonly figure: T;
   readonly endpoint: string;
@@ -126,10 +122,6 @@ export async function askOtherProvider<T>(
   ask: (options: { readonly avoid: string[]; readonly patienceMs: number }) => Promise<T>,
 ): Promise<T | undefined> {
   if (countProviders(endpoints) < 2) return undefined;
-  try {
-    return await ask({ avoid: ownProvider(endpoint, endpoints), patienceMs: OUTAGE_PATIENCE_MS });
-  } catch (error) {
-    if (isOutage(error)) return undefined;
-    throw error;
-  }
+  const avoid = ownProvider(endpoint, endpoints);
+  return unlessOut(ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
 }

@@ -87,8 +87,10 @@ export class HttpExchange {
   async send(calls: readonly WireCall[], signal: AbortSignal | undefined): Promise<HttpAnswer> {
     signal?.throwIfAborted();
     const progress: Progress = { status: 0, retryAfterMs: undefined, bytes: 0 };
-    const late = (): Error => this.timedOut();
-    const deadline = deadlineIn(this.options.timeoutMs, { late, parent: signal });
+    const { timeoutMs } = this.options;
+    const late = (): Error =>
+      new RpcTimeoutError(`no whole answer within ${timeoutMs} ms`, this.at);
+    const deadline = deadlineIn(timeoutMs, { late, parent: signal });
     try {
       const text = await this.exchange(calls, progress, deadline.signal);
       const { bytes, status, retryAfterMs: waitMs } = progress;
@@ -130,11 +132,6 @@ export class HttpExchange {
       chunks.push(chunk);
     }
     return Buffer.concat(chunks, progress.bytes).toString('utf8');
-  }
-
-  private timedOut(): RpcTimeoutError {
-    const what = `no whole answer within ${this.options.timeoutMs} ms`;
-    return new RpcTimeoutError(what, this.at);
   }
 
   private failure(error: unknown, progress: Progress, calls: readonly WireCall[]): RpcError {
@@ -191,7 +188,6 @@ function rpcErrorIn(text: string): unknown {
   }
 }
 
-/** The codes and messages of an error and its causes. */
 function networkReason(error: unknown, secrets: readonly string[]): string {
   const reasons: string[] = [];
   let inner: unknown = error;

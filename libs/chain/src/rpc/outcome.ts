@@ -8,7 +8,6 @@ import {
 } from '../errors/rpc.errors.js';
 import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 
-/** What a request says of its endpoint's limits. */
 export interface Outcome {
   /** Compute units of the calls that were answered. */
   readonly answeredUnits: number;
@@ -20,7 +19,6 @@ export interface Outcome {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What a request weighs. */
 export interface Load {
   readonly calls: number;
   readonly computeUnits: number;
@@ -31,7 +29,6 @@ export function loadOf(calls: readonly RpcCall[]): Load {
   return { calls: calls.length, computeUnits };
 }
 
-/** What an answer says of the endpoint's limits. */
 export function outcomeOfAnswer(calls: readonly RpcCall[], results: readonly RpcResult[]): Outcome {
   const refusals = results.filter((result) => !result.ok && isRefusal(result.error));
   const answered = calls.filter((_, index) => {
@@ -85,27 +82,23 @@ const LONGEST_MS = 8_000;
 /** How the requests of the last seconds ended: enough of them to tell a limit from bad luck. */
 export class RecentOutcomes {
   private slots: Slot[] = [];
-  private markedMs: number;
+  /** Of the mark: outcomes of requests that started earlier belong to earlier limits. */
+  sinceMarkMs: number;
 
   constructor(private sinceMs: number) {
-    this.markedMs = sinceMs;
+    this.sinceMarkMs = sinceMs;
   }
 
   /** Forgets everything: there was a time without requests. */
   clear(nowMs: number): void {
     this.slots = [];
     this.sinceMs = nowMs;
-    this.markedMs = nowMs;
+    this.sinceMarkMs = nowMs;
   }
 
   /** What comes now is judged by itself: the limits have changed. The goodput is still measured over the mark. */
   mark(nowMs: number): void {
-    this.markedMs = nowMs;
-  }
-
-  /** Outcomes of requests that started earlier belong to earlier limits. */
-  get sinceMarkMs(): number {
-    return this.markedMs;
+    this.sinceMarkMs = nowMs;
   }
 
   add(outcome: Outcome, nowMs: number): void {
@@ -117,12 +110,10 @@ export class RecentOutcomes {
     slot.answeredUnits += outcome.answeredUnits;
   }
 
-  /** Since the mark. */
   sums(nowMs: number): OutcomeSums {
-    return this.sumsSince(this.markedMs, nowMs);
+    return this.sumsSince(this.sinceMarkMs, nowMs);
   }
 
-  /** Over the mark. */
   allSums(nowMs: number): OutcomeSums {
     return this.sumsSince(this.sinceMs, nowMs);
   }
@@ -151,7 +142,7 @@ export class RecentOutcomes {
 
   private slotAt(nowMs: number): Slot {
     const last = this.slots.at(-1);
-    if (last && last.atMs >= this.markedMs && nowMs < last.atMs + SLOT_MS) return last;
+    if (last && last.atMs >= this.sinceMarkMs && nowMs < last.atMs + SLOT_MS) return last;
     this.slots = this.slots.filter((slot) => slot.atMs >= nowMs - LONGEST_MS);
     const none = { requests: 0, refused: 0, refusals: 0, overloads: 0, answeredUnits: 0 };
     const slot = { atMs: nowMs, ...none };

@@ -60,7 +60,6 @@ export class RequestGate {
     }
   }
 
-  /** Until a request has ended. */
   private release(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {

@@ -1,4 +1,4 @@
-import { type ExecutionRevertedError, type RpcError } from '../errors/rpc.errors.js';
+import { ExecutionRevertedError, type RpcError } from '../errors/rpc.errors.js';
 
 export interface RpcCall {
   readonly method: string;
@@ -10,7 +10,6 @@ export interface AtEndpoint {
   readonly endpoint: string;
 }
 
-/** The answer to one call of a batch. */
 export type RpcResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: RpcError | ExecutionRevertedError };
@@ -27,6 +26,10 @@ export function valueOf(result: RpcResult | undefined): unknown {
   if (!result) throw new RangeError('no such call in the batch');
   if (!result.ok) throw result.error;
   return result.value;
+}
+
+export function isReverted(result: RpcResult | undefined): boolean {
+  return result?.ok === false && result.error instanceof ExecutionRevertedError;
 }
 
 /**

@@ -22,12 +22,11 @@ import {
   callOutcomes,
   failureOf,
   outcomeOf,
-  outcomeOfResults,
   reasonOf,
   type RpcObserver,
   rpcSpan,
 } from './rpc-observer.js';
-import { Throttle } from './throttle.js';
+import { type Budget, Throttle } from './throttle.js';
 
 /** What all endpoints of a pool, and the questions to them, share. */
 export interface PoolContext {
@@ -54,7 +53,6 @@ export interface RequestGuard {
   ready(signal: AbortSignal): Promise<void>;
   /** Whether the endpoint may still be asked, now that the request's turn has come. */
   mayAsk(): boolean;
-  /** A request was answered. */
   answered(): void;
   /** Resolves when the calls are to be sent again to the same endpoint. @throws RpcError where they are not */
   failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
@@ -67,7 +65,11 @@ export class RpcEndpoint {
   readonly name: string;
   readonly health: EndpointHealth;
   readonly delivery = new Delivery();
-  /** How many questions it works on. */
+  /** What RPC_URLS allows it a second. */
+  readonly budget: Budget | undefined;
+  isVerified = false;
+  /** It serves another chain. */
+  isExcluded = false;
   questions = 0;
   private readonly exchange: HttpExchange;
   private readonly throttle: Throttle;
@@ -86,6 +88,7 @@ export class RpcEndpoint {
   ) {
     const { time, backoff, random } = context;
     this.name = url.endpoint;
+    this.budget = url.budget;
     this.health = new EndpointHealth(backoff, random);
     this.throttle = new Throttle(url.budget, time.nowMs());
     this.batchSize = new BatchSize(this.name, this.throttle);
@@ -98,7 +101,6 @@ export class RpcEndpoint {
     return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
   }
 
-  /** Why it is set aside, where it is. */
   get lastFailure(): RpcError | undefined {
     return this.fault ?? this.health.lastFailure;
   }
@@ -148,7 +150,6 @@ export class RpcEndpoint {
     }
   }
 
-  /** Fetches the calls of these places, in as many requests as are needed. */
   private async collect(
     batch: BatchResults,
     places: readonly number[],
@@ -243,8 +244,8 @@ export class RpcEndpoint {
       bytes = answer.bytes;
       httpStatus = answer.status;
       results = matchAnswers(wire, answer, this.url);
-      outcome = outcomeOfResults(results);
       failure = failureOf(results);
+      if (failure !== undefined) outcome = outcomeOf(failure);
       this.note(undefined, performance.now() - started);
       return { results, bytes };
     } catch (error) {

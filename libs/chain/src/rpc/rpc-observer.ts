@@ -5,7 +5,6 @@ import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 
 /** What the pool tells of its requests; the application turns it into metrics and logs. */
 export interface RpcObserver {
-  /** One HTTP request ended. */
   request(event: RpcRequestEvent): void;
   /** Something an operator should read; said once for each fault, not for each request. */
   warning(event: RpcWarning): void;
@@ -22,13 +21,11 @@ interface Failure {
 
 export interface RpcRequestEvent extends Failure {
   readonly endpoint: string;
-  /** The method of the first call of the batch. */
   readonly method: string;
   /** `ok`, or the error's code in lower case without `RPC_`: timeout, rate_limited, range_too_large, malformed_answer, … */
   readonly outcome: string;
   readonly seconds: number;
   readonly bytes: number;
-  /** How many calls the batch had. */
   readonly calls: number;
   /** The same calls by method and outcome. */
   readonly callOutcomes: readonly CallOutcome[];
@@ -50,7 +47,6 @@ export interface RpcWarning {
 
 export interface RpcWaiting {
   readonly endpoint: string;
-  /** What went wrong there. */
   readonly message: string;
   readonly waitMs: number;
   /** Since the question was first not answered. */
@@ -91,7 +87,6 @@ const NOT_ANSWERED = new Set([
   'transport',
 ]);
 
-/** The label under which an error is counted. */
 export function outcomeOf(error: unknown): string {
   if (error instanceof LowmarkError) return error.code.replace(/^RPC_/, '').toLowerCase();
   return 'aborted';
@@ -115,11 +110,6 @@ export function callOutcomes(
     ...group,
     computeUnits: NOT_ANSWERED.has(group.outcome) ? 0 : group.calls * computeUnitsOf(group.method),
   }));
-}
-
-/** `ok`, or the outcome of the first call that failed. */
-export function outcomeOfResults(results: readonly RpcResult[]): string {
-  return outcomeOfResult(results.find((result) => !result.ok));
 }
 
 /** Why a request failed, or the first call in it that did; undefined where all is well. */

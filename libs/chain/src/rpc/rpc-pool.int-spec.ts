@@ -86,7 +86,7 @@ describe('RpcPool', () => {
       {},
     ],
   ])('knows what is wrong with a node that %s', async (_case, fault, code, more) => {
-    const failure = await bench.failureOf(fault, { patient: false }, LOGS, CHAIN_ID);
+    const failure = await bench.failureOf(fault, { patienceMs: 0 }, LOGS, CHAIN_ID);
     expect(failure).toMatchObject({ code, retryable: true, ...more });
     expect(String(failure)).not.toContain(KEY);
     const outcome = code.slice(4).toLowerCase();
@@ -119,7 +119,7 @@ describe('RpcPool', () => {
     await expect(asked).rejects.toBeInstanceOf(RangeTooLargeError);
     first.fault = undefined;
     // It alone, without waiting: it is not set aside.
-    const options = { avoid: pool.endpoints.slice(1), patient: false };
+    const options = { avoid: pool.endpoints.slice(1), patienceMs: 0 };
     const again = pool.run((session) => session.batch([echo(1)]), options);
     await expect(again).resolves.toBeDefined();
   });

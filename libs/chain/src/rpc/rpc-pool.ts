@@ -42,22 +42,12 @@ export interface RpcSession {
 }
 
 export interface RunOptions {
-  /** Names of endpoints that must not be asked. */
-  readonly avoid?: readonly string[];
+  readonly avoid?: readonly string[] | undefined;
   /** The only endpoint to ask, in health or not. */
   readonly only?: string | undefined;
-  /** How long the question goes on after its first failure; Infinity, which needs a signal, for as long as it takes. */
+  /** How long the question goes on after its first failure; 0: nothing is waited for; Infinity, which needs a signal, for as long as it takes. */
   readonly patienceMs?: number | undefined;
-  /** False: nothing is waited for, as with a patience of 0. */
-  readonly patient?: boolean;
   readonly signal?: AbortSignal | undefined;
-}
-
-interface Member {
-  readonly endpoint: RpcEndpoint;
-  readonly budget: Budget | undefined;
-  verified: boolean;
-  excluded: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -70,7 +60,7 @@ const VERIFY_PATIENCE_MS = 1_000;
 const VERIFY_OTHERS_MS = 5_000;
 
 export class RpcPool {
-  private readonly members: readonly Member[];
+  private readonly all: readonly RpcEndpoint[];
   private readonly context: PoolContext;
   private readonly patienceMs: number;
   private expectedChainId: number | undefined;
@@ -87,32 +77,26 @@ export class RpcPool {
       time: new PoolTime(options.clock, options.sleep ?? sleepFor),
       observer: options.observer ?? silentObserver,
     };
-    this.members = endpointUrls(options.urls).map((url) => ({
-      endpoint: new RpcEndpoint(url, this.context),
-      budget: url.budget,
-      verified: false,
-      excluded: false,
-    }));
+    this.all = endpointUrls(options.urls).map((url) => new RpcEndpoint(url, this.context));
   }
 
   /** The names of all endpoints, in order of preference. */
   get endpoints(): readonly string[] {
-    return this.members.map((member) => member.endpoint.name);
+    return this.all.map(({ name }) => name);
   }
 
   /** What RPC_URLS allows each endpoint a second, in the same order; undefined where it does not say. */
   get budgets(): readonly (Budget | undefined)[] {
-    return this.members.map(({ budget }) => budget);
+    return this.all.map(({ budget }) => budget);
   }
 
   /** How many requests at once are of use: what the endpoints in health take together, at least 1. */
   parallelism(): number {
-    const healthy = this.members.filter(
-      ({ endpoint, excluded }) => !excluded && endpoint.asideMs(this.context.time.nowMs()) === 0,
-    );
+    const nowMs = this.context.time.nowMs();
+    const healthy = this.all.filter((one) => !one.isExcluded && one.asideMs(nowMs) === 0);
     return Math.max(
       1,
-      healthy.reduce((sum, { endpoint }) => sum + endpoint.parallelism, 0),
+      healthy.reduce((sum, { parallelism }) => sum + parallelism, 0),
     );
   }
 
@@ -124,21 +108,22 @@ export class RpcPool {
   async verifyChainId(expected: number, signal?: AbortSignal): Promise<void> {
     this.expectedChainId = expected;
     const patienceMs = Math.min(VERIFY_PATIENCE_MS, this.patienceMs);
-    const all = this.question(this.members, { patienceMs, signal });
+    const all = this.question(this.all, { patienceMs, signal });
     let failed = 0;
     const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
-    const verifyOne = async (member: Member): Promise<void> => {
-      const { endpoint } = member;
+    const verifyOne = async (endpoint: RpcEndpoint): Promise<void> => {
       const ends = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
       const options = { patienceMs, only: endpoint.name, signal: ends };
       try {
-        await this.verify(member, expected, this.question([member], options));
+        await this.verify(endpoint, expected, this.question([endpoint], options));
         timer ??= setTimeout(() => {
           late.abort(SILENT);
         }, VERIFY_OTHERS_MS);
       } catch (reason) {
-        const error = reason === SILENT ? silence(endpoint) : reason;
+        const what = `no answer within ${VERIFY_OTHERS_MS} ms`;
+        const error =
+          reason === SILENT ? new RpcTimeoutError(what, { endpoint: endpoint.name }) : reason;
         if (!(error instanceof RpcError)) throw error;
         failed++;
         endpoint.health.failed(error, this.context.time.nowMs());
@@ -146,11 +131,11 @@ export class RpcPool {
       }
     };
     try {
-      await Promise.all(this.members.map(verifyOne));
+      await Promise.all(this.all.map(verifyOne));
     } finally {
       clearTimeout(timer);
     }
-    if (failed === this.members.length) throw all.allFailed();
+    if (failed === this.all.length) throw all.allFailed();
   }
 
   /**
@@ -174,7 +159,8 @@ export class RpcPool {
         return await operation({ endpoint: endpoint.name, batch });
       } catch (error) {
         if (error instanceof ChainMismatchError) {
-          this.exclude(endpoint, error);
+          endpoint.isExcluded = true;
+          this.warn(endpoint.name, error.code, error.message);
           question.giveUp(endpoint);
         } else if (error instanceof RpcError && !(error instanceof RangeTooLargeError)) {
           await question.operationFailed(endpoint, error);
@@ -187,7 +173,6 @@ export class RpcPool {
     }
   }
 
-  /** Reports an event of an endpoint to the pool's observer. */
   warn(endpoint: string, code: string, message: string): void {
     this.context.observer.warning({ endpoint, code, message });
   }
@@ -197,61 +182,47 @@ export class RpcPool {
     this.stopping.abort();
   }
 
-  /** By the pool's clock. */
   nowMs(): number {
     return this.options.clock.nowMs();
   }
 
-  private question(members: readonly Member[], options: RunOptions): RpcQuestion {
-    const { signal, patient = true } = options;
-    const patienceMs = patient ? (options.patienceMs ?? this.patienceMs) : 0;
+  private question(endpoints: readonly RpcEndpoint[], options: RunOptions): RpcQuestion {
+    const { signal, patienceMs = this.patienceMs } = options;
     if (patienceMs === Infinity && !signal) {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }
     const stopped = this.stopping.signal;
     return new RpcQuestion(this.context, {
-      endpoints: members.map(({ endpoint }) => endpoint),
+      endpoints,
       regardless: options.only !== undefined,
       patienceMs,
       signal: signal ? AbortSignal.any([signal, stopped]) : stopped,
     });
   }
 
-  private allowed({ avoid = [], only }: RunOptions): Member[] {
-    return this.members.filter(
-      ({ endpoint: { name }, excluded }) =>
-        !excluded && !avoid.includes(name) && (only === undefined || only === name),
+  private allowed({ avoid = [], only }: RunOptions): RpcEndpoint[] {
+    return this.all.filter(
+      ({ name, isExcluded }) =>
+        !isExcluded && !avoid.includes(name) && (only === undefined || only === name),
     );
   }
 
-  private exclude(endpoint: RpcEndpoint, error: ChainMismatchError): void {
-    this.memberOf(endpoint).excluded = true;
-    this.warn(endpoint.name, error.code, error.message);
-  }
-
   private async verifyBeforeUse(endpoint: RpcEndpoint, question: RpcQuestion): Promise<void> {
-    const member = this.memberOf(endpoint);
-    if (member.verified || this.expectedChainId === undefined) return;
-    await this.verify(member, this.expectedChainId, question);
+    if (endpoint.isVerified || this.expectedChainId === undefined) return;
+    await this.verify(endpoint, this.expectedChainId, question);
   }
 
-  private async verify(member: Member, expected: number, question: RpcQuestion): Promise<void> {
-    const { endpoint } = member;
+  private async verify(
+    endpoint: RpcEndpoint,
+    expected: number,
+    question: RpcQuestion,
+  ): Promise<void> {
     const calls = [{ method: 'eth_chainId', params: [] }];
     const { results } = await endpoint.batch(calls, question.guard(endpoint));
     const actual = quantity(valueOf(results[0])) ?? NaN;
     if (actual !== expected) throw new ChainMismatchError(endpoint.name, expected, actual);
-    member.verified = true;
-  }
-
-  private memberOf(endpoint: RpcEndpoint): Member {
-    return this.members.find((member) => member.endpoint === endpoint) as Member;
+    endpoint.isVerified = true;
   }
 }
 
-/** Why an endpoint is no longer waited for. */
 const SILENT = Symbol('silent');
-
-function silence({ name }: RpcEndpoint): RpcError {
-  return new RpcTimeoutError(`no answer within ${VERIFY_OTHERS_MS} ms`, { endpoint: name });
-}

@@ -48,7 +48,6 @@ const QUICK_RETRIES = 3;
 const LONGEST_QUICK_RETRY_MS = 2_000;
 
 export class RpcQuestion {
-  /** The last failure of each endpoint. */
   private readonly failures = new Map<RpcEndpoint, RpcError>();
   /** Endpoints whose answer does not change by waiting. */
   private readonly done = new Set<RpcEndpoint>();
@@ -121,7 +120,6 @@ export class RpcQuestion {
     }
   }
 
-  /** This endpoint is not asked again. */
   giveUp(endpoint: RpcEndpoint): void {
     this.done.add(endpoint);
   }
@@ -214,7 +212,6 @@ export class RpcQuestion {
     await this.context.time.sleep(waitMs, signal);
   }
 
-  /** Remembers why this endpoint did not answer. */
   note(endpoint: RpcEndpoint, error: RpcError): void {
     this.failures.set(endpoint, error);
   }

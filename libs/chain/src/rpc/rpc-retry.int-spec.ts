@@ -235,7 +235,7 @@ describe('a request that fails', () => {
 
   it('without patience asks every endpoint once', async () => {
     for (const node of bench.nodes) node.fault = { kind: 'status', status: 500 };
-    await expect(ask(bench.pool(), [HEADER], { patient: false })).rejects.toBeInstanceOf(
+    await expect(ask(bench.pool(), [HEADER], { patienceMs: 0 })).rejects.toBeInstanceOf(
       AllEndpointsFailedError,
     );
     expect(bench.slept).toEqual([]);

@@ -14,7 +14,6 @@ export interface Budget {
   readonly unit: 'calls' | 'computeUnits';
 }
 
-/** A request on its way. */
 export interface Ticket {
   readonly load: Load;
   readonly startedMs: number;
@@ -240,23 +239,19 @@ class TokenBucket {
   private atMs: number;
 
   constructor(
-    private rate: number,
+    public perSecond: number,
     private readonly burstSeconds: number,
     nowMs: number,
   ) {
-    this.tokens = rate * burstSeconds;
+    this.tokens = perSecond * burstSeconds;
     this.atMs = nowMs;
-  }
-
-  get perSecond(): number {
-    return this.rate;
   }
 
   /** Until so many may be taken. More than a full bucket may be taken as soon as it is full; the debt is paid back afterwards. */
   waitMs(amount: number, nowMs: number): number {
     this.refill(nowMs);
-    const missing = Math.min(amount, this.rate * this.burstSeconds) - this.tokens;
-    return missing <= 0 ? 0 : Math.ceil((missing / this.rate) * 1000);
+    const missing = Math.min(amount, this.perSecond * this.burstSeconds) - this.tokens;
+    return missing <= 0 ? 0 : Math.ceil((missing / this.perSecond) * 1000);
   }
 
   take(amount: number, nowMs: number): void {
@@ -266,13 +261,13 @@ class TokenBucket {
 
   changeRate(perSecond: number, nowMs: number): void {
     this.refill(nowMs);
-    this.rate = perSecond;
+    this.perSecond = perSecond;
   }
 
   private refill(nowMs: number): void {
-    const full = this.rate * this.burstSeconds;
+    const full = this.perSecond * this.burstSeconds;
     const seconds = Math.max(0, nowMs - this.atMs) / 1000;
-    this.tokens = Math.min(full, this.tokens + seconds * this.rate);
+    this.tokens = Math.min(full, this.tokens + seconds * this.perSecond);
     this.atMs = Math.max(this.atMs, nowMs);
   }
 }

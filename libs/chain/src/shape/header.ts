@@ -10,9 +10,8 @@ import { type BlockHeader, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { type AtEndpoint, type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes, hash, isRecord, quantity, toQuantity } from './hex.js';
+import { bytes, hash, type Hex, isRecord, quantity, toQuantity } from './hex.js';
 
-/** A block's header with what the checks of the logs need. */
 export interface FullHeader extends BlockHeader {
   /** `0x` and 512 lower-case hex digits. */
   readonly logsBloom: string;
@@ -110,7 +109,6 @@ export function headerCall(number: bigint): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] };
 }
 
-/** The newest block, or the newest final one, by its tag. */
 export function tagCall(tag: string): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [tag, false] };
 }
@@ -193,7 +191,6 @@ export function requireNotAhead(
   );
 }
 
-type Hex = `0x${string}`;
 type Field = readonly [name: string, kind: 'data' | 'quantity'];
 
 const ALWAYS: readonly Field[] = [

@@ -1,6 +1,8 @@
 /** Shapes of the JSON-RPC wire: quantities and fixed-length data, checked before use. */
 import { type Address, parseAddress, type BlockHash } from '#libs/domain';
 
+export type Hex = `0x${string}`;
+
 const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const BYTES = /^0x(?:[0-9a-fA-F]{2})*$/;
@@ -45,11 +47,11 @@ export function address(value: unknown): Address | undefined {
 }
 
 /** Bytes as hex, of any even length, or undefined. */
-export function bytes(value: unknown): `0x${string}` | undefined {
-  return typeof value === 'string' && BYTES.test(value) ? (value as `0x${string}`) : undefined;
+export function bytes(value: unknown): Hex | undefined {
+  return typeof value === 'string' && BYTES.test(value) ? (value as Hex) : undefined;
 }
 
-export function toQuantity(value: bigint | number): `0x${string}` {
+export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 

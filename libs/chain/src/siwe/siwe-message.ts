@@ -9,7 +9,7 @@ import {
 } from '../errors/rpc.errors.js';
 import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes, toQuantity } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 
 /** What a Sign-In with Ethereum message says, its form checked and nothing else. */
 export interface SiweMessage {
@@ -51,8 +51,6 @@ export function parseSiwe(text: string): SiweMessage | undefined {
 }
 
 /** How a chain is asked whether a signature is good: the call, the probe of whether this endpoint serves such calls, and the answers. */
-
-type Hex = `0x${string}`;
 
 export interface SignatureQuestion {
   readonly wallet: Address;

@@ -8,10 +8,10 @@ import {
 } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
-import { ExecutionRevertedError, MalformedAnswerError } from '../errors/rpc.errors.js';
-import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
+import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes } from '../shape/hex.js';
+import { bytes, type Hex } from '../shape/hex.js';
 import {
   boundedCall,
   codeOf,
@@ -22,17 +22,11 @@ import {
   verifierForm,
 } from './siwe-message.js';
 
-/** An account's own signature: r, s and v. */
 const ACCOUNT_SIGNATURE = /^0x[0-9a-f]{130}$/i;
 /** The code of the pool's warning that one endpoint called a signature valid and another one did not. */
 export const SIGN_IN_DISAGREEMENT = 'SIGN_IN_DISAGREEMENT';
 /** A chain learns new ways, and an endpoint that answered rubbish once gets well. */
 const REFUSAL_HOLDS_MS = 3_600_000;
-
-interface Learned {
-  /** Undefined: only the wallet itself can be asked. */
-  readonly form: VerificationForm | undefined;
-}
 
 /**
  * Whether a wallet signed a text (EIP-191). An account's signature is recovered here; all else is left to the chain in the first of
@@ -49,8 +43,8 @@ interface Learned {
  */
 export class WalletSignatures {
   private readonly forms: readonly VerificationForm[];
-  /** By endpoint. */
-  private readonly learned: TtlCache<string, Learned>;
+  /** By endpoint; without a form only the wallet itself can be asked. */
+  private readonly learned: TtlCache<string, { readonly form: VerificationForm | undefined }>;
   private readonly warned = new Set<string>();
 
   constructor(
@@ -142,7 +136,7 @@ function verdict(
   { valid, invalid }: VerificationForm,
   session: RpcSession,
 ): boolean {
-  if (result?.ok === false && result.error instanceof ExecutionRevertedError) return false;
+  if (isReverted(result)) return false;
   const answer = valueOf(result);
   if (answer === valid) return true;
   if (answer === invalid) return false;
@@ -164,10 +158,7 @@ export async function isSignedByAccount(
 }
 
 /** In lower case; undefined where no account can have made it. */
-async function recovered(
-  hash: `0x${string}`,
-  signature: `0x${string}`,
-): Promise<string | undefined> {
+async function recovered(hash: Hex, signature: Hex): Promise<string | undefined> {
   try {
     return (await recoverAddress({ hash, signature })).toLowerCase();
   } catch {
@@ -177,8 +168,6 @@ async function recovered(
 }
 
 /** EIP-1271: a contract that stands on the chain is asked itself. */
-
-type Hex = `0x${string}`;
 
 const ABI = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
 /** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`, left-aligned in its word. */
@@ -200,7 +189,7 @@ async function askContractWallet(
   const { results } = await session.batch([codeOf(wallet), boundedCall({ to: wallet, data })]);
   const [code, answer] = results;
   if (returnedBytes(code, session) === '0x') return isWrapped ? 'undeployed' : 'invalid';
-  if (answer?.ok === false && answer.error instanceof ExecutionRevertedError) return 'invalid';
+  if (isReverted(answer)) return 'invalid';
   return returnedBytes(answer, session) === MAGIC_VALUE ? 'valid' : 'invalid';
 }
 

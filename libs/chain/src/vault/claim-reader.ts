@@ -1,6 +1,6 @@
 /** The claims of a vault up to the newest block, as each of two endpoints has them by itself, where there are two. */
 import { type Address, type BlockRef } from '#libs/domain';
-import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
+import { unlessAllFail } from '../errors/rpc.errors.js';
 import { type Finality, parseFinality, readHeads } from '../reader/final-blocks.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { refOf } from '../shape/header.js';
@@ -9,7 +9,6 @@ import { VaultLogReader } from './vault-log-reader.js';
 
 type ClaimedEvent = Extract<VaultEvent, { readonly kind: 'claimed' }>;
 
-/** A claim that at least one endpoint shows. */
 export interface ShownClaim {
   readonly event: ClaimedEvent;
   readonly shownBy: readonly string[];
@@ -57,16 +56,12 @@ export class ClaimReader {
    * @throws AllEndpointsFailedError; the signal's reason
    */
   async read(span: Span, signal?: AbortSignal): Promise<ClaimLook> {
-    const readings = [await this.readBy(span, [], signal)];
+    const first = await this.readBy(span, [], signal);
     const isAlone = this.pool.endpoints.length < 2;
-    if (!isAlone) {
-      try {
-        const first = readings.map(({ endpoint }) => endpoint);
-        readings.push(await this.readBy(span, first, signal));
-      } catch (error) {
-        if (!(error instanceof AllEndpointsFailedError)) throw error;
-      }
-    }
+    const second = isAlone
+      ? undefined
+      : await unlessAllFail(this.readBy(span, [first.endpoint], signal));
+    const readings = second ? [first, second] : [first];
     const finals = readings.map(({ finalised }) => finalised);
     return {
       claims: united(readings),
@@ -92,7 +87,7 @@ export class ClaimReader {
         const claims = events.filter((event) => event.kind === 'claimed');
         return { endpoint: session.endpoint, latest, finalised, claims };
       },
-      { avoid, patient: avoid.length === 0, signal },
+      { avoid, patienceMs: avoid.length === 0 ? undefined : 0, signal },
     );
   }
 

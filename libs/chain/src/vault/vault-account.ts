@@ -6,21 +6,13 @@ import {
   type SendingAccountOptions,
 } from '../accounts/sending-account.js';
 import { valueOf } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
 import { cancelCalldata, pauseCalldata } from './voucher.js';
 import { type VaultId } from './vault-event.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface VaultAccountOptions extends SendingAccountOptions {
   /** Counts the most that a transaction can cost, in wei, before it is signed. @throws GasRefusedError */
   readonly reserve: (wei: bigint) => Promise<void>;
-}
-
-interface Sending {
-  readonly quote: GasQuote;
-  /** The only endpoint to send it by. */
-  readonly only?: string;
 }
 
 const NAMES = {
@@ -33,14 +25,10 @@ const NAMES = {
  * An account that sends transactions to vaults: cancellations, from one that holds `CANCELLER_ROLE`, or a pause, from one that holds
  * `PAUSER_ROLE`. It needs some of the chain's coin for gas. Nothing here is evidence: VaultReader finds what came of it.
  */
-export class VaultAccount {
-  readonly address: Address;
-  private readonly account: SendingAccount;
-
+export class VaultAccount extends SendingAccount {
   /** @throws PermanentError where it is not a key; the message does not repeat it */
   constructor(private readonly options: VaultAccountOptions) {
-    this.account = new SendingAccount(options, NAMES);
-    this.address = this.account.address;
+    super(options, NAMES);
   }
 
   /**
@@ -51,9 +39,7 @@ export class VaultAccount {
    */
   async cancel(vault: Address, vaultId: VaultId): Promise<string> {
     const data = cancelCalldata(vaultId);
-    return this.send(vault, data, {
-      quote: await this.account.quotes.affordable({ to: vault, data }),
-    });
+    return this.send(vault, data, await this.quotes.affordable({ to: vault, data }));
   }
 
   /**
@@ -70,8 +56,8 @@ export class VaultAccount {
     let sent = 0;
     for (const only of endpoints) {
       await noting(failures, async () => {
-        const quote = await this.account.quotes.quote({ to: vault, data }, { only });
-        const fault = this.account.quotes.faultOf(quote);
+        const quote = await this.quotes.quote({ to: vault, data }, { only });
+        const fault = this.quotes.faultOf(quote);
         if (fault) throw fault;
         quotes.push(quote);
       });
@@ -79,7 +65,7 @@ export class VaultAccount {
     quotes.sort((one, other) => (one.gasPrice * one.gas < other.gasPrice * other.gas ? -1 : 1));
     for (const quote of quotes) {
       await noting(failures, async () => {
-        await this.send(vault, data, { quote, only: quote.endpoint });
+        await this.send(vault, data, quote, quote.endpoint);
         sent++;
       });
     }
@@ -88,13 +74,20 @@ export class VaultAccount {
     return sent;
   }
 
-  /** It is signed once, whichever endpoint takes it. */
-  private async send(to: Address, data: Hex, { quote, only }: Sending): Promise<string> {
+  /** It is signed once, whichever endpoint takes it. @param only the one to send it by */
+  private async send(to: Address, data: Hex, quote: GasQuote, only?: string): Promise<string> {
     const { pool, reserve } = this.options;
-    const { nonce, gasPrice, gas } = this.account.quotes.priced(quote);
+    const { nonce, gasPrice, gas } = this.quotes.priced(quote);
     await reserve(gasPrice * gas);
-    const { raw, hash } = await this.account.sign({ to, nonce, gasPrice, gas, data });
-    await pool.run((session) => deliver(session, raw), only === undefined ? {} : { only });
+    const { raw, hash } = await this.sign({ to, nonce, gasPrice, gas, data });
+    await pool.run(
+      async (session) => {
+        const call = { method: 'eth_sendRawTransaction', params: [raw] };
+        const [result] = (await session.batch([call])).results;
+        if (!isKnownTransaction(result)) valueOf(result);
+      },
+      { only },
+    );
     return hash;
   }
 }
@@ -106,10 +99,4 @@ async function noting(failures: LowmarkError[], work: () => Promise<void>): Prom
     if (!(error instanceof LowmarkError)) throw error;
     failures.push(error);
   }
-}
-
-async function deliver(session: RpcSession, raw: Hex): Promise<void> {
-  const { results } = await session.batch([{ method: 'eth_sendRawTransaction', params: [raw] }]);
-  const [result] = results;
-  if (!isKnownTransaction(result)) valueOf(result);
 }

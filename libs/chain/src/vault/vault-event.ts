@@ -1,5 +1,5 @@
-/** What a vault says of redemptions: its events, from logs that are not verified yet, and their status. */
-import { encodeFunctionData, toEventSelector, toFunctionSelector } from 'viem/utils';
+/** What a vault says of redemptions by its events, from logs that are not verified yet. */
+import { toEventSelector } from 'viem/utils';
 import {
   type Address,
   type BlockHash,
@@ -7,14 +7,10 @@ import {
   parseUuidV7,
   PermanentError,
   type UuidV7,
-  type VaultStatus,
 } from '#libs/domain';
-import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
-import { MalformedAnswerError, StateUnavailableError } from '../errors/rpc.errors.js';
-import { CALLS_AT_ONCE, type PinnedCalls } from '../reader/pinned-calls.js';
+import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { type AtEndpoint } from '../rpc/rpc-call.js';
-import { type RpcSession } from '../rpc/rpc-pool.js';
-import { address, bytes, hash, isRecord, quantity } from '../shape/hex.js';
+import { address, bytes, hash, type Hex, isRecord, quantity } from '../shape/hex.js';
 
 interface VaultEventFields {
   /** Not necessarily of one of our redemptions; see `redemptionIdOf`. */
@@ -100,7 +96,7 @@ function addressOf(word: string): Address | undefined {
 }
 
 /** The id of a redemption in the vault: `0x`, the 32 lower-case hex digits of its UUIDv7, and 32 zeros. */
-export type VaultId = `0x${string}` & { readonly __brand: 'VaultId' };
+export type VaultId = Hex & { readonly __brand: 'VaultId' };
 
 const PARTS = /^0x([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})0{32}$/;
 
@@ -120,54 +116,4 @@ export function vaultIdOf(redemptionId: string): VaultId {
 export function redemptionIdOf(vaultId: string): UuidV7 | undefined {
   const parts = PARTS.exec(vaultId);
   return parts ? parseUuidV7(parts.slice(1).join('-')) : undefined;
-}
-
-/** In the order of the contract's `Status`. */
-const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
-const TOKEN = toFunctionSelector('token()');
-
-interface VaultStatusContext {
-  readonly calls: PinnedCalls;
-  readonly vault: Address;
-  readonly token: Address;
-}
-
-/**
- * The status of each redemption at the end of exactly this block, in the order of the ids. Together with every batch of them the
- * vault must tell its token: silence of an address without a vault would look like NONE.
- * @throws NodeBehindError, StateUnavailableError, MalformedAnswerError, ExecutionRevertedError
- */
-export async function readVaultStatuses(
-  session: RpcSession,
-  ids: readonly VaultId[],
-  block: BlockRef,
-  { calls, vault, token }: VaultStatusContext,
-): Promise<VaultStatus[]> {
-  const each = CALLS_AT_ONCE - 1;
-  const statuses: VaultStatus[] = [];
-  for (let at = 0; at < ids.length; at += each) {
-    const data = [TOKEN, ...ids.slice(at, at + each).map(statusCalldata)];
-    const [itsToken, ...words] = await calls.read(
-      session,
-      data.map((one) => ({ to: vault, data: one })),
-      block,
-    );
-    if (itsToken !== BigInt(token)) {
-      // At that block it never will: another endpoint may, this one is not asked again.
-      throw new StateUnavailableError(
-        `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
-        session,
-      );
-    }
-    for (const word of words) {
-      const status = STATUSES[Number(word)];
-      if (!status) throw new MalformedAnswerError('a status that does not exist', session);
-      statuses.push(status);
-    }
-  }
-  return statuses;
-}
-
-function statusCalldata(id: VaultId): `0x${string}` {
-  return encodeFunctionData({ abi, functionName: 'status', args: [id] });
 }

@@ -7,13 +7,12 @@ import {
   redemptionVaultV2Bytecode,
   redemptionVaultV2Runtime,
 } from '../abi/redemption-vault-v2.generated.js';
-import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
-import { bytesUnlessReverted, ethCall } from '../reader/pinned-calls.js';
+import { unlessAllFail } from '../errors/rpc.errors.js';
+import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type VaultPlace, voucherDomain } from './voucher.js';
-
-type Hex = `0x${string}`;
+import { type Hex } from '../shape/hex.js';
 
 export interface VaultFacts {
   readonly hasCode: boolean;
@@ -87,16 +86,16 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
   return {
     hasCode: code !== undefined && code !== '0x',
     takesOurVouchers: isOurDomain(domain, place),
-    token: word(itsToken) === undefined ? undefined : addressOf(itsToken),
-    isSigner: word(signs) === 1n,
-    isCanceller: word(cancels) === 1n,
-    isPauser: word(pauses) === 1n,
-    isPaused: word(paused) === 1n,
-    maxTtlSeconds: word(maxTtl),
-    balance: word(itsBalance) ?? 0n,
-    windowCap: word(cap) ?? 0n,
-    remainingInWindow: word(remaining) ?? 0n,
-    windowSeconds: word(seconds) ?? 0n,
+    token: wordIn(itsToken) === undefined ? undefined : addressOf(itsToken),
+    isSigner: wordIn(signs) === 1n,
+    isCanceller: wordIn(cancels) === 1n,
+    isPauser: wordIn(pauses) === 1n,
+    isPaused: wordIn(paused) === 1n,
+    maxTtlSeconds: wordIn(maxTtl),
+    balance: wordIn(itsBalance) ?? 0n,
+    windowCap: wordIn(cap) ?? 0n,
+    remainingInWindow: wordIn(remaining) ?? 0n,
+    windowSeconds: wordIn(seconds) ?? 0n,
   };
 }
 
@@ -151,10 +150,6 @@ function encodeHasRole(role: Hex, holder: Address): Hex {
     functionName: 'hasRole',
     args: [role, holder as Hex],
   });
-}
-
-function word(data: Hex | undefined): bigint | undefined {
-  return data?.length === 66 ? BigInt(data) : undefined;
 }
 
 function addressOf(data: Hex | undefined): Address | undefined {
@@ -213,20 +208,16 @@ export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<bool
   const data = encodeFunctionData({ abi: redemptionVaultV2Abi, functionName: 'paused' });
   const answers: boolean[] = [];
   for (const only of pool.endpoints) {
-    try {
-      answers.push(
-        await pool.run(
-          async (session) => {
-            const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
-            const word = valueOf(results[0]);
-            return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
-          },
-          { only, patient: false },
-        ),
-      );
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-    }
+    const asked = pool.run(
+      async (session) => {
+        const { results } = await session.batch([ethCall({ to: vault, data }, 'latest')]);
+        const word = valueOf(results[0]);
+        return typeof word === 'string' && word.length === 66 && BigInt(word) === 1n;
+      },
+      { only, patienceMs: 0 },
+    );
+    const answer = await unlessAllFail(asked);
+    if (answer !== undefined) answers.push(answer);
   }
   return answers.length >= Math.min(2, pool.endpoints.length) && answers.every(Boolean);
 }

@@ -1,4 +1,5 @@
 /** What became of authorised payouts, by final blocks only. */
+import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
 import {
   type Address,
   type BlockRef,
@@ -11,11 +12,18 @@ import {
   type VaultSighting,
   type VaultStatus,
 } from '#libs/domain';
-import { AllEndpointsFailedError, EndpointsDisagreeError } from '../errors/rpc.errors.js';
+import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
+import {
+  AllEndpointsFailedError,
+  EndpointsDisagreeError,
+  MalformedAnswerError,
+  StateUnavailableError,
+  unlessAllFail,
+} from '../errors/rpc.errors.js';
 import { FinalBlocks, type FinalWord, parseFinality } from '../reader/final-blocks.js';
-import { PinnedCalls } from '../reader/pinned-calls.js';
+import { CALLS_AT_ONCE, PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { readVaultStatuses, type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
+import { type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
 import { VaultLogReader, type VaultSpan } from './vault-log-reader.js';
 
 export interface VaultReaderOptions {
@@ -45,17 +53,16 @@ interface Watch extends WatchedPayout {
   readonly vaultId: VaultId;
 }
 
-/** What one endpoint says of some payouts. */
-interface Seen {
+/** What one endpoint says of some payouts up to its own final block. */
+interface Look {
+  readonly word: FinalWord;
   /** In the order of the payouts. */
   readonly sightings: readonly VaultSighting[];
 }
 
-/** The same up to its own final block. */
-interface Look extends Seen {
-  readonly word: FinalWord;
-}
-
+/** In the order of the contract's `Status`. */
+const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
+const TOKEN = toFunctionSelector('token()');
 /** Ids in one filter of eth_getLogs. */
 const WATCHED_AT_ONCE = 50;
 /** So long after a deadline, by our clock, a payout that one endpoint calls open is looked at by another one too. */
@@ -73,7 +80,7 @@ export class VaultReader {
     private readonly options: VaultReaderOptions,
   ) {
     const { finality = 'finalized', vault, clock = pool, marginSeconds = 0 } = options;
-    this.finals = new FinalBlocks(pool, { finality: parseFinality(finality), clock });
+    this.finals = new FinalBlocks(pool, parseFinality(finality), clock);
     this.logs = new VaultLogReader(vault);
     this.marginSeconds = this.finals.witnesses < 2 ? marginSeconds : 0;
   }
@@ -86,7 +93,7 @@ export class VaultReader {
     return this.finals.newest();
   }
 
-  /** In the order of the ids, at the end of exactly this block. @see readVaultStatuses */
+  /** In the order of the ids, at the end of exactly this block. @throws AllEndpointsFailedError, ExecutionRevertedError */
   statuses(ids: readonly VaultId[], block: BlockRef): Promise<VaultStatus[]> {
     return this.pool.run((session) => this.statusesBy(session, ids, block));
   }
@@ -107,16 +114,12 @@ export class VaultReader {
           witness: session.endpoint,
           events: await this.logs.read(session, span),
         }),
-        { avoid, patient: avoid.length === 0, signal },
+        { avoid, patienceMs: avoid.length === 0 ? undefined : 0, signal },
       );
     const { witness, events } = await read([]);
     if (this.finals.witnesses < 2) return events;
-    try {
-      return united(events, (await read([witness])).events);
-    } catch (error) {
-      if (!(error instanceof AllEndpointsFailedError)) throw error;
-      return events;
-    }
+    const second = await unlessAllFail(read([witness]));
+    return second ? united(events, second.events) : events;
   }
 
   /**
@@ -185,7 +188,7 @@ export class VaultReader {
     watches: readonly Watch[],
     first: FinalWord,
     heard: readonly FinalWord[],
-  ): Promise<Seen | { readonly doubt: Doubt }> {
+  ): Promise<Omit<Look, 'word'> | { readonly doubt: Doubt }> {
     try {
       const others = heard.filter(({ witness }) => witness !== first.witness);
       for (const word of others) await this.finals.agree(word, first);
@@ -227,17 +230,43 @@ export class VaultReader {
         });
         return { word, sightings };
       },
-      other ? { avoid: [other.witness], patient: false } : {},
+      other ? { avoid: [other.witness], patienceMs: 0 } : {},
     );
   }
 
-  private statusesBy(
+  /**
+   * Together with every batch of them the vault must tell its token: silence of an address without a vault would look like NONE.
+   * @throws NodeBehindError, StateUnavailableError, MalformedAnswerError, ExecutionRevertedError
+   */
+  private async statusesBy(
     session: RpcSession,
     ids: readonly VaultId[],
     block: BlockRef,
   ): Promise<VaultStatus[]> {
     const { vault, token } = this.options;
-    return readVaultStatuses(session, ids, block, { calls: this.calls, vault, token });
+    const each = CALLS_AT_ONCE - 1;
+    const statuses: VaultStatus[] = [];
+    for (let at = 0; at < ids.length; at += each) {
+      const some = ids.slice(at, at + each);
+      const data = some.map((id) =>
+        encodeFunctionData({ abi, functionName: 'status', args: [id] }),
+      );
+      const calls = [TOKEN, ...data].map((one) => ({ to: vault, data: one }));
+      const [itsToken, ...words] = await this.calls.read(session, calls, block);
+      if (itsToken !== BigInt(token)) {
+        // At that block it never will: another endpoint may, this one is not asked again.
+        throw new StateUnavailableError(
+          `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
+          session,
+        );
+      }
+      for (const word of words) {
+        const status = STATUSES[Number(word)];
+        if (!status) throw new MalformedAnswerError('a status that does not exist', session);
+        statuses.push(status);
+      }
+    }
+    return statuses;
   }
 }
 

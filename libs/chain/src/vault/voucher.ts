@@ -4,6 +4,7 @@ import { type Address, type PayoutTerms, PermanentError, ZERO_ADDRESS } from '#l
 import { accountOf, addressOfAccount } from '../accounts/private-key.js';
 import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
 import { type VaultId } from './vault-event.js';
+import { type Hex } from '../shape/hex.js';
 
 /** Where vouchers are good: one vault on one chain. */
 export interface VaultPlace {
@@ -16,16 +17,13 @@ export interface Voucher extends PayoutTerms {
   readonly vaultId: VaultId;
 }
 
-const NAME = 'Lowmark Redemption Vault';
-const VERSION = '1';
-
 /** The EIP-712 domain of a vault, as its `eip712Domain()` must tell it. */
 export function voucherDomain({ chainId, vault }: VaultPlace) {
   return {
-    name: NAME,
-    version: VERSION,
+    name: 'Lowmark Redemption Vault',
+    version: '1',
     chainId,
-    verifyingContract: vault as `0x${string}`,
+    verifyingContract: vault as Hex,
   } as const;
 }
 
@@ -50,7 +48,7 @@ export function voucherTypedData(place: VaultPlace, voucher: Voucher) {
     primaryType: 'Voucher',
     message: {
       redemptionId: vaultId,
-      recipient: recipient as `0x${string}`,
+      recipient: recipient as Hex,
       amount,
       deadline: BigInt(deadlineSeconds),
     },
@@ -70,17 +68,17 @@ function faultOf(place: VaultPlace, voucher: Voucher): string | undefined {
 }
 
 /** The data of a transaction to the vault that claims the voucher; any account may send it, the recipient is paid. */
-export function claimCalldata(voucher: Voucher, signature: `0x${string}`): `0x${string}` {
+export function claimCalldata(voucher: Voucher, signature: Hex): Hex {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;
   return encodeFunctionData({
     abi,
     functionName: 'claim',
-    args: [vaultId, recipient as `0x${string}`, amount, BigInt(deadlineSeconds), signature],
+    args: [vaultId, recipient as Hex, amount, BigInt(deadlineSeconds), signature],
   });
 }
 
 /** The data of a transaction to the vault that cancels the redemption; only from a holder of `CANCELLER_ROLE`. */
-export function cancelCalldata(vaultId: VaultId): `0x${string}` {
+export function cancelCalldata(vaultId: VaultId): Hex {
   return encodeFunctionData({
     abi,
     functionName: 'cancel',
@@ -89,7 +87,7 @@ export function cancelCalldata(vaultId: VaultId): `0x${string}` {
 }
 
 /** The data of a transaction to the vault that pauses it; only from a holder of `PAUSER_ROLE`. */
-export function pauseCalldata(): `0x${string}` {
+export function pauseCalldata(): Hex {
   return encodeFunctionData({ abi, functionName: 'pause' });
 }
 
@@ -119,7 +117,7 @@ export class VoucherSigner {
    * @returns the signature: `0x` and 130 hex digits, r, s (in the lower half) and v
    * @throws PermanentError VOUCHER_INVALID
    */
-  async sign(voucher: Voucher): Promise<`0x${string}`> {
+  async sign(voucher: Voucher): Promise<Hex> {
     return this.#account.signTypedData(voucherTypedData(this.place, voucher));
   }
 }

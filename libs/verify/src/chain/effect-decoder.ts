@@ -2,7 +2,7 @@
 import { type AbiEvent, decodeEventLog, parseAbiItem, toEventSelector } from 'viem';
 import { type Address, parseAddress, ZERO_ADDRESS } from '#libs/domain';
 import { UncheckedError, UsageError } from '../verify.error.js';
-import { type StakeRule } from './stake-presets.js';
+import { type StakeRule } from './stake-rules.js';
 
 export type Hex = `0x${string}`;
 
@@ -62,7 +62,7 @@ function fieldsOf({ abi }: Rule, log: RawLog): Fields {
 function effectsOf(rule: Rule, fields: Fields): Effect[] {
   const { where, effect, account, receiver, amount: of } = rule;
   for (const [name, wanted] of Object.entries(where)) {
-    if (textOf(fields[name]) !== normalised(wanted)) return [];
+    if (normalised(String(fields[name])) !== normalised(wanted)) return [];
   }
   const amount = isNumber(of) ? BigInt(of) : (fields[of] as bigint | number);
   const change = BigInt(amount);
@@ -119,10 +119,6 @@ function walletOf(value: unknown): Address {
 }
 
 /** Of a value of an event, and of what it has to be: numbers in decimal, all else in lower case. */
-function textOf(value: unknown): string {
-  return normalised(String(value));
-}
-
 function normalised(text: string): string {
   return /^(?:-?\d+|0x[0-9a-f]{1,39})$/i.test(text) && !text.startsWith('-0')
     ? BigInt(text).toString()

@@ -30,12 +30,6 @@ class RangeSize {
   }
 }
 
-interface LogPart {
-  readonly logs: readonly RawLog[];
-  /** The last block of the part. */
-  readonly to: bigint;
-}
-
 export class LogReader {
   private readonly size = new RangeSize();
 
@@ -44,8 +38,8 @@ export class LogReader {
     private readonly wait: (attempt: number) => Promise<void> = patience,
   ) {}
 
-  /** Parts in ascending order. @throws UncheckedError */
-  async *parts(range: LogRange): AsyncGenerator<LogPart> {
+  /** Parts in ascending order, each up to its block `to`. @throws UncheckedError */
+  async *parts(range: LogRange): AsyncGenerator<{ logs: readonly RawLog[]; to: bigint }> {
     let { from } = range;
     let failures = 0;
     while (from <= range.to) {

@@ -24,7 +24,6 @@ export interface LogRange {
   readonly to: bigint;
 }
 
-/** What came of one request for logs. */
 export type LogAnswer =
   | { readonly logs: readonly RawLog[] }
   /** `passing`: the node could not be reached, or asks for patience; a smaller range would not help. */

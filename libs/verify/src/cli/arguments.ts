@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Address, parseAddress, parseDay } from '#libs/domain';
-import { readStakeRules } from '../chain/stake-rules.js';
-import { type StakeRule } from '../chain/stake-presets.js';
+import { readStakeRules, type StakeRule } from '../chain/stake-rules.js';
 import { type ServiceApiOptions } from '../compare/service-api.js';
 import { UsageError } from '../verify.error.js';
 

@@ -10,7 +10,6 @@ import { EXIT_STATUS, jsonOf, resultOf, textOf } from '../report.js';
 import { UncheckedError, UsageError } from '../verify.error.js';
 import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';
 
-/** What the program needs of the process. */
 export interface Terminal {
   readonly args: readonly string[];
   readonly environment: Environment;
@@ -20,7 +19,6 @@ export interface Terminal {
 
 const PROGRESS_MS = 2000;
 
-/** @returns the exit status */
 export async function runCli(terminal: Terminal): Promise<0 | 1 | 2> {
   const { err } = terminal;
   let doing = '';

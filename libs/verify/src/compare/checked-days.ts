@@ -13,17 +13,12 @@ export interface CheckOptions {
   readonly periods: PeriodComparer;
 }
 
-interface Waiting {
-  readonly checked: CheckedDay;
-  readonly period: Period | undefined;
-}
-
 export async function* checkedDays(
   chain: AsyncIterable<ChainDay>,
   { days, published, comparer, periods }: CheckOptions,
 ): AsyncGenerator<CheckedDay> {
   // Without their lists, which a month of would fill the memory.
-  const waiting: Waiting[] = [];
+  const waiting: { checked: CheckedDay; period: Period | undefined }[] = [];
   for await (const day of chain) {
     periods.add(day.day, day.root);
     if (day.day >= days.first && day.day <= days.last) {

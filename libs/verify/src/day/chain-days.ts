@@ -6,12 +6,12 @@ import {
   dayText,
   type Keccak256,
   type NodeHash,
+  SECONDS_PER_DAY,
 } from '#libs/domain';
-import { type DayBlocks, findDayBlocks } from '../chain/day-blocks.js';
 import { type Effect, EffectDecoder } from '../chain/effect-decoder.js';
 import { LogReader } from '../chain/log-reader.js';
 import { type Block, type NodeClient } from '../chain/node-client.js';
-import { type StakeRule } from '../chain/stake-presets.js';
+import { type StakeRule } from '../chain/stake-rules.js';
 import { UncheckedError } from '../verify.error.js';
 import { type BlockEffects, DayReplay, type DatedBlockEffects } from './day-replay.js';
 
@@ -32,8 +32,16 @@ interface ChainDaysOptions {
   /** No event before it counts. */
   readonly fromBlock: bigint;
   readonly days: { readonly first: number; readonly last: number };
-  /** Told what is being done. */
   readonly onProgress: (text: string) => void;
+}
+
+/** The blocks from `first` up to, not including, `end`. */
+interface DayBlocks {
+  readonly day: number;
+  readonly first: bigint;
+  readonly end: bigint;
+  /** The last one dated before the day's end. */
+  readonly closing: Block;
 }
 
 /** Headers that are asked for at once. */
@@ -43,14 +51,12 @@ export class ChainDays {
   private readonly decoder: EffectDecoder;
   private readonly reader: LogReader;
   private readonly replay = new DayReplay();
-  private readonly read: (number?: bigint) => Promise<Block>;
 
   /** @throws UsageError where a rule does not fit its event */
   constructor(private readonly options: ChainDaysOptions) {
     const { node, rules } = options;
     this.decoder = new EffectDecoder(rules);
     this.reader = new LogReader(node);
-    this.read = (number) => node.block(number);
   }
 
   /** Each day in ascending order; the chain is read once for all of them. @throws UncheckedError */
@@ -59,11 +65,7 @@ export class ChainDays {
     let next = fromBlock;
     for (let { first: day } = days; day <= days.last; day += 1) {
       onProgress(`looks for the blocks of ${dayText(day)}`);
-      const blocks = await findDayBlocks(day, {
-        from: fromBlock,
-        notBefore: next,
-        read: this.read,
-      });
+      const blocks = await this.findBlocks(day, next);
       for await (const block of this.blocksIn(next, blocks.first)) this.replay.apply(block);
       const list = this.replay.day(day, await this.datedBlocks(blocks));
       onProgress(`works out the root of ${dayText(day)}, of ${list.length} wallets`);
@@ -112,6 +114,11 @@ export class ChainDays {
     return dated;
   }
 
+  /** @param number undefined: the newest */
+  private read(number?: bigint): Promise<Block> {
+    return this.options.node.block(number);
+  }
+
   /** The last block of the day, which is still the same after all was read. */
   private async closing({ closing, day }: DayBlocks): Promise<Block> {
     const { hash } = await this.read(closing.number);
@@ -119,5 +126,40 @@ export class ChainDays {
     throw new UncheckedError(
       `The chain was reorganised while it was read: block ${closing.number} of ${dayText(day)} is another one now. Try again later.`,
     );
+  }
+
+  /**
+   * The blocks of a day, by their times; it may have none at all.
+   * @param notBefore no block of the day is before it; that one, or a later one
+   * @throws UncheckedError where the day is not over on the chain, or over before the first block that is read
+   */
+  private async findBlocks(day: number, notBefore: bigint): Promise<DayBlocks> {
+    const { fromBlock } = this.options;
+    const start = day * SECONDS_PER_DAY;
+    const end = start + SECONDS_PER_DAY;
+    const newest = await this.read();
+    if (newest.seconds < end) {
+      throw new UncheckedError(
+        `${dayText(day)} is not over on the chain: its newest block, ${newest.number}, is dated before the end of the day.`,
+      );
+    }
+    const after = await this.firstAt(end, notBefore, newest.number);
+    if (after <= fromBlock) {
+      throw new UncheckedError(
+        `Block ${fromBlock}, from which the chain is read, is dated after ${dayText(day)}.`,
+      );
+    }
+    const first = await this.firstAt(start, notBefore, after);
+    return { day, first, end: after, closing: await this.read(after - 1n) };
+  }
+
+  /** The first block dated at this second or later; `high` is. */
+  private async firstAt(seconds: number, low: bigint, high: bigint): Promise<bigint> {
+    while (low < high) {
+      const middle = (low + high) / 2n;
+      if ((await this.read(middle)).seconds >= seconds) high = middle;
+      else low = middle + 1n;
+    }
+    return high;
   }
 }

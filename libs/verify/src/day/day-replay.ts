@@ -39,17 +39,12 @@ interface Touched {
 export class DayReplay {
   private readonly balances = new Map<Address, bigint>();
 
-  /** Blocks before the first day that is asked for, in ascending order. @throws UncheckedError */
-  apply(block: BlockEffects): void {
-    this.changesOf(block);
-  }
-
   /** The lows of a day. @param blocks of the day, in ascending order @throws UncheckedError */
   day(day: number, blocks: readonly DatedBlockEffects[]): DayList {
     const start = day * SECONDS_PER_DAY;
     const touched = new Map<Address, Touched>();
     for (const block of blocks) {
-      for (const { wallet, before } of this.changesOf(block)) {
+      for (const { wallet, before } of this.apply(block)) {
         const { since, low } = touched.get(wallet) ?? { since: start, low: undefined };
         const stood = block.seconds > since ? before : undefined;
         touched.set(wallet, { since: block.seconds, low: least(low, stood) });
@@ -66,8 +61,8 @@ export class DayReplay {
     return list.list();
   }
 
-  /** The wallets whose balance is another one after the block. */
-  private changesOf({ number, effects }: BlockEffects): Change[] {
+  /** Blocks in ascending order. @returns the wallets whose balance is another one after it @throws UncheckedError */
+  apply({ number, effects }: BlockEffects): Change[] {
     const net = new Map<Address, bigint>();
     for (const { wallet, amount } of effects) net.set(wallet, (net.get(wallet) ?? 0n) + amount);
     const changes: Change[] = [];

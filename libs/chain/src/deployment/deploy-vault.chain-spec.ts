@@ -17,10 +17,10 @@ import {
   VaultBench,
 } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
-import { deployVault } from './deploy-vault.js';
-import { isVaultCode, readVaultFacts, type VaultQuestion } from './vault-facts.js';
+import { deployVault } from './deploy-contracts.js';
+import { isVaultCode, readVaultFacts, type VaultQuestion } from '../vault/vault-facts.js';
 import { accountOf } from '../accounts/private-key.js';
-import { VoucherSigner } from './voucher.js';
+import { VoucherSigner } from '../vault/voucher.js';
 
 const { SIGNER_KEY, OTHER_KEY, CANCELLER, PAUSER } = VaultBench;
 const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-vault.mjs', import.meta.url));

@@ -1,23 +1,70 @@
-import { encodeDeployData, encodeFunctionData } from 'viem';
+/** Our contracts on a local chain. */
+import { encodeDeployData, encodeFunctionData, type Hex, maxUint256 } from 'viem';
 import {
   lowmarkTokenAbi,
+  lowmarkTokenBytecode,
   redemptionVaultAbi,
   redemptionVaultBytecode,
   redemptionVaultV2Abi,
   redemptionVaultV2Bytecode,
+  snapshotRegistryAbi,
+  snapshotRegistryBytecode,
+  stakingAbi,
+  stakingBytecode,
 } from '#libs/chain';
-import { type Address } from '#libs/domain';
-import { type DevRpc } from '../json-rpc.js';
-import { deployContract, mineOne } from '../mined-block.js';
+import { type Address, parseAddress } from '#libs/domain';
+import { type DevRpc } from './json-rpc.js';
+import { deployContract, mineOne } from './mined-block.js';
 
-type Hex = `0x${string}`;
+export interface StakingDeployment {
+  readonly token: Address;
+  readonly staking: Address;
+  /** The block that holds the staking contract; no event is older. */
+  readonly startBlock: bigint;
+  /** Owns the whole supply, and pays for the stakes of wallets that hold no tokens. */
+  readonly treasury: Address;
+}
+
+const SUPPLY = 10n ** 30n;
+
+/**
+ * Deploys the token and the staking contract and lets the latter take the treasury's tokens: three blocks, all at `seconds`.
+ * @param seconds Unix seconds, not below the newest block's timestamp
+ */
+export async function deployStaking(rpc: DevRpc, seconds: number): Promise<StakingDeployment> {
+  const [first] = await rpc.call<string[]>('eth_accounts');
+  const treasury = parseAddress(first ?? '');
+  if (treasury === undefined) throw new Error('the local chain has no account');
+  const { address: token } = await deployContract(rpc, seconds, {
+    from: treasury,
+    data: encodeDeployData({
+      abi: lowmarkTokenAbi,
+      bytecode: lowmarkTokenBytecode,
+      args: [treasury as Hex, SUPPLY],
+    }),
+  });
+  const { address: staking, blockNumber: startBlock } = await deployContract(rpc, seconds, {
+    from: treasury,
+    data: encodeDeployData({
+      abi: stakingAbi,
+      bytecode: stakingBytecode,
+      args: [token as Hex],
+    }),
+  });
+  const data = encodeFunctionData({
+    abi: lowmarkTokenAbi,
+    functionName: 'approve',
+    args: [staking as Hex, maxUint256],
+  });
+  await mineOne(rpc, seconds, { from: treasury, to: token, data });
+  return { token, staking, startBlock, treasury };
+}
 
 export interface VaultSetup {
   /** What it pays; a token whose supply `treasury` owns. */
   readonly token: Address;
   /** Deploys and fills the vault, and is its administrator: one of the chain's accounts. */
   readonly treasury: Address;
-  /** Whose vouchers are good. */
   readonly signer: Address;
   /** Given some of the chain's coin, as it pays for its transactions. Default: the treasury. */
   readonly canceller?: Address;
@@ -93,4 +140,32 @@ function creationOf(setup: VaultSetup): Hex {
         bytecode: redemptionVaultV2Bytecode,
         args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
       });
+}
+
+interface RegistrySetup {
+  /** Deploys the registry, and is its administrator: one of the chain's accounts. */
+  readonly admin: Address;
+  /** Given some of the chain's coin, as it pays for its transactions. */
+  readonly publisher: Address;
+  /** The contracts whose days it holds, as `stakedInText` writes them. */
+  readonly stakedIn: string;
+}
+
+/**
+ * Deploys a SnapshotRegistry on a local chain, in a block of its own.
+ * @param seconds Unix seconds, not below the newest block's timestamp
+ */
+export async function deployLocalRegistry(
+  rpc: DevRpc,
+  { admin, publisher, stakedIn }: RegistrySetup,
+  seconds: number,
+): Promise<Address> {
+  const data = encodeDeployData({
+    abi: snapshotRegistryAbi,
+    bytecode: snapshotRegistryBytecode,
+    args: [admin as Hex, Number(DAY), publisher as Hex, stakedIn],
+  });
+  const { address: registry } = await deployContract(rpc, seconds, { from: admin, data });
+  await rpc.call('anvil_setBalance', publisher, COINS);
+  return registry;
 }

@@ -1,10 +1,8 @@
-import { encodeFunctionData, maxUint256 } from 'viem';
+import { encodeFunctionData, type Hex, maxUint256 } from 'viem';
 import { lowmarkTokenAbi, stakingAbi } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { type DevRpc, type JsonRpcCall } from '../json-rpc.js';
-import { type StakingDeployment } from './deployment.js';
-
-type Hex = `0x${string}`;
+import { type DevRpc, type JsonRpcCall } from './json-rpc.js';
+import { type StakingDeployment } from './deployments.js';
 
 interface Transaction {
   readonly from: Address;
@@ -61,7 +59,6 @@ export class StakingPlayer {
     return this.play([{ seconds, transactions }]);
   }
 
-  /** Mines empty blocks with these timestamps. */
   async mine(...seconds: readonly number[]): Promise<bigint> {
     return this.play(seconds.map((at) => ({ seconds: at, transactions: [] })));
   }

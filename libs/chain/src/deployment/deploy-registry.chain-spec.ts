@@ -11,8 +11,8 @@ import { type Address } from '#libs/domain';
 import { aWallet, FakeClock } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { addressOfKey } from '../accounts/private-key.js';
-import { deployRegistry } from './deploy-registry.js';
-import { isStakedIn, readRegistryFacts } from './registry-facts.js';
+import { deployRegistry } from './deploy-contracts.js';
+import { isStakedIn, readRegistryFacts } from '../registry/registry-facts.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-registry.mjs', import.meta.url));
 const KEY = '66'.repeat(32);

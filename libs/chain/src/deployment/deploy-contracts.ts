@@ -1,0 +1,106 @@
+/** Puts our contracts on a real chain. Local chains are set up by libs/devchain. */
+import { encodeDeployData } from 'viem';
+import { type Address } from '#libs/domain';
+import {
+  redemptionVaultV2Abi,
+  redemptionVaultV2Bytecode,
+} from '../abi/redemption-vault-v2.generated.js';
+import {
+  snapshotRegistryAbi,
+  snapshotRegistryBytecode,
+  snapshotRegistryRuntime,
+} from '../abi/snapshot-registry.generated.js';
+import { accountOf } from '../accounts/private-key.js';
+import { stakedInText } from '../registry/registry-facts.js';
+import { type Hex } from '../shape/hex.js';
+import { isVaultCode } from '../vault/vault-facts.js';
+import { type Deployed, DeploymentNode, type DeploymentPlace } from './deployment-node.js';
+
+interface VaultDeployment extends DeploymentPlace {
+  readonly token: Address;
+  readonly admin: Address;
+  readonly signer: Address;
+  readonly canceller: Address;
+  readonly pauser: Address;
+  readonly windowSeconds: bigint;
+  /** In the token's smallest unit. */
+  readonly windowCap: bigint;
+  /** How far a voucher's deadline may be after the block of its claim; VOUCHER_TTL_SECONDS must not be longer. */
+  readonly maxTtlSeconds: bigint;
+  /** How long another account waits for DEFAULT_ADMIN_ROLE. */
+  readonly adminDelaySeconds: number;
+}
+
+const VAULT = {
+  code: 'VAULT',
+  name: 'vault',
+  source: 'contracts/src/RedemptionVaultV2.sol',
+  isCode: isVaultCode,
+};
+
+/**
+ * @param deployerKey pays for the transaction and holds no role afterwards, unless it is named as one
+ * @throws as DeploymentNode.deploy does
+ */
+export async function deployVault(
+  deployment: VaultDeployment,
+  deployerKey: string,
+): Promise<Omit<Deployed, 'address'> & { readonly vault: Address }> {
+  const { token, admin, signer, canceller, pauser } = deployment;
+  const { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds } = deployment;
+  const account = accountOf(deployerKey);
+  const roles = {
+    admin: admin as Hex,
+    signer: signer as Hex,
+    canceller: canceller as Hex,
+    pauser: pauser as Hex,
+  };
+  const data = encodeDeployData({
+    abi: redemptionVaultV2Abi,
+    bytecode: redemptionVaultV2Bytecode,
+    args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
+  });
+  const node = new DeploymentNode(deployment, VAULT);
+  const { address: vault, ...rest } = await node.deploy(account, data);
+  return { vault, ...rest };
+}
+
+interface RegistryDeployment extends DeploymentPlace {
+  readonly admin: Address;
+  readonly publisher: Address;
+  /** How long another account waits for DEFAULT_ADMIN_ROLE. */
+  readonly adminDelaySeconds: number;
+  /** STAKE_CONTRACT of the stake set, and CHAIN_ID of its indexer. */
+  readonly stakeContracts: readonly Address[];
+  readonly stakeChainId: number;
+}
+
+const REGISTRY = {
+  code: 'REGISTRY',
+  name: 'registry',
+  source: 'contracts/src/SnapshotRegistry.sol',
+  isCode: (code: string): boolean =>
+    code.toLowerCase().slice(2) ===
+    snapshotRegistryBytecode.slice(-snapshotRegistryRuntime.bytes * 2),
+};
+
+/**
+ * @param deployerKey pays for the transaction and holds no role afterwards, unless it is named as one
+ * @throws as DeploymentNode.deploy does
+ */
+export async function deployRegistry(
+  deployment: RegistryDeployment,
+  deployerKey: string,
+): Promise<Omit<Deployed, 'address'> & { readonly registry: Address; readonly stakedIn: string }> {
+  const { admin, publisher, adminDelaySeconds, stakeContracts, stakeChainId } = deployment;
+  const account = accountOf(deployerKey);
+  const stakedIn = stakedInText(stakeChainId, stakeContracts);
+  const data = encodeDeployData({
+    abi: snapshotRegistryAbi,
+    bytecode: snapshotRegistryBytecode,
+    args: [admin as Hex, adminDelaySeconds, publisher as Hex, stakedIn],
+  });
+  const node = new DeploymentNode(deployment, REGISTRY);
+  const { address: registry, ...rest } = await node.deploy(account, data);
+  return { registry, stakedIn, ...rest };
+}

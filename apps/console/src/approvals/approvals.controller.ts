@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type Approval, ApprovalClosedError, OwnApprovalError } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import {
@@ -18,7 +18,6 @@ const MOST = 100;
 /** What waits for a second operator. */
 @Controller('api/operate/approvals')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalService,

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import {
   type NonceBody,
   NonceRoute,
@@ -25,7 +25,6 @@ import { SignInService } from './sign-in.service.js';
 
 /** Who is signed in. */
 @Controller('api/auth')
-@FailsAnywhere()
 export class SessionController {
   constructor(
     private readonly sessions: Sessions,
@@ -95,7 +94,6 @@ export class SessionController {
 @Controller('api/auth')
 @ForAnyone()
 @UseGuards(SignInLimitGuard)
-@FailsAnywhere()
 export class SignInController {
   constructor(
     private readonly signIns: SignInService,

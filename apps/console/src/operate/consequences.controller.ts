@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { Answers } from '#libs/openapi';
 import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
@@ -17,7 +17,6 @@ export class ConsequencesBody {
 /** What operators are told before they do something: the words of the command line. */
 @Controller('api/operate/consequences')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class ConsequencesController {
   constructor(private readonly approvals: ApprovalService) {}
 

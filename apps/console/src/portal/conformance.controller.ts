@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { readOpenDeductions } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import {
   CONFORMANCE_MODELS,
@@ -24,7 +24,6 @@ const CONSEQUENCE =
 /** The conformance tester, against the partner's own callback. */
 @Controller('api/partner/conformance')
 @ForPartners()
-@FailsAnywhere()
 @ApiExtraModels(...CONFORMANCE_MODELS)
 export class ConformanceController {
   constructor(

@@ -3,7 +3,7 @@ import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type RateLimiter } from '#libs/cache';
 import { Database, readOwnCalls, readOwnHistory, readOwnRedemptions } from '#libs/db';
 import { PermanentError, type UuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { replayConfirmation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -29,7 +29,6 @@ const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
 /** The partner's redemptions, and our calls to it. */
 @Controller('api/partner')
 @ForPartners()
-@FailsAnywhere()
 @ApiExtraModels(ConfirmationBody, ...CALL_MODELS)
 export class OwnRedemptionsController {
   constructor(

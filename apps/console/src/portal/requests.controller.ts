@@ -2,7 +2,7 @@ import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type AnsweredRequest, readRequest, readRequests, readUsage } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
@@ -25,7 +25,6 @@ const HOUR_MS = 3_600_000;
 /** What the partner asked of the api and was answered. */
 @Controller('api/partner')
 @ForPartners()
-@FailsAnywhere()
 export class RequestsController {
   constructor(
     private readonly rows: OwnRows,

@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
 import { type RateLimiter } from '#libs/cache';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { explainSignatureInTurns, HashBudget } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
@@ -67,7 +67,6 @@ export class SignatureExplanationBody {
  */
 @Controller('api/partner/signature')
 @ForPartners()
-@FailsAnywhere()
 export class SignatureController {
   constructor(
     private readonly secrets: OwnSecrets,

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { KEY_PREFIX } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -64,7 +64,6 @@ export class SnapshotAnswerBody {
 /** A snapshot as the partner's own code would get it: a real request to the api, which answers the holder of the key. */
 @Controller('api/partner/snapshot')
 @ForPartners()
-@FailsAnywhere()
 export class SnapshotController {
   constructor(
     private readonly own: OwnSecrets,

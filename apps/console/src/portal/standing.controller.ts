@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { Database, MemberStore, readOwn, RedemptionViews } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { audited, replaceCredential, revokeCredential } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
@@ -34,7 +34,6 @@ const STATUS: Readonly<Record<string, number>> = {
 /** How a partner is set up: its credentials, callback, limits and members. */
 @Controller('api/partner')
 @ForPartners()
-@FailsAnywhere()
 @ApiExtraModels(CallbackBody)
 export class StandingController {
   constructor(

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import {
   addWebhook,
   type Operator,
@@ -50,7 +50,6 @@ const ID = { name: 'id', schema: UUID };
 /** Where the partner is told of sealed days, tiers and redemptions. */
 @Controller('api/partner/webhooks')
 @ForPartners()
-@FailsAnywhere()
 @ApiExtraModels(TierRuleDto)
 export class WebhooksController {
   private readonly allowPrivate: boolean;

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type FindingState } from '#libs/doctor';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { Answers } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
 import * as Field from '../../http/fields.js';
 import { type DoctorReport, DoctorService } from './doctor.service.js';
@@ -31,7 +31,6 @@ class DoctorBody {
 /** The doctor. A page asks again until the report is done. */
 @Controller('api/operate/doctor')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class DoctorController {
   constructor(private readonly doctor: DoctorService) {}
 

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { Database, RedemptionPages } from '#libs/db';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { Answers } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ForOperators } from '../../auth/audience.js';
 import { IndexFigures } from './index-figures.js';
@@ -29,7 +29,6 @@ const DAY_MS = 86_400_000;
 @Controller('api/operate/overview')
 @ApiExtraModels(SyncBody, HaltBody, IndexBody, StoredPriceBody, HeldPriceBody, AcceptedPriceBody)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class OverviewController {
   constructor(
     private readonly health: ServiceHealth,

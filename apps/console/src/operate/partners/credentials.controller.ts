@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CredentialExistsError, Database } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { revokeCredential, rotateCredential } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import {
@@ -19,7 +19,6 @@ import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './part
 /** A partner's credentials: several are good at once, so that they are replaced without a halt. */
 @Controller('api/operate/partners/:partner/credentials')
 @ForOperators('admin')
-@FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
 export class CredentialsController {
   constructor(

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, InvitationStore, MemberStore } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { invitePartner, removeMember, withdrawInvitation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -31,7 +31,6 @@ const INVITATION_ID = /^[1-9]\d{0,17}$/;
 /** Who may act for a partner on the partners' pages. */
 @Controller('api/operate/partners/:partner')
 @ForOperators('admin')
-@FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
 export class MembersController {
   constructor(

@@ -12,7 +12,7 @@ import {
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, RedemptionLog } from '#libs/db';
 import { parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { pingPartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -31,7 +31,6 @@ const PING_SECONDS = 10;
 /** Our calls to a partner: those that were made, and one more to try it. */
 @Controller('api/operate/partners/:partner')
 @ForOperators('viewer')
-@FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
 export class PartnerCallsController {
   constructor(

@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import {
   createPartner,
   LONGEST_PARTNER_NAME,
@@ -56,7 +56,6 @@ const BURST = 100;
 /** Partners: listed, created, set and paused. */
 @Controller('api/operate/partners')
 @ForOperators('viewer')
-@FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
 @ApiExtraModels(CallbackBody)
 export class PartnersController {

@@ -10,7 +10,7 @@ import {
   ReconciliationStore,
   type UnexplainedClaim,
 } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import {
   acknowledgeClaim,
   CONSEQUENCES,
@@ -50,7 +50,6 @@ interface Token {
 @Controller('api/operate/reconciliation')
 @ApiExtraModels(AcknowledgementBody)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class ReconciliationController {
   constructor(
     private readonly database: Database,

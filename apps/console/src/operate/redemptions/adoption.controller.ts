@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { Database } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { foreignRedemptions } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ActionResultBody, actionResult } from '../../approvals/approval.dto.js';
@@ -26,7 +26,6 @@ class UnsealedBody {
 /** Open redemptions that were written without EVIDENCE_KEY; this console needs it for both. */
 @Controller('api/operate/unsealed-redemptions')
 @ForOperators('viewer')
-@FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
 export class AdoptionController {
   constructor(

@@ -20,7 +20,7 @@ import {
 } from '#libs/db';
 import { parseAddress, parseUuidV7, type UuidV7 } from '#libs/domain';
 import { type SettingsSource } from '#libs/config';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { chainEvidence, liveText } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -59,7 +59,6 @@ const REDEMPTION_ID = {
 /** Redemptions: found, shown, and settled. */
 @Controller('api/operate/redemptions')
 @ForOperators('viewer')
-@FailsAnywhere()
 @UseInterceptors(RefusalsInterceptor)
 @ApiExtraModels(ApprovalBody, ConfirmationBody)
 export class RedemptionsController {

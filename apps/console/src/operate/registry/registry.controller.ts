@@ -2,7 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { registryOf } from '#libs/config';
 import { type Database, IndexStore } from '#libs/db';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { Answers } from '#libs/openapi';
 import { registryStatus } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
@@ -19,7 +19,6 @@ import {
 @Controller('api/operate/registries')
 @ApiExtraModels(RegistryStatusBody)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class RegistryController {
   constructor(
     private readonly sets: StakeSets,

@@ -8,7 +8,7 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
@@ -32,7 +32,6 @@ const WALLET = { name: 'wallet', schema: ADDRESS, description: 'An address, in a
 /** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
 @Controller('api/operate/wallets/:wallet')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class WalletsController {
   constructor(
     private readonly histories: WalletHistoryService,

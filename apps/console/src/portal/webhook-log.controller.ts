@@ -22,13 +22,13 @@ const ID = { name: 'id', schema: UUID };
 
 /** What was sent to a webhook, and what was answered. */
 @Controller('api/partner/webhooks/:id/events')
+@ApiParam(ID)
 @ForPartners()
 export class WebhookLogController {
   constructor(private readonly rows: OwnRows) {}
 
   @Get()
   @ApiOperation({ summary: 'Events of a webhook', description: '50 a page.' })
-  @ApiParam(ID)
   @Answers(200, 'A page.', WebhookEventsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'You have none with this id.', 'NOT_FOUND')
@@ -53,7 +53,6 @@ export class WebhookLogController {
 
   @Get(':event')
   @ApiOperation({ summary: 'One event and its attempts', description: 'The newest hundred.' })
-  @ApiParam(ID)
   @ApiParam({ name: 'event', schema: { type: 'string' }, description: '`msg_…`' })
   @Answers(200, 'The event.', WebhookHistoryBody)
   @Fails(404, 'You have none with this id.', 'NOT_FOUND', 'WEBHOOK_EVENT_MISSING')

@@ -18,6 +18,7 @@ import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './part
 
 /** A partner's credentials: several are good at once, so that they are replaced without a halt. */
 @Controller('api/operate/partners/:partner/credentials')
+@ApiParam(PARTNER_ID)
 @ForOperators('admin')
 @UseInterceptors(RefusalsInterceptor)
 export class CredentialsController {
@@ -34,7 +35,6 @@ export class CredentialsController {
     description:
       'The old ones work until they are revoked. No other answer shows its secret again.',
   })
-  @ApiParam(PARTNER_ID)
   @Answers(201, 'The credential.', IssuedBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   @Fails(409, 'This request has added its credential already.', 'ALREADY_DONE')
@@ -64,7 +64,6 @@ export class CredentialsController {
     summary: 'Revoke a credential',
     description: 'The last active one only with `force`.',
   })
-  @ApiParam(PARTNER_ID)
   @Answers(200, 'It is refused from now on, within seconds.', RevokedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is none.', 'PARTNER_UNKNOWN', 'CREDENTIAL_MISSING')

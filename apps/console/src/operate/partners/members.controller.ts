@@ -30,6 +30,7 @@ const INVITATION_ID = /^[1-9]\d{0,17}$/;
 
 /** Who may act for a partner on the partners' pages. */
 @Controller('api/operate/partners/:partner')
+@ApiParam(PARTNER_ID)
 @ForOperators('admin')
 @UseInterceptors(RefusalsInterceptor)
 export class MembersController {
@@ -44,7 +45,6 @@ export class MembersController {
   @Get('members')
   @ForOperators('viewer')
   @ApiOperation({ summary: 'Its members', description: 'And the newest 50 invitations.' })
-  @ApiParam(PARTNER_ID)
   @Answers(200, 'The members.', MembersBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async list(@Param('partner') text: string): Promise<MembersBody> {
@@ -65,7 +65,6 @@ export class MembersController {
     summary: 'Invite a person',
     description: 'By a link that no other answer shows again: it makes one person a member.',
   })
-  @ApiParam(PARTNER_ID)
   @Answers(201, 'The link.', InvitedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
@@ -83,7 +82,6 @@ export class MembersController {
   @Post('invitations/:invitation/withdraw')
   @HttpCode(204)
   @ApiOperation({ summary: 'Withdraw an invitation', description: 'One that is still open.' })
-  @ApiParam(PARTNER_ID)
   @ApiParam({ name: 'invitation', schema: { type: 'string', pattern: INVITATION_ID.source } })
   @Answers(204, 'Its link is of no use any more.')
   @Fails(
@@ -112,7 +110,6 @@ export class MembersController {
   @HttpCode(204)
   @FreshSignIn()
   @ApiOperation({ summary: 'Remove a member', description: 'Ends the person’s sessions for it.' })
-  @ApiParam(PARTNER_ID)
   @Answers(204, 'No member any more.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner, or no such member.', 'NOT_FOUND', 'PARTNER_UNKNOWN')

@@ -30,7 +30,9 @@ const PING_SECONDS = 10;
 
 /** Our calls to a partner: those that were made, and one more to try it. */
 @Controller('api/operate/partners/:partner')
+@ApiParam(PARTNER_ID)
 @ForOperators('viewer')
+@Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
 @UseInterceptors(RefusalsInterceptor)
 export class PartnerCallsController {
   constructor(
@@ -43,10 +45,8 @@ export class PartnerCallsController {
 
   @Get('calls')
   @ApiOperation({ summary: 'Our calls to it', description: 'Newest first, page by page.' })
-  @ApiParam(PARTNER_ID)
   @Answers(200, 'The calls.', CallsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async calls(
     @Param('partner') partner: string,
     @Query() { after: text, ...only }: CallsQuery,
@@ -62,10 +62,8 @@ export class PartnerCallsController {
 
   @Get('calls-per-hour')
   @ApiOperation({ summary: 'Calls and errors over time', description: 'By hour and step.' })
-  @ApiParam(PARTNER_ID)
   @Answers(200, 'The hours.', HoursBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async perHour(
     @Param('partner') partner: string,
     @Query() { hours = '24' }: HoursQuery,
@@ -82,10 +80,8 @@ export class PartnerCallsController {
     summary: 'Read a balance now',
     description: 'As the service would; the report says what to mend. Changes nothing.',
   })
-  @ApiParam(PARTNER_ID)
   @Answers(200, 'What came of it.', PingBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
   async ping(
     @Param('partner') text: string,

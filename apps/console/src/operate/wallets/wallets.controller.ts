@@ -31,6 +31,7 @@ const WALLET = { name: 'wallet', schema: ADDRESS, description: 'An address, in a
 
 /** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
 @Controller('api/operate/wallets/:wallet')
+@ApiParam(WALLET)
 @ForOperators('viewer')
 export class WalletsController {
   constructor(
@@ -45,7 +46,6 @@ export class WalletsController {
     summary: 'What a wallet kept staked',
     description: 'The low-water mark of each UTC day, and each change of its balance.',
   })
-  @ApiParam(WALLET)
   @Answers(200, 'Its history.', WalletHistoryBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set, or no index of it yet.', 'STAKE_SET_UNKNOWN', 'NO_INDEX')
@@ -58,7 +58,6 @@ export class WalletsController {
 
   @Get('redemptions')
   @ApiOperation({ summary: 'The redemptions of a wallet', description: 'Newest first.' })
-  @ApiParam(WALLET)
   @Answers(200, 'A page of them.', WalletRedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async redemptions(
@@ -87,7 +86,6 @@ export class WalletsController {
     description:
       'At the newest final block. It costs some calls of the provider, and changes nothing.',
   })
-  @ApiParam(WALLET)
   @Answers(200, 'Both figures.', WalletAuditBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set.', 'STAKE_SET_UNKNOWN')

@@ -53,10 +53,10 @@ export class ApprovalBody {
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
   @Field.Text() readonly requestedBy!: string;
   @Field.Flag('Whether the one who asks now asked for it.') readonly isOwn!: boolean;
-  @Field.Time() readonly requestedAt!: string;
-  @Field.Time() readonly expiresAt!: string;
+  @Field.Time() readonly requestedAt!: Date;
+  @Field.Time() readonly expiresAt!: Date;
   @Field.TextOrNull() readonly decidedBy!: string | null;
-  @Field.TimeOrNull() readonly decidedAt!: string | null;
+  @Field.TimeOrNull() readonly decidedAt!: Date | null;
   @Field.TextOrNull('What came of it; null after an approval: its end was never learnt.')
   readonly outcome!: string | null;
 }
@@ -68,21 +68,20 @@ export class ApprovalsBody {
 
 /** @param subject of the operator who looks at it */
 export function approvalBody(approval: Approval, subject: string, nowMs: number): ApprovalBody {
-  const { id, action, summary, reason, requestedBy, decided, outcome } = approval;
+  const { id, action, summary, reason, requestedBy, requestedAt, expiresAt, decided } = approval;
   const given = Object.fromEntries(
     Object.entries(approval.arguments).filter(([name]) => name !== SEALED),
   );
-  const undecided = nowMs < approval.expiresAt.getTime() ? 'open' : 'expired';
+  const undecided = nowMs < expiresAt.getTime() ? 'open' : 'expired';
   return {
     id: id.toString(),
-    ...{ action, arguments: given, summary, reason, outcome },
+    ...{ action, arguments: given, summary, reason, requestedAt, expiresAt },
     state: decided?.decision ?? undecided,
     requestedBy: requestedBy.name,
     isOwn: requestedBy.subject === subject,
-    requestedAt: approval.requestedAt.toISOString(),
-    expiresAt: approval.expiresAt.toISOString(),
     decidedBy: decided?.by.name ?? null,
-    decidedAt: decided?.at.toISOString() ?? null,
+    decidedAt: decided?.at ?? null,
+    outcome: approval.outcome,
   };
 }
 

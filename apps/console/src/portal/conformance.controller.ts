@@ -7,7 +7,6 @@ import {
   CONFORMANCE_MODELS,
   ConformanceBody,
   ConformanceDto,
-  openDeductionBody,
   OpenDeductionsBody,
   runBody,
 } from './conformance.dto.js';
@@ -50,7 +49,8 @@ export class ConformanceController {
   @Answers(200, 'The next to be tried first.', OpenDeductionsBody)
   async open(@CurrentMember() member: ConsoleMember): Promise<OpenDeductionsBody> {
     const found = await this.rows.read(member, (query) => readOpenDeductions(query, MOST));
-    return { deductions: found.map(openDeductionBody) };
+    const deductions = found.map(({ dueAt: nextAt, ...deduction }) => ({ ...deduction, nextAt }));
+    return { deductions };
   }
 
   @Post()

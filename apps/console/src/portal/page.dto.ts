@@ -43,9 +43,3 @@ export function timesOf({ since, until }: TimeFilter): { since?: Date; until?: D
     ...(until !== undefined && { until: new Date(until) }),
   };
 }
-
-export function text(moment: Date): string;
-export function text(moment: Date | null): string | null;
-export function text(moment: Date | null): string | null {
-  return moment === null ? null : moment.toISOString();
-}

@@ -4,7 +4,7 @@ import { REDEMPTION_STATES, type RedemptionState, tokensText } from '#libs/domai
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { CallBody, callBody } from './calls.dto.js';
-import { BeforeUuid, text, WalletFilter } from './page.dto.js';
+import { BeforeUuid, WalletFilter } from './page.dto.js';
 
 export class RedemptionsQuery extends WalletFilter {
   @Input.Optional() @BeforeUuid() readonly before?: string;
@@ -28,8 +28,8 @@ export class RedemptionBody {
   @Field.TextOrNull() readonly partnerTransactionId!: string | null;
   @Field.TextOrNull() readonly partnerRevertId!: string | null;
   @Field.TextOrNull() readonly paidTransactionHash!: string | null;
-  @Field.Time() readonly createdAt!: string;
-  @Field.Time() readonly stateSince!: string;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time() readonly stateSince!: Date;
 }
 
 @ApiSchema({ name: 'OwnRedemptions' })
@@ -45,7 +45,7 @@ export class TransitionBody {
   @Field.OneOf(REDEMPTION_STATES) readonly to!: RedemptionState;
   @Field.TextOrNull() readonly reason!: string | null;
   @Field.Text('Who: the kind, no name.') readonly actor!: string;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
 }
 
 @ApiSchema({ name: 'OwnConfirmation' })
@@ -53,41 +53,29 @@ export class ConfirmationBody {
   @Field.Text('The body that is sent, byte for byte.') readonly payload!: string;
   @Field.OneOf(['pending', 'delivered', 'undelivered']) readonly state!: string;
   @Field.Whole() readonly attempts!: number;
-  @Field.TimeOrNull() readonly nextActionAt!: string | null;
-  @Field.TimeOrNull() readonly deliveredAt!: string | null;
-  @Field.TimeOrNull() readonly undeliveredAt!: string | null;
+  @Field.TimeOrNull() readonly nextActionAt!: Date | null;
+  @Field.TimeOrNull() readonly deliveredAt!: Date | null;
+  @Field.TimeOrNull() readonly undeliveredAt!: Date | null;
 }
 
 @ApiSchema({ name: 'OwnRedemptionHistory' })
 export class HistoryBody {
   @Field.Nested(RedemptionBody) readonly redemption!: RedemptionBody;
-  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: TransitionBody[];
+  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: readonly TransitionBody[];
   @Field.ListOf(CallBody, 'Oldest first.') readonly calls!: CallBody[];
   @Field.NestedOrNull(ConfirmationBody) readonly confirmation!: ConfirmationBody | null;
 }
 
 export function redemptionBody(one: OwnRedemption): RedemptionBody {
-  const tokens = tokensText(BigInt(one.tokenAmount), one.tokenDecimals);
-  return { ...one, tokens, createdAt: text(one.createdAt), stateSince: text(one.stateSince) };
+  return { ...one, tokens: tokensText(BigInt(one.tokenAmount), one.tokenDecimals) };
 }
 
 export function historyBody(history: OwnRedemptionHistory): HistoryBody {
-  const { redemption, transitions, calls, confirmation } = history;
+  const { redemption, transitions, calls, confirmation = null } = history;
   return {
     redemption: redemptionBody(redemption),
-    transitions: transitions.map((one) => ({ ...one, at: text(one.at) })),
+    transitions,
     calls: calls.map(callBody),
-    confirmation: confirmation === undefined ? null : confirmationBody(confirmation),
-  };
-}
-
-function confirmationBody(
-  confirmation: NonNullable<OwnRedemptionHistory['confirmation']>,
-): ConfirmationBody {
-  const { nextActionAt, deliveredAt, undeliveredAt } = confirmation;
-  return {
-    ...confirmation,
-    ...{ nextActionAt: text(nextActionAt), deliveredAt: text(deliveredAt) },
-    undeliveredAt: text(undeliveredAt),
+    confirmation,
   };
 }

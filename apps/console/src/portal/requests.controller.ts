@@ -17,8 +17,9 @@ import {
   requestBody,
   RequestsBody,
   RequestsQuery,
+  UsageBody,
+  UsageQuery,
 } from './requests.dto.js';
-import { usageBody, UsageBody, UsageQuery } from './usage.dto.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -85,8 +86,7 @@ export class RequestsController {
   ): Promise<UsageBody> {
     const nowMs = this.clock.nowMs();
     const since = new Date(Math.floor(nowMs / HOUR_MS + 1 - Number(hours)) * HOUR_MS);
-    const used = await this.rows.read(member, (query) => readUsage(query, since));
-    return usageBody(used, since);
+    return { since, ...(await this.rows.read(member, (query) => readUsage(query, since))) };
   }
 
   /** Null where it cannot be found out. */

@@ -3,7 +3,7 @@ import { type AnsweredRequest } from '#libs/db';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { baseString, BaseStringBody } from './base-string.js';
-import { BeforeNumber, text, WalletFilter } from './page.dto.js';
+import { BeforeNumber, WalletFilter } from './page.dto.js';
 
 /** The ids that the api takes over from a caller. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -34,7 +34,7 @@ export class RequestBody {
   @Field.TextOrNull('X-Request-Id; null of requests of before it was kept.')
   readonly requestId!: string | null;
   @Field.TextOrNull('The beginning of the key.') readonly keyPrefix!: string | null;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Text() readonly method!: string;
   @Field.Text('With the query, as it was sent; the beginning.') readonly path!: string;
   @Field.Flag() readonly isPathCut!: boolean;
@@ -60,18 +60,14 @@ export class AnsweredRequestBody extends RequestBody {
   readonly verifies!: boolean | null;
 }
 
-export function requestBody(request: AnsweredRequest): RequestBody {
-  return listed(request);
-}
-
-function listed(request: AnsweredRequest) {
+export function requestBody(request: AnsweredRequest) {
   const { id, requestId, keyPrefix, at, method, path, pathLength } = request;
   const { status, code, bodyBytes, durationUs } = request;
   const isPathCut = path.length < pathLength;
   return {
-    ...{ id: id.toString(), requestId, keyPrefix, at: text(at), method, path, isPathCut },
+    ...{ id: id.toString(), requestId, keyPrefix, at, method, path, isPathCut },
     ...{ status, code, bodyBytes, durationUs },
-  };
+  } satisfies RequestBody;
 }
 
 export function answeredOf({ method, path, pathLength, body, bodyBytes }: AnsweredRequest) {
@@ -86,9 +82,41 @@ export function answeredBody(
 ): AnsweredRequestBody {
   const { body, signature } = request;
   return {
-    ...listed(request),
+    ...requestBody(request),
     ...{ body: body.toString('utf8'), keptBytes: body.length, signature },
     baseString: baseString(answeredOf(request)),
     verifies: verified,
   };
+}
+
+const HOURS = ['24', '72', '168'] as const;
+
+export class UsageQuery {
+  @Input.Optional()
+  @Input.OneOf(HOURS, 'be 24, 72 or 168', { default: '24' })
+  readonly hours?: (typeof HOURS)[number];
+}
+
+@ApiSchema({ name: 'OwnRequestsOfHour' })
+export class RequestsOfHour {
+  @Field.Time('The beginning of the hour, UTC.') readonly hour!: Date;
+  @Field.Whole('Status below 400.') readonly answered!: number;
+  @Field.Whole('Status 400 to 499, but for 429.') readonly refused!: number;
+  @Field.Whole('Status 429.') readonly limited!: number;
+  @Field.Whole('Status 500 and above.') readonly failed!: number;
+}
+
+@ApiSchema({ name: 'OwnCallsOfHour' })
+export class CallsOfHour {
+  @Field.Time('The beginning of the hour, UTC.') readonly hour!: Date;
+  @Field.Whole('All calls of ours.') readonly calls!: number;
+  @Field.Whole('No answer, none to be believed, or status 500 and above.') readonly errors!: number;
+  @Field.Whole('Not sent at all.') readonly unsent!: number;
+}
+
+@ApiSchema({ name: 'OwnUsage' })
+export class UsageBody {
+  @Field.Time() readonly since!: Date;
+  @Field.ListOf(RequestsOfHour) readonly requests!: readonly RequestsOfHour[];
+  @Field.ListOf(CallsOfHour) readonly calls!: readonly CallsOfHour[];
 }

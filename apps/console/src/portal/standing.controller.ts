@@ -80,7 +80,7 @@ export class StandingController {
       replaceCredential(this.database, operator, given, keyRing),
     );
     const { apiKey, sharedSecret } = issued;
-    return { apiKey, sharedSecret, replaced, goodUntil: goodUntil.toISOString() };
+    return { apiKey, sharedSecret, replaced, goodUntil };
   }
 
   @Post('credentials/revoke')

@@ -3,15 +3,14 @@ import { type OwnStanding } from '#libs/db';
 import { KEY_PREFIX, LONGEST_OVERLAP_HOURS } from '#libs/operations';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
-import { text } from './page.dto.js';
 
 @ApiSchema({ name: 'OwnCredential' })
 export class CredentialBody {
   @Field.Text('The beginning of the key.') readonly keyPrefix!: string;
-  @Field.Time() readonly createdAt!: string;
-  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: string | null;
-  @Field.TimeOrNull() readonly revokedAt!: string | null;
-  @Field.TimeOrNull('It was replaced, and works until then.') readonly endsAt!: string | null;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: Date | null;
+  @Field.TimeOrNull() readonly revokedAt!: Date | null;
+  @Field.TimeOrNull('It was replaced, and works until then.') readonly endsAt!: Date | null;
   @Field.Flag('Whether it works now.') readonly isActive!: boolean;
 }
 
@@ -25,16 +24,16 @@ export class CallbackBody {
   @Field.TextOrNull() readonly maxPoints!: string | null;
   @Field.TextOrNull('Whole tokens in a UTC day.') readonly dailyTokenBudget!: string | null;
   @Field.Flag() readonly confirms!: boolean;
-  @Field.ListOf(String) readonly capabilities!: string[];
+  @Field.ListOf(String) readonly capabilities!: readonly string[];
   @Field.Flag('No new redemptions are taken.') readonly paused!: boolean;
-  @Field.Time() readonly updatedAt!: string;
+  @Field.Time() readonly updatedAt!: Date;
 }
 
 @ApiSchema({ name: 'OwnMember' })
 export class MemberBody {
   @Field.Text('How they sign in, and as whom.') readonly subject!: string;
   @Field.Text() readonly name!: string;
-  @Field.Time() readonly addedAt!: string;
+  @Field.Time() readonly addedAt!: Date;
 }
 
 @ApiSchema({ name: 'OwnStanding' })
@@ -43,42 +42,26 @@ export class StandingBody {
   @Field.Text() readonly name!: string;
   @Field.Whole('Requests per second in the long run.') readonly rate!: number;
   @Field.Whole('Requests at once after a pause.') readonly burst!: number;
-  @Field.Time() readonly createdAt!: string;
+  @Field.Time() readonly createdAt!: Date;
   @Field.Text('Where the api is reached.') readonly apiUrl!: string;
   @Field.NestedOrNull(CallbackBody) readonly callback!: CallbackBody | null;
   @Field.ListOf(CredentialBody, 'Newest first.') readonly credentials!: CredentialBody[];
-  @Field.ListOf(MemberBody) readonly members!: MemberBody[];
+  @Field.ListOf(MemberBody) readonly members!: readonly MemberBody[];
 }
 
 export function standingBody(own: OwnStanding, apiUrl: string, nowMs: number): StandingBody {
-  const { partner, callback, credentials, members } = own;
+  const { partner, callback = null, credentials, members } = own;
   const { id, name, rate, burst, createdAt } = partner;
   return {
-    ...{ id, name, rate, burst, createdAt: text(createdAt), apiUrl },
-    callback: callback === undefined ? null : callbackBody(callback),
+    ...{ id, name, rate, burst, createdAt, apiUrl, callback, members },
     credentials: credentials.map((one) => credentialBody(one, nowMs)),
-    members: members.map(({ addedAt, ...member }) => ({ ...member, addedAt: text(addedAt) })),
   };
-}
-
-function callbackBody(callback: NonNullable<OwnStanding['callback']>): CallbackBody {
-  const { updatedAt, capabilities } = callback;
-  return { ...callback, capabilities: [...capabilities], updatedAt: text(updatedAt) };
-}
-
-export function isActive(
-  { revokedAt, endsAt }: OwnStanding['credentials'][number],
-  nowMs: number,
-): boolean {
-  return revokedAt === null && (endsAt === null || endsAt.getTime() > nowMs);
 }
 
 function credentialBody(one: OwnStanding['credentials'][number], nowMs: number): CredentialBody {
   const { keyPrefix, createdAt, lastUsedAt, revokedAt, endsAt } = one;
-  return {
-    ...{ keyPrefix, createdAt: text(createdAt), lastUsedAt: text(lastUsedAt) },
-    ...{ revokedAt: text(revokedAt), endsAt: text(endsAt), isActive: isActive(one, nowMs) },
-  };
+  const isActive = revokedAt === null && (endsAt === null || endsAt.getTime() > nowMs);
+  return { keyPrefix, createdAt, lastUsedAt, revokedAt, endsAt, isActive };
 }
 
 export class KeyDto {
@@ -107,7 +90,7 @@ export class IssuedBody {
   @Field.Text('Shown this once.') readonly apiKey!: string;
   @Field.Text('Shown this once.') readonly sharedSecret!: string;
   @Field.Text('The beginning of the key that it replaces.') readonly replaced!: string;
-  @Field.Time('Until then the replaced one works.') readonly goodUntil!: string;
+  @Field.Time('Until then the replaced one works.') readonly goodUntil!: Date;
 }
 
 @ApiSchema({ name: 'OwnRevoked' })

@@ -9,7 +9,7 @@ import {
 } from '#libs/db';
 import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
-import { BeforeNumber, text } from './page.dto.js';
+import { BeforeNumber } from './page.dto.js';
 
 export class WebhookEventsQuery {
   @Input.Optional() @BeforeNumber() readonly before?: string;
@@ -26,10 +26,10 @@ export class WebhookEventBody {
   @Field.Text() readonly type!: string;
   @Field.TextOrNull('Whose events are sent one after the other.')
   readonly walletAddress!: string | null;
-  @Field.Time() readonly createdAt!: string;
+  @Field.Time() readonly createdAt!: Date;
   @Field.OneOf(EVENT_STATES) readonly state!: WebhookEventState;
   @Field.Whole('Since it was made or replayed.') readonly attempts!: number;
-  @Field.TimeOrNull() readonly finishedAt!: string | null;
+  @Field.TimeOrNull() readonly finishedAt!: Date | null;
   @Field.WholeOrNull() readonly lastStatus!: number | null;
   @Field.TextOrNull() readonly lastError!: string | null;
 }
@@ -42,7 +42,7 @@ export class WebhookEventsBody {
 
 @ApiSchema({ name: 'WebhookAttempt' })
 export class WebhookAttemptBody {
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.OneOf(['delivered', 'failed', 'gone']) readonly outcome!: string;
   @Field.WholeOrNull() readonly status!: number | null;
   @Field.TextOrNull() readonly error!: string | null;
@@ -54,26 +54,20 @@ export class WebhookAttemptBody {
 @ApiSchema({ name: 'WebhookHistory' })
 export class WebhookHistoryBody extends WebhookEventBody {
   @Field.Text('The bytes that are sent and signed.') readonly payload!: string;
-  @Field.ListOf(WebhookAttemptBody, 'Newest first.') readonly history!: WebhookAttemptBody[];
+  @Field.ListOf(WebhookAttemptBody, 'Newest first.')
+  readonly history!: readonly WebhookAttemptBody[];
 }
 
-type Fields<Body> = { readonly [Name in keyof Body]: Body[Name] };
-
-export function eventBody(event: LoggedEvent): Fields<WebhookEventBody> {
-  const { id, type, orderKey, createdAt, state, attempts, finishedAt } = event;
+export function eventBody({ id, orderKey, ...event }: LoggedEvent) {
+  const { type, createdAt, state, attempts, finishedAt, lastStatus, lastError } = event;
   return {
-    ...{ id: messageId(id), type, state, attempts },
+    ...{ id: messageId(id), type, createdAt, state, attempts, finishedAt, lastStatus, lastError },
     walletAddress: orderKey.startsWith('0x') ? orderKey : null,
-    createdAt: text(createdAt),
-    finishedAt: text(finishedAt),
-    lastStatus: event.lastStatus,
-    lastError: event.lastError,
-  };
+  } satisfies WebhookEventBody;
 }
 
 export function historyBody(
   event: LoggedEvent & { readonly history: readonly LoggedAttempt[] },
 ): WebhookHistoryBody {
-  const history = event.history.map((one) => ({ ...one, at: text(one.at) }));
-  return { ...eventBody(event), payload: event.payload, history };
+  return { ...eventBody(event), payload: event.payload, history: event.history };
 }

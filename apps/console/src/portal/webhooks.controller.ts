@@ -151,10 +151,7 @@ export class WebhooksController {
     const { keyRing } = this.secrets;
     const rotation = { ...choice(member, id), overlapHours };
     const by = operatorOf(member, 'rotate');
-    const { secret, goodUntil } = await refusable(STATUS, () =>
-      rotateWebhook(this.database, by, rotation, keyRing),
-    );
-    return { secret, goodUntil: goodUntil.toISOString() };
+    return refusable(STATUS, () => rotateWebhook(this.database, by, rotation, keyRing));
   }
 
   @Post(':id/test')

@@ -27,8 +27,8 @@ const RESULTS = ['ok', 'different', 'impossible'] as const;
   description: 'One that was impossible has a reason, and no figures.',
 })
 class AuditRunBody {
-  @Field.Time() readonly startedAt!: string;
-  @Field.Time() readonly finishedAt!: string;
+  @Field.Time() readonly startedAt!: Date;
+  @Field.Time() readonly finishedAt!: Date;
   @Field.OneOf(RESULTS) readonly result!: (typeof RESULTS)[number];
   @Field.TextOrNull() readonly reason!: string | null;
   @Field.DigitsOrNull() readonly block!: string | null;
@@ -79,11 +79,8 @@ export class AuditsController {
 function runBody(run: AuditRun, state: IndexState | undefined): AuditRunBody {
   const tokenDecimals = state?.tokenDecimals ?? 0;
   const tokens = (tokenAmount: bigint): string => tokensText({ tokenAmount, tokenDecimals });
-  const head = {
-    startedAt: run.startedAt.toISOString(),
-    finishedAt: run.finishedAt.toISOString(),
-    result: run.result,
-  };
+  const { startedAt, finishedAt, result } = run;
+  const head = { startedAt, finishedAt, result };
   if (run.result === 'impossible') {
     const none = { block: null, wallets: null, compared: null, differences: null };
     const { reason } = run;

@@ -20,10 +20,10 @@ class FindingBody {
 @ApiSchema({ name: 'DoctorReport' })
 class DoctorBody {
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
-  @Field.TimeOrNull() readonly startedAt!: string | null;
-  @Field.TimeOrNull() readonly finishedAt!: string | null;
-  @Field.TimeOrNull('From when on it looks again; null: now.') readonly nextAt!: string | null;
-  @Field.ListOf(String, 'What is still looked at.') readonly waiting!: string[];
+  @Field.TimeOrNull() readonly startedAt!: Date | null;
+  @Field.TimeOrNull() readonly finishedAt!: Date | null;
+  @Field.TimeOrNull('From when on it looks again; null: now.') readonly nextAt!: Date | null;
+  @Field.ListOf(String, 'What is still looked at.') readonly waiting!: readonly string[];
   @Field.ListOf(FindingBody, 'So far, in the order of the report.')
   readonly findings!: FindingBody[];
 }
@@ -58,18 +58,12 @@ export class DoctorController {
   }
 }
 
-function bodyOf({ startedAtMs, finishedAtMs, nextAtMs, ...report }: DoctorReport): DoctorBody {
-  const ended = finishedAtMs === undefined ? 'running' : 'done';
+function bodyOf({ waiting, findings, ...times }: DoctorReport): DoctorBody {
+  const ended = times.finishedAt === null ? 'running' : 'done';
   return {
-    state: startedAtMs === undefined ? 'never' : ended,
-    startedAt: isoOf(startedAtMs),
-    finishedAt: isoOf(finishedAtMs),
-    nextAt: nextAtMs === 0 ? null : isoOf(nextAtMs),
-    waiting: [...report.waiting],
-    findings: report.findings.map(({ mend, ...finding }) => ({ ...finding, mend: mend ?? null })),
+    ...times,
+    state: times.startedAt === null ? 'never' : ended,
+    waiting,
+    findings: findings.map(({ mend = null, ...finding }) => ({ ...finding, mend })),
   };
-}
-
-function isoOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
-import { type AuditEntry, AuditLog, Database, PartnerStore } from '#libs/db';
+import { AuditLog, Database, PartnerStore } from '#libs/db';
 import { parseUuidV7 } from '#libs/domain';
 import { Answers, Fails } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
@@ -48,7 +48,7 @@ class LogQuery {
 @ApiSchema({ name: 'LogEntry' })
 class LogEntryBody {
   @Field.Text() readonly id!: string;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Text() readonly actor!: string;
   @Field.Text() readonly command!: string;
   @Field.TextOrNull() readonly redemption!: string | null;
@@ -93,22 +93,14 @@ export class LogController {
     const page = { limit: PAGE_SIZE, after };
     const { entries, next } = await new AuditLog(this.database).newest(filter, page);
     const names = await this.partners.names(entries.flatMap((entry) => entry.partner ?? []));
-    return { items: entries.map((entry) => entryBody(entry, names)), next: next ?? null };
+    const items = entries.map(({ redemptionId: redemptionOf, partner: partnerOf, ...entry }) => ({
+      ...{ ...entry, redemption: redemptionOf },
+      partner: partnerOf === null ? null : namedPartner(names, partnerOf),
+    }));
+    return { items, next: next ?? null };
   }
 
   private async idOf(partner: string): Promise<string | undefined> {
     return (await this.partners.identify(partner))?.partnerId;
   }
-}
-
-function entryBody(
-  { at, redemptionId, partner, ...entry }: AuditEntry,
-  names: ReadonlyMap<string, string>,
-): LogEntryBody {
-  return {
-    ...entry,
-    at: at.toISOString(),
-    redemption: redemptionId,
-    partner: partner === null ? null : namedPartner(names, partner),
-  };
 }

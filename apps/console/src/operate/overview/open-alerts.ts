@@ -62,7 +62,7 @@ function alertOf(entry: unknown): AlertBody[] {
       name: bounded(alertname),
       severity: SEVERITIES.find((known) => known === severity) ?? 'warning',
       summary: bounded(textOf(summary) ?? textOf(description) ?? alertname),
-      since: Number.isNaN(sinceMs) ? null : new Date(sinceMs).toISOString(),
+      since: Number.isNaN(sinceMs) ? null : new Date(sinceMs),
       link: linkOf(runbook),
     },
   ];

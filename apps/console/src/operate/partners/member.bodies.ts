@@ -7,7 +7,7 @@ import * as Field from '../../http/fields.js';
 export class MemberBody {
   @Field.Text('How the person signs in, and as whom.') readonly subject!: string;
   @Field.Text() readonly name!: string;
-  @Field.Time() readonly addedAt!: string;
+  @Field.Time() readonly addedAt!: Date;
 }
 
 @ApiSchema({ name: 'PartnerInvitation' })
@@ -16,8 +16,8 @@ export class InvitationBody {
   @Field.OneOf(INVITATION_STATES) readonly state!: (typeof INVITATION_STATES)[number];
   @Field.Text('Whom it is for.') readonly note!: string;
   @Field.Text() readonly invitedBy!: string;
-  @Field.Time() readonly createdAt!: string;
-  @Field.Time() readonly expiresAt!: string;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time() readonly expiresAt!: Date;
   @Field.TextOrNull() readonly acceptedBy!: string | null;
 }
 
@@ -30,20 +30,11 @@ export class MembersBody {
 @ApiSchema({ name: 'Invited' })
 export class InvitedBody {
   @Field.Text('Shown once.') readonly url!: string;
-  @Field.Time() readonly expiresAt!: string;
+  @Field.Time() readonly expiresAt!: Date;
 }
 
 export function invitationBody(invitation: Invitation, nowMs: number): InvitationBody {
   const { id, note, invitedBy, createdAt, expiresAt, acceptedBy } = invitation;
-  return {
-    ...{
-      id: id.toString(),
-      state: invitationState(invitation, nowMs),
-      note,
-      invitedBy,
-      acceptedBy,
-    },
-    createdAt: createdAt.toISOString(),
-    expiresAt: expiresAt.toISOString(),
-  };
+  const state = invitationState(invitation, nowMs);
+  return { id: id.toString(), state, note, invitedBy, createdAt, expiresAt, acceptedBy };
 }

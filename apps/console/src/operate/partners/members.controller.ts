@@ -52,10 +52,7 @@ export class MembersController {
     const members = await this.members.list(partner);
     const invitations = await this.invitations.list(partner, { limit: PAGE_SIZE });
     const nowMs = this.clock.nowMs();
-    return {
-      members: members.map(({ addedAt, ...one }) => ({ ...one, addedAt: addedAt.toISOString() })),
-      invitations: invitations.map((one) => invitationBody(one, nowMs)),
-    };
+    return { members, invitations: invitations.map((one) => invitationBody(one, nowMs)) };
   }
 
   @Post('invitations')
@@ -75,8 +72,8 @@ export class MembersController {
   ): Promise<InvitedBody> {
     const wish = { partner: partnerIdOf(text), note, origin: this.settings.consoleOrigin };
     const command = { actor, command: 'partner invite' };
-    const made = await invitePartner(this.database, this.clock, command, wish);
-    return { url: made.url, expiresAt: made.expiresAt.toISOString() };
+    const { url, expiresAt } = await invitePartner(this.database, this.clock, command, wish);
+    return { url, expiresAt };
   }
 
   @Post('invitations/:invitation/withdraw')

@@ -69,8 +69,7 @@ export class PartnerCallsController {
     @Query() { hours = '24' }: HoursQuery,
   ): Promise<HoursBody> {
     const sinceMs = this.clock.nowMs() - Number(hours) * HOUR_MS;
-    const found = await this.log.callsPerHour(partnerIdOf(partner), sinceMs);
-    return { hours: found.map(({ hour, ...counts }) => ({ hour: hour.toISOString(), ...counts })) };
+    return { hours: await this.log.callsPerHour(partnerIdOf(partner), sinceMs) };
   }
 
   @Post('ping')

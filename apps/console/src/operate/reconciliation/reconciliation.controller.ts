@@ -68,7 +68,7 @@ export class ReconciliationController {
     const ledgers = run?.ledgers ?? [];
     const names = await this.partners.names(ledgers.map(({ partner }) => partner));
     return {
-      at: run?.at.toISOString() ?? null,
+      at: run?.at ?? null,
       isOutdated: run?.isOutdated ?? false,
       tokenSymbol: token?.symbol ?? null,
       chainClaims: run?.chain.count ?? 0,
@@ -170,14 +170,12 @@ function keyOf(after: string | undefined): ClaimKey | undefined {
 }
 
 function claimBody(claim: UnexplainedClaim, token: Token | undefined): ClaimBody {
-  const { amount, block, blockAt, acknowledged, ...rest } = claim;
+  const { amount, block, ...rest } = claim;
   return {
     ...rest,
     tokens: token?.text(amount) ?? null,
     amount: amount.toString(),
     block: block.toString(),
-    blockAt: blockAt.toISOString(),
-    canAcknowledge: acknowledged === null && ACKNOWLEDGEABLE.has(claim.kind),
-    acknowledged: acknowledged && { ...acknowledged, at: acknowledged.at.toISOString() },
+    canAcknowledge: claim.acknowledged === null && ACKNOWLEDGEABLE.has(claim.kind),
   };
 }

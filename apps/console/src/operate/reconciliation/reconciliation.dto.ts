@@ -33,7 +33,7 @@ export class AcknowledgeDto {
 
 @ApiSchema({ name: 'Acknowledgement' })
 export class AcknowledgementBody {
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Text() readonly actor!: string;
   @Field.Text() readonly note!: string;
 }
@@ -50,7 +50,7 @@ export class ClaimBody {
   readonly tokens!: string | null;
   @Field.Decimal('In the token’s smallest unit.') readonly amount!: string;
   @Field.Digits() readonly block!: string;
-  @Field.Time() readonly blockAt!: string;
+  @Field.Time() readonly blockAt!: Date;
   @Field.Text() readonly transactionHash!: string;
   @Field.Flag('An operator may explain it.') readonly canAcknowledge!: boolean;
   @Field.NestedOrNull(AcknowledgementBody) readonly acknowledged!: AcknowledgementBody | null;
@@ -94,7 +94,7 @@ export class LedgerBody {
 
 @ApiSchema({ name: 'Reconciliation', description: 'The last one; nulls before the first.' })
 export class ReconciliationBody {
-  @Field.TimeOrNull() readonly at!: string | null;
+  @Field.TimeOrNull() readonly at!: Date | null;
   @Field.Flag('Claims were acknowledged since.') readonly isOutdated!: boolean;
   @Field.TextOrNull() readonly tokenSymbol!: string | null;
   @Field.Count('By the chain.') readonly chainClaims!: number;

@@ -22,7 +22,7 @@ export class RegistryStatusBody {
   @Field.ChainId() readonly chainId!: number;
   @Field.Count('Due, or signed and in no block.') readonly waiting!: number;
   @Field.TimeOrNull('Since when the oldest that is not final is due.')
-  readonly waitingSince!: string | null;
+  readonly waitingSince!: Date | null;
   @Field.Count('In a block that is not final.') readonly mined!: number;
   @Field.Count() readonly final!: number;
   @Field.DayOrNull('The last day that a final block holds.') readonly lastDay!: string | null;
@@ -49,10 +49,10 @@ export class RegistriesBody {
 }
 
 export function statusBody(found: RegistryStatus): RegistryStatusBody {
-  const { chainId, waiting, mined, final, lastDay, different, revised, revisedDays } = found;
+  const { chainId, waiting, waitingSince, mined, final, lastDay } = found;
+  const { different, revised, revisedDays } = found;
   return {
-    ...{ chainId, waiting, mined, final, lastDay, different, revised, revisedDays },
-    waitingSince: found.waitingSince?.toISOString() ?? null,
+    ...{ chainId, waiting, waitingSince, mined, final, lastDay, different, revised, revisedDays },
     publications: found.publications.map(publicationBody),
   };
 }

@@ -108,7 +108,7 @@ function redemptionBody(
     points: points.toString(),
     tokens: tokensText(redemption),
     usd: decimalText(usdAmount),
-    at: new Date(initialAtMs).toISOString(),
+    at: new Date(initialAtMs),
   };
 }
 

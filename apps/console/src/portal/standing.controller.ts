@@ -1,4 +1,4 @@
-import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
 import { Database, MemberStore, readOwn, RedemptionViews } from '#libs/db';
 import { PermanentError } from '#libs/domain';
@@ -9,7 +9,7 @@ import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../
 import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { refusable } from './refusable.js';
+import { REFUSALS } from './refusals.js';
 import {
   CallbackBody,
   IssuedBody,
@@ -21,19 +21,10 @@ import {
   StandingBody,
 } from './standing.dto.js';
 
-/** What a refusal of an operation becomes. */
-const STATUS: Readonly<Record<string, number>> = {
-  CREDENTIAL_MISSING: 404,
-  CREDENTIAL_AMBIGUOUS: 409,
-  LAST_CREDENTIAL: 409,
-  TOO_MANY_CREDENTIALS: 409,
-  LAST_MEMBER: 409,
-  MEMBER_MISSING: 404,
-};
-
 /** How a partner is set up: its credentials, callback, limits and members. */
 @Controller('api/partner')
 @ForPartners()
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(CallbackBody)
 export class StandingController {
   constructor(
@@ -76,11 +67,9 @@ export class StandingController {
     const { keyRing } = this.secrets;
     const operator = { actor: memberActor(member), command: 'partner rotate' };
     const given = { partner: member.partnerId, keyPrefix, overlapHours };
-    const { issued, replaced, goodUntil } = await refusable(STATUS, () =>
-      replaceCredential(this.database, operator, given, keyRing),
-    );
-    const { apiKey, sharedSecret } = issued;
-    return { apiKey, sharedSecret, replaced, goodUntil };
+    const made = await replaceCredential(this.database, operator, given, keyRing);
+    const { apiKey, sharedSecret } = made.issued;
+    return { apiKey, sharedSecret, replaced: made.replaced, goodUntil: made.goodUntil };
   }
 
   @Post('credentials/revoke')
@@ -100,9 +89,7 @@ export class StandingController {
   ): Promise<RevokedBody> {
     const operator = { actor: memberActor(member), command: 'partner revoke' };
     const given = { partner: member.partnerId, keyPrefix, force };
-    const { left } = await refusable(STATUS, () =>
-      revokeCredential(this.database, operator, given),
-    );
+    const { left } = await revokeCredential(this.database, operator, given);
     return { left };
   }
 
@@ -124,22 +111,17 @@ export class StandingController {
     const { partnerId: partner } = member;
     const note = { command: 'partner withdraw', arguments: { subject } };
     const actor = memberActor(member);
-    await refusable(STATUS, () =>
-      audited(this.database, { actor, ...note }, { partner }, async () => {
-        const all = await this.members.list(partner);
-        if (!all.some((one) => one.subject === subject)) throw memberMissing();
-        if (all.length === 1) {
-          const message = 'You are the last member. Your operator can end the access of all.';
-          throw new PermanentError('LAST_MEMBER', message);
-        }
-        await this.members.remove(partner, subject, this.clock.nowMs());
-        const done = { ...note, outcome: 'done' };
-        await this.views.audit(actor, done, { partner });
-      }),
-    );
+    await audited(this.database, { actor, ...note }, { partner }, async () => {
+      const all = await this.members.list(partner);
+      if (!all.some((one) => one.subject === subject)) {
+        throw new PermanentError('MEMBER_MISSING', 'There is no such member.');
+      }
+      if (all.length === 1) {
+        const message = 'You are the last member. Your operator can end the access of all.';
+        throw new PermanentError('LAST_MEMBER', message);
+      }
+      await this.members.remove(partner, subject, this.clock.nowMs());
+      await this.views.audit(actor, { ...note, outcome: 'done' }, { partner });
+    });
   }
-}
-
-function memberMissing(): PermanentError {
-  return new PermanentError('MEMBER_MISSING', 'There is no such member.');
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Param, Query } from '@nestjs/common';
+import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { readOwnWebhooks, WebhookLog } from '#libs/db';
 import { Answers, Fails } from '#libs/openapi';
@@ -9,7 +9,7 @@ import { UUID } from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { OwnRows } from './own-rows.js';
 import { lastOf, PAGE_SIZE } from './page.dto.js';
-import { refusable } from './refusable.js';
+import { REFUSALS } from './refusals.js';
 import {
   eventBody,
   historyBody,
@@ -24,6 +24,7 @@ const ID = { name: 'id', schema: UUID };
 @Controller('api/partner/webhooks/:id/events')
 @ApiParam(ID)
 @ForPartners()
+@UseInterceptors(REFUSALS)
 export class WebhookLogController {
   constructor(private readonly rows: OwnRows) {}
 
@@ -61,9 +62,7 @@ export class WebhookLogController {
     @Param('event') event: string,
     @CurrentMember() member: ConsoleMember,
   ): Promise<WebhookHistoryBody> {
-    const eventId = await refusable({ WEBHOOK_EVENT_MISSING: 404 }, () =>
-      Promise.resolve().then(() => webhookEventId(event)),
-    );
+    const eventId = webhookEventId(event);
     const found = await this.rows.readOne(member, 'event', (query) =>
       WebhookLog.ofPartner(query).event(knownId(id), eventId),
     );

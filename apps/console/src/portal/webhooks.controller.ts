@@ -1,4 +1,13 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  UseInterceptors,
+} from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
 import { Answers, Fails } from '#libs/openapi';
@@ -21,7 +30,7 @@ import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
 import { UUID } from '../http/fields.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { refusable } from './refusable.js';
+import { REFUSALS } from './refusals.js';
 import {
   MadeWebhookBody,
   NewWebhookDto,
@@ -38,11 +47,6 @@ import {
   WebhooksBody,
 } from './webhooks.dto.js';
 
-const STATUS: Readonly<Record<string, number>> = {
-  WEBHOOK_MISSING: 404,
-  WEBHOOK_EVENT_MISSING: 404,
-  TOO_MANY_WEBHOOKS: 409,
-};
 const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
 const ID = { name: 'id', schema: UUID };
@@ -50,6 +54,7 @@ const ID = { name: 'id', schema: UUID };
 /** Where the partner is told of sealed days, tiers and redemptions. */
 @Controller('api/partner/webhooks')
 @ForPartners()
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(TierRuleDto)
 export class WebhooksController {
   private readonly allowPrivate: boolean;
@@ -87,7 +92,7 @@ export class WebhooksController {
     const { partnerId: partner } = member;
     const wish = { partner, url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
     const by = operatorOf(member, 'add');
-    return refusable(STATUS, () => addWebhook(this.database, by, wish, keyRing));
+    return addWebhook(this.database, by, wish, keyRing);
   }
 
   @Post(':id/set')
@@ -109,7 +114,7 @@ export class WebhooksController {
   ): Promise<void> {
     const change = { url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
     const by = operatorOf(member, 'set');
-    await refusable(STATUS, () => setWebhook(this.database, by, choice(member, id), change));
+    await setWebhook(this.database, by, choice(member, id), change);
   }
 
   @Post(':id/pause')
@@ -129,7 +134,7 @@ export class WebhooksController {
   ): Promise<void> {
     const by = operatorOf(member, paused ? 'pause' : 'resume');
     const because = paused ? 'partner' : undefined;
-    await refusable(STATUS, () => pauseWebhook(this.database, by, choice(member, id), because));
+    await pauseWebhook(this.database, by, choice(member, id), because);
   }
 
   @Post(':id/rotate')
@@ -151,7 +156,7 @@ export class WebhooksController {
     const { keyRing } = this.secrets;
     const rotation = { ...choice(member, id), overlapHours };
     const by = operatorOf(member, 'rotate');
-    return refusable(STATUS, () => rotateWebhook(this.database, by, rotation, keyRing));
+    return rotateWebhook(this.database, by, rotation, keyRing);
   }
 
   @Post(':id/test')
@@ -165,9 +170,7 @@ export class WebhooksController {
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
   async test(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<TestBody> {
     const by = operatorOf(member, 'test');
-    const event = await refusable(STATUS, () =>
-      testWebhook(this.database, by, choice(member, id), this.clock),
-    );
+    const event = await testWebhook(this.database, by, choice(member, id), this.clock);
     return { event: messageId(event) };
   }
 
@@ -191,14 +194,11 @@ export class WebhooksController {
       throw new HttpProblem(400, 'Give either event or since.', { code: 'BAD_REQUEST' });
     }
     const by = operatorOf(member, 'replay');
-    const events = await refusable(STATUS, async () => {
-      const wish =
-        event === undefined
-          ? { since: new Date(since ?? 0), delivered }
-          : { event: webhookEventId(event) };
-      return replayWebhook(this.database, by, choice(member, id), wish);
-    });
-    return { events };
+    const wish =
+      event === undefined
+        ? { since: new Date(since ?? 0), delivered }
+        : { event: webhookEventId(event) };
+    return { events: await replayWebhook(this.database, by, choice(member, id), wish) };
   }
 
   @Post(':id/remove')
@@ -213,7 +213,7 @@ export class WebhooksController {
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
   async remove(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<void> {
     const by = operatorOf(member, 'remove');
-    await refusable(STATUS, () => removeWebhook(this.database, by, choice(member, id)));
+    await removeWebhook(this.database, by, choice(member, id));
   }
 }
 

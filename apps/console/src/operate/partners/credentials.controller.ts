@@ -11,7 +11,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { createdId } from '../request-id.js';
 import { issuedBody, IssuedBody, RevokedBody } from './partner.bodies.js';
 import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './partner.requests.js';
@@ -20,7 +20,7 @@ import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './part
 @Controller('api/operate/partners/:partner/credentials')
 @ApiParam(PARTNER_ID)
 @ForOperators('admin')
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class CredentialsController {
   constructor(
     private readonly database: Database,

@@ -21,7 +21,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { invitationBody, InvitedBody, MembersBody } from './member.bodies.js';
 import { InvitationDto, MemberDto, PARTNER_ID, partnerIdOf } from './partner.requests.js';
@@ -32,7 +32,7 @@ const INVITATION_ID = /^[1-9]\d{0,17}$/;
 @Controller('api/operate/partners/:partner')
 @ApiParam(PARTNER_ID)
 @ForOperators('admin')
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class MembersController {
   constructor(
     private readonly database: Database,

@@ -20,7 +20,7 @@ import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/
 import { ConsoleSettings } from '../../console.env.js';
 import { callBody, CallsBody, HoursBody } from '../call.bodies.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PingBody } from './partner.bodies.js';
 import { CallsQuery, HoursQuery, PARTNER_ID, partnerIdOf, PingDto } from './partner.requests.js';
@@ -33,7 +33,7 @@ const PING_SECONDS = 10;
 @ApiParam(PARTNER_ID)
 @ForOperators('viewer')
 @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class PartnerCallsController {
   constructor(
     private readonly database: Database,

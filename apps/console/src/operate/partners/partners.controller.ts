@@ -28,7 +28,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { createdId } from '../request-id.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PartnerActions } from './partner-actions.js';
@@ -56,7 +56,7 @@ const BURST = 100;
 /** Partners: listed, created, set and paused. */
 @Controller('api/operate/partners')
 @ForOperators('viewer')
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(CallbackBody)
 export class PartnersController {
   constructor(

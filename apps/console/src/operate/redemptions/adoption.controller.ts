@@ -13,7 +13,7 @@ import {
 } from '../../auth/audience.js';
 import * as Field from '../../http/fields.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { ADOPT, AdoptionActions } from './adoption-actions.js';
 import { listedBody, ListedRedemptionBody } from './redemption.bodies.js';
 import { AdoptDto } from './redemption.requests.js';
@@ -26,7 +26,7 @@ class UnsealedBody {
 /** Open redemptions that were written without EVIDENCE_KEY; this console needs it for both. */
 @Controller('api/operate/unsealed-redemptions')
 @ForOperators('viewer')
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class AdoptionController {
   constructor(
     private readonly database: Database,

@@ -32,7 +32,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { isMoment } from '../../http/moment.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { SETTINGS_SOURCE } from '../../console.env.js';
 import { RedemptionActions } from './redemption-actions.js';
@@ -59,7 +59,7 @@ const REDEMPTION_ID = {
 /** Redemptions: found, shown, and settled. */
 @Controller('api/operate/redemptions')
 @ForOperators('viewer')
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(ApprovalBody, ConfirmationBody)
 export class RedemptionsController {
   constructor(

@@ -25,7 +25,13 @@ export * from './partners/partners.js';
 export { type PingReport } from './partners/ping-report.js';
 export { type Ping, pingPartner } from './partners/ping.js';
 export { acceptPrice, HELD_BECAUSE, type ShownPrice, showPrice } from './price.js';
-export { type ActionName, allowedActions, type OperatorAction } from './redemptions/actions.js';
+export {
+  ACTION_COMMANDS,
+  ACTION_NAMES,
+  type ActionName,
+  allowedActions,
+  type OperatorAction,
+} from './redemptions/actions.js';
 export * from './redemptions/adopt.js';
 export * from './redemptions/chain-evidence.js';
 export { evidenceKeys, EvidenceSettings } from './redemptions/evidence.settings.js';

@@ -24,18 +24,22 @@ export type ActionInput =
   /** See `isSettlementNote`. */
   | 'note';
 
-export type ActionName =
-  | 'retry'
-  | 'cancel'
-  | 'set-partner-tx'
-  | 'restored-out-of-band'
-  | 'not-deducted'
-  | 'settled-by-hand'
-  | 'replay-confirm';
+/** The command that does the same, as the audit has it; in the order in which a page shows the actions. */
+export const ACTION_COMMANDS = {
+  retry: 'redemption retry',
+  cancel: 'redemption cancel',
+  'set-partner-tx': 'redemption set-partner-tx',
+  'restored-out-of-band': 'redemption resolve',
+  'not-deducted': 'redemption resolve',
+  'settled-by-hand': 'redemption resolve',
+  'replay-confirm': 'redemption replay-confirm',
+} as const;
+
+export type ActionName = keyof typeof ACTION_COMMANDS;
+export const ACTION_NAMES = Object.keys(ACTION_COMMANDS) as ActionName[];
 
 export interface OperatorAction {
   readonly action: ActionName;
-  /** As the audit has it: `redemption retry`. */
   readonly command: string;
   readonly title: string;
   /** What a person is told before it is done. */
@@ -44,21 +48,16 @@ export interface OperatorAction {
 }
 
 interface Candidate {
-  readonly action: ActionName;
-  readonly command: string;
+  readonly action: Exclude<ActionName, 'replay-confirm'>;
   readonly title: string;
   readonly event: OperatorEvent;
   readonly input?: ActionInput;
   readonly consequence: (before: Redemption, after: Redemption, policy: PartnerPolicy) => string;
 }
 
-const RESOLVE = 'redemption resolve';
-
-/** In the order in which a page shows them. */
 export const CANDIDATES: readonly Candidate[] = [
   {
     action: 'retry',
-    command: 'redemption retry',
     title: 'Go on now',
     event: { type: 'operator-retry' },
     consequence: (before, after, policy) => {
@@ -73,7 +72,6 @@ export const CANDIDATES: readonly Candidate[] = [
   },
   {
     action: 'cancel',
-    command: 'redemption cancel',
     title: 'Cancel',
     event: { type: 'cancel', by: 'operator' },
     consequence: ({ id, points, wallet }, { state }) => {
@@ -85,7 +83,6 @@ export const CANDIDATES: readonly Candidate[] = [
   },
   {
     action: 'set-partner-tx',
-    command: 'redemption set-partner-tx',
     title: 'Give the partner’s transaction id',
     // Any id: whether one may be given now does not depend on which.
     event: { type: 'operator-set-transaction', partnerTransactionId: 'id' },
@@ -99,7 +96,7 @@ export const CANDIDATES: readonly Candidate[] = [
 ];
 
 function resolving({ as, event, title, consequence }: Resolution): Candidate {
-  return { action: as, command: RESOLVE, title, event, consequence };
+  return { action: as, title, event, consequence };
 }
 
 /**
@@ -107,12 +104,12 @@ function resolving({ as, event, title, consequence }: Resolution): Candidate {
  * @param given what `input` asks for
  */
 export function eventOf(
-  action: Exclude<ActionName, 'replay-confirm'>,
+  action: Candidate['action'],
   given: string | undefined,
 ): { readonly event: OperatorEvent; readonly arguments: object } {
   const candidate = CANDIDATES.find((one) => one.action === action);
   if (candidate === undefined) throw new TypeError(`there is no action ${action}`);
-  const { event, command } = candidate;
+  const { event } = candidate;
   if (event.type === 'operator-set-transaction') {
     const partnerTransactionId = given ?? '';
     return {
@@ -120,7 +117,7 @@ export function eventOf(
       arguments: { transaction: auditedText(partnerTransactionId) },
     };
   }
-  if (command !== RESOLVE) return { event, arguments: {} };
+  if (ACTION_COMMANDS[action] !== 'redemption resolve') return { event, arguments: {} };
   return { event, arguments: { as: action, ...(given !== undefined && { note: given }) } };
 }
 
@@ -146,7 +143,8 @@ export function allowedActions(
     const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
     if (decision.kind === 'refused') continue;
     const { next } = decision;
-    const { action, command, title, input } = candidate;
+    const { action, title, input } = candidate;
+    const command = ACTION_COMMANDS[action];
     const told = consequence(redemption, next, policy);
     const kind = action === 'retry' && leadsBack(redemption, next, policy) ? inVain : ways;
     kind.push({ action, command, title, input, consequence: told });
@@ -178,7 +176,7 @@ function replayOf({ id }: Redemption, wasDelivered: boolean): OperatorAction {
   const before = wasDelivered ? 'which the partner has taken before' : 'which it has never taken';
   return {
     action: 'replay-confirm',
-    command: 'redemption replay-confirm',
+    command: ACTION_COMMANDS['replay-confirm'],
     title: REPLAY_TITLE,
     consequence: `The confirmation of redemption ${id}, ${before}, is sent to the partner again at once. The redemption stays as it is.`,
     input: undefined,

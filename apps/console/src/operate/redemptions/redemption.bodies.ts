@@ -1,12 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ReadRows } from '#libs/db';
 import { REDEMPTION_STATES, type Redemption, type RedemptionState } from '#libs/domain';
-import { tokensText } from '#libs/operations';
+import { ACTION_NAMES, type ActionName, tokensText } from '#libs/operations';
 import { PartnerName } from '../../auth/auth.dto.js';
 import { ApprovalBody } from '../../approvals/approval.dto.js';
 import * as Field from '../../http/fields.js';
 import { CallBody } from '../call.bodies.js';
-import { ACTIONS } from './redemption.requests.js';
 
 @ApiSchema({ name: 'ListedRedemption' })
 export class ListedRedemptionBody {
@@ -58,7 +57,7 @@ export class ConfirmationBody {
 
 @ApiSchema({ name: 'OperatorAction' })
 export class ActionBody {
-  @Field.OneOf(ACTIONS) readonly action!: (typeof ACTIONS)[number];
+  @Field.OneOf(ACTION_NAMES) readonly action!: ActionName;
   @Field.Text('The command that does the same.') readonly command!: string;
   @Field.Text() readonly title!: string;
   @Field.Text('What it leads to; empty where it cannot be done now.') readonly consequence!: string;

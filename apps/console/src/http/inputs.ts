@@ -12,7 +12,7 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { TIME } from './fields.js';
+import { Field } from '#libs/openapi';
 import { IsMoment } from './moment.js';
 
 export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -56,7 +56,7 @@ export function Flag(description?: string): PropertyDecorator {
 
 export function Moment(description?: string): PropertyDecorator {
   return applyDecorators(
-    text({ ...TIME, ...(description !== undefined && { description }) }),
+    text({ ...Field.TIME, ...(description !== undefined && { description }) }),
     IsMoment(),
   );
 }

@@ -1,7 +1,7 @@
 /** A call to a partner, as it is stored: what was asked, what came, and what was made of it. */
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type LoggedCall } from '#libs/db';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 
 @ApiSchema({ name: 'PartnerCall' })
 export class CallBody {

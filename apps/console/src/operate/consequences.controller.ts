@@ -1,10 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
-import { Answers } from '#libs/openapi';
+import { Answers, Field } from '#libs/openapi';
 import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
-import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'Consequences' })
 export class ConsequencesBody {

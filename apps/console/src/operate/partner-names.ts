@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 
 @ApiSchema({ name: 'NamedPartner' })
 export class NamedPartner {

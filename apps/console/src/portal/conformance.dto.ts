@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { Field } from '#libs/openapi';
 import { type Progress, type Report } from '#libs/partner-sdk/conformance';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 
 @ApiSchema({ name: 'ConformanceWish' })

@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { type OwnRedemption, type OwnRedemptionHistory } from '#libs/db';
 import { REDEMPTION_STATES, type RedemptionState, tokensText } from '#libs/domain';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 import { CallBody, callBody } from './calls.dto.js';
 import { BeforeUuid, WalletFilter } from './page.dto.js';

@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { type AnsweredRequest } from '#libs/db';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 import { baseString, BaseStringBody } from './base-string.js';
 import { BeforeNumber, WalletFilter } from './page.dto.js';

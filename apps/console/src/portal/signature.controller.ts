@@ -2,12 +2,11 @@ import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
 import { type RateLimiter } from '#libs/cache';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { explainSignatureInTurns, HashBudget } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { OwnSecrets } from './own-secrets.js';
 

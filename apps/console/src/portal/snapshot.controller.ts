@@ -1,14 +1,13 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import { KEY_PREFIX } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { mintGrant } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { Secrets } from '../secrets.module.js';
 import { askApi } from './api-request.js';

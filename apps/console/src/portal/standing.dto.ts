@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { type OwnStanding } from '#libs/db';
+import { Field } from '#libs/openapi';
 import { KEY_PREFIX, LONGEST_OVERLAP_HOURS } from '#libs/operations';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 
 @ApiSchema({ name: 'OwnCredential' })

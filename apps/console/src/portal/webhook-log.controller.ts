@@ -1,11 +1,10 @@
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
 import { readOwnWebhooks, WebhookLog } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import { webhookEventId } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
-import { UUID } from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { OwnRows } from './own-rows.js';
 import { lastOf, PAGE_SIZE } from './page.dto.js';
@@ -18,7 +17,7 @@ import {
   WebhookHistoryBody,
 } from './webhook-log.dto.js';
 
-const ID = { name: 'id', schema: UUID };
+const ID = { name: 'id', schema: Field.UUID };
 
 /** What was sent to a webhook, and what was answered. */
 @Controller('api/partner/webhooks/:id/events')

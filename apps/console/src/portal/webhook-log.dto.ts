@@ -7,7 +7,7 @@ import {
   messageId,
   type WebhookEventState,
 } from '#libs/db';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 import { BeforeNumber } from './page.dto.js';
 

@@ -10,7 +10,7 @@ import {
 } from '@nestjs/common';
 import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import {
   addWebhook,
   type Operator,
@@ -28,7 +28,6 @@ import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
-import { UUID } from '../http/fields.js';
 import { memberActor, OwnRows } from './own-rows.js';
 import { REFUSALS } from './refusals.js';
 import {
@@ -49,7 +48,7 @@ import {
 
 const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
-const ID = { name: 'id', schema: UUID };
+const ID = { name: 'id', schema: Field.UUID };
 
 /** Where the partner is told of sealed days, tiers and redemptions. */
 @Controller('api/partner/webhooks')

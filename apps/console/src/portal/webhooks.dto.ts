@@ -19,8 +19,8 @@ import {
   WEBHOOK_TOPICS,
   type WebhookTopic,
 } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 
 const AMOUNT = /^\d{1,78}$/;

@@ -1,10 +1,9 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type AuditRun, AuditRunStore, IndexStore, type IndexState } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import { AfterNumber, PAGE_SIZE, StakeSetParameter } from '../schema.js';
 import { StakeSets } from '../stake-sets.js';
 

@@ -1,9 +1,8 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { type FindingState } from '#libs/doctor';
-import { Answers } from '#libs/openapi';
+import { Answers, Field } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import { type DoctorReport, DoctorService } from './doctor.service.js';
 
 const FINDING_STATES = ['ok', 'warning', 'fault', 'not-checked'] as const;

@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
-import * as Field from '../../http/fields.js';
+import { Field } from '#libs/openapi';
 
 export const SERVICES = ['api', 'indexer', 'redemption'] as const;
 export const SERVICE_STATES = ['ready', 'not-ready', 'no-answer', 'not-set'] as const;

@@ -1,7 +1,7 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { type Invitation } from '#libs/db';
+import { Field } from '#libs/openapi';
 import { INVITATION_STATES, invitationState } from '#libs/operations';
-import * as Field from '../../http/fields.js';
 
 @ApiSchema({ name: 'PartnerMember' })
 export class MemberBody {

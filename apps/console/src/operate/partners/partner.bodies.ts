@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ListedCredential, type PartnerCallback } from '#libs/db';
 import { PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { callbackNotes, type FoundPartner, type IssuedCredential } from '#libs/operations';
-import * as Field from '../../http/fields.js';
 
 const STANDINGS = ['open', 'paused', 'no-budget', 'no-callback'] as const;
 type PartnerStanding = (typeof STANDINGS)[number];

@@ -1,8 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { MaxLength } from 'class-validator';
 import { REDEMPTION_STATES, UNSETTLED_KINDS, type UnsettledKind } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { LONGEST_NOTE } from '#libs/operations';
-import * as Field from '../../http/fields.js';
 import * as Input from '../../http/inputs.js';
 import { NamedPartner } from '../partner-names.js';
 import { AFTER } from '../schema.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
 import { ApiOperation, ApiSchema } from '@nestjs/swagger';
 import { Database } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import { foreignRedemptions } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ActionResultBody, actionResult } from '../../approvals/approval.dto.js';
@@ -11,7 +11,6 @@ import {
   ForOperators,
   FreshSignIn,
 } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import { OperateKeys } from '../operate-keys.js';
 import { REFUSALS } from '../refusals.js';
 import { ADOPT, AdoptionActions } from './adoption-actions.js';

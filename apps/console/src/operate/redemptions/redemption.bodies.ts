@@ -1,10 +1,10 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ReadRows } from '#libs/db';
 import { REDEMPTION_STATES, type Redemption, type RedemptionState } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { ACTION_NAMES, type ActionName, tokensText } from '#libs/operations';
 import { PartnerName } from '../../auth/auth.dto.js';
 import { ApprovalBody } from '../../approvals/approval.dto.js';
-import * as Field from '../../http/fields.js';
 import { CallBody } from '../call.bodies.js';
 
 @ApiSchema({ name: 'ListedRedemption' })

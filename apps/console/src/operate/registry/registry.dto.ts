@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { Field } from '#libs/openapi';
 import { type PublicationLine, type RegistryStatus } from '#libs/operations';
-import * as Field from '../../http/fields.js';
 
 const KINDS = ['day', 'period'] as const;
 const STATUSES = ['due', 'sent', 'mined', 'final', 'refused'] as const;

@@ -8,11 +8,10 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Field } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
-import { ADDRESS } from '../../http/fields.js';
 import { namedPartner } from '../partner-names.js';
 import { PAGE_SIZE } from '../schema.js';
 import { WalletAudits } from './wallet-audits.js';
@@ -27,7 +26,11 @@ import {
   WalletRedemptionsBody,
 } from './wallets.dto.js';
 
-const WALLET = { name: 'wallet', schema: ADDRESS, description: 'An address, in any capitals.' };
+const WALLET = {
+  name: 'wallet',
+  schema: Field.ADDRESS,
+  description: 'An address, in any capitals.',
+};
 
 /** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
 @Controller('api/operate/wallets/:wallet')

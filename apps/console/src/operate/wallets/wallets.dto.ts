@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
-import * as Field from '../../http/fields.js';
+import { Field } from '#libs/openapi';
 import * as Input from '../../http/inputs.js';
 import { NamedPartner } from '../partner-names.js';
 import { AFTER, StakeSetParameter } from '../schema.js';

@@ -68,7 +68,7 @@ export function NestedOrNull(type: Type, description?: string): PropertyDecorato
   return field({ anyOf: [{ $ref: getSchemaPath(type) }, { type: 'null' }] })(description);
 }
 
-function field(schema: ApiPropertyOptions): (description?: string) => PropertyDecorator {
+export function field(schema: ApiPropertyOptions): (description?: string) => PropertyDecorator {
   return (description) =>
     ApiProperty({ ...schema, ...(description !== undefined && { description }) });
 }

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, type Address } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { badParameter } from '../http/parameter.js';
 import {
   AnswerOfWallet,
@@ -62,16 +63,12 @@ export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): His
   };
 }
 
-const TIME = { type: 'string', format: 'date-time' } as const;
 const BLOCK = { type: 'integer', minimum: 0 } as const;
 
 @ApiSchema({ name: 'Interval' })
 export class IntervalAnswer {
-  @ApiProperty({ ...BLOCK, description: 'The block at whose end the balance began.' })
-  readonly fromBlock!: number;
-
-  @ApiProperty({ ...TIME, description: 'The time of that block.' })
-  readonly from!: string;
+  @Field.Count('The block at whose end the balance began.') readonly fromBlock!: number;
+  @Field.Time('The time of that block.') readonly from!: string;
 
   @ApiPropertyOptional({
     ...BLOCK,
@@ -79,7 +76,7 @@ export class IntervalAnswer {
   })
   readonly toBlock?: number;
 
-  @ApiPropertyOptional({ ...TIME, description: 'The time of that block, exclusive.' })
+  @ApiPropertyOptional({ ...Field.TIME, description: 'The time of that block, exclusive.' })
   readonly to?: string;
 
   @ApiProperty({ type: 'number', minimum: 0, description: 'In token units.' })

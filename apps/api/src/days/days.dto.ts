@@ -72,7 +72,7 @@ export class SealedDayAnswer {
 
 class SealedOf {
   @Field.Address('The staking contract; of several the first.') readonly stakeContract!: string;
-  @Field.Positive() readonly chainId!: number;
+  @Field.ChainId() readonly chainId!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 255 })
   readonly tokenDecimals!: number;

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { type Approval, ApprovalClosedError, OwnApprovalError } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import {
@@ -25,10 +25,10 @@ export class ApprovalsController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'What waits for a second operator',
-    description: 'At most 100: the open ones, the first to expire first, or all, newest first.',
-  })
+  @Operation(
+    'What waits for a second operator',
+    'At most 100: the open ones, the first to expire first, or all, newest first.',
+  )
   @Answers(200, 'The requests.', ApprovalsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(
@@ -46,10 +46,10 @@ export class ApprovalsController {
   @HttpCode(200)
   @ForOperators('operator')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Approve and do it',
-    description: 'By another operator than the one who asked, with the role of the action.',
-  })
+  @Operation(
+    'Approve and do it',
+    'By another operator than the one who asked, with the role of the action.',
+  )
   @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID.source }, description: 'Its id.' })
   @Answers(200, 'It was done, or refused: `outcome` says it.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
@@ -64,10 +64,7 @@ export class ApprovalsController {
   @Post(':id/refuse')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Refuse it',
-    description: 'The operator who asked for it takes it back in the same way.',
-  })
+  @Operation('Refuse it', 'The operator who asked for it takes it back in the same way.')
   @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID.source }, description: 'Its id.' })
   @Answers(200, 'It will not be done.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import {
   type NonceBody,
   NonceRoute,
@@ -35,10 +35,7 @@ export class SessionController {
 
   @Get('me')
   @ForSignedIn()
-  @ApiOperation({
-    summary: 'Who is signed in',
-    description: 'With `X-Background` the session does not go on by it.',
-  })
+  @Operation('Who is signed in', 'With `X-Background` the session does not go on by it.')
   @Answers(200, 'The session.', SessionBody)
   me(@Session() session: CurrentSession): Promise<SessionBody> {
     return this.signIns.bodyOf(session);
@@ -60,10 +57,7 @@ export class SessionController {
   @Post('logout')
   @HttpCode(204)
   @ForAnyone()
-  @ApiOperation({
-    summary: 'Sign out',
-    description: 'Ends the session; done as well where there is none.',
-  })
+  @Operation('Sign out', 'Ends the session; done as well where there is none.')
   @Answers(204, 'Signed out.')
   logOut(
     @Req() request: FastifyRequest,
@@ -75,10 +69,10 @@ export class SessionController {
   @Post('partner')
   @HttpCode(200)
   @ForSignedIn()
-  @ApiOperation({
-    summary: 'Act for another partner',
-    description: 'Of those that the person is a member of; the sign-in stays as old as it is.',
-  })
+  @Operation(
+    'Act for another partner',
+    'Of those that the person is a member of; the sign-in stays as old as it is.',
+  )
   @Answers(200, 'The session.', SessionBody)
   @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
   @Fails(403, 'No member of that partner.', 'NOT_A_MEMBER')

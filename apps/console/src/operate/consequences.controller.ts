@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
-import { Answers, Field } from '#libs/openapi';
+import { ApiSchema } from '@nestjs/swagger';
+import { Answers, Field, Operation } from '#libs/openapi';
 import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
@@ -20,10 +20,7 @@ export class ConsequencesController {
   constructor(private readonly approvals: ApprovalService) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'What actions lead to',
-    description: 'Those on one redemption say it with the redemption.',
-  })
+  @Operation('What actions lead to', 'Those on one redemption say it with the redemption.')
   @Answers(200, 'The texts.', ConsequencesBody)
   list(): ConsequencesBody {
     return {

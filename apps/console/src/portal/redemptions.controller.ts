@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import { type RateLimiter } from '#libs/cache';
 import { Database, readOwnCalls, readOwnHistory, readOwnRedemptions } from '#libs/db';
 import { PermanentError, type UuidV7 } from '#libs/domain';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { replayConfirmation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -39,7 +39,7 @@ export class OwnRedemptionsController {
   ) {}
 
   @Get('redemptions')
-  @ApiOperation({ summary: 'Redemptions', description: 'Newest first, 50 a page.' })
+  @Operation('Redemptions', 'Newest first, 50 a page.')
   @Answers(200, 'A page.', RedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(
@@ -55,10 +55,7 @@ export class OwnRedemptionsController {
   }
 
   @Get('redemptions/:id')
-  @ApiOperation({
-    summary: 'One redemption',
-    description: 'With its transitions, our calls, and its confirmation.',
-  })
+  @Operation('One redemption', 'With its transitions, our calls, and its confirmation.')
   @ApiParam(ID)
   @Answers(200, 'The redemption.', HistoryBody)
   @Fails(404, 'You have none with this id.', 'NOT_FOUND')
@@ -71,10 +68,10 @@ export class OwnRedemptionsController {
 
   @Post('redemptions/:id/confirmation')
   @HttpCode(204)
-  @ApiOperation({
-    summary: 'Send the confirmation again',
-    description: 'The same bytes, at once; once a minute for a redemption.',
-  })
+  @Operation(
+    'Send the confirmation again',
+    'The same bytes, at once; once a minute for a redemption.',
+  )
   @ApiParam(ID)
   @Answers(204, 'It is on its way.')
   @Fails(404, 'You have no redemption with this id.', 'NOT_FOUND')
@@ -99,10 +96,10 @@ export class OwnRedemptionsController {
   }
 
   @Get('calls')
-  @ApiOperation({
-    summary: 'Our calls to the partner',
-    description: 'With what was asked, what came back and what was thought of it; 50 a page.',
-  })
+  @Operation(
+    'Our calls to the partner',
+    'With what was asked, what came back and what was thought of it; 50 a page.',
+  )
   @Answers(200, 'A page.', CallsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async calls(

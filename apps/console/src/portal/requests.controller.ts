@@ -1,8 +1,8 @@
 import { Controller, Get, Inject, Param, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { type AnsweredRequest, readRequest, readRequests, readUsage } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
@@ -34,10 +34,7 @@ export class RequestsController {
   ) {}
 
   @Get('requests')
-  @ApiOperation({
-    summary: 'Requests to the api',
-    description: 'Those of the last days, 50 a page.',
-  })
+  @Operation('Requests to the api', 'Those of the last days, 50 a page.')
   @Answers(200, 'A page.', RequestsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(
@@ -55,10 +52,10 @@ export class RequestsController {
   }
 
   @Get('requests/:id')
-  @ApiOperation({
-    summary: 'One request, its answer and what was signed',
-    description: 'The base string is rebuilt byte for byte, where all of the answer was kept.',
-  })
+  @Operation(
+    'One request, its answer and what was signed',
+    'The base string is rebuilt byte for byte, where all of the answer was kept.',
+  )
   @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID_PATTERN.source } })
   @Answers(200, 'The request.', AnsweredRequestBody)
   @Fails(404, 'You have none with this id.', 'NOT_FOUND')
@@ -74,10 +71,7 @@ export class RequestsController {
   }
 
   @Get('usage')
-  @ApiOperation({
-    summary: 'Requests and calls by hour',
-    description: 'Hours without any are left out.',
-  })
+  @Operation('Requests and calls by hour', 'Hours without any are left out.')
   @Answers(200, 'By hour, the oldest first.', UsageBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async usage(

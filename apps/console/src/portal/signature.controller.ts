@@ -1,8 +1,8 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
 import { type RateLimiter } from '#libs/cache';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { explainSignatureInTurns, HashBudget } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
@@ -74,10 +74,10 @@ export class SignatureController {
 
   @Post()
   @HttpCode(200)
-  @ApiOperation({
-    summary: 'Why a signature does not verify',
-    description: 'What we would sign, and which mistake makes exactly the signature given.',
-  })
+  @Operation(
+    'Why a signature does not verify',
+    'What we would sign, and which mistake makes exactly the signature given.',
+  )
   @Answers(200, 'What was found.', SignatureExplanationBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'You have no such secret.', 'CREDENTIAL_MISSING', 'CALLBACK_MISSING')

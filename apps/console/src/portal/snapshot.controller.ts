@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { KEY_PREFIX } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -72,10 +72,10 @@ export class SnapshotController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'A snapshot as your code would get it',
-    description: 'A real request, which counts for your limits and is in the log of requests.',
-  })
+  @Operation(
+    'A snapshot as your code would get it',
+    'A real request, which counts for your limits and is in the log of requests.',
+  )
   @Answers(200, 'The answer of the api, whatever its status.', SnapshotAnswerBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No credential begins so.', 'CREDENTIAL_MISSING')

@@ -1,8 +1,8 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels } from '@nestjs/swagger';
 import { Database, MemberStore, readOwn, RedemptionViews } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { audited, replaceCredential, revokeCredential } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
@@ -38,10 +38,7 @@ export class StandingController {
   ) {}
 
   @Get('standing')
-  @ApiOperation({
-    summary: 'How the partner is set up',
-    description: 'Credentials, callback, limits and members; no secret.',
-  })
+  @Operation('How the partner is set up', 'Credentials, callback, limits and members; no secret.')
   @Answers(200, 'The partner.', StandingBody)
   async standing(@CurrentMember() member: ConsoleMember): Promise<StandingBody> {
     const { apiUrl, publicApiUrl = apiUrl } = this.settings;
@@ -52,10 +49,10 @@ export class StandingController {
   @Post('credentials/rotate')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Replace a credential',
-    description: 'The new one is shown once; the old one works for the hours that are chosen.',
-  })
+  @Operation(
+    'Replace a credential',
+    'The new one is shown once; the old one works for the hours that are chosen.',
+  )
   @Answers(200, 'The new credential.', IssuedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No active credential begins so.', 'CREDENTIAL_MISSING')
@@ -75,10 +72,10 @@ export class StandingController {
   @Post('credentials/revoke')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Revoke a credential',
-    description: 'Within seconds it works no more. The last one that lasts needs `force`.',
-  })
+  @Operation(
+    'Revoke a credential',
+    'Within seconds it works no more. The last one that lasts needs `force`.',
+  )
   @Answers(200, 'It is revoked.', RevokedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No active credential begins so.', 'CREDENTIAL_MISSING')
@@ -96,10 +93,10 @@ export class StandingController {
   @Post('members/withdraw')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Withdraw a member’s access',
-    description: 'One’s own, too. The sessions of that member end at once.',
-  })
+  @Operation(
+    'Withdraw a member’s access',
+    'One’s own, too. The sessions of that member end at once.',
+  )
   @Answers(204, 'That person is no member any more.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such member.', 'MEMBER_MISSING')

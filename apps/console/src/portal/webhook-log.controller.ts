@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { readOwnWebhooks, WebhookLog } from '#libs/db';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { webhookEventId } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
@@ -28,7 +28,7 @@ export class WebhookLogController {
   constructor(private readonly rows: OwnRows) {}
 
   @Get()
-  @ApiOperation({ summary: 'Events of a webhook', description: '50 a page.' })
+  @Operation('Events of a webhook', '50 a page.')
   @Answers(200, 'A page.', WebhookEventsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'You have none with this id.', 'NOT_FOUND')
@@ -52,7 +52,7 @@ export class WebhookLogController {
   }
 
   @Get(':event')
-  @ApiOperation({ summary: 'One event and its attempts', description: 'The newest hundred.' })
+  @Operation('One event and its attempts', 'The newest hundred.')
   @ApiParam({ name: 'event', schema: { type: 'string' }, description: '`msg_…`' })
   @Answers(200, 'The event.', WebhookHistoryBody)
   @Fails(404, 'You have none with this id.', 'NOT_FOUND', 'WEBHOOK_EVENT_MISSING')

@@ -8,9 +8,9 @@ import {
   Post,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import {
   addWebhook,
   type Operator,
@@ -69,7 +69,7 @@ export class WebhooksController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Webhooks', description: 'Where you are told of what; no secret.' })
+  @Operation('Webhooks', 'Where you are told of what; no secret.')
   @Answers(200, 'All of them, the oldest first.', WebhooksBody)
   async list(@CurrentMember() member: ConsoleMember): Promise<WebhooksBody> {
     const found = await this.rows.read(member, readOwnWebhooks);
@@ -79,7 +79,7 @@ export class WebhooksController {
   @Post()
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({ summary: 'Add a webhook', description: 'Its secret is shown once.' })
+  @Operation('Add a webhook', 'Its secret is shown once.')
   @Answers(200, 'It is told from now on.', MadeWebhookBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(409, 'You have ten.', 'TOO_MANY_WEBHOOKS')
@@ -97,11 +97,10 @@ export class WebhooksController {
   @Post(':id/set')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Change a webhook',
-    description:
-      'What is absent stays. The tiers of another rule are worked out first, and tell nothing.',
-  })
+  @Operation(
+    'Change a webhook',
+    'What is absent stays. The tiers of another rule are worked out first, and tell nothing.',
+  )
   @ApiParam(ID)
   @Answers(204, 'It is set.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -118,10 +117,7 @@ export class WebhooksController {
 
   @Post(':id/pause')
   @HttpCode(204)
-  @ApiOperation({
-    summary: 'Pause a webhook, or let it go on',
-    description: 'What comes about while it is paused waits.',
-  })
+  @Operation('Pause a webhook, or let it go on', 'What comes about while it is paused waits.')
   @ApiParam(ID)
   @Answers(204, 'It is paused, or goes on.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -139,10 +135,10 @@ export class WebhooksController {
   @Post(':id/rotate')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Make another secret',
-    description: 'Shown once; the one of before signs beside it for the hours that are chosen.',
-  })
+  @Operation(
+    'Make another secret',
+    'Shown once; the one of before signs beside it for the hours that are chosen.',
+  )
   @ApiParam(ID)
   @Answers(200, 'The secret.', RotatedWebhookBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -160,10 +156,10 @@ export class WebhooksController {
 
   @Post(':id/test')
   @HttpCode(200)
-  @ApiOperation({
-    summary: 'Send a test event',
-    description: 'The log says what becomes of it. One that waits already is tried at once.',
-  })
+  @Operation(
+    'Send a test event',
+    'The log says what becomes of it. One that waits already is tried at once.',
+  )
   @ApiParam(ID)
   @Answers(200, 'It is on its way.', TestBody)
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
@@ -175,11 +171,10 @@ export class WebhooksController {
 
   @Post(':id/replay')
   @HttpCode(200)
-  @ApiOperation({
-    summary: 'Send events again',
-    description:
-      'One, or those since a time that were given up, or all of them. What waits is tried at once.',
-  })
+  @Operation(
+    'Send events again',
+    'One, or those since a time that were given up, or all of them. What waits is tried at once.',
+  )
   @ApiParam(ID)
   @Answers(200, 'How many.', ReplayedBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -203,10 +198,7 @@ export class WebhooksController {
   @Post(':id/remove')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Remove a webhook',
-    description: 'What waits is not sent, and its log is removed.',
-  })
+  @Operation('Remove a webhook', 'What waits is not sent, and its log is removed.')
   @ApiParam(ID)
   @Answers(204, 'It is removed.')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')

@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { type AuditRun, AuditRunStore, IndexStore, type IndexState } from '#libs/db';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
 import { AfterNumber, PAGE_SIZE, StakeSetParameter } from '../schema.js';
@@ -54,10 +54,10 @@ export class AuditsController {
   constructor(private readonly sets: StakeSets) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'The comparisons of the index with the contract',
-    description: 'Newest first; they are kept for a year.',
-  })
+  @Operation(
+    'The comparisons of the index with the contract',
+    'Newest first; they are kept for a year.',
+  )
   @Answers(200, 'A page of them.', AuditRunsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set.', 'STAKE_SET_UNKNOWN')

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { type FindingState } from '#libs/doctor';
-import { Answers, Field } from '#libs/openapi';
+import { Answers, Field, Operation } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
 import { type DoctorReport, DoctorService } from './doctor.service.js';
 
@@ -34,10 +34,7 @@ export class DoctorController {
   constructor(private readonly doctor: DoctorService) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'The last report, or the one under way',
-    description: 'As far as it is.',
-  })
+  @Operation('The last report, or the one under way', 'As far as it is.')
   @Answers(200, 'The report.', DoctorBody)
   report(): DoctorBody {
     return bodyOf(this.doctor.report());
@@ -46,10 +43,10 @@ export class DoctorController {
   @Post()
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Look at everything',
-    description: 'Once a minute for all operators; before that the answer is the last report.',
-  })
+  @Operation(
+    'Look at everything',
+    'Once a minute for all operators; before that the answer is the last report.',
+  )
   @Answers(200, 'The report, as far as it is.', DoctorBody)
   look(): DoctorBody {
     this.doctor.start();

@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { AuditLog, Database, PartnerStore } from '#libs/db';
 import { parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
 import * as Input from '../../http/inputs.js';
 import { NamedPartner, namedPartner } from '../partner-names.js';
@@ -72,7 +72,7 @@ export class LogController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Who did what', description: 'Newest first.' })
+  @Operation('Who did what', 'Newest first.')
   @Answers(200, 'A page of it.', LogBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(@Query() { actor, partner, redemption, command, after }: LogQuery): Promise<LogBody> {

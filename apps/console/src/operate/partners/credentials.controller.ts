@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, UseInterceptors } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { CredentialExistsError, Database } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { revokeCredential, rotateCredential } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import {
@@ -30,11 +30,10 @@ export class CredentialsController {
   @Post()
   @HttpCode(201)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Add a credential',
-    description:
-      'The old ones work until they are revoked. No other answer shows its secret again.',
-  })
+  @Operation(
+    'Add a credential',
+    'The old ones work until they are revoked. No other answer shows its secret again.',
+  )
   @Answers(201, 'The credential.', IssuedBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   @Fails(409, 'This request has added its credential already.', 'ALREADY_DONE')
@@ -60,10 +59,7 @@ export class CredentialsController {
   @Post('revoke')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Revoke a credential',
-    description: 'The last active one only with `force`.',
-  })
+  @Operation('Revoke a credential', 'The last active one only with `force`.')
   @Answers(200, 'It is refused from now on, within seconds.', RevokedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is none.', 'PARTNER_UNKNOWN', 'CREDENTIAL_MISSING')

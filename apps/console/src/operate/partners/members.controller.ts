@@ -8,9 +8,9 @@ import {
   Post,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { Database, InvitationStore, MemberStore } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { invitePartner, removeMember, withdrawInvitation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -44,7 +44,7 @@ export class MembersController {
 
   @Get('members')
   @ForOperators('viewer')
-  @ApiOperation({ summary: 'Its members', description: 'And the newest 50 invitations.' })
+  @Operation('Its members', 'And the newest 50 invitations.')
   @Answers(200, 'The members.', MembersBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async list(@Param('partner') text: string): Promise<MembersBody> {
@@ -58,10 +58,10 @@ export class MembersController {
   @Post('invitations')
   @HttpCode(201)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Invite a person',
-    description: 'By a link that no other answer shows again: it makes one person a member.',
-  })
+  @Operation(
+    'Invite a person',
+    'By a link that no other answer shows again: it makes one person a member.',
+  )
   @Answers(201, 'The link.', InvitedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
@@ -78,7 +78,7 @@ export class MembersController {
 
   @Post('invitations/:invitation/withdraw')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Withdraw an invitation', description: 'One that is still open.' })
+  @Operation('Withdraw an invitation', 'One that is still open.')
   @ApiParam({ name: 'invitation', schema: { type: 'string', pattern: INVITATION_ID.source } })
   @Answers(204, 'Its link is of no use any more.')
   @Fails(
@@ -106,7 +106,7 @@ export class MembersController {
   @Post('members/remove')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({ summary: 'Remove a member', description: 'Ends the person’s sessions for it.' })
+  @Operation('Remove a member', 'Ends the person’s sessions for it.')
   @Answers(204, 'No member any more.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner, or no such member.', 'NOT_FOUND', 'PARTNER_UNKNOWN')

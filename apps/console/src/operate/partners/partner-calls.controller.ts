@@ -9,10 +9,10 @@ import {
   Query,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { Database, RedemptionLog } from '#libs/db';
 import { parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { pingPartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -44,7 +44,7 @@ export class PartnerCallsController {
   ) {}
 
   @Get('calls')
-  @ApiOperation({ summary: 'Our calls to it', description: 'Newest first, page by page.' })
+  @Operation('Our calls to it', 'Newest first, page by page.')
   @Answers(200, 'The calls.', CallsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async calls(
@@ -61,7 +61,7 @@ export class PartnerCallsController {
   }
 
   @Get('calls-per-hour')
-  @ApiOperation({ summary: 'Calls and errors over time', description: 'By hour and step.' })
+  @Operation('Calls and errors over time', 'By hour and step.')
   @Answers(200, 'The hours.', HoursBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async perHour(
@@ -75,10 +75,10 @@ export class PartnerCallsController {
   @Post('ping')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Read a balance now',
-    description: 'As the service would; the report says what to mend. Changes nothing.',
-  })
+  @Operation(
+    'Read a balance now',
+    'As the service would; the report says what to mend. Changes nothing.',
+  )
   @Answers(200, 'What came of it.', PingBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(409, 'It has no callback.', 'PARTNER_MISSING')

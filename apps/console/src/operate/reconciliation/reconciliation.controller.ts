@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import {
   type ClaimKey,
   Database,
@@ -10,7 +10,7 @@ import {
   ReconciliationStore,
   type UnexplainedClaim,
 } from '#libs/db';
-import { Answers, Fails } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import {
   acknowledgeClaim,
   CONSEQUENCES,
@@ -58,7 +58,7 @@ export class ReconciliationController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'The last reconciliation', description: 'Its sums and differences.' })
+  @Operation('The last reconciliation', 'Its sums and differences.')
   @Answers(200, 'What it found.', ReconciliationBody)
   async last(): Promise<ReconciliationBody> {
     const [run, token] = await Promise.all([
@@ -84,10 +84,10 @@ export class ReconciliationController {
   }
 
   @Get('claims')
-  @ApiOperation({
-    summary: 'Claims that the ledger does not explain',
-    description: 'The oldest first, as far as the chain was read.',
-  })
+  @Operation(
+    'Claims that the ledger does not explain',
+    'The oldest first, as far as the chain was read.',
+  )
   @Answers(200, 'A page of them.', ClaimsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async claims(@Query() { which = 'open', after }: ClaimsQuery): Promise<ClaimsBody> {
@@ -108,10 +108,7 @@ export class ReconciliationController {
   @Post('claims/:id/acknowledge')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Take a claim out of the alerts',
-    description: CONSEQUENCES[COMMAND],
-  })
+  @Operation('Take a claim out of the alerts', CONSEQUENCES[COMMAND])
   @ApiParam({ name: 'id', schema: { type: 'string' }, description: 'As the list has it.' })
   @Answers(200, 'It is acknowledged.', AcknowledgedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')

@@ -1,8 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels } from '@nestjs/swagger';
 import { registryOf } from '#libs/config';
 import { type Database, IndexStore } from '#libs/db';
-import { Answers } from '#libs/openapi';
+import { Answers, Operation } from '#libs/openapi';
 import { registryStatus } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
@@ -26,10 +26,10 @@ export class RegistryController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'What of the sealed days is published on chain',
-    description: 'What waits, and what the registry holds otherwise, by the database.',
-  })
+  @Operation(
+    'What of the sealed days is published on chain',
+    'What waits, and what the registry holds otherwise, by the database.',
+  )
   @Answers(200, 'One for each stake set, the default one first.', RegistriesBody)
   async list(): Promise<RegistriesBody> {
     return { registries: await this.sets.forEach((database, name) => this.of(database, name)) };

@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import {
   Database,
   decimalText,
@@ -8,7 +8,7 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, Field } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
@@ -45,10 +45,10 @@ export class WalletsController {
   ) {}
 
   @Get('history')
-  @ApiOperation({
-    summary: 'What a wallet kept staked',
-    description: 'The low-water mark of each UTC day, and each change of its balance.',
-  })
+  @Operation(
+    'What a wallet kept staked',
+    'The low-water mark of each UTC day, and each change of its balance.',
+  )
   @Answers(200, 'Its history.', WalletHistoryBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set, or no index of it yet.', 'STAKE_SET_UNKNOWN', 'NO_INDEX')
@@ -60,7 +60,7 @@ export class WalletsController {
   }
 
   @Get('redemptions')
-  @ApiOperation({ summary: 'The redemptions of a wallet', description: 'Newest first.' })
+  @Operation('The redemptions of a wallet', 'Newest first.')
   @Answers(200, 'A page of them.', WalletRedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async redemptions(
@@ -84,11 +84,10 @@ export class WalletsController {
   @Post('audit')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Compare a wallet with the contract now',
-    description:
-      'At the newest final block. It costs some calls of the provider, and changes nothing.',
-  })
+  @Operation(
+    'Compare a wallet with the contract now',
+    'At the newest final block. It costs some calls of the provider, and changes nothing.',
+  )
   @Answers(200, 'Both figures.', WalletAuditBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set.', 'STAKE_SET_UNKNOWN')

@@ -1,12 +1,5 @@
 /** What an operator may do with a redemption: the domain decides, the store writes. */
-import {
-  CallbackStore,
-  type Database,
-  type EvidenceSeal,
-  PartnerMissingError,
-  RedemptionMissingError,
-  RedemptionStore,
-} from '#libs/db';
+import { CallbackStore, type Database, type EvidenceSeal, PartnerMissingError } from '#libs/db';
 import {
   type EventOf,
   PermanentError,
@@ -17,7 +10,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { audited, type AuditedCommand } from '../audit/audited.js';
+import { type AuditedCommand, onRedemption } from '../audit/audited.js';
 
 /** What an operator may say happened. Nothing here pays, and nothing proves a payout dead. */
 export type OperatorEvent = EventOf<
@@ -49,16 +42,12 @@ export interface Operated {
  * @throws RefusedOperationError, RedemptionMissingError, StaleRedemptionError, PartnerIdReusedError; nothing but an audit row is
  * written then
  */
-export async function operate(
+export function operate(
   database: Database,
   clock: Clock,
-  { id, event, seal, confirm, ...command }: Operation,
+  { event, confirm, ...operation }: Operation,
 ): Promise<Operated> {
-  const store = new RedemptionStore(database, seal);
-  const stored = await store.get(id);
-  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
-  return audited(database, command, concerned, async () => {
-    if (stored === undefined) throw new RedemptionMissingError(id);
+  return onRedemption(database, operation, async (stored, store) => {
     const before = stored.redemption;
     const decide = async () => {
       const policy = await new CallbackStore(database).find(before.partner);
@@ -77,8 +66,8 @@ export async function operate(
       // A person takes a while.
       decision = await decide();
     }
-    const { actor, command: name, arguments: given = {} } = command;
-    const audit = { command: name, arguments: given, outcome: `now ${decision.next.state}` };
+    const { actor, command, arguments: given = {}, seal } = operation;
+    const audit = { command, arguments: given, outcome: `now ${decision.next.state}` };
     const vouched = seal && ({ stored, vouchesForNames: true } as const);
     await store.apply({ before, decision, event: event.type, actor, audit, ...vouched });
     return { before, after: decision.next };

@@ -1,21 +1,18 @@
-import { type Database, DeliveryStore, RedemptionMissingError, RedemptionStore } from '#libs/db';
+import { type Database, DeliveryStore } from '#libs/db';
 import { deliveryTransition, PermanentError, type UuidV7 } from '#libs/domain';
-import { audited, type AuditedCommand } from '../audit/audited.js';
+import { type AuditedCommand, onRedemption } from '../audit/audited.js';
 
 /**
  * Another round of the same confirmation. The redemption stays as it is.
  * @throws RedemptionMissingError, PermanentError where none is owed or it is still being sent
  */
-export async function replayConfirmation(
+export function replayConfirmation(
   database: Database,
   command: AuditedCommand,
   id: UuidV7,
   nowMs: number,
 ): Promise<void> {
-  const stored = await new RedemptionStore(database).get(id);
-  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
-  await audited(database, command, concerned, async () => {
-    if (stored === undefined) throw new RedemptionMissingError(id);
+  return onRedemption(database, { ...command, id }, async () => {
     const deliveries = new DeliveryStore(database);
     const found = await deliveries.get(id);
     if (found === undefined) {

@@ -75,7 +75,7 @@ export class RedemptionActions implements OnModuleInit {
     return outcomeText(before?.redemption, history, this.clock.nowMs());
   }
 
-  private act(wanted: WantedAction, actor: string): Promise<Redemption> {
+  private act(wanted: WantedAction, actor: string): Promise<void> {
     const { database, clock } = this;
     const command = ACTION_COMMANDS[wanted.action];
     const seal = wanted.action === 'set-partner-tx' ? this.keys.seal(command) : undefined;

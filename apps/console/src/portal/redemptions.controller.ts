@@ -1,26 +1,91 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam, ApiSchema } from '@nestjs/swagger';
 import { type RateLimiter } from '#libs/cache';
-import { Database, readOwnCalls, readOwnHistory, readOwnRedemptions } from '#libs/db';
-import { PermanentError, type UuidV7 } from '#libs/domain';
-import { Answers, Fails, Operation } from '#libs/openapi';
+import {
+  Database,
+  type OwnRedemption,
+  type OwnRedemptionHistory,
+  readOwnCalls,
+  readOwnHistory,
+  readOwnRedemptions,
+} from '#libs/db';
+import {
+  PermanentError,
+  REDEMPTION_STATES,
+  type RedemptionState,
+  tokensText,
+  type UuidV7,
+} from '#libs/domain';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { replayConfirmation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
 import * as Input from '../http/inputs.js';
-import { CALL_MODELS, callBody, CallsBody, CallsQuery } from './calls.dto.js';
+import { CALL_MODELS, CallBody, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { lastOf, PAGE_SIZE, timesOf } from './page.dto.js';
-import {
-  ConfirmationBody,
-  historyBody,
-  HistoryBody,
-  redemptionBody,
-  RedemptionsBody,
-  RedemptionsQuery,
-} from './redemptions.dto.js';
+import { BeforeUuid, lastOf, PAGE_SIZE, timesOf, WalletFilter } from './page.dto.js';
+
+export class RedemptionsQuery extends WalletFilter {
+  @Input.Optional() @BeforeUuid() readonly before?: string;
+
+  @Input.Optional()
+  @Input.OneOf(REDEMPTION_STATES, 'be a state of a redemption')
+  readonly state?: RedemptionState;
+}
+
+@ApiSchema({ name: 'OwnRedemption' })
+export class RedemptionBody {
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly wallet!: string;
+  @Field.Text() readonly points!: string;
+  @Field.Text() readonly usdAmount!: string;
+  @Field.Text('In the token’s smallest unit.') readonly tokenAmount!: string;
+  @Field.Whole() readonly tokenDecimals!: number;
+  @Field.Text('Whole tokens, a decimal number.') readonly tokens!: string;
+  @Field.OneOf(REDEMPTION_STATES) readonly state!: RedemptionState;
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.TextOrNull() readonly partnerTransactionId!: string | null;
+  @Field.TextOrNull() readonly partnerRevertId!: string | null;
+  @Field.TextOrNull() readonly paidTransactionHash!: string | null;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time() readonly stateSince!: Date;
+}
+
+@ApiSchema({ name: 'OwnRedemptions' })
+export class RedemptionsBody {
+  @Field.ListOf(RedemptionBody, 'Newest first.') readonly redemptions!: RedemptionBody[];
+  @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
+}
+
+@ApiSchema({ name: 'OwnTransition' })
+export class TransitionBody {
+  @Field.Text() readonly event!: string;
+  @Field.OneOfOrNull(REDEMPTION_STATES) readonly from!: RedemptionState | null;
+  @Field.OneOf(REDEMPTION_STATES) readonly to!: RedemptionState;
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.Text('Who: the kind, no name.') readonly actor!: string;
+  @Field.Time() readonly at!: Date;
+}
+
+@ApiSchema({ name: 'OwnConfirmation' })
+export class ConfirmationBody {
+  @Field.Text('The body that is sent, byte for byte.') readonly payload!: string;
+  @Field.OneOf(['pending', 'delivered', 'undelivered']) readonly state!: string;
+  @Field.Whole() readonly attempts!: number;
+  @Field.TimeOrNull() readonly nextActionAt!: Date | null;
+  @Field.TimeOrNull() readonly deliveredAt!: Date | null;
+  @Field.TimeOrNull() readonly undeliveredAt!: Date | null;
+}
+
+@ApiSchema({ name: 'OwnRedemptionHistory' })
+export class HistoryBody {
+  @Field.Nested(RedemptionBody) readonly redemption!: RedemptionBody;
+  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: readonly TransitionBody[];
+  @Field.ListOf(CallBody, 'Oldest first.') readonly calls!: CallBody[];
+  @Field.NestedOrNull(ConfirmationBody) readonly confirmation!: ConfirmationBody | null;
+}
 
 /** Of one redemption. */
 const ONCE_A_MINUTE = { rate: 1 / 60, burst: 1 };
@@ -129,3 +194,17 @@ const REFUSALS: Readonly<Record<string, string>> = {
     'No confirmation is owed: the redemption is not claimed or reverted, or you took none when it ended.',
   STILL_TRYING: 'The confirmation is still being sent; its attempts are in the list of calls.',
 };
+
+function redemptionBody(one: OwnRedemption): RedemptionBody {
+  return { ...one, tokens: tokensText(BigInt(one.tokenAmount), one.tokenDecimals) };
+}
+
+function historyBody(history: OwnRedemptionHistory): HistoryBody {
+  const { redemption, transitions, calls, confirmation = null } = history;
+  return {
+    redemption: redemptionBody(redemption),
+    transitions,
+    calls: calls.map(callBody),
+    confirmation,
+  };
+}

@@ -5,8 +5,7 @@ import { parseUuidV7 } from '#libs/domain';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner, namedPartner } from '../partner-names.js';
-import { AfterNumber, PAGE_SIZE } from '../schema.js';
+import { AfterNumber, NamedPartner, namedPartner, PAGE_SIZE } from '../schema.js';
 
 const ACTOR = 'operator:';
 

@@ -8,10 +8,16 @@ import {
   Post,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiParam } from '@nestjs/swagger';
-import { Database, InvitationStore, MemberStore } from '#libs/db';
-import { Answers, Fails, Operation } from '#libs/openapi';
-import { invitePartner, removeMember, withdrawInvitation } from '#libs/operations';
+import { ApiParam, ApiSchema } from '@nestjs/swagger';
+import { Database, type Invitation, InvitationStore, MemberStore } from '#libs/db';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
+import {
+  INVITATION_STATES,
+  invitationState,
+  invitePartner,
+  removeMember,
+  withdrawInvitation,
+} from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import {
@@ -23,8 +29,37 @@ import {
 import { ConsoleSettings } from '../../console.env.js';
 import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
-import { invitationBody, InvitedBody, MembersBody } from './member.bodies.js';
 import { InvitationDto, MemberDto, PARTNER_ID, partnerIdOf } from './partner.requests.js';
+
+@ApiSchema({ name: 'PartnerMember' })
+export class MemberBody {
+  @Field.Text('How the person signs in, and as whom.') readonly subject!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Time() readonly addedAt!: Date;
+}
+
+@ApiSchema({ name: 'PartnerInvitation' })
+export class InvitationBody {
+  @Field.Text() readonly id!: string;
+  @Field.OneOf(INVITATION_STATES) readonly state!: (typeof INVITATION_STATES)[number];
+  @Field.Text('Whom it is for.') readonly note!: string;
+  @Field.Text() readonly invitedBy!: string;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time() readonly expiresAt!: Date;
+  @Field.TextOrNull() readonly acceptedBy!: string | null;
+}
+
+@ApiSchema({ name: 'PartnerMembers' })
+export class MembersBody {
+  @Field.ListOf(MemberBody) readonly members!: MemberBody[];
+  @Field.ListOf(InvitationBody, 'Newest first.') readonly invitations!: InvitationBody[];
+}
+
+@ApiSchema({ name: 'Invited' })
+export class InvitedBody {
+  @Field.Text('Shown once.') readonly url!: string;
+  @Field.Time() readonly expiresAt!: Date;
+}
 
 const INVITATION_ID = /^[1-9]\d{0,17}$/;
 
@@ -120,4 +155,10 @@ export class MembersController {
     const isDone = await removeMember(this.database, this.clock, command, member);
     if (!isDone) throw new HttpProblem(404, 'There is no such member.');
   }
+}
+
+function invitationBody(invitation: Invitation, nowMs: number): InvitationBody {
+  const { id, note, invitedBy, createdAt, expiresAt, acceptedBy } = invitation;
+  const state = invitationState(invitation, nowMs);
+  return { id: id.toString(), state, note, invitedBy, createdAt, expiresAt, acceptedBy };
 }

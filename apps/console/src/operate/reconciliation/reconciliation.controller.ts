@@ -22,8 +22,7 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
-import { namedPartner } from '../partner-names.js';
-import { PAGE_SIZE } from '../schema.js';
+import { namedPartner, PAGE_SIZE } from '../schema.js';
 import {
   AcknowledgedBody,
   AcknowledgeDto,

@@ -4,8 +4,7 @@ import { REDEMPTION_STATES, UNSETTLED_KINDS, type UnsettledKind } from '#libs/do
 import { Field } from '#libs/openapi';
 import { LONGEST_NOTE } from '#libs/operations';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner } from '../partner-names.js';
-import { AFTER } from '../schema.js';
+import { AFTER, NamedPartner } from '../schema.js';
 
 /** `BLOCK_ID_TRANSACTION` of the last row of a page. */
 export const CLAIM_KEY = /^(\d{1,18})_([0-9a-f-]{36}|0x[0-9a-f]{64})_(0x[0-9a-f]{64})$/;

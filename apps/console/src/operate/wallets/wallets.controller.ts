@@ -12,8 +12,7 @@ import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
-import { namedPartner } from '../partner-names.js';
-import { PAGE_SIZE } from '../schema.js';
+import { namedPartner, PAGE_SIZE } from '../schema.js';
 import { WalletAudits } from './wallet-audits.js';
 import { WalletHistoryService } from './wallet-history.service.js';
 import {

@@ -2,8 +2,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner } from '../partner-names.js';
-import { AFTER, StakeSetParameter } from '../schema.js';
+import { AFTER, NamedPartner, StakeSetParameter } from '../schema.js';
 
 export const RANGES = ['7', '30', '90', 'all'] as const;
 export type Range = (typeof RANGES)[number];

@@ -1,6 +1,13 @@
 /** What an operator may do with a redemption: the domain decides, the store writes. */
-import { CallbackStore, type Database, type EvidenceSeal, PartnerMissingError } from '#libs/db';
 import {
+  CallbackStore,
+  type Database,
+  DeliveryStore,
+  type EvidenceSeal,
+  PartnerMissingError,
+} from '#libs/db';
+import {
+  deliveryTransition,
   type EventOf,
   PermanentError,
   type Redemption,
@@ -110,4 +117,37 @@ export class RefusedOperationError extends PermanentError {
     this.refusal = code;
     this.instead = instead;
   }
+}
+
+/**
+ * Another round of the same confirmation. The redemption stays as it is.
+ * @throws RedemptionMissingError, PermanentError where none is owed or it is still being sent
+ */
+export function replayConfirmation(
+  database: Database,
+  command: AuditedCommand,
+  id: UuidV7,
+  nowMs: number,
+): Promise<void> {
+  return onRedemption(database, { ...command, id }, async () => {
+    const deliveries = new DeliveryStore(database);
+    const found = await deliveries.get(id);
+    if (found === undefined) {
+      throw new PermanentError(
+        'NO_CONFIRMATION',
+        'No confirmation is owed: the redemption is not claimed or reverted, or its partner took none when it ended.',
+      );
+    }
+    const { delivery: before } = found;
+    const context = { nowMs, jitter: Math.random() };
+    const decision = deliveryTransition(before, { type: 'replay' }, context);
+    if (decision.kind === 'refused') {
+      throw new PermanentError(
+        'STILL_TRYING',
+        'The confirmation is still being sent: `redemption show` says how often so far.',
+      );
+    }
+    const { next } = decision;
+    await deliveries.apply({ redemptionId: id, before, next, audit: command });
+  });
 }

@@ -4,8 +4,7 @@ import { PermanentError, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { type AuditedCommand, onRedemption, type Operator } from '../audit/audited.js';
 import { type ActionName, eventOf } from './actions.js';
-import { operate } from './operate.js';
-import { replayConfirmation } from './replay-confirmation.js';
+import { operate, replayConfirmation } from './operate.js';
 
 export interface WantedAction {
   readonly id: UuidV7;

@@ -11,9 +11,6 @@ const STATES = ['open', 'expired', ...DECISIONS] as const;
 /** The argument that holds secrets, sealed: for the console that does the action, and for no page. */
 export const SEALED = 'sealed';
 
-/** A row's number, as it is in paths. */
-export const ID = /^[1-9]\d{0,17}$/;
-
 const LONGEST_REASON = 500;
 
 /** Why an action is asked for, in a request for one that may need a second operator. */
@@ -38,7 +35,9 @@ export class ApprovalsQuery {
   readonly which?: 'open' | 'all';
 
   @Input.Optional()
-  @Input.Matching(ID, 'be an id', { description: 'Of all: those before this id.' })
+  @Input.Matching(Input.NUMBER_PATTERN, 'be an id', {
+    description: 'Of all: those before this id.',
+  })
   readonly before?: string;
 }
 

@@ -10,10 +10,12 @@ import {
   ForOperators,
   FreshSignIn,
 } from '../auth/audience.js';
-import { approvalBody, ApprovalBody, ApprovalsBody, ApprovalsQuery, ID } from './approval.dto.js';
+import * as Input from '../http/inputs.js';
+import { approvalBody, ApprovalBody, ApprovalsBody, ApprovalsQuery } from './approval.dto.js';
 import { ApprovalService } from './approval.service.js';
 
 const MOST = 100;
+const ID = { name: 'id', schema: Input.NUMBER_SCHEMA, description: 'Its id.' };
 
 /** What waits for a second operator. */
 @Controller('api/operate/approvals')
@@ -50,7 +52,7 @@ export class ApprovalsController {
     'Approve and do it',
     'By another operator than the one who asked, with the role of the action.',
   )
-  @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID.source }, description: 'Its id.' })
+  @ApiParam(ID)
   @Answers(200, 'It was done, or refused: `outcome` says it.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
   @Fails(409, 'It cannot be decided so.', 'APPROVAL_OF_ANOTHER', 'APPROVAL_CLOSED')
@@ -65,7 +67,7 @@ export class ApprovalsController {
   @HttpCode(200)
   @ForOperators('operator')
   @Operation('Refuse it', 'The operator who asked for it takes it back in the same way.')
-  @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID.source }, description: 'Its id.' })
+  @ApiParam(ID)
   @Answers(200, 'It will not be done.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
   @Fails(409, 'It cannot be decided any more.', 'APPROVAL_CLOSED')
@@ -96,6 +98,6 @@ export class ApprovalsController {
 }
 
 function idOf(text: string): bigint {
-  if (!ID.test(text)) throw new HttpProblem(404, 'There is no such request.');
+  if (!Input.NUMBER_PATTERN.test(text)) throw new HttpProblem(404, 'There is no such request.');
   return BigInt(text);
 }

@@ -16,6 +16,10 @@ import { Field } from '#libs/openapi';
 import { IsMoment } from './moment.js';
 
 export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+/** A row's number, as it is in paths. */
+export const NUMBER_PATTERN = /^[1-9]\d{0,17}$/;
+export const NUMBER_SCHEMA = { type: 'string', pattern: NUMBER_PATTERN.source } as const;
 const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 
 /** What is said of a field beside its rule. */

@@ -1,7 +1,5 @@
 import * as Input from '../http/inputs.js';
 
-export const ID_PATTERN = /^[1-9]\d{0,17}$/;
-
 /** Rows of a page. */
 export const PAGE_SIZE = 50;
 
@@ -16,8 +14,8 @@ export function BeforeUuid(): PropertyDecorator {
 
 /** The same where the rows are numbered. */
 export function BeforeNumber(must = NEXT): PropertyDecorator {
-  return Input.Matching(ID_PATTERN, must, {
-    ...{ pattern: ID_PATTERN.source, description: 'See `next`.' },
+  return Input.Matching(Input.NUMBER_PATTERN, must, {
+    ...{ pattern: Input.NUMBER_PATTERN.source, description: 'See `next`.' },
   });
 }
 

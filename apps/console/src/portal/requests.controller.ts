@@ -10,7 +10,7 @@ import * as Input from '../http/inputs.js';
 import { baseString, BaseStringBody, verifies } from './base-string.js';
 import { OwnRows } from './own-rows.js';
 import { OwnSecrets } from './own-secrets.js';
-import { BeforeNumber, ID_PATTERN, lastOf, PAGE_SIZE, timesOf, WalletFilter } from './page.dto.js';
+import { BeforeNumber, lastOf, PAGE_SIZE, timesOf, WalletFilter } from './page.dto.js';
 
 /** The ids that the api takes over from a caller. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -134,14 +134,15 @@ export class RequestsController {
     'One request, its answer and what was signed',
     'The base string is rebuilt byte for byte, where all of the answer was kept.',
   )
-  @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID_PATTERN.source } })
+  @ApiParam({ name: 'id', schema: Input.NUMBER_SCHEMA })
   @Answers(200, 'The request.', AnsweredRequestBody)
   @Fails(404, 'You have none with this id.', 'NOT_FOUND')
   async show(
     @Param('id') id: string,
     @CurrentMember() member: ConsoleMember,
   ): Promise<AnsweredRequestBody> {
-    if (!ID_PATTERN.test(id)) throw new HttpProblem(404, 'You have no request with this id.');
+    if (!Input.NUMBER_PATTERN.test(id))
+      throw new HttpProblem(404, 'You have no request with this id.');
     const found = await this.rows.readOne(member, 'request', (query) =>
       readRequest(query, BigInt(id)),
     );

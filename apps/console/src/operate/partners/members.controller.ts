@@ -27,6 +27,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
+import * as Input from '../../http/inputs.js';
 import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { InvitationDto, MemberDto, PARTNER_ID, partnerIdOf } from './partner.requests.js';
@@ -60,8 +61,6 @@ export class InvitedBody {
   @Field.Text('Shown once.') readonly url!: string;
   @Field.Time() readonly expiresAt!: Date;
 }
-
-const INVITATION_ID = /^[1-9]\d{0,17}$/;
 
 /** Who may act for a partner on the partners' pages. */
 @Controller('api/operate/partners/:partner')
@@ -114,7 +113,7 @@ export class MembersController {
   @Post('invitations/:invitation/withdraw')
   @HttpCode(204)
   @Operation('Withdraw an invitation', 'One that is still open.')
-  @ApiParam({ name: 'invitation', schema: { type: 'string', pattern: INVITATION_ID.source } })
+  @ApiParam({ name: 'invitation', schema: Input.NUMBER_SCHEMA })
   @Answers(204, 'Its link is of no use any more.')
   @Fails(
     404,
@@ -128,7 +127,7 @@ export class MembersController {
     @CurrentOperator() { actor }: ConsoleOperator,
   ): Promise<void> {
     const isDone =
-      INVITATION_ID.test(invitation) &&
+      Input.NUMBER_PATTERN.test(invitation) &&
       (await withdrawInvitation(
         this.database,
         this.clock,

@@ -38,5 +38,13 @@ export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
-export { duration, fromNow, isPlainLine, moment, printable, tokensText } from './text/text.js';
+export {
+  counted,
+  duration,
+  fromNow,
+  isPlainLine,
+  moment,
+  printable,
+  tokensText,
+} from './text/text.js';
 export * from './webhooks/webhooks.js';

@@ -10,7 +10,7 @@ import {
   RedemptionPages,
 } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { duration, HELD_BECAUSE } from '#libs/operations';
+import { counted, duration, HELD_BECAUSE } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { StakeSets } from '../stake-sets.js';
 import { type AlertBody, SEVERITIES } from './overview.dto.js';
@@ -124,8 +124,4 @@ async function auditOf(database: Database, of: string): Promise<Found[]> {
   return [
     { name: 'AuditDifferent', severity: 'critical', summary, since, link: '/operate/audits' },
   ];
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -141,3 +141,8 @@ function isUncertain(reading: Exchange['reading'], { hasSucceeded }: Debt): bool
 export function idText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
+
+/** The id of the deduction that an answer names, a refusal too; empty where it names none. */
+export function transactionIn({ reading }: Exchange): string {
+  return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
+}

@@ -14,7 +14,6 @@ const MAX_INTERVALS = 1000;
 const DEFAULT_INTERVALS = 100;
 const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
 
-/** What is asked for. */
 export class HistoryQuery {
   @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;

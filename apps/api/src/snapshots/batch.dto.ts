@@ -17,7 +17,6 @@ export const MAX_BATCH = 1000;
 /** The largest batch, each wallet on an indented line of its own. */
 export const MAX_BATCH_BYTES = 64 * 1024;
 
-/** What is sent. */
 @ApiSchema({ name: 'SnapshotsBatchRequest' })
 export class BatchRequest {
   @ApiProperty({

@@ -36,7 +36,6 @@ export const GIVEN_CONTRACT = {
   pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
 } as const;
 
-/** What is asked for. */
 export class SnapshotQuery {
   @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;

@@ -1,4 +1,3 @@
-/** Who may act for a partner on the web pages. */
 import { InvitationStore, MemberStore, PartnerStore, PartnerUnknownError } from '#libs/db';
 import {
   invitationState,

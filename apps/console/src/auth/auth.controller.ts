@@ -23,7 +23,6 @@ import { OidcProvider } from './oidc-provider.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { SignInService } from './sign-in.service.js';
 
-/** Who is signed in. */
 @Controller('api/auth')
 export class SessionController {
   constructor(

@@ -22,7 +22,6 @@ export const NUMBER_PATTERN = /^[1-9]\d{0,17}$/;
 export const NUMBER_SCHEMA = { type: 'string', pattern: NUMBER_PATTERN.source } as const;
 const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 
-/** What is said of a field beside its rule. */
 type Schema = ApiPropertyOptions;
 
 /** Above the rule of a field that may be absent. */

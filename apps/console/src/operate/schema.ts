@@ -5,7 +5,6 @@ import { STAKE_SET_RULE } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 
-/** Rows of a page. */
 export const PAGE_SIZE = 50;
 
 /** What a request for a further page names. */

@@ -1,6 +1,5 @@
 import * as Input from '../http/inputs.js';
 
-/** Rows of a page. */
 export const PAGE_SIZE = 50;
 
 const NEXT = 'be `next` of the page before';

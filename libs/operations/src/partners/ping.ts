@@ -93,7 +93,6 @@ export interface Pinged {
   readonly requestId: string;
   readonly result: CallResult;
   readonly outcome: CallOutcome<'balance'>;
-  /** The wallet that was asked for. */
   readonly address: string;
 }
 

@@ -53,7 +53,6 @@ import {
 const RATE = 20;
 const BURST = 100;
 
-/** Partners: listed, created, set and paused. */
 @Controller('api/operate/partners')
 @ForOperators('viewer')
 @UseInterceptors(REFUSALS)

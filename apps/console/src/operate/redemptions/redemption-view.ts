@@ -32,7 +32,6 @@ import {
 /** Requests for a second operator that are looked through. */
 const MOST_APPROVALS = 100;
 
-/** One redemption with all that its page shows. */
 @Injectable()
 export class RedemptionView {
   constructor(

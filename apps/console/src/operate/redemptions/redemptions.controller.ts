@@ -56,7 +56,6 @@ const REDEMPTION_ID = {
   description: 'Its id.',
 } as const;
 
-/** Redemptions: found, shown, and settled. */
 @Controller('api/operate/redemptions')
 @ForOperators('viewer')
 @UseInterceptors(REFUSALS)

@@ -42,7 +42,6 @@ export interface DeductionJournal {
   settled(svcRedemptionIds: readonly string[]): Promise<void>;
 }
 
-/** A deduction of a journal. */
 export interface JournalEntry extends DeductionTerms {
   /** Undefined where no success was seen. */
   readonly transactionId: string | undefined;

@@ -3,7 +3,6 @@ import { ApiParam, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import {
   EVENT_STATES,
-  type LoggedAttempt,
   type LoggedEvent,
   messageId,
   readOwnWebhooks,
@@ -114,7 +113,7 @@ export class WebhookLogController {
     const found = await this.rows.readOne(member, 'event', (query) =>
       WebhookLog.ofPartner(query).event(knownId(id), eventId),
     );
-    return historyBody(found);
+    return { ...eventBody(found), payload: found.payload, history: found.history };
   }
 }
 
@@ -129,10 +128,4 @@ function eventBody({ id, orderKey, ...event }: LoggedEvent) {
     ...{ id: messageId(id), type, createdAt, state, attempts, finishedAt, lastStatus, lastError },
     walletAddress: orderKey.startsWith('0x') ? orderKey : null,
   } satisfies WebhookEventBody;
-}
-
-function historyBody(
-  event: LoggedEvent & { readonly history: readonly LoggedAttempt[] },
-): WebhookHistoryBody {
-  return { ...eventBody(event), payload: event.payload, history: event.history };
 }

@@ -75,10 +75,10 @@ export class LogController {
   @Answers(200, 'A page of it.', LogBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(@Query() { actor, partner, redemption, command, after }: LogQuery): Promise<LogBody> {
-    const [partnerId, redemptionId] = [
-      partner === undefined ? undefined : await this.idOf(partner),
-      redemption === undefined ? undefined : parseUuidV7(redemption.toLowerCase()),
-    ];
+    const named = partner === undefined ? undefined : await this.partners.identify(partner);
+    const partnerId = named?.partnerId;
+    const redemptionId =
+      redemption === undefined ? undefined : parseUuidV7(redemption.toLowerCase());
     const isNone =
       (partner !== undefined && partnerId === undefined) ||
       (redemption !== undefined && redemptionId === undefined);
@@ -96,9 +96,5 @@ export class LogController {
       partner: partnerOf === null ? null : namedPartner(names, partnerOf),
     }));
     return { items, next: next ?? null };
-  }
-
-  private async idOf(partner: string): Promise<string | undefined> {
-    return (await this.partners.identify(partner))?.partnerId;
   }
 }

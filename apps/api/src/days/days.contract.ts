@@ -9,13 +9,14 @@ import {
   failures,
   integer,
 } from '../http/contract.js';
+import { ASKED_CONTRACT, ASKED_WALLET } from '../snapshots/snapshots.dto.js';
 import { DayProofAnswer, SealedDayOfSetAnswer, SealedDaysAnswer } from './days.dto.js';
 
 const CONTRACT = ApiQuery({
   name: 'contract',
   required: false,
   description: 'The staking contract that is meant, as for the snapshots.',
-  schema: { type: 'string', pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$' },
+  schema: { type: 'string', pattern: ASKED_CONTRACT.pattern },
 });
 
 const DAY = ApiParam({
@@ -91,8 +92,8 @@ export const ProofContract = contractOf({
     ApiQuery({
       name: 'walletAddress',
       required: true,
-      description: '0x and 40 hex digits in any case; given once.',
-      schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+      description: ASKED_WALLET.description,
+      schema: { type: 'string', pattern: ASKED_WALLET.pattern },
     }),
     CONTRACT,
   ],

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, parseDay } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import { badParameter } from '../http/parameter.js';
-import { contractFrom } from '../snapshots/snapshots.dto.js';
+import { contractFrom, GIVEN_CONTRACT } from '../snapshots/snapshots.dto.js';
 
 const DEFAULT_LIMIT = 31;
 const MAX_LIMIT = 366;
@@ -79,9 +79,8 @@ class SealedOf {
 
   @ApiPropertyOptional({
     type: 'string',
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
-    description:
-      'The account id that was asked for, its address in lower case; with `contract` only.',
+    pattern: GIVEN_CONTRACT.pattern,
+    description: GIVEN_CONTRACT.description,
   })
   readonly contract?: string;
 }

@@ -7,10 +7,13 @@ import { type Visitor } from '../../apps/console/src/testing/visitor.support-spe
 import {
   type AnsweredRequestBody,
   type RequestsBody,
-} from '../../apps/console/src/portal/requests.dto.js';
+} from '../../apps/console/src/portal/requests.controller.js';
 import { type OpenDeductionsBody } from '../../apps/console/src/portal/conformance.dto.js';
 import { type SnapshotAnswerBody } from '../../apps/console/src/portal/snapshot.controller.js';
-import { type IssuedBody, type StandingBody } from '../../apps/console/src/portal/standing.dto.js';
+import {
+  type IssuedBody,
+  type StandingBody,
+} from '../../apps/console/src/portal/standing.controller.js';
 import { json, PartnerBench, WALLET } from './partner-bench.support-spec.js';
 
 const PATH = '/api/staking/snapshots';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallBody, type CallsBody } from '../../apps/console/src/portal/calls.dto.js';
-import { type RedemptionsBody } from '../../apps/console/src/portal/redemptions.dto.js';
+import { type RedemptionsBody } from '../../apps/console/src/portal/redemptions.controller.js';
 import { type SignatureExplanationBody } from '../../apps/console/src/portal/signature.controller.js';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';

@@ -9,7 +9,7 @@ import {
   VIEWER,
 } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { allRoutes, type Route } from '../../apps/console/src/testing/routes.support-spec.js';
-import { type RequestsBody } from '../../apps/console/src/portal/requests.dto.js';
+import { type RequestsBody } from '../../apps/console/src/portal/requests.controller.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import { json, PartnerBench, WALLET } from './partner-bench.support-spec.js';
 

@@ -6,7 +6,7 @@ import {
   type PartnersBody,
 } from '../../apps/console/src/operate/partners/partner.bodies.js';
 import { type RedemptionsBody } from '../../apps/console/src/operate/redemptions/redemption.bodies.js';
-import { type MembersBody } from '../../apps/console/src/operate/partners/member.bodies.js';
+import { type MembersBody } from '../../apps/console/src/operate/partners/members.controller.js';
 import {
   ADMIN,
   OPERATOR,

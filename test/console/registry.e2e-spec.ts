@@ -4,7 +4,7 @@ import { IndexStore, PublicationStore } from '#libs/db';
 import { dayText } from '#libs/domain';
 import { aWallet } from '#libs/testing';
 import { runCli } from '../../apps/cli/src/cli.js';
-import { type RegistriesBody } from '../../apps/console/src/operate/registry/registry.dto.js';
+import { type RegistriesBody } from '../../apps/console/src/operate/registry/registry.controller.js';
 import { refusalOf, VIEWER } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { seedIndex } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';

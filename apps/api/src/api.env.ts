@@ -14,7 +14,6 @@ import {
   TRUSTED_PROXIES_SETTING,
 } from '#libs/config';
 
-/** The settings of the API. */
 export class ApiSettings extends SecretsSettings {
   @Setting({ description: 'The port of the API.', default: '3000', min: 0, max: 65_535 })
   readonly apiPort!: number;

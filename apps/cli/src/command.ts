@@ -27,7 +27,6 @@ export interface Terminal {
   readonly input?: () => Promise<string>;
 }
 
-/** What every command works with. */
 export interface CommandContext {
   readonly source: () => SettingsSource;
   readonly terminal: Terminal;
@@ -70,7 +69,6 @@ interface CommonOptions {
   readonly limit?: number;
 }
 
-/** One call of a command. */
 export class Call<Settings extends object = object> {
   readonly terminal: Terminal;
   readonly clock: Clock;

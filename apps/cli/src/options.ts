@@ -35,7 +35,6 @@ export const AS = option(
 export const JSON_LINE = option('--json', 'print one line of JSON');
 export const YES = option('--yes', 'do not ask');
 
-/** The most that a list shows. */
 export const LIST_MOST = 10_000;
 export const LIMIT = option(
   '--limit <number>',

@@ -56,7 +56,6 @@ export class Connections {
   }
 }
 
-/** The connections for all other modules. */
 @Module({})
 export class ConnectionsModule {
   static register(connections: Connections): DynamicModule {

@@ -60,7 +60,6 @@ export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
 /** The token of what the settings were read from: for what reads settings of other services, as the doctor does. */
 export const SETTINGS_SOURCE = Symbol('SettingsSource');
 
-/** The settings of the server of the web pages. */
 export class ConsoleSettings extends ServiceSettings {
   @Setting({ description: 'The port of the web pages.', default: '3003', min: 0, max: 65_535 })
   readonly consolePort!: number;

@@ -10,8 +10,6 @@ import { ConsoleSettings, SETTINGS_SOURCE } from './console.env.js';
 import { HealthModule } from './health/health.module.js';
 import { CsrfGuard } from './http/csrf.guard.js';
 import { OperateModule } from './operate/operate.module.js';
-import { OperatePartnersModule } from './operate/partners/partners.module.js';
-import { OperateRedemptionsModule } from './operate/redemptions/redemptions.module.js';
 import { PortalModule } from './portal/portal.module.js';
 import { SecretsModule } from './secrets.module.js';
 import { PlayerModule } from './player/player.module.js';
@@ -33,8 +31,6 @@ interface ConsoleTools {
     AuthModule,
     ApprovalsModule,
     OperateModule,
-    OperatePartnersModule,
-    OperateRedemptionsModule,
     PlayerModule,
     PortalModule,
   ],

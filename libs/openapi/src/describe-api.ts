@@ -1,6 +1,7 @@
 /** The OpenAPI document of a service, from the decorators of its controllers and DTOs, with the answers that every route has. */
 import { applyDecorators, type INestApplication, type Type } from '@nestjs/common';
 import {
+  ApiOperation,
   ApiProperty,
   ApiResponse,
   ApiSchema,
@@ -66,6 +67,11 @@ const RETRY_AFTER = {
 } as const;
 
 type Decorator = ClassDecorator & MethodDecorator;
+
+/** What a route does. */
+export function Operation(summary: string, description: string): MethodDecorator {
+  return ApiOperation({ summary, description });
+}
 
 /** An answer with a body of this type, or with none. */
 export function Answers(status: number, description: string, type?: Type): Decorator {

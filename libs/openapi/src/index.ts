@@ -1,3 +1,4 @@
 export * from './describe-api.js';
+export * as Field from './fields.js';
 export { previewApp } from './preview-app.js';
 export * from './serve-docs.js';

@@ -5,7 +5,7 @@ import { parseClaimId, parseClaimNote } from './claims.js';
 import { onlyCutsBudget, setsCallback } from './partners/callback.js';
 import { KEY_PREFIX } from './partners/credentials.js';
 import { parsePartnerName } from './partners/partners.js';
-import { isSettlementNote } from './redemptions/resolutions.js';
+import { isSettlementNote } from './redemptions/actions.js';
 
 describe('the name of a partner', () => {
   it.each([

@@ -22,25 +22,29 @@ export {
   rotateCredential,
 } from './partners/credentials.js';
 export * from './partners/partners.js';
-export { type PingReport } from './partners/ping-report.js';
-export { type Ping, pingPartner } from './partners/ping.js';
+export { type Ping, type PingReport, pingPartner } from './partners/ping.js';
 export { acceptPrice, HELD_BECAUSE, type ShownPrice, showPrice } from './price.js';
-export { type ActionName, allowedActions, type OperatorAction } from './redemptions/actions.js';
+export * from './redemptions/actions.js';
 export * from './redemptions/adopt.js';
 export * from './redemptions/chain-evidence.js';
-export { evidenceKeys, EvidenceSettings } from './redemptions/evidence.settings.js';
 export { liveText, payoutFields, standingFields } from './redemptions/fields.js';
 export * from './redemptions/find.js';
 export * from './redemptions/operate.js';
 export * from './redemptions/perform-action.js';
 export { refusedActions } from './redemptions/named-actions.js';
 export { inPageWords } from './text/page-words.js';
-export { replayConfirmation } from './redemptions/replay-confirmation.js';
-export * from './redemptions/resolutions.js';
 export { waitsFor } from './redemptions/waits-for.js';
 export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
-export { duration, fromNow, isPlainLine, moment, printable, tokensText } from './text/text.js';
+export {
+  counted,
+  duration,
+  fromNow,
+  isPlainLine,
+  moment,
+  printable,
+  tokensText,
+} from './text/text.js';
 export * from './webhooks/webhooks.js';

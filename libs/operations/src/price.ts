@@ -21,7 +21,6 @@ export const HELD_BECAUSE: Readonly<Record<string, string>> = {
 };
 
 export interface ShownPrice {
-  /** The price that was stored last. */
   readonly stored: Price | null;
   readonly hold: PriceHold | null;
   /** What was accepted last. */

@@ -4,7 +4,6 @@ import { CLOCK } from '#libs/platform';
 import { provide } from '#libs/service';
 import { Admissions, CredentialCache, LastUse, PartnerKeys } from './admission.js';
 
-/** Who calls, and whether they may go on. */
 @Module({
   providers: [
     provide(PartnerStore, Database),

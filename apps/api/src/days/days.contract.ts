@@ -4,17 +4,19 @@ import { ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestj
 import {
   ACCEPT_SIGNATURE,
   COMMON_HEADERS,
+  contractOf,
   type Failure,
   failures,
   integer,
 } from '../http/contract.js';
+import { ASKED_CONTRACT, ASKED_WALLET } from '../snapshots/snapshots.dto.js';
 import { DayProofAnswer, SealedDayOfSetAnswer, SealedDaysAnswer } from './days.dto.js';
 
 const CONTRACT = ApiQuery({
   name: 'contract',
   required: false,
   description: 'The staking contract that is meant, as for the snapshots.',
-  schema: { type: 'string', pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-fA-F]{40}$' },
+  schema: { type: 'string', pattern: ASKED_CONTRACT.pattern },
 });
 
 const DAY = ApiParam({
@@ -43,14 +45,12 @@ const unavailable = (
   codes: readonly string[] = [],
 ): Failure => [['SERVICE_UNAVAILABLE', ...codes], description];
 
-export const DaysContract = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      operationId: 'listSealedDays',
-      summary: 'The sealed days, the newest first',
-      description:
-        'Of each UTC day that is final the root of a Merkle tree over the low-water marks of all wallets. A sealed day never changes; one that came out differently later has another revision.',
-    }),
+export const DaysContract = contractOf({
+  operationId: 'listSealedDays',
+  summary: 'The sealed days, the newest first',
+  description:
+    'Of each UTC day that is final the root of a Merkle tree over the low-water marks of all wallets. A sealed day never changes; one that came out differently later has another revision.',
+  parameters: [
     ApiQuery({
       name: 'before',
       required: false,
@@ -64,76 +64,54 @@ export const DaysContract = (): MethodDecorator =>
       schema: { type: 'integer', minimum: 1, maximum: 366, default: 31 },
     }),
     CONTRACT,
-    ApiResponse({
-      status: 200,
-      description: 'A page of days.',
-      headers: COMMON_HEADERS,
-      type: SealedDaysAnswer,
-    }),
-    ACCEPT_SIGNATURE,
-    failures({
-      400: BAD_PARAMETER,
-      404: ['CONTRACT_NOT_FOUND', 'The contract is not indexed here.'],
-      503: unavailable(),
-    }),
-  );
+  ],
+  answer: { description: 'A page of days.', type: SealedDaysAnswer },
+  failures: {
+    400: BAD_PARAMETER,
+    404: ['CONTRACT_NOT_FOUND', 'The contract is not indexed here.'],
+    503: unavailable(),
+  },
+});
 
-export const DayContract = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      operationId: 'readSealedDay',
-      summary: 'One sealed day',
-      description: 'In its newest revision.',
-    }),
-    DAY,
-    CONTRACT,
-    ApiResponse({
-      status: 200,
-      description: 'The day.',
-      headers: COMMON_HEADERS,
-      type: SealedDayOfSetAnswer,
-    }),
-    ACCEPT_SIGNATURE,
-    failures({ 400: BAD_PARAMETER, 404: notFound(), 409: notSealed(), 503: unavailable() }),
-  );
+export const DayContract = contractOf({
+  operationId: 'readSealedDay',
+  summary: 'One sealed day',
+  description: 'In its newest revision.',
+  parameters: [DAY, CONTRACT],
+  answer: { description: 'The day.', type: SealedDayOfSetAnswer },
+  failures: { 400: BAD_PARAMETER, 404: notFound(), 409: notSealed(), 503: unavailable() },
+});
 
-export const ProofContract = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      operationId: 'proveSealedDay',
-      summary: 'A proof of what a wallet kept staked on a sealed day',
-      description:
-        'The leaf that tells of the wallet, its own or the one that encloses it, and the nodes that lead to the root: for MerkleProof of OpenZeppelin, or the SnapshotRegistry.',
-    }),
+export const ProofContract = contractOf({
+  operationId: 'proveSealedDay',
+  summary: 'A proof of what a wallet kept staked on a sealed day',
+  description:
+    'The leaf that tells of the wallet, its own or the one that encloses it, and the nodes that lead to the root: for MerkleProof of OpenZeppelin, or the SnapshotRegistry.',
+  parameters: [
     DAY,
     ApiQuery({
       name: 'walletAddress',
       required: true,
-      description: '0x and 40 hex digits in any case; given once.',
-      schema: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+      description: ASKED_WALLET.description,
+      schema: { type: 'string', pattern: ASKED_WALLET.pattern },
     }),
     CONTRACT,
-    ApiResponse({
-      status: 200,
-      description: 'The proof.',
-      headers: COMMON_HEADERS,
-      type: DayProofAnswer,
-    }),
-    ACCEPT_SIGNATURE,
-    failures({
-      400: BAD_PARAMETER,
-      404: notFound(),
-      409: notSealed(
-        ['DAY_REVISION_DUE'],
-        ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
-      ),
-      410: ['PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'],
-      503: unavailable(
-        'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
-        ['PROOF_NOT_READY'],
-      ),
-    }),
-  );
+  ],
+  answer: { description: 'The proof.', type: DayProofAnswer },
+  failures: {
+    400: BAD_PARAMETER,
+    404: notFound(),
+    409: notSealed(
+      ['DAY_REVISION_DUE'],
+      ' DAY_REVISION_DUE: of an older day, whose root the index does not give any more.',
+    ),
+    410: ['PROOF_NOT_KEPT', 'An older day, of more wallets than proofs are worked out for.'],
+    503: unavailable(
+      'The database does not answer. PROOF_NOT_READY: an older day, whose tree is worked out again: ask again after Retry-After.',
+      ['PROOF_NOT_READY'],
+    ),
+  },
+});
 
 const text = (description: string) => ({ description, schema: { type: 'string' } }) as const;
 
@@ -237,18 +215,16 @@ function list({ operationId, mediaType, line, example }: Listed): MethodDecorato
   );
 }
 
-export const NdjsonContract = (): MethodDecorator =>
-  list({
-    operationId: 'exportSealedDayNdjson',
-    mediaType: 'application/x-ndjson',
-    line: 'A JSON object in each line, with blanks before its closing brace; low in the smallest unit of the token.',
-    example: `{"walletAddress":"0x52908400098527886e0f7030069857d2e4169ee7","low":"1500" }\n`,
-  });
+export const NdjsonContract = list({
+  operationId: 'exportSealedDayNdjson',
+  mediaType: 'application/x-ndjson',
+  line: 'A JSON object in each line, with blanks before its closing brace; low in the smallest unit of the token.',
+  example: `{"walletAddress":"0x52908400098527886e0f7030069857d2e4169ee7","low":"1500" }\n`,
+});
 
-export const CsvContract = (): MethodDecorator =>
-  list({
-    operationId: 'exportSealedDayCsv',
-    mediaType: 'text/csv',
-    line: 'The header walletAddress,low, then a line for each wallet; low in the smallest unit of the token, with zeros in front.',
-    example: 'walletAddress,low\r\n0x52908400098527886e0f7030069857d2e4169ee7,01500\r\n',
-  });
+export const CsvContract = list({
+  operationId: 'exportSealedDayCsv',
+  mediaType: 'text/csv',
+  line: 'The header walletAddress,low, then a line for each wallet; low in the smallest unit of the token, with zeros in front.',
+  example: 'walletAddress,low\r\n0x52908400098527886e0f7030069857d2e4169ee7,01500\r\n',
+});

@@ -21,13 +21,13 @@ export class DaysController {
   constructor(private readonly sealedDays: SealedDays) {}
 
   @Get()
-  @DaysContract()
+  @DaysContract
   page(@Req() request: FastifyRequest, @Query() query: Texts): Promise<SealedDaysAnswer> {
     return this.sealedDays.page(requireCaller(request.admission), parseDaysQuery(query));
   }
 
   @Get(':day')
-  @DayContract()
+  @DayContract
   day(
     @Req() request: FastifyRequest,
     @Param('day') day: string,
@@ -38,7 +38,7 @@ export class DaysController {
   }
 
   @Get(':day/proof')
-  @ProofContract()
+  @ProofContract
   proof(
     @Req() request: FastifyRequest,
     @Param('day') text: string,

@@ -1,7 +1,8 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, parseDay } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { badParameter } from '../http/parameter.js';
-import { contractFrom } from '../snapshots/snapshots.dto.js';
+import { contractFrom, GIVEN_CONTRACT } from '../snapshots/snapshots.dto.js';
 
 const DEFAULT_LIMIT = 31;
 const MAX_LIMIT = 366;
@@ -45,85 +46,51 @@ export function revisionFrom(text: unknown): number | undefined {
   throw badParameter('revision', text, 'a whole number from 1 on in plain digits');
 }
 
-const DAY = { type: 'string', format: 'date', description: 'A UTC day.' } as const;
 const HASH = { type: 'string', pattern: '^0x[0-9a-f]{64}$' } as const;
-const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
-const UNITS = {
+const Hash = Field.field(HASH);
+const Units = Field.field({
   type: 'string',
   pattern: '^(0|[1-9][0-9]*)$',
   description: 'In the smallest unit of the token.',
-} as const;
+});
 
 @ApiSchema({ name: 'SealedDay' })
 export class SealedDayAnswer {
-  @ApiProperty(DAY)
-  readonly day!: string;
-
-  @ApiProperty({
-    type: 'integer',
-    minimum: 1,
-    description: 'Grows where a sealed day came out differently later; the newest counts.',
-  })
+  @Field.Day() readonly day!: string;
+  @Field.Positive('Grows where a sealed day came out differently later; the newest counts.')
   readonly revision!: number;
-
-  @ApiProperty({ ...HASH, description: 'Of the Merkle tree over (wallet, low, next).' })
-  readonly root!: string;
-
+  @Hash('Of the Merkle tree over (wallet, low, next).') readonly root!: string;
   @ApiPropertyOptional({ ...HASH, description: 'Of the revision before this one.' })
   readonly previousRoot?: string;
-
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    description: 'Wallets with a low-water mark above zero.',
-  })
-  readonly wallets!: number;
-
-  @ApiProperty({
-    ...UNITS,
-    description: 'The sum of their lows, in the smallest unit of the token.',
-  })
-  readonly total!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 0, description: 'The last block of the day.' })
-  readonly blockNumber!: number;
-
-  @ApiProperty(HASH)
-  readonly blockHash!: string;
-
-  @ApiProperty({ type: 'string', description: 'The version of the software that sealed it.' })
-  readonly software!: string;
-
-  @ApiProperty({ type: 'string', format: 'date-time' })
-  readonly sealedAt!: string;
+  @Field.Count('Wallets with a low-water mark above zero.') readonly wallets!: number;
+  @Units('The sum of their lows, in the smallest unit of the token.') readonly total!: string;
+  @Field.Count('The last block of the day.') readonly blockNumber!: number;
+  @Hash() readonly blockHash!: string;
+  @Field.Text('The version of the software that sealed it.') readonly software!: string;
+  @Field.Time() readonly sealedAt!: string;
 }
 
 class SealedOf {
-  @ApiProperty({ ...ADDRESS, description: 'The staking contract; of several the first.' })
-  readonly stakeContract!: string;
-
-  @ApiProperty({ type: 'integer', minimum: 1 })
-  readonly chainId!: number;
+  @Field.Address('The staking contract; of several the first.') readonly stakeContract!: string;
+  @Field.ChainId() readonly chainId!: number;
 
   @ApiProperty({ type: 'integer', minimum: 0, maximum: 255 })
   readonly tokenDecimals!: number;
 
   @ApiPropertyOptional({
     type: 'string',
-    pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
-    description:
-      'The account id that was asked for, its address in lower case; with `contract` only.',
+    pattern: GIVEN_CONTRACT.pattern,
+    description: GIVEN_CONTRACT.description,
   })
   readonly contract?: string;
 }
 
 @ApiSchema({ name: 'SealedDays' })
 export class SealedDaysAnswer extends SealedOf {
-  @ApiProperty({ type: [SealedDayAnswer], description: 'The newest first.' })
-  readonly days!: SealedDayAnswer[];
+  @Field.ListOf(SealedDayAnswer, 'The newest first.') readonly days!: SealedDayAnswer[];
 
   @ApiPropertyOptional({
-    ...DAY,
+    ...Field.DAY,
     description: 'For `before` of the next page; absent on the last one.',
   })
   readonly next?: string;
@@ -131,41 +98,28 @@ export class SealedDaysAnswer extends SealedOf {
 
 @ApiSchema({ name: 'SealedDayOfSet' })
 export class SealedDayOfSetAnswer extends SealedOf {
-  @ApiProperty({ type: SealedDayAnswer })
-  readonly day!: SealedDayAnswer;
+  @Field.Nested(SealedDayAnswer) readonly day!: SealedDayAnswer;
 }
 
 @ApiSchema({ name: 'DayLeaf' })
 export class DayLeafAnswer {
-  @ApiProperty(ADDRESS)
-  readonly wallet!: string;
-
-  @ApiProperty(UNITS)
-  readonly low!: string;
-
-  @ApiProperty({ ...ADDRESS, description: 'The wallet of the following leaf in ascending order.' })
-  readonly next!: string;
+  @Field.Address() readonly wallet!: string;
+  @Units() readonly low!: string;
+  @Field.Address('The wallet of the following leaf in ascending order.') readonly next!: string;
 }
 
 @ApiSchema({ name: 'DayProof' })
 export class DayProofAnswer extends SealedDayOfSetAnswer {
-  @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
-  readonly walletAddress!: string;
-
-  @ApiProperty({
-    ...UNITS,
-    description:
-      'What the wallet kept staked all through the day, in the smallest unit of the token; 0 where it has no leaf.',
-  })
+  @Field.Address('In lower case.') readonly walletAddress!: string;
+  @Units(
+    'What the wallet kept staked all through the day, in the smallest unit of the token; 0 where it has no leaf.',
+  )
   readonly low!: string;
-
-  @ApiProperty({
-    type: DayLeafAnswer,
-    description:
-      'The wallet’s own, or the one whose wallet is below it and whose next is above it.',
-  })
+  @Field.Nested(
+    DayLeafAnswer,
+    'The wallet’s own, or the one whose wallet is below it and whose next is above it.',
+  )
   readonly leaf!: DayLeafAnswer;
-
   @ApiProperty({
     type: 'array',
     items: HASH,

@@ -7,7 +7,6 @@ import { DayExports } from './export/day-exports.service.js';
 import { OlderProofs } from './older-proofs.service.js';
 import { SealedDays } from './sealed-days.service.js';
 
-/** Sealed days, their proofs and their lists. */
 @Module({
   imports: [AuthModule, SnapshotsModule],
   controllers: [DaysController, DayExportController],

@@ -1,8 +1,6 @@
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
-import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { describeApi, type OpenApi } from '#libs/openapi';
+import { describeApi, type OpenApi, previewApp } from '#libs/openapi';
 import { CLOCK } from '#libs/platform';
 import { AnswerKeys } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
@@ -29,21 +27,14 @@ import { StakeSets } from '../snapshots/stake-sets.js';
     DayExportController,
     AnswerKeysController,
   ],
-  providers: [StakeSets, Admissions, SealedDays, DayExports, ApiSettings, AnswerKeys, CLOCK].map(
-    (provide) => ({
-      provide,
-      useValue: {},
-    }),
-  ),
 })
 class ContractModule {}
 
 /** The contract with partners: as the snapshots' route and DTOs have it, and what decorators cannot say. */
 export async function contractOfApi(): Promise<OpenApi> {
-  const app = await NestFactory.create<NestFastifyApplication>(
-    ContractModule,
-    new FastifyAdapter(),
-    { logger: false },
+  const app = await previewApp(
+    (given) => ({ module: ContractModule, imports: [given] }),
+    [StakeSets, Admissions, SealedDays, DayExports, ApiSettings, AnswerKeys, CLOCK],
   );
   const contract = describeApi(app, {
     title: 'Lowmark staking snapshots',

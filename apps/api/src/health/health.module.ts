@@ -24,7 +24,6 @@ class ApiShutdown extends HttpShutdown {
   }
 }
 
-/** Whether the api can serve, how it serves, and how it stops. */
 @Module({
   imports: [AuthModule, SnapshotsModule],
   providers: [ApiChecks, RedisCheck, ApiMetrics, StandbyMetrics, ApiShutdown],

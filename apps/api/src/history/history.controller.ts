@@ -43,7 +43,7 @@ export class HistoryController {
 
   /** @throws HttpProblem 400, 404 (the wallet never staked, the contract is not indexed), 503 (the index is behind), errors of the database */
   @Get()
-  @HistoryContract()
+  @HistoryContract
   async read(
     @Query(HISTORY_QUERY) query: HistoryQuery,
     @Req() request: FastifyRequest,

@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { type AccountId, type Address } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { badParameter } from '../http/parameter.js';
 import {
   AnswerOfWallet,
@@ -13,7 +14,6 @@ const MAX_INTERVALS = 1000;
 const DEFAULT_INTERVALS = 100;
 const WHOLE = /^(?:0|[1-9]\d{0,14})$/;
 
-/** What is asked for. */
 export class HistoryQuery {
   @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;
@@ -62,16 +62,12 @@ export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): His
   };
 }
 
-const TIME = { type: 'string', format: 'date-time' } as const;
 const BLOCK = { type: 'integer', minimum: 0 } as const;
 
 @ApiSchema({ name: 'Interval' })
 export class IntervalAnswer {
-  @ApiProperty({ ...BLOCK, description: 'The block at whose end the balance began.' })
-  readonly fromBlock!: number;
-
-  @ApiProperty({ ...TIME, description: 'The time of that block.' })
-  readonly from!: string;
+  @Field.Count('The block at whose end the balance began.') readonly fromBlock!: number;
+  @Field.Time('The time of that block.') readonly from!: string;
 
   @ApiPropertyOptional({
     ...BLOCK,
@@ -79,7 +75,7 @@ export class IntervalAnswer {
   })
   readonly toBlock?: number;
 
-  @ApiPropertyOptional({ ...TIME, description: 'The time of that block, exclusive.' })
+  @ApiPropertyOptional({ ...Field.TIME, description: 'The time of that block, exclusive.' })
   readonly to?: string;
 
   @ApiProperty({ type: 'number', minimum: 0, description: 'In token units.' })

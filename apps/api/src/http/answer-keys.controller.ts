@@ -1,34 +1,24 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiResponse, ApiSchema } from '@nestjs/swagger';
+import { ApiOperation, ApiResponse, ApiSchema } from '@nestjs/swagger';
+import { Field } from '#libs/openapi';
 import { AnswerKeys, type PublicAnswerKey } from '#libs/signing';
 import { COMMON_HEADERS } from './contract.js';
 
-const THUMBPRINT = { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' } as const;
+const Only = (word: string) => Field.field({ type: 'string', enum: [word] })();
+const Thumbprint = Field.field({ type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' });
 
 @ApiSchema({ name: 'AnswerKey' })
 class AnswerKeyBody implements PublicAnswerKey {
-  @ApiProperty({ type: 'string', enum: ['OKP'] })
-  readonly kty!: 'OKP';
-
-  @ApiProperty({ type: 'string', enum: ['Ed25519'] })
-  readonly crv!: 'Ed25519';
-
-  @ApiProperty({ type: 'string', enum: ['sig'] })
-  readonly use!: 'sig';
-
-  @ApiProperty({ ...THUMBPRINT, description: 'The `keyid` of what it signs (RFC 7638).' })
-  readonly kid!: string;
-
-  @ApiProperty({ ...THUMBPRINT, description: 'The public key, 32 bytes in base64url.' })
-  readonly x!: string;
+  @Only('OKP') readonly kty!: 'OKP';
+  @Only('Ed25519') readonly crv!: 'Ed25519';
+  @Only('sig') readonly use!: 'sig';
+  @Thumbprint('The `keyid` of what it signs (RFC 7638).') readonly kid!: string;
+  @Thumbprint('The public key, 32 bytes in base64url.') readonly x!: string;
 }
 
 @ApiSchema({ name: 'AnswerKeys' })
 class AnswerKeysBody {
-  @ApiProperty({
-    type: [AnswerKeyBody],
-    description: 'The one that signs first, then those that signed before it.',
-  })
+  @Field.ListOf(AnswerKeyBody, 'The one that signs first, then those that signed before it.')
   readonly keys!: readonly PublicAnswerKey[];
 }
 

@@ -1,6 +1,13 @@
 /** What the contract says of every route: headers, and answers that say why there is no success. */
-import { applyDecorators } from '@nestjs/common';
-import { ApiHeader, ApiProperty, ApiResponse, ApiSchema, getSchemaPath } from '@nestjs/swagger';
+import { applyDecorators, type Type } from '@nestjs/common';
+import {
+  ApiHeader,
+  ApiOperation,
+  ApiProperty,
+  ApiResponse,
+  ApiSchema,
+  getSchemaPath,
+} from '@nestjs/swagger';
 
 export const integer = (minimum: number) => ({ type: 'integer', minimum }) as const;
 
@@ -103,5 +110,27 @@ export function failures(own: Readonly<Record<number, Failure>>): MethodDecorato
         },
       }),
     ),
+  );
+}
+
+interface RouteContract {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Those that no DTO describes. */
+  readonly parameters?: readonly MethodDecorator[];
+  readonly answer: { readonly description: string; readonly headers?: object; readonly type: Type };
+  readonly failures: Readonly<Record<number, Failure>>;
+}
+
+/** A route that answers JSON with status 200, and may be asked for a signature. */
+export function contractOf({ parameters = [], answer, ...route }: RouteContract): MethodDecorator {
+  const { failures: own, ...operation } = route;
+  return applyDecorators(
+    ApiOperation(operation),
+    ...parameters,
+    ApiResponse({ status: 200, ...answer, headers: { ...COMMON_HEADERS, ...answer.headers } }),
+    ACCEPT_SIGNATURE,
+    failures(own),
   );
 }

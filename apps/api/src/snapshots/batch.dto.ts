@@ -1,5 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, getSchemaPath } from '@nestjs/swagger';
 import { type AccountId, type Address, parseAddress } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { ErrorAnswer } from '../http/contract.js';
 import {
@@ -16,7 +17,6 @@ export const MAX_BATCH = 1000;
 /** The largest batch, each wallet on an indented line of its own. */
 export const MAX_BATCH_BYTES = 64 * 1024;
 
-/** What is sent. */
 @ApiSchema({ name: 'SnapshotsBatchRequest' })
 export class BatchRequest {
   @ApiProperty({
@@ -118,12 +118,7 @@ function entriesOf(texts: readonly unknown[]): BatchEntry[] {
 
 @ApiSchema({ name: 'SnapshotsBatchResult' })
 export class BatchResult {
-  @ApiProperty({
-    type: 'integer',
-    minimum: 0,
-    description: 'The place in walletAddresses, from 0 on.',
-  })
-  readonly index!: number;
+  @Field.Count('The place in walletAddresses, from 0 on.') readonly index!: number;
 
   @ApiPropertyOptional({
     type: String,

@@ -88,7 +88,7 @@ export class BatchRoute {
    */
   @Post()
   @HttpCode(200)
-  @BatchContract()
+  @BatchContract
   async read(@Body() body: BatchRequest, { request, reply, caller }: BatchExchange): Promise<void> {
     const requestedAtMs = this.clock.nowMs();
     const batch = parseBatch(body, caller.burst);

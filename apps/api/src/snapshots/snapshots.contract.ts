@@ -1,12 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiOperation, ApiResponse } from '@nestjs/swagger';
-import {
-  ACCEPT_SIGNATURE,
-  COMMON_HEADERS,
-  type Failure,
-  failures,
-  integer,
-} from '../http/contract.js';
+import { contractOf, type Failure, integer } from '../http/contract.js';
 import { BatchAnswer } from './batch.dto.js';
 import { SnapshotsAnswer } from './snapshots.dto.js';
 
@@ -37,59 +29,47 @@ const NOT_COVERED: Failure = [
   'The index does not cover the window now, or the database does not answer.',
 ];
 
-/** What the contract says of `GET /api/staking/snapshots`. */
-export const SnapshotsContract = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      operationId: 'readStakingSnapshots',
-      summary: 'Daily low-water marks of a wallet’s stake',
-      description:
-        'One snapshot for each of `lastDays` whole UTC days, oldest first, the last of them `endDay` or the day before the request: the lowest balance held at any moment of the day. Unknown query parameters are ignored. A HEAD request gets the same headers, signed with METHOD HEAD and an empty body.',
-    }),
-    ACCEPT_SIGNATURE,
-    ApiResponse({
-      status: 200,
-      description: 'The snapshots, from one consistent state of the index.',
-      headers: { ...COMMON_HEADERS, ...INDEX_HEADERS },
-      type: SnapshotsAnswer,
-    }),
-    failures({
-      400: [
-        'BAD_REQUEST',
-        'walletAddress, lastDays, endDay, contract or Accept-Signature is not as described.',
-      ],
-      404: NO_STAKE_OR_CONTRACT,
-      409: DAY_NOT_OVER,
-      503: NOT_COVERED,
-    }),
-  );
+export const SnapshotsContract = contractOf({
+  operationId: 'readStakingSnapshots',
+  summary: 'Daily low-water marks of a wallet’s stake',
+  description:
+    'One snapshot for each of `lastDays` whole UTC days, oldest first, the last of them `endDay` or the day before the request: the lowest balance held at any moment of the day. Unknown query parameters are ignored. A HEAD request gets the same headers, signed with METHOD HEAD and an empty body.',
+  answer: {
+    description: 'The snapshots, from one consistent state of the index.',
+    headers: INDEX_HEADERS,
+    type: SnapshotsAnswer,
+  },
+  failures: {
+    400: [
+      'BAD_REQUEST',
+      'walletAddress, lastDays, endDay, contract or Accept-Signature is not as described.',
+    ],
+    404: NO_STAKE_OR_CONTRACT,
+    409: DAY_NOT_OVER,
+    503: NOT_COVERED,
+  },
+});
 
-/** What the contract says of `POST /api/staking/snapshots/batch`. */
-export const BatchContract = (): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({
-      operationId: 'readStakingSnapshotsBatch',
-      summary: 'The same of up to 1,000 wallets at once',
-      description:
-        'One answer with one signature and a status for each wallet, from one state of the index. It counts as many requests as the list has entries, and is refused as a whole where they are more than the limit has room for. The body of the request is not part of the signature: hold each result against the wallet that was asked for. Unknown fields are ignored.',
-    }),
-    ACCEPT_SIGNATURE,
-    ApiResponse({
-      status: 200,
-      description: 'A result for each wallet, all from one consistent state of the index.',
-      headers: { ...COMMON_HEADERS, ...INDEX_HEADERS },
-      type: BatchAnswer,
-    }),
-    failures({
-      400: [
-        ['BAD_REQUEST', 'BATCH_TOO_LARGE'],
-        'BAD_REQUEST: the body or Accept-Signature is not as described. BATCH_TOO_LARGE: more than 1,000 wallets, or more than your limit allows at once; the message says how many.',
-      ],
-      404: ['CONTRACT_NOT_FOUND', 'The contract is not indexed here.'],
-      409: DAY_NOT_OVER,
-      413: ['BAD_REQUEST', 'The body is larger than 64 KiB.'],
-      415: ['BAD_REQUEST', 'The body is not application/json.'],
-      429: ['RATE_LIMIT_EXCEEDED', 'The limit has no room for so many wallets now.'],
-      503: NOT_COVERED,
-    }),
-  );
+export const BatchContract = contractOf({
+  operationId: 'readStakingSnapshotsBatch',
+  summary: 'The same of up to 1,000 wallets at once',
+  description:
+    'One answer with one signature and a status for each wallet, from one state of the index. It counts as many requests as the list has entries, and is refused as a whole where they are more than the limit has room for. The body of the request is not part of the signature: hold each result against the wallet that was asked for. Unknown fields are ignored.',
+  answer: {
+    description: 'A result for each wallet, all from one consistent state of the index.',
+    headers: INDEX_HEADERS,
+    type: BatchAnswer,
+  },
+  failures: {
+    400: [
+      ['BAD_REQUEST', 'BATCH_TOO_LARGE'],
+      'BAD_REQUEST: the body or Accept-Signature is not as described. BATCH_TOO_LARGE: more than 1,000 wallets, or more than your limit allows at once; the message says how many.',
+    ],
+    404: ['CONTRACT_NOT_FOUND', 'The contract is not indexed here.'],
+    409: DAY_NOT_OVER,
+    413: ['BAD_REQUEST', 'The body is larger than 64 KiB.'],
+    415: ['BAD_REQUEST', 'The body is not application/json.'],
+    429: ['RATE_LIMIT_EXCEEDED', 'The limit has no room for so many wallets now.'],
+    503: NOT_COVERED,
+  },
+});

@@ -11,6 +11,7 @@ import {
   windowBefore,
   windowOf,
 } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { badParameter } from '../http/parameter.js';
 
@@ -35,7 +36,6 @@ export const GIVEN_CONTRACT = {
   pattern: '^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$',
 } as const;
 
-/** What is asked for. */
 export class SnapshotQuery {
   @ApiProperty(ASKED_WALLET)
   readonly walletAddress!: Address;
@@ -137,41 +137,23 @@ export function askedWindow({ lastDays, endDay: lastDay }: AskedDays, nowMs: num
   return window;
 }
 
-const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
-const AMOUNT = { type: 'number', minimum: 0 } as const;
-const TIME = { type: 'string', format: 'date-time' } as const;
+const Amount = Field.field({ type: 'number', minimum: 0 });
 
 @ApiSchema({ name: 'Snapshot' })
 export class SnapshotAnswer {
-  @ApiProperty({ ...TIME, description: '00:00:00.000 UTC.' })
-  readonly from!: string;
-
-  @ApiProperty({ ...TIME, description: '23:59:59.999 UTC of the same day.' })
-  readonly to!: string;
-
-  @ApiProperty({
-    ...AMOUNT,
-    description: 'The lowest balance of the day, the one carried in at 00:00 included.',
-  })
+  @Field.Time('00:00:00.000 UTC.') readonly from!: string;
+  @Field.Time('23:59:59.999 UTC of the same day.') readonly to!: string;
+  @Amount('The lowest balance of the day, the one carried in at 00:00 included.')
   readonly snapshotAmount!: number;
 }
 
 /** What every answer about one wallet begins with. */
 export class AnswerOfWallet {
-  @ApiProperty({ ...ADDRESS, description: 'In lower case.' })
-  readonly walletAddress!: string;
-
-  @ApiProperty({ ...TIME, description: 'When the service received the request.' })
-  readonly requestedAt!: string;
-
-  @ApiProperty()
-  readonly tokenSymbol!: string;
-
-  @ApiProperty(ADDRESS)
-  readonly tokenContract!: string;
-
-  @ApiProperty(ADDRESS)
-  readonly stakeContract!: string;
+  @Field.Address('In lower case.') readonly walletAddress!: string;
+  @Field.Time('When the service received the request.') readonly requestedAt!: string;
+  @Field.Text() readonly tokenSymbol!: string;
+  @Field.Address() readonly tokenContract!: string;
+  @Field.Address() readonly stakeContract!: string;
 
   @ApiPropertyOptional(GIVEN_CONTRACT)
   readonly contract?: string;
@@ -186,14 +168,12 @@ export class AnswerOfWallet {
 
 @ApiSchema({ name: 'Snapshots' })
 export class SnapshotsAnswer extends AnswerOfWallet {
-  @ApiProperty({
-    ...AMOUNT,
-    description: 'The sum of the snapshots’ amounts / lastDays, in token units.',
-  })
+  @Amount('The sum of the snapshots’ amounts / lastDays, in token units.')
   readonly averageStakedAmount!: number;
 
   @ApiPropertyOptional({
-    ...AMOUNT,
+    type: 'number',
+    minimum: 0,
     description:
       'averageStakedAmount x exchangeRateToUSD, worked out exactly; absent without a fresh price.',
   })

@@ -72,7 +72,7 @@ export class SnapshotsRoute {
    *   cover the window), errors of the database
    */
   @Get()
-  @SnapshotsContract()
+  @SnapshotsContract
   async read(
     @Query() query: SnapshotQuery,
     { request, reply, caller }: SnapshotExchange,

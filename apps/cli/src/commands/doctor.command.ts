@@ -1,5 +1,5 @@
 import { type Finding, type FindingState, examine } from '#libs/doctor';
-import { printable } from '#libs/operations';
+import { counted, printable } from '#libs/operations';
 import { command, CommandFailed } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET } from '../options.js';
 
@@ -52,8 +52,4 @@ function summary(findings: readonly Finding[]): string {
     `${countOf(findings, 'not-checked')} not checked`,
   ];
   return `${parts.join(', ')}.`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -23,7 +23,6 @@ interface Given {
   readonly vault?: readonly KnownVault[];
 }
 
-/** What happened since the backup is lost, and nothing of before may be begun or planned again. */
 const restored = command({
   name: 'restored',
   description: 'note that the ledger was restored from a backup, before the service runs again',

@@ -11,7 +11,6 @@ import { command } from '../command.js';
 import { JSON_LINE } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
 
-/** All about the partners but their secrets. */
 export const list = command({
   name: 'list',
   description: 'list the partners with their credentials and callbacks; never a secret',

@@ -1,4 +1,3 @@
-/** Who may act for a partner on the web pages. */
 import { InvitationStore, MemberStore, PartnerStore, PartnerUnknownError } from '#libs/db';
 import {
   invitationState,
@@ -17,7 +16,6 @@ import { AS, expecting, JSON_LINE, LIMIT, required, YES } from '../options.js';
 import { fieldLines } from '../output/text.js';
 import { type Named, PARTNER } from './partner-ping.command.js';
 
-/** Into the web pages: one URL, to be handed over by a safe way. */
 const invite = command({
   name: 'invite',
   description: 'print a link that makes who opens it and signs in a member of the partner, once',
@@ -46,7 +44,6 @@ const invite = command({
   },
 });
 
-/** What the other two commands name: members by how they sign in, invitations by their number. */
 const members = command({
   name: 'members',
   description: 'list who may act for the partner on the web pages, and its newest invitations',

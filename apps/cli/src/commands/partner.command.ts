@@ -54,7 +54,6 @@ function termOptions(defaults: Partial<RateLimits> = {}) {
 
 type CreateGiven = CallbackOptions & RateLimits & Named & { readonly stakeSet?: string };
 
-/** With its first credential and, where it is given, its callback; all or nothing. Key and secret are stored nowhere in the clear. */
 const create = command({
   name: 'create',
   description: 'create a partner and print its API key and shared secret, once',
@@ -100,7 +99,6 @@ function printNotes({ terminal }: Call<PartnerSettings>, callback: CallbackSetti
 
 type SetGiven = CallbackOptions & Partial<PartnerTerms> & Named;
 
-/** A partner's limits, how it is called and what may be redeemed with it; what is not given stays as it is. */
 const setCommand = command({
   name: 'set',
   description: 'set how much a partner may ask, how it is called and what may be redeemed with it',
@@ -130,7 +128,6 @@ const setCommand = command({
   },
 });
 
-/** One more credential, shown this once; the old ones stay good until they are revoked. */
 const rotate = command({
   name: 'rotate',
   description: 'issue one more credential, printed once; the old ones work until revoked',
@@ -146,7 +143,6 @@ const rotate = command({
   },
 });
 
-/** Ends one credential. */
 const revoke = command({
   name: 'revoke',
   description: 'end a credential; refuses the last active one',
@@ -173,7 +169,6 @@ const revoke = command({
   },
 });
 
-/** The kill switch. */
 function pauseCommand(
   spec: { readonly name: string; readonly description: string },
   paused: boolean,

@@ -13,7 +13,6 @@ import { command, type CommandGroup } from '../command.js';
 import { argument, AS, JSON_LINE, ON_STAKE_SET, positiveDecimal } from '../options.js';
 import { type Field, fieldLines } from '../output/text.js';
 
-/** The price that was stored last, whether one is held and why, and what was accepted last. Reads the database only. */
 const show = command({
   name: 'show',
   description: 'show the stored price, and whether one is held',
@@ -25,7 +24,6 @@ const show = command({
   },
 });
 
-/** Lets a price be used that is held. It names the figure, so that no other one is accepted by it. */
 const accept = command({
   name: 'accept',
   description: 'use a price that is held; one that is not near this figure stays held',

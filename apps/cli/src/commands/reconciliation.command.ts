@@ -26,7 +26,6 @@ interface ListGiven {
   readonly all?: boolean;
 }
 
-/** The claims that no row explains, the oldest first. */
 const list = command({
   name: 'list',
   description: 'list claims that the ledger does not explain, as far as the chain was read',
@@ -41,7 +40,6 @@ const list = command({
   },
 });
 
-/** A person has looked into a claim, and it is no alert any more. */
 const acknowledge = command({
   name: 'acknowledge',
   description: 'take a claim that you have explained out of the alerts; it stays in the list',

@@ -31,7 +31,6 @@ interface Given {
   readonly id: UuidV7;
 }
 
-/** The automation goes on where it stopped. */
 export const retry = command({
   name: 'retry',
   description: 'let the automation go on with a redemption now, from attention too',
@@ -41,7 +40,6 @@ export const retry = command({
   action: (call, { id }: Given) => settle(call, { id, event: { type: 'operator-retry' } }),
 });
 
-/** Asks for the end; once authorised, only the chain can say whether it came in time. */
 export const cancel = command({
   name: 'cancel',
   description: 'cancel a redemption; once a voucher exists, the vault decides who was first',
@@ -51,7 +49,6 @@ export const cancel = command({
   action: (call, { id }: Given) => settle(call, { id, event: { type: 'cancel', by: 'operator' } }),
 });
 
-/** The deduction as the partner names it, so that it can be reverted. */
 export const setPartnerTx = command({
   name: 'set-partner-tx',
   description: "give the partner's transaction id of the deduction; it is reverted then",
@@ -78,7 +75,6 @@ interface ResolveGiven extends Given {
   readonly yes?: true;
 }
 
-/** What the partner has told the operator, which no call can verify. Final. */
 export const resolve = command({
   name: 'resolve',
   description: 'end a redemption by what the partner has told you; final',
@@ -140,7 +136,6 @@ async function settle(
   call.terminal.out(`Redemption ${after.id}: ${moved}.\nNext: ${next}\n`);
 }
 
-/** Another round of the same confirmation. The redemption stays as it is. */
 export const replayConfirm = command({
   name: 'replay-confirm',
   description: 'send the confirmation of a finished redemption again',

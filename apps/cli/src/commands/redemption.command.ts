@@ -44,7 +44,6 @@ interface ListGiven {
   readonly wallet?: Address;
 }
 
-/** The newest first; those in attention by how long they have waited. */
 const list = command({
   name: 'list',
   description: 'list redemptions, the newest first',
@@ -93,7 +92,6 @@ function listText(listed: readonly ListedRedemption[], nowMs: number): string {
   return table(HEAD, rows);
 }
 
-/** All that is known of one redemption, and what the chain says of it now. */
 const show = command({
   name: 'show',
   description: 'show one redemption: timeline, calls, payout, confirmation, what it waits for',
@@ -178,7 +176,6 @@ function confirmationFields({ confirmation }: RedemptionHistory): Field[] {
   ];
 }
 
-/** Open redemptions of before EVIDENCE_KEY get their MAC, once a person has looked at them. */
 const adopt = command({
   name: 'adopt',
   description: 'vouch for open redemptions that were written without EVIDENCE_KEY',

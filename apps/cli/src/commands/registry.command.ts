@@ -20,7 +20,6 @@ import { command, type CommandGroup } from '../command.js';
 import { argument, AS, expecting, JSON_LINE, LIMIT, NOTE, ON_STAKE_SET } from '../options.js';
 import { fieldLines, table } from '../output/text.js';
 
-/** Which registry is meant. */
 class RegistrySettings extends StakeSetSettings {
   @Setting(CHAIN_ID_SETTING)
   readonly chainId!: number;

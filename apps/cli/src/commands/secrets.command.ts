@@ -14,7 +14,6 @@ import { AS, JSON_LINE } from '../options.js';
 import { progressOf } from '../output/progress.js';
 import { table } from '../output/text.js';
 
-/** Which keys are in use; fails where one that is needed is not there. */
 const status = command({
   name: 'status',
   description: 'say which keys seal the stored secrets; never a secret',
@@ -30,7 +29,6 @@ const status = command({
   },
 });
 
-/** Puts every stored secret under the first key of SECRETS_KEY; fails where one that is needed cannot be opened. */
 const rewrap = command({
   name: 'rewrap',
   description: 'seal every stored secret anew under the first key of SECRETS_KEY',

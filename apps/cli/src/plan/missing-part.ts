@@ -7,7 +7,6 @@ import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { DEFAULT_EVENTS, differenceText, givenSettings, StakingSettings } from '#libs/operations';
 import { withDatabase } from '../command.js';
 
-/** The settings of `plan-sync`. */
 export class PlanSettings extends StakingSettings {
   @Setting(RPC_URLS_SETTING)
   override readonly rpcUrls: string[] = [];
@@ -18,7 +17,6 @@ export interface MissingPart {
   readonly contracts: readonly Address[];
   readonly events: readonly StakeEventSpec[];
   readonly isPartial: boolean | undefined;
-  /** The first block that is indexed. */
   readonly startBlock: bigint;
   /** The newest indexed block; undefined where there is no index. */
   readonly indexed: BlockRef | undefined;

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 import { type Performed } from './approval.service.js';
 
@@ -10,9 +10,6 @@ const STATES = ['open', 'expired', ...DECISIONS] as const;
 
 /** The argument that holds secrets, sealed: for the console that does the action, and for no page. */
 export const SEALED = 'sealed';
-
-/** A row's number, as it is in paths. */
-export const ID = /^[1-9]\d{0,17}$/;
 
 const LONGEST_REASON = 500;
 
@@ -38,7 +35,9 @@ export class ApprovalsQuery {
   readonly which?: 'open' | 'all';
 
   @Input.Optional()
-  @Input.Matching(ID, 'be an id', { description: 'Of all: those before this id.' })
+  @Input.Matching(Input.NUMBER_PATTERN, 'be an id', {
+    description: 'Of all: those before this id.',
+  })
   readonly before?: string;
 }
 
@@ -53,10 +52,10 @@ export class ApprovalBody {
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
   @Field.Text() readonly requestedBy!: string;
   @Field.Flag('Whether the one who asks now asked for it.') readonly isOwn!: boolean;
-  @Field.Time() readonly requestedAt!: string;
-  @Field.Time() readonly expiresAt!: string;
+  @Field.Time() readonly requestedAt!: Date;
+  @Field.Time() readonly expiresAt!: Date;
   @Field.TextOrNull() readonly decidedBy!: string | null;
-  @Field.TimeOrNull() readonly decidedAt!: string | null;
+  @Field.TimeOrNull() readonly decidedAt!: Date | null;
   @Field.TextOrNull('What came of it; null after an approval: its end was never learnt.')
   readonly outcome!: string | null;
 }
@@ -68,21 +67,20 @@ export class ApprovalsBody {
 
 /** @param subject of the operator who looks at it */
 export function approvalBody(approval: Approval, subject: string, nowMs: number): ApprovalBody {
-  const { id, action, summary, reason, requestedBy, decided, outcome } = approval;
+  const { id, action, summary, reason, requestedBy, requestedAt, expiresAt, decided } = approval;
   const given = Object.fromEntries(
     Object.entries(approval.arguments).filter(([name]) => name !== SEALED),
   );
-  const undecided = nowMs < approval.expiresAt.getTime() ? 'open' : 'expired';
+  const undecided = nowMs < expiresAt.getTime() ? 'open' : 'expired';
   return {
     id: id.toString(),
-    ...{ action, arguments: given, summary, reason, outcome },
+    ...{ action, arguments: given, summary, reason, requestedAt, expiresAt },
     state: decided?.decision ?? undecided,
     requestedBy: requestedBy.name,
     isOwn: requestedBy.subject === subject,
-    requestedAt: approval.requestedAt.toISOString(),
-    expiresAt: approval.expiresAt.toISOString(),
     decidedBy: decided?.by.name ?? null,
-    decidedAt: decided?.at.toISOString() ?? null,
+    decidedAt: decided?.at ?? null,
+    outcome: approval.outcome,
   };
 }
 

@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { type Approval, ApprovalClosedError, OwnApprovalError } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import {
@@ -10,15 +10,16 @@ import {
   ForOperators,
   FreshSignIn,
 } from '../auth/audience.js';
-import { approvalBody, ApprovalBody, ApprovalsBody, ApprovalsQuery, ID } from './approval.dto.js';
+import * as Input from '../http/inputs.js';
+import { approvalBody, ApprovalBody, ApprovalsBody, ApprovalsQuery } from './approval.dto.js';
 import { ApprovalService } from './approval.service.js';
 
 const MOST = 100;
+const ID = { name: 'id', schema: Input.NUMBER_SCHEMA, description: 'Its id.' };
 
 /** What waits for a second operator. */
 @Controller('api/operate/approvals')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class ApprovalsController {
   constructor(
     private readonly approvals: ApprovalService,
@@ -26,10 +27,10 @@ export class ApprovalsController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'What waits for a second operator',
-    description: 'At most 100: the open ones, the first to expire first, or all, newest first.',
-  })
+  @Operation(
+    'What waits for a second operator',
+    'At most 100: the open ones, the first to expire first, or all, newest first.',
+  )
   @Answers(200, 'The requests.', ApprovalsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(
@@ -47,11 +48,11 @@ export class ApprovalsController {
   @HttpCode(200)
   @ForOperators('operator')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Approve and do it',
-    description: 'By another operator than the one who asked, with the role of the action.',
-  })
-  @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID.source }, description: 'Its id.' })
+  @Operation(
+    'Approve and do it',
+    'By another operator than the one who asked, with the role of the action.',
+  )
+  @ApiParam(ID)
   @Answers(200, 'It was done, or refused: `outcome` says it.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
   @Fails(409, 'It cannot be decided so.', 'APPROVAL_OF_ANOTHER', 'APPROVAL_CLOSED')
@@ -65,11 +66,8 @@ export class ApprovalsController {
   @Post(':id/refuse')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Refuse it',
-    description: 'The operator who asked for it takes it back in the same way.',
-  })
-  @ApiParam({ name: 'id', schema: { type: 'string', pattern: ID.source }, description: 'Its id.' })
+  @Operation('Refuse it', 'The operator who asked for it takes it back in the same way.')
+  @ApiParam(ID)
   @Answers(200, 'It will not be done.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
   @Fails(409, 'It cannot be decided any more.', 'APPROVAL_CLOSED')
@@ -100,6 +98,6 @@ export class ApprovalsController {
 }
 
 function idOf(text: string): bigint {
-  if (!ID.test(text)) throw new HttpProblem(404, 'There is no such request.');
+  if (!Input.NUMBER_PATTERN.test(text)) throw new HttpProblem(404, 'There is no such request.');
   return BigInt(text);
 }

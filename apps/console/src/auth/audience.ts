@@ -10,7 +10,7 @@ import { ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import { type OperatorRole, type Person } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { Fails } from '#libs/openapi';
+import { Fails, FailsAnywhere } from '#libs/openapi';
 import { actorOf } from './operators.js';
 import { type Audience, AUDIENCE, AudienceGuard, FRESH } from './audience.guard.js';
 import { type CurrentSession } from './sessions.js';
@@ -20,7 +20,10 @@ type Decorator = ClassDecorator & MethodDecorator;
 
 /** For everyone: signing in, and what tells nothing. */
 export function ForAnyone(): Decorator {
-  return SetMetadata(AUDIENCE, { kind: 'anyone' } satisfies Audience);
+  return applyDecorators(
+    SetMetadata(AUDIENCE, { kind: 'anyone' } satisfies Audience),
+    FailsAnywhere(),
+  );
 }
 
 /** For players, whose session the redemption service knows and checks. */
@@ -60,6 +63,7 @@ function forSession(audience: Audience): Decorator {
     UseGuards(AudienceGuard),
     ApiSecurity('session'),
     Fails(401, 'Sign in.', 'SIGN_IN_NEEDED', 'SESSION_ENDED', 'FRESH_SIGN_IN_NEEDED'),
+    FailsAnywhere(),
   );
 }
 

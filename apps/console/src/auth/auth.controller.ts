@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import {
   type NonceBody,
   NonceRoute,
@@ -23,9 +23,7 @@ import { OidcProvider } from './oidc-provider.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { SignInService } from './sign-in.service.js';
 
-/** Who is signed in. */
 @Controller('api/auth')
-@FailsAnywhere()
 export class SessionController {
   constructor(
     private readonly sessions: Sessions,
@@ -36,10 +34,7 @@ export class SessionController {
 
   @Get('me')
   @ForSignedIn()
-  @ApiOperation({
-    summary: 'Who is signed in',
-    description: 'With `X-Background` the session does not go on by it.',
-  })
+  @Operation('Who is signed in', 'With `X-Background` the session does not go on by it.')
   @Answers(200, 'The session.', SessionBody)
   me(@Session() session: CurrentSession): Promise<SessionBody> {
     return this.signIns.bodyOf(session);
@@ -61,10 +56,7 @@ export class SessionController {
   @Post('logout')
   @HttpCode(204)
   @ForAnyone()
-  @ApiOperation({
-    summary: 'Sign out',
-    description: 'Ends the session; done as well where there is none.',
-  })
+  @Operation('Sign out', 'Ends the session; done as well where there is none.')
   @Answers(204, 'Signed out.')
   logOut(
     @Req() request: FastifyRequest,
@@ -76,10 +68,10 @@ export class SessionController {
   @Post('partner')
   @HttpCode(200)
   @ForSignedIn()
-  @ApiOperation({
-    summary: 'Act for another partner',
-    description: 'Of those that the person is a member of; the sign-in stays as old as it is.',
-  })
+  @Operation(
+    'Act for another partner',
+    'Of those that the person is a member of; the sign-in stays as old as it is.',
+  )
   @Answers(200, 'The session.', SessionBody)
   @Fails(400, 'The request is malformed.', 'BAD_REQUEST')
   @Fails(403, 'No member of that partner.', 'NOT_A_MEMBER')
@@ -95,7 +87,6 @@ export class SessionController {
 @Controller('api/auth')
 @ForAnyone()
 @UseGuards(SignInLimitGuard)
-@FailsAnywhere()
 export class SignInController {
   constructor(
     private readonly signIns: SignInService,

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { IsString, IsUUID } from 'class-validator';
 import { type OperatorRole, type Standing } from '#libs/db';
+import { Field } from '#libs/openapi';
 import { MessageField, SignatureField } from '#libs/sign-in';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { OPERATOR_ROLES } from './operator-roles.js';
 

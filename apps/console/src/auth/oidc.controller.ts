@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Post, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeEndpoint, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails } from '#libs/openapi';
 import { SignInLimitGuard } from '#libs/sign-in';
 import { ForAnyone } from './audience.js';
 import { OidcStart, OidcStarted } from './auth.dto.js';
@@ -10,7 +10,6 @@ import { OidcSignIn } from './oidc-sign-in.js';
 /** Signing in by OpenID Connect: authorization code flow with PKCE. */
 @Controller('api/auth/oidc')
 @ForAnyone()
-@FailsAnywhere()
 export class OidcController {
   constructor(private readonly oidc: OidcSignIn) {}
 

@@ -13,7 +13,6 @@ import { SessionCookie } from '../http/session-cookie.js';
 import { roleNow } from './operators.js';
 import { hashToken, newToken } from '#libs/signing';
 
-/** How long a sign-in counts as fresh. */
 export const FRESH_MS = 5 * 60_000;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -3,8 +3,6 @@ import { describeApi, type OpenApi } from '#libs/openapi';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { OperateModule } from '../operate/operate.module.js';
-import { OperatePartnersModule } from '../operate/partners/partners.module.js';
-import { OperateRedemptionsModule } from '../operate/redemptions/redemptions.module.js';
 import { PortalModule } from '../portal/portal.module.js';
 
 /** The contract of the console with its pages, from its controllers and DTOs; what it forwards for players is the redemption service's. */
@@ -13,14 +11,7 @@ export function openApiOf(app: INestApplication): OpenApi {
     title: 'Lowmark console',
     version: '2026-11-23',
     description: 'For the pages of the console itself, which are built with it.',
-    modules: [
-      AuthModule,
-      ApprovalsModule,
-      OperateModule,
-      OperatePartnersModule,
-      OperateRedemptionsModule,
-      PortalModule,
-    ],
+    modules: [AuthModule, ApprovalsModule, OperateModule, PortalModule],
     security: ['session', { type: 'apiKey', in: 'cookie', name: 'lowmark-console' }],
   });
 }

@@ -12,13 +12,16 @@ import {
   MaxLength,
   Min,
 } from 'class-validator';
-import { TIME } from './fields.js';
+import { Field } from '#libs/openapi';
 import { IsMoment } from './moment.js';
 
 export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
+/** A row's number, as it is in paths. */
+export const NUMBER_PATTERN = /^[1-9]\d{0,17}$/;
+export const NUMBER_SCHEMA = { type: 'string', pattern: NUMBER_PATTERN.source } as const;
 const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 
-/** What is said of a field beside its rule. */
 type Schema = ApiPropertyOptions;
 
 /** Above the rule of a field that may be absent. */
@@ -56,7 +59,7 @@ export function Flag(description?: string): PropertyDecorator {
 
 export function Moment(description?: string): PropertyDecorator {
   return applyDecorators(
-    text({ ...TIME, ...(description !== undefined && { description }) }),
+    text({ ...Field.TIME, ...(description !== undefined && { description }) }),
     IsMoment(),
   );
 }

@@ -1,15 +1,15 @@
 /** A call to a partner, as it is stored: what was asked, what came, and what was made of it. */
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type LoggedCall } from '#libs/db';
-import * as Field from '../http/fields.js';
+import { Field } from '#libs/openapi';
 
 @ApiSchema({ name: 'PartnerCall' })
 export class CallBody {
   @Field.Text('X-API-REQUEST.') readonly requestId!: string;
   @Field.TextOrNull('Null for a balance.') readonly redemptionId!: string | null;
   @Field.Text() readonly step!: string;
-  @Field.Time() readonly begunAt!: string;
-  @Field.TimeOrNull('Null while it is under way.') readonly endedAt!: string | null;
+  @Field.Time() readonly begunAt!: Date;
+  @Field.TimeOrNull('Null while it is under way.') readonly endedAt!: Date | null;
   @Field.TextOrNull('`answer`, `no-answer` or `nothing-sent`.') readonly outcome!: string | null;
   @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;
@@ -33,7 +33,7 @@ export class CallsBody {
 
 @ApiSchema({ name: 'CallsOfHour' })
 export class HourBody {
-  @Field.Time('Its beginning.') readonly hour!: string;
+  @Field.Time('Its beginning.') readonly hour!: Date;
   @Field.Text() readonly step!: string;
   @Field.Count() readonly calls!: number;
   @Field.Count('Answered as agreed, and with a no.') readonly refused!: number;
@@ -44,7 +44,7 @@ export class HourBody {
 @ApiSchema({ name: 'CallsPerHour' })
 export class HoursBody {
   @Field.ListOf(HourBody, 'Oldest first; hours without a call are left out.')
-  readonly hours!: HourBody[];
+  readonly hours!: readonly HourBody[];
 }
 
 export function callBody(call: LoggedCall & { readonly redemptionId?: string | null }): CallBody {
@@ -57,8 +57,8 @@ export function callBody(call: LoggedCall & { readonly redemptionId?: string | n
     requestId: call.requestId,
     redemptionId: call.redemptionId ?? null,
     step: call.step,
-    begunAt: call.begunAt.toISOString(),
-    endedAt: call.end?.at.toISOString() ?? null,
+    begunAt: call.begunAt,
+    endedAt: call.end?.at ?? null,
     outcome: call.end?.outcome ?? null,
     verdict: textOf(verdict),
     status: typeof status === 'number' ? status : null,

@@ -1,10 +1,9 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { ApiSchema } from '@nestjs/swagger';
+import { Answers, Field, Operation } from '#libs/openapi';
 import { CONSEQUENCES, REMOVE_MEMBER_CONSEQUENCE } from '#libs/operations';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { ForOperators } from '../auth/audience.js';
-import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'Consequences' })
 export class ConsequencesBody {
@@ -17,15 +16,11 @@ export class ConsequencesBody {
 /** What operators are told before they do something: the words of the command line. */
 @Controller('api/operate/consequences')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class ConsequencesController {
   constructor(private readonly approvals: ApprovalService) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'What actions lead to',
-    description: 'Those on one redemption say it with the redemption.',
-  })
+  @Operation('What actions lead to', 'Those on one redemption say it with the redemption.')
   @Answers(200, 'The texts.', ConsequencesBody)
   list(): ConsequencesBody {
     return {

@@ -1,4 +1,5 @@
 /** Other programs of the installation, asked over HTTP: what they answer is not believed to be short, or JSON. */
+import { bytesUpTo } from '../http/bytes-up-to.js';
 
 export type JsonAnswer =
   | { readonly status: number; readonly body: unknown }
@@ -15,26 +16,15 @@ export async function fetchJson(url: string, timeoutMs: number): Promise<JsonAns
       redirect: 'manual',
       headers: { accept: 'application/json' },
     });
-    return { status: answer.status, body: parsed(await textOf(answer)) };
+    const body = await bytesUpTo(MOST_BYTES, answer.body ?? []);
+    if (body === undefined) throw new Error('too long');
+    return { status: answer.status, body: parsed(body.toString('utf8')) };
   } catch {
     const reason = signal.aborted
       ? `it did not answer within ${timeoutMs / 1000} s`
       : 'it cannot be reached';
     return { status: undefined, body: undefined, reason };
   }
-}
-
-/** @throws Error where there is too much of it */
-async function textOf(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  const parts: AsyncIterable<Uint8Array> | readonly Uint8Array[] = answer.body ?? [];
-  for await (const chunk of parts) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw new Error('too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parsed(text: string): unknown {

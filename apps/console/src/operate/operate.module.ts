@@ -1,25 +1,44 @@
 import { Module } from '@nestjs/common';
-import { Database, PartnerStore } from '#libs/db';
+import {
+  CallbackStore,
+  Database,
+  PartnerStore,
+  RedemptionLog,
+  RedemptionPages,
+  RedemptionStore,
+} from '#libs/db';
 import { provide } from '#libs/service';
 import { AuditsController } from './audits/audits.controller.js';
 import { ChainAccess } from './chain-access.js';
+import { ConsequencesController } from './consequences.controller.js';
 import { DoctorController } from './doctor/doctor.controller.js';
 import { DoctorService } from './doctor/doctor.service.js';
 import { LogController } from './log/log.controller.js';
+import { OperateKeys } from './operate-keys.js';
 import { DatabaseAlerts } from './overview/database-alerts.js';
 import { IndexFigures } from './overview/index-figures.js';
 import { OpenAlerts } from './overview/open-alerts.js';
 import { OverviewController } from './overview/overview.controller.js';
 import { ServiceHealth } from './overview/service-health.js';
 import { VaultFigures } from './overview/vault-figures.js';
+import { CredentialsController } from './partners/credentials.controller.js';
+import { MembersController } from './partners/members.controller.js';
+import { PartnerActions } from './partners/partner-actions.js';
+import { PartnerCallsController } from './partners/partner-calls.controller.js';
+import { PartnersController } from './partners/partners.controller.js';
 import { ReconciliationController } from './reconciliation/reconciliation.controller.js';
+import { AdoptionActions } from './redemptions/adoption-actions.js';
+import { AdoptionController } from './redemptions/adoption.controller.js';
+import { RedemptionActions } from './redemptions/redemption-actions.js';
+import { RedemptionView } from './redemptions/redemption-view.js';
+import { RedemptionsController } from './redemptions/redemptions.controller.js';
 import { RegistryController } from './registry/registry.controller.js';
 import { StakeSets } from './stake-sets.js';
 import { WalletAudits } from './wallets/wallet-audits.js';
 import { WalletHistoryService } from './wallets/wallet-history.service.js';
 import { WalletsController } from './wallets/wallets.controller.js';
 
-/** What operators see of the installation, and do that is of no one partner or redemption. */
+/** What operators see of the installation, and do with it. */
 @Module({
   controllers: [
     OverviewController,
@@ -29,20 +48,35 @@ import { WalletsController } from './wallets/wallets.controller.js';
     RegistryController,
     DoctorController,
     LogController,
+    ConsequencesController,
+    PartnersController,
+    CredentialsController,
+    PartnerCallsController,
+    MembersController,
+    AdoptionController,
+    RedemptionsController,
   ],
   providers: [
+    AdoptionActions,
     ChainAccess,
     DatabaseAlerts,
     DoctorService,
     IndexFigures,
     OpenAlerts,
+    OperateKeys,
+    PartnerActions,
+    RedemptionActions,
+    RedemptionView,
     ServiceHealth,
     StakeSets,
     VaultFigures,
     WalletAudits,
     WalletHistoryService,
+    provide(CallbackStore, Database),
     provide(PartnerStore, Database),
+    provide(RedemptionLog, Database),
+    provide(RedemptionPages, Database),
+    provide(RedemptionStore, Database),
   ],
-  exports: [StakeSets],
 })
 export class OperateModule {}

@@ -1,9 +1,10 @@
 /** What several pages of the operators have. */
 import { applyDecorators } from '@nestjs/common';
+import { ApiSchema } from '@nestjs/swagger';
 import { STAKE_SET_RULE } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 
-/** Rows of a page. */
 export const PAGE_SIZE = 50;
 
 /** What a request for a further page names. */
@@ -24,4 +25,15 @@ export function StakeSetParameter(): PropertyDecorator {
     Input.Matching(/^[a-z][a-z0-9]{0,30}$/, must, { description: 'Default: `default`.' }),
     Input.Optional(),
   );
+}
+
+@ApiSchema({ name: 'NamedPartner' })
+export class NamedPartner {
+  @Field.Text() readonly id!: string;
+  @Field.Text() readonly name!: string;
+}
+
+/** A partner as rows of answers name it. @param names of `PartnerStore.names` */
+export function namedPartner(names: ReadonlyMap<string, string>, id: string): NamedPartner {
+  return { id, name: names.get(id) ?? id };
 }

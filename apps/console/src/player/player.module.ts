@@ -4,7 +4,6 @@ import { PlayerConfigController } from './player-config.controller.js';
 import { RedemptionService } from './redemption-service.js';
 import { TestWalletController } from './test-wallet.controller.js';
 
-/** What the players' page asks for. */
 @Module({
   controllers: [PlayerApiController, PlayerConfigController, TestWalletController],
   providers: [RedemptionService],

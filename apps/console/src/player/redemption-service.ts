@@ -8,6 +8,7 @@ import { type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';
 import { HttpProblem, REQUEST_ID_HEADER } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
+import { bytesUpTo } from '../http/bytes-up-to.js';
 
 const CONNECT_MS = 2_000;
 /** Longer than the longest call to a partner that an answer waits for. */
@@ -48,7 +49,13 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
    */
   async ask(request: FastifyRequest, path: string, token?: string): Promise<ServiceAnswer> {
     const answer = await this.dispatch(request, { path, token });
-    return { ...answer, body: await bytesOf(answer.body) };
+    const body = await bytesUpTo(MAX_ANSWER_BYTES, answer.body).catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    if (body !== undefined) return { ...answer, body };
+    throw new HttpProblem(502, 'The answer of the redemption service is too large.', {
+      code: 'ANSWER_TOO_LARGE',
+    });
   }
 
   /** A stream goes on until either side ends it. The caller has to destroy it. */
@@ -112,24 +119,6 @@ function chosen(
   return Object.fromEntries(
     found.filter((one): one is [string, string] => typeof one[1] === 'string'),
   );
-}
-
-async function bytesOf(body: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES) break;
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    throw unavailable(error);
-  }
-  if (bytes <= MAX_ANSWER_BYTES) return Buffer.concat(chunks);
-  throw new HttpProblem(502, 'The answer of the redemption service is too large.', {
-    code: 'ANSWER_TOO_LARGE',
-  });
 }
 
 /** Not whether the request was done: a page that redeems asks again with the same Idempotency-Key. */

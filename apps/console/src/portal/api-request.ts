@@ -2,6 +2,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { HttpProblem } from '#libs/service';
+import { bytesUpTo } from '../http/bytes-up-to.js';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 256 * 1024;
@@ -35,24 +36,14 @@ function exchange(base: URL, path: string, apiKey: string): Promise<Omit<ApiAnsw
       headers: { 'x-api-key': apiKey, accept: 'application/json' },
     };
     const request = open(options, (response) => {
-      collect(response).then((body) => {
-        resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body });
+      bytesUpTo(MAX_BODY_BYTES, response).then((body) => {
+        if (body === undefined) reject(new Error('the answer is too large'));
+        else resolve({ status: response.statusCode ?? 0, headers: headersOf(response), body });
       }, reject);
     });
     request.on('error', reject);
     request.end();
   });
-}
-
-async function collect(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error('the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function headersOf({ rawHeaders }: IncomingMessage): { name: string; value: string }[] {

@@ -1,8 +1,8 @@
 /** What an answer's signature is over: method + path without the query + body, byte for byte. See docs/wire/signature.md. */
 import { createHash } from 'node:crypto';
 import { ApiSchema } from '@nestjs/swagger';
+import { Field } from '#libs/openapi';
 import { pathOf, verifySignature } from '#libs/signing';
-import * as Field from '../http/fields.js';
 
 @ApiSchema({ name: 'SignedBytes' })
 export class BaseStringBody {

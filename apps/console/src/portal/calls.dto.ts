@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { ApiSchema } from '@nestjs/swagger';
 import { type OwnCall } from '#libs/db';
 import { PARTNER_STEPS, type PartnerStep } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { type CallRecord } from '#libs/partner-client';
 import { signedContent } from '#libs/signing';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { BaseStringBody } from './base-string.js';
-import { BeforeUuid, text, TimeFilter } from './page.dto.js';
+import { BeforeUuid, TimeFilter } from './page.dto.js';
 
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
 
@@ -42,9 +42,9 @@ export class CallBody {
   @Field.Uuid('X-API-REQUEST.') readonly requestId!: string;
   @Field.UuidOrNull('Null: a balance.') readonly redemptionId!: string | null;
   @Field.OneOf(PARTNER_STEPS) readonly step!: PartnerStep;
-  @Field.Time() readonly begunAt!: string;
+  @Field.Time() readonly begunAt!: Date;
   @Field.TimeOrNull('Null: under way, or its end was never learnt.')
-  readonly endedAt!: string | null;
+  readonly endedAt!: Date | null;
   @Field.OneOfOrNull(OUTCOMES) readonly outcome!: string | null;
   @Field.TextOrNull('Whether the answer is believed, and why not.')
   readonly verdict!: string | null;
@@ -73,15 +73,13 @@ export const CALL_MODELS = [BaseStringBody, CallRequestBody, CallAnswerBody];
 export function callBody({ record, ...call }: OwnCall): CallBody {
   // Rows of releases before have fewer fields.
   const made = (record ?? {}) as Partial<CallRecord>;
-  const { requestId, redemptionId, step, outcome } = call;
   return {
-    ...{ requestId, redemptionId, step, outcome },
-    ...{ begunAt: text(call.begunAt), endedAt: text(call.endedAt) },
+    ...call,
     ...{ verdict: made.verdict ?? null, cause: made.cause ?? null, error: made.error ?? null },
     tookMs: made.timings?.total ?? null,
     clockDifferenceSeconds: made.clockDifferenceSeconds ?? null,
     request: requestOf(made),
-    ...answerOf(made, requestId),
+    ...answerOf(made, call.requestId),
   };
 }
 

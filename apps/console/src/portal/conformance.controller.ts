@@ -1,13 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels } from '@nestjs/swagger';
 import { readOpenDeductions } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import {
   CONFORMANCE_MODELS,
   ConformanceBody,
   ConformanceDto,
-  openDeductionBody,
   OpenDeductionsBody,
   runBody,
 } from './conformance.dto.js';
@@ -24,7 +23,6 @@ const CONSEQUENCE =
 /** The conformance tester, against the partner's own callback. */
 @Controller('api/partner/conformance')
 @ForPartners()
-@FailsAnywhere()
 @ApiExtraModels(...CONFORMANCE_MODELS)
 export class ConformanceController {
   constructor(
@@ -33,10 +31,10 @@ export class ConformanceController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'The run under way, or the last one',
-    description: 'The report is kept until the next run, or for an hour.',
-  })
+  @Operation(
+    'The run under way, or the last one',
+    'The report is kept until the next run, or for an hour.',
+  )
   @Answers(200, 'The run, and what one does.', ConformanceBody)
   show(@CurrentMember() member: ConsoleMember): ConformanceBody {
     const run = this.conformance.find(member);
@@ -44,23 +42,24 @@ export class ConformanceController {
   }
 
   @Get('deductions')
-  @ApiOperation({
-    summary: 'What runs could not give back yet',
-    description: 'It is tried again, later each time, up to once a day.',
-  })
+  @Operation(
+    'What runs could not give back yet',
+    'It is tried again, later each time, up to once a day.',
+  )
   @Answers(200, 'The next to be tried first.', OpenDeductionsBody)
   async open(@CurrentMember() member: ConsoleMember): Promise<OpenDeductionsBody> {
     const found = await this.rows.read(member, (query) => readOpenDeductions(query, MOST));
-    return { deductions: found.map(openDeductionBody) };
+    const deductions = found.map(({ dueAt: nextAt, ...deduction }) => ({ ...deduction, nextAt }));
+    return { deductions };
   }
 
   @Post()
   @HttpCode(202)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Run the conformance tester',
-    description: 'Against your callback as it is set; one run at a time, two minutes at most.',
-  })
+  @Operation(
+    'Run the conformance tester',
+    'Against your callback as it is set; one run at a time, two minutes at most.',
+  )
   @Answers(202, 'It has begun.', ConformanceBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'You have no callback.', 'CALLBACK_MISSING')
@@ -75,10 +74,10 @@ export class ConformanceController {
 
   @Delete()
   @HttpCode(204)
-  @ApiOperation({
-    summary: 'Stop the run',
-    description: 'What was deducted is given back first. Done as well where none is under way.',
-  })
+  @Operation(
+    'Stop the run',
+    'What was deducted is given back first. Done as well where none is under way.',
+  )
   @Answers(204, 'It ends.')
   stop(@CurrentMember() member: ConsoleMember): void {
     this.conformance.stop(member);

@@ -1,7 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { type OpenDeduction } from '#libs/db';
+import { Field } from '#libs/openapi';
 import { type Progress, type Report } from '#libs/partner-sdk/conformance';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 
 @ApiSchema({ name: 'ConformanceWish' })
@@ -76,8 +75,8 @@ class ReportBody {
 export class RunBody {
   @Field.Text('Your callback.') readonly baseUrl!: string;
   @Field.Text() readonly address!: string;
-  @Field.Time() readonly startedAt!: string;
-  @Field.TimeOrNull('Null while it is under way.') readonly endedAt!: string | null;
+  @Field.Time() readonly startedAt!: Date;
+  @Field.TimeOrNull('Null while it is under way.') readonly endedAt!: Date | null;
   @Field.Nested(ProgressBody) readonly progress!: ProgressBody;
   @Field.NestedOrNull(ReportBody) readonly report!: ReportBody | null;
   @Field.TextOrNull('Why there is no report.') readonly failure!: string | null;
@@ -94,21 +93,16 @@ export const CONFORMANCE_MODELS = [ReportBody, RunBody];
 export interface ConformanceRun {
   readonly baseUrl: string;
   readonly address: string;
-  readonly startedAtMs: number;
-  endedAtMs: number | undefined;
+  readonly startedAt: Date;
+  endedAt: Date | null;
   progress: Progress;
-  report: Report | undefined;
+  report: Report | null;
   /** Why there is no report. */
-  failure: string | undefined;
+  failure: string | null;
 }
 
-export function runBody(run: ConformanceRun): RunBody {
-  const { baseUrl, address, startedAtMs, endedAtMs, progress, report, failure } = run;
-  return {
-    ...{ baseUrl, address, progress, startedAt: new Date(startedAtMs).toISOString() },
-    endedAt: endedAtMs === undefined ? null : new Date(endedAtMs).toISOString(),
-    ...{ report: report === undefined ? null : reportBody(report), failure: failure ?? null },
-  };
+export function runBody({ report, ...run }: ConformanceRun): RunBody {
+  return { ...run, report: report && reportBody(report) };
 }
 
 function reportBody(report: Report): ReportBody {
@@ -154,14 +148,10 @@ class OpenDeductionBody {
   @Field.TextOrNull('Of your answer; empty where it named none, null where no success was seen.')
   readonly transactionId!: string | null;
   @Field.Whole('How often giving it back was tried.') readonly attempts!: number;
-  @Field.Time('When it is tried again.') readonly nextAt!: string;
+  @Field.Time('When it is tried again.') readonly nextAt!: Date;
 }
 
 @ApiSchema({ name: 'OpenDeductions' })
 export class OpenDeductionsBody {
   @Field.ListOf(OpenDeductionBody, 'At most 100.') readonly deductions!: OpenDeductionBody[];
-}
-
-export function openDeductionBody({ dueAt, ...deduction }: OpenDeduction): OpenDeductionBody {
-  return { ...deduction, nextAt: dueAt.toISOString() };
 }

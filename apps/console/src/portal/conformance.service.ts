@@ -50,7 +50,7 @@ export class ConformanceService implements OnApplicationShutdown {
     const { target, hasConfirm } = await this.endpoints.find(partnerId);
     this.forgetOld();
     this.requireFree(partnerId);
-    const run = newRun(target.baseUrl, wish.address, this.clock.nowMs());
+    const run = newRun(target.baseUrl, wish.address, new Date(this.clock.nowMs()));
     const abort = new AbortController();
     const journal = this.deductions.begin(partnerId);
     const options = {
@@ -71,16 +71,13 @@ export class ConformanceService implements OnApplicationShutdown {
     return run;
   }
 
-  /** Ends the run early; what was deducted is given back first. False where none is under way. */
-  stop({ partnerId }: ConsoleMember): boolean {
-    const kept = this.runs.get(partnerId);
-    if (kept === undefined || kept.run.endedAtMs !== undefined) return false;
-    kept.abort.abort();
-    return true;
+  /** Ends the run early, where one is under way; what was deducted is given back first. */
+  stop({ partnerId }: ConsoleMember): void {
+    this.runs.get(partnerId)?.abort.abort();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const open = [...this.runs.values()].filter(({ run }) => run.endedAtMs === undefined);
+    const open = [...this.runs.values()].filter(({ run }) => run.endedAt === null);
     for (const { abort } of open) abort.abort();
     const late = new Promise<void>((resolve) => setTimeout(resolve, SHUTDOWN_MS).unref());
     await Promise.race([Promise.all(open.map(({ done }) => done)), late]);
@@ -94,7 +91,7 @@ export class ConformanceService implements OnApplicationShutdown {
       run.failure = isExplained ? error.message : 'The run failed. Tell your operator.';
       if (!isExplained) this.logger.error({ err: error }, 'A conformance run failed');
     } finally {
-      run.endedAtMs = this.clock.nowMs();
+      run.endedAt = new Date(this.clock.nowMs());
     }
   }
 
@@ -109,7 +106,7 @@ export class ConformanceService implements OnApplicationShutdown {
   }
 
   private requireFree(partnerId: string): void {
-    const open = [...this.runs].filter(([, { run }]) => run.endedAtMs === undefined);
+    const open = [...this.runs].filter(([, { run }]) => run.endedAt === null);
     if (open.some(([id]) => id === partnerId)) {
       const message = 'A run is under way: wait for its end, or stop it.';
       throw new HttpProblem(409, message, { code: 'RUN_UNDER_WAY' });
@@ -120,13 +117,12 @@ export class ConformanceService implements OnApplicationShutdown {
   private forgetOld(): void {
     const nowMs = this.clock.nowMs();
     for (const [id, { run }] of this.runs) {
-      if (run.endedAtMs !== undefined && nowMs - run.endedAtMs > KEPT_MS) this.runs.delete(id);
+      if (run.endedAt !== null && nowMs - run.endedAt.getTime() > KEPT_MS) this.runs.delete(id);
     }
   }
 }
 
-function newRun(baseUrl: string, address: string, startedAtMs: number): ConformanceRun {
+function newRun(baseUrl: string, address: string, startedAt: Date): ConformanceRun {
   const progress = { judged: 0, checks: 0, calls: 0, now: 'starting' };
-  const open = { endedAtMs: undefined, report: undefined, failure: undefined };
-  return { baseUrl, address, startedAtMs, progress, ...open };
+  return { baseUrl, address, startedAt, progress, endedAt: null, report: null, failure: null };
 }

@@ -93,7 +93,8 @@ export class OpenDeductions implements OnApplicationBootstrap {
       const deductions = rows.map(({ redemptionId, address, points }) => {
         return { redemptionId, address, points };
       });
-      this.logger.warn({ partnerId, deductions, reason: reasonOf(error) }, STUCK);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.logger.warn({ partnerId, deductions, reason }, STUCK);
     }
   }
 
@@ -114,8 +115,4 @@ const STUCK =
 function entryOf(row: ConformanceDeduction): JournalEntry {
   const { redemptionId: svcRedemptionId, address, points, transactionId } = row;
   return { svcRedemptionId, address, points, transactionId: transactionId ?? undefined };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

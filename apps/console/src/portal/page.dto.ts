@@ -1,8 +1,5 @@
 import * as Input from '../http/inputs.js';
 
-export const ID_PATTERN = /^[1-9]\d{0,17}$/;
-
-/** Rows of a page. */
 export const PAGE_SIZE = 50;
 
 const NEXT = 'be `next` of the page before';
@@ -16,8 +13,8 @@ export function BeforeUuid(): PropertyDecorator {
 
 /** The same where the rows are numbered. */
 export function BeforeNumber(must = NEXT): PropertyDecorator {
-  return Input.Matching(ID_PATTERN, must, {
-    ...{ pattern: ID_PATTERN.source, description: 'See `next`.' },
+  return Input.Matching(Input.NUMBER_PATTERN, must, {
+    ...{ pattern: Input.NUMBER_PATTERN.source, description: 'See `next`.' },
   });
 }
 
@@ -42,10 +39,4 @@ export function timesOf({ since, until }: TimeFilter): { since?: Date; until?: D
     ...(since !== undefined && { since: new Date(since) }),
     ...(until !== undefined && { until: new Date(until) }),
   };
-}
-
-export function text(moment: Date): string;
-export function text(moment: Date | null): string | null;
-export function text(moment: Date | null): string | null {
-  return moment === null ? null : moment.toISOString();
 }

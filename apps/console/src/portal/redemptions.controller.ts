@@ -1,26 +1,91 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam, ApiSchema } from '@nestjs/swagger';
 import { type RateLimiter } from '#libs/cache';
-import { Database, readOwnCalls, readOwnHistory, readOwnRedemptions } from '#libs/db';
-import { PermanentError, type UuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import {
+  Database,
+  type OwnRedemption,
+  type OwnRedemptionHistory,
+  readOwnCalls,
+  readOwnHistory,
+  readOwnRedemptions,
+} from '#libs/db';
+import {
+  PermanentError,
+  REDEMPTION_STATES,
+  type RedemptionState,
+  tokensText,
+  type UuidV7,
+} from '#libs/domain';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { replayConfirmation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
 import * as Input from '../http/inputs.js';
-import { CALL_MODELS, callBody, CallsBody, CallsQuery } from './calls.dto.js';
+import { CALL_MODELS, CallBody, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { lastOf, PAGE_SIZE, timesOf } from './page.dto.js';
-import {
-  ConfirmationBody,
-  historyBody,
-  HistoryBody,
-  redemptionBody,
-  RedemptionsBody,
-  RedemptionsQuery,
-} from './redemptions.dto.js';
+import { BeforeUuid, lastOf, PAGE_SIZE, timesOf, WalletFilter } from './page.dto.js';
+
+export class RedemptionsQuery extends WalletFilter {
+  @Input.Optional() @BeforeUuid() readonly before?: string;
+
+  @Input.Optional()
+  @Input.OneOf(REDEMPTION_STATES, 'be a state of a redemption')
+  readonly state?: RedemptionState;
+}
+
+@ApiSchema({ name: 'OwnRedemption' })
+export class RedemptionBody {
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly wallet!: string;
+  @Field.Text() readonly points!: string;
+  @Field.Text() readonly usdAmount!: string;
+  @Field.Text('In the token’s smallest unit.') readonly tokenAmount!: string;
+  @Field.Whole() readonly tokenDecimals!: number;
+  @Field.Text('Whole tokens, a decimal number.') readonly tokens!: string;
+  @Field.OneOf(REDEMPTION_STATES) readonly state!: RedemptionState;
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.TextOrNull() readonly partnerTransactionId!: string | null;
+  @Field.TextOrNull() readonly partnerRevertId!: string | null;
+  @Field.TextOrNull() readonly paidTransactionHash!: string | null;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time() readonly stateSince!: Date;
+}
+
+@ApiSchema({ name: 'OwnRedemptions' })
+export class RedemptionsBody {
+  @Field.ListOf(RedemptionBody, 'Newest first.') readonly redemptions!: RedemptionBody[];
+  @Field.TextOrNull('`before` of the next page; null on the last.') readonly next!: string | null;
+}
+
+@ApiSchema({ name: 'OwnTransition' })
+export class TransitionBody {
+  @Field.Text() readonly event!: string;
+  @Field.OneOfOrNull(REDEMPTION_STATES) readonly from!: RedemptionState | null;
+  @Field.OneOf(REDEMPTION_STATES) readonly to!: RedemptionState;
+  @Field.TextOrNull() readonly reason!: string | null;
+  @Field.Text('Who: the kind, no name.') readonly actor!: string;
+  @Field.Time() readonly at!: Date;
+}
+
+@ApiSchema({ name: 'OwnConfirmation' })
+export class ConfirmationBody {
+  @Field.Text('The body that is sent, byte for byte.') readonly payload!: string;
+  @Field.OneOf(['pending', 'delivered', 'undelivered']) readonly state!: string;
+  @Field.Whole() readonly attempts!: number;
+  @Field.TimeOrNull() readonly nextActionAt!: Date | null;
+  @Field.TimeOrNull() readonly deliveredAt!: Date | null;
+  @Field.TimeOrNull() readonly undeliveredAt!: Date | null;
+}
+
+@ApiSchema({ name: 'OwnRedemptionHistory' })
+export class HistoryBody {
+  @Field.Nested(RedemptionBody) readonly redemption!: RedemptionBody;
+  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: readonly TransitionBody[];
+  @Field.ListOf(CallBody, 'Oldest first.') readonly calls!: CallBody[];
+  @Field.NestedOrNull(ConfirmationBody) readonly confirmation!: ConfirmationBody | null;
+}
 
 /** Of one redemption. */
 const ONCE_A_MINUTE = { rate: 1 / 60, burst: 1 };
@@ -29,7 +94,6 @@ const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
 /** The partner's redemptions, and our calls to it. */
 @Controller('api/partner')
 @ForPartners()
-@FailsAnywhere()
 @ApiExtraModels(ConfirmationBody, ...CALL_MODELS)
 export class OwnRedemptionsController {
   constructor(
@@ -40,7 +104,7 @@ export class OwnRedemptionsController {
   ) {}
 
   @Get('redemptions')
-  @ApiOperation({ summary: 'Redemptions', description: 'Newest first, 50 a page.' })
+  @Operation('Redemptions', 'Newest first, 50 a page.')
   @Answers(200, 'A page.', RedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(
@@ -56,10 +120,7 @@ export class OwnRedemptionsController {
   }
 
   @Get('redemptions/:id')
-  @ApiOperation({
-    summary: 'One redemption',
-    description: 'With its transitions, our calls, and its confirmation.',
-  })
+  @Operation('One redemption', 'With its transitions, our calls, and its confirmation.')
   @ApiParam(ID)
   @Answers(200, 'The redemption.', HistoryBody)
   @Fails(404, 'You have none with this id.', 'NOT_FOUND')
@@ -72,10 +133,10 @@ export class OwnRedemptionsController {
 
   @Post('redemptions/:id/confirmation')
   @HttpCode(204)
-  @ApiOperation({
-    summary: 'Send the confirmation again',
-    description: 'The same bytes, at once; once a minute for a redemption.',
-  })
+  @Operation(
+    'Send the confirmation again',
+    'The same bytes, at once; once a minute for a redemption.',
+  )
   @ApiParam(ID)
   @Answers(204, 'It is on its way.')
   @Fails(404, 'You have no redemption with this id.', 'NOT_FOUND')
@@ -100,10 +161,10 @@ export class OwnRedemptionsController {
   }
 
   @Get('calls')
-  @ApiOperation({
-    summary: 'Our calls to the partner',
-    description: 'With what was asked, what came back and what was thought of it; 50 a page.',
-  })
+  @Operation(
+    'Our calls to the partner',
+    'With what was asked, what came back and what was thought of it; 50 a page.',
+  )
   @Answers(200, 'A page.', CallsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async calls(
@@ -133,3 +194,17 @@ const REFUSALS: Readonly<Record<string, string>> = {
     'No confirmation is owed: the redemption is not claimed or reverted, or you took none when it ended.',
   STILL_TRYING: 'The confirmation is still being sent; its attempts are in the list of calls.',
 };
+
+function redemptionBody(one: OwnRedemption): RedemptionBody {
+  return { ...one, tokens: tokensText(BigInt(one.tokenAmount), one.tokenDecimals) };
+}
+
+function historyBody(history: OwnRedemptionHistory): HistoryBody {
+  const { redemption, transitions, calls, confirmation = null } = history;
+  return {
+    redemption: redemptionBody(redemption),
+    transitions,
+    calls: calls.map(callBody),
+    confirmation,
+  };
+}

@@ -1,13 +1,12 @@
 import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
+import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
 import { type RateLimiter } from '#libs/cache';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { HttpProblem } from '#libs/service';
 import { explainSignatureInTurns, HashBudget } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { OwnSecrets } from './own-secrets.js';
 
@@ -67,7 +66,6 @@ export class SignatureExplanationBody {
  */
 @Controller('api/partner/signature')
 @ForPartners()
-@FailsAnywhere()
 export class SignatureController {
   constructor(
     private readonly secrets: OwnSecrets,
@@ -76,10 +74,10 @@ export class SignatureController {
 
   @Post()
   @HttpCode(200)
-  @ApiOperation({
-    summary: 'Why a signature does not verify',
-    description: 'What we would sign, and which mistake makes exactly the signature given.',
-  })
+  @Operation(
+    'Why a signature does not verify',
+    'What we would sign, and which mistake makes exactly the signature given.',
+  )
   @Answers(200, 'What was found.', SignatureExplanationBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'You have no such secret.', 'CREDENTIAL_MISSING', 'CALLBACK_MISSING')

@@ -1,14 +1,13 @@
 import { Controller, Get, Inject, Query } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { Matches } from 'class-validator';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { KEY_PREFIX } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { mintGrant } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
 import { Secrets } from '../secrets.module.js';
 import { askApi } from './api-request.js';
@@ -64,7 +63,6 @@ export class SnapshotAnswerBody {
 /** A snapshot as the partner's own code would get it: a real request to the api, which answers the holder of the key. */
 @Controller('api/partner/snapshot')
 @ForPartners()
-@FailsAnywhere()
 export class SnapshotController {
   constructor(
     private readonly own: OwnSecrets,
@@ -74,10 +72,10 @@ export class SnapshotController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'A snapshot as your code would get it',
-    description: 'A real request, which counts for your limits and is in the log of requests.',
-  })
+  @Operation(
+    'A snapshot as your code would get it',
+    'A real request, which counts for your limits and is in the log of requests.',
+  )
   @Answers(200, 'The answer of the api, whatever its status.', SnapshotAnswerBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No credential begins so.', 'CREDENTIAL_MISSING')

@@ -1,40 +1,111 @@
-import { Body, Controller, Get, HttpCode, Inject, Post } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
-import { Database, MemberStore, readOwn, RedemptionViews } from '#libs/db';
+import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
+import { ApiExtraModels, ApiSchema } from '@nestjs/swagger';
+import { Database, MemberStore, type OwnStanding, readOwn, RedemptionViews } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { audited, replaceCredential, revokeCredential } from '#libs/operations';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
+import {
+  audited,
+  KEY_PREFIX,
+  LONGEST_OVERLAP_HOURS,
+  replaceCredential,
+  revokeCredential,
+} from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
+import * as Input from '../http/inputs.js';
 import { Secrets } from '../secrets.module.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { refusable } from './refusable.js';
-import {
-  CallbackBody,
-  IssuedBody,
-  MemberChoice,
-  RevocationDto,
-  RevokedBody,
-  RotationDto,
-  standingBody,
-  StandingBody,
-} from './standing.dto.js';
+import { REFUSALS } from './refusals.js';
 
-/** What a refusal of an operation becomes. */
-const STATUS: Readonly<Record<string, number>> = {
-  CREDENTIAL_MISSING: 404,
-  CREDENTIAL_AMBIGUOUS: 409,
-  LAST_CREDENTIAL: 409,
-  TOO_MANY_CREDENTIALS: 409,
-  LAST_MEMBER: 409,
-  MEMBER_MISSING: 404,
-};
+@ApiSchema({ name: 'OwnCredential' })
+export class CredentialBody {
+  @Field.Text('The beginning of the key.') readonly keyPrefix!: string;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: Date | null;
+  @Field.TimeOrNull() readonly revokedAt!: Date | null;
+  @Field.TimeOrNull('It was replaced, and works until then.') readonly endsAt!: Date | null;
+  @Field.Flag('Whether it works now.') readonly isActive!: boolean;
+}
+
+@ApiSchema({ name: 'OwnCallback' })
+export class CallbackBody {
+  @Field.Text() readonly url!: string;
+  @Field.Text('A decimal number, as are all amounts.') readonly usdPerPoint!: string;
+  @Field.TextOrNull() readonly bonusFromPoints!: string | null;
+  @Field.TextOrNull() readonly bonusRate!: string | null;
+  @Field.TextOrNull() readonly minPoints!: string | null;
+  @Field.TextOrNull() readonly maxPoints!: string | null;
+  @Field.TextOrNull('Whole tokens in a UTC day.') readonly dailyTokenBudget!: string | null;
+  @Field.Flag() readonly confirms!: boolean;
+  @Field.ListOf(String) readonly capabilities!: readonly string[];
+  @Field.Flag('No new redemptions are taken.') readonly paused!: boolean;
+  @Field.Time() readonly updatedAt!: Date;
+}
+
+@ApiSchema({ name: 'OwnMember' })
+export class MemberBody {
+  @Field.Text('How they sign in, and as whom.') readonly subject!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Time() readonly addedAt!: Date;
+}
+
+@ApiSchema({ name: 'OwnStanding' })
+export class StandingBody {
+  @Field.Uuid() readonly id!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Whole('Requests per second in the long run.') readonly rate!: number;
+  @Field.Whole('Requests at once after a pause.') readonly burst!: number;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Text('Where the api is reached.') readonly apiUrl!: string;
+  @Field.NestedOrNull(CallbackBody) readonly callback!: CallbackBody | null;
+  @Field.ListOf(CredentialBody, 'Newest first.') readonly credentials!: CredentialBody[];
+  @Field.ListOf(MemberBody) readonly members!: readonly MemberBody[];
+}
+
+export class KeyDto {
+  @Input.Matching(KEY_PREFIX, 'be the beginning of a key: svck_ and 1 to 7 more', {
+    ...{ pattern: KEY_PREFIX.source, description: 'The beginning of the key.' },
+  })
+  readonly keyPrefix!: string;
+}
+
+@ApiSchema({ name: 'OwnRotation' })
+export class RotationDto extends KeyDto {
+  @Input.Whole(
+    { minimum: 0, maximum: LONGEST_OVERLAP_HOURS },
+    `be whole hours, 0 to ${LONGEST_OVERLAP_HOURS} (30 days)`,
+  )
+  readonly overlapHours!: number;
+}
+
+@ApiSchema({ name: 'OwnRevocation' })
+export class RevocationDto extends KeyDto {
+  @Input.Optional() @Input.Flag('Also the last one that lasts.') readonly force?: boolean;
+}
+
+@ApiSchema({ name: 'OwnIssuedCredential' })
+export class IssuedBody {
+  @Field.Text('Shown this once.') readonly apiKey!: string;
+  @Field.Text('Shown this once.') readonly sharedSecret!: string;
+  @Field.Text('The beginning of the key that it replaces.') readonly replaced!: string;
+  @Field.Time('Until then the replaced one works.') readonly goodUntil!: Date;
+}
+
+@ApiSchema({ name: 'OwnRevoked' })
+export class RevokedBody {
+  @Field.Whole('Credentials that still work.') readonly left!: number;
+}
+
+@ApiSchema({ name: 'OwnMemberChoice' })
+export class MemberChoice {
+  @Input.TextUpTo(512, { maxLength: 512 }) readonly subject!: string;
+}
 
 /** How a partner is set up: its credentials, callback, limits and members. */
 @Controller('api/partner')
 @ForPartners()
-@FailsAnywhere()
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(CallbackBody)
 export class StandingController {
   constructor(
@@ -48,10 +119,7 @@ export class StandingController {
   ) {}
 
   @Get('standing')
-  @ApiOperation({
-    summary: 'How the partner is set up',
-    description: 'Credentials, callback, limits and members; no secret.',
-  })
+  @Operation('How the partner is set up', 'Credentials, callback, limits and members; no secret.')
   @Answers(200, 'The partner.', StandingBody)
   async standing(@CurrentMember() member: ConsoleMember): Promise<StandingBody> {
     const { apiUrl, publicApiUrl = apiUrl } = this.settings;
@@ -62,10 +130,10 @@ export class StandingController {
   @Post('credentials/rotate')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Replace a credential',
-    description: 'The new one is shown once; the old one works for the hours that are chosen.',
-  })
+  @Operation(
+    'Replace a credential',
+    'The new one is shown once; the old one works for the hours that are chosen.',
+  )
   @Answers(200, 'The new credential.', IssuedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No active credential begins so.', 'CREDENTIAL_MISSING')
@@ -77,20 +145,18 @@ export class StandingController {
     const { keyRing } = this.secrets;
     const operator = { actor: memberActor(member), command: 'partner rotate' };
     const given = { partner: member.partnerId, keyPrefix, overlapHours };
-    const { issued, replaced, goodUntil } = await refusable(STATUS, () =>
-      replaceCredential(this.database, operator, given, keyRing),
-    );
-    const { apiKey, sharedSecret } = issued;
-    return { apiKey, sharedSecret, replaced, goodUntil: goodUntil.toISOString() };
+    const made = await replaceCredential(this.database, operator, given, keyRing);
+    const { apiKey, sharedSecret } = made.issued;
+    return { apiKey, sharedSecret, replaced: made.replaced, goodUntil: made.goodUntil };
   }
 
   @Post('credentials/revoke')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Revoke a credential',
-    description: 'Within seconds it works no more. The last one that lasts needs `force`.',
-  })
+  @Operation(
+    'Revoke a credential',
+    'Within seconds it works no more. The last one that lasts needs `force`.',
+  )
   @Answers(200, 'It is revoked.', RevokedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No active credential begins so.', 'CREDENTIAL_MISSING')
@@ -101,19 +167,17 @@ export class StandingController {
   ): Promise<RevokedBody> {
     const operator = { actor: memberActor(member), command: 'partner revoke' };
     const given = { partner: member.partnerId, keyPrefix, force };
-    const { left } = await refusable(STATUS, () =>
-      revokeCredential(this.database, operator, given),
-    );
+    const { left } = await revokeCredential(this.database, operator, given);
     return { left };
   }
 
   @Post('members/withdraw')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Withdraw a member’s access',
-    description: 'One’s own, too. The sessions of that member end at once.',
-  })
+  @Operation(
+    'Withdraw a member’s access',
+    'One’s own, too. The sessions of that member end at once.',
+  )
   @Answers(204, 'That person is no member any more.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such member.', 'MEMBER_MISSING')
@@ -125,22 +189,32 @@ export class StandingController {
     const { partnerId: partner } = member;
     const note = { command: 'partner withdraw', arguments: { subject } };
     const actor = memberActor(member);
-    await refusable(STATUS, () =>
-      audited(this.database, { actor, ...note }, { partner }, async () => {
-        const all = await this.members.list(partner);
-        if (!all.some((one) => one.subject === subject)) throw memberMissing();
-        if (all.length === 1) {
-          const message = 'You are the last member. Your operator can end the access of all.';
-          throw new PermanentError('LAST_MEMBER', message);
-        }
-        await this.members.remove(partner, subject, this.clock.nowMs());
-        const done = { ...note, outcome: 'done' };
-        await this.views.audit(actor, done, { partner });
-      }),
-    );
+    await audited(this.database, { actor, ...note }, { partner }, async () => {
+      const all = await this.members.list(partner);
+      if (!all.some((one) => one.subject === subject)) {
+        throw new PermanentError('MEMBER_MISSING', 'There is no such member.');
+      }
+      if (all.length === 1) {
+        const message = 'You are the last member. Your operator can end the access of all.';
+        throw new PermanentError('LAST_MEMBER', message);
+      }
+      await this.members.remove(partner, subject, this.clock.nowMs());
+      await this.views.audit(actor, { ...note, outcome: 'done' }, { partner });
+    });
   }
 }
 
-function memberMissing(): PermanentError {
-  return new PermanentError('MEMBER_MISSING', 'There is no such member.');
+function standingBody(own: OwnStanding, apiUrl: string, nowMs: number): StandingBody {
+  const { partner, callback = null, credentials, members } = own;
+  const { id, name, rate, burst, createdAt } = partner;
+  return {
+    ...{ id, name, rate, burst, createdAt, apiUrl, callback, members },
+    credentials: credentials.map((one) => credentialBody(one, nowMs)),
+  };
+}
+
+function credentialBody(one: OwnStanding['credentials'][number], nowMs: number): CredentialBody {
+  const { keyPrefix, createdAt, lastUsedAt, revokedAt, endsAt } = one;
+  const isActive = revokedAt === null && (endsAt === null || endsAt.getTime() > nowMs);
+  return { keyPrefix, createdAt, lastUsedAt, revokedAt, endsAt, isActive };
 }

@@ -1,7 +1,16 @@
-import { Body, Controller, Get, HttpCode, Inject, Param, Post } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Inject,
+  Param,
+  Post,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import {
   addWebhook,
   type Operator,
@@ -19,9 +28,8 @@ import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
-import { UUID } from '../http/fields.js';
 import { memberActor, OwnRows } from './own-rows.js';
-import { refusable } from './refusable.js';
+import { REFUSALS } from './refusals.js';
 import {
   MadeWebhookBody,
   NewWebhookDto,
@@ -38,19 +46,14 @@ import {
   WebhooksBody,
 } from './webhooks.dto.js';
 
-const STATUS: Readonly<Record<string, number>> = {
-  WEBHOOK_MISSING: 404,
-  WEBHOOK_EVENT_MISSING: 404,
-  TOO_MANY_WEBHOOKS: 409,
-};
 const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
-const ID = { name: 'id', schema: UUID };
+const ID = { name: 'id', schema: Field.UUID };
 
 /** Where the partner is told of sealed days, tiers and redemptions. */
 @Controller('api/partner/webhooks')
 @ForPartners()
-@FailsAnywhere()
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(TierRuleDto)
 export class WebhooksController {
   private readonly allowPrivate: boolean;
@@ -66,7 +69,7 @@ export class WebhooksController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'Webhooks', description: 'Where you are told of what; no secret.' })
+  @Operation('Webhooks', 'Where you are told of what; no secret.')
   @Answers(200, 'All of them, the oldest first.', WebhooksBody)
   async list(@CurrentMember() member: ConsoleMember): Promise<WebhooksBody> {
     const found = await this.rows.read(member, readOwnWebhooks);
@@ -76,7 +79,7 @@ export class WebhooksController {
   @Post()
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({ summary: 'Add a webhook', description: 'Its secret is shown once.' })
+  @Operation('Add a webhook', 'Its secret is shown once.')
   @Answers(200, 'It is told from now on.', MadeWebhookBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(409, 'You have ten.', 'TOO_MANY_WEBHOOKS')
@@ -88,17 +91,16 @@ export class WebhooksController {
     const { partnerId: partner } = member;
     const wish = { partner, url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
     const by = operatorOf(member, 'add');
-    return refusable(STATUS, () => addWebhook(this.database, by, wish, keyRing));
+    return addWebhook(this.database, by, wish, keyRing);
   }
 
   @Post(':id/set')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Change a webhook',
-    description:
-      'What is absent stays. The tiers of another rule are worked out first, and tell nothing.',
-  })
+  @Operation(
+    'Change a webhook',
+    'What is absent stays. The tiers of another rule are worked out first, and tell nothing.',
+  )
   @ApiParam(ID)
   @Answers(204, 'It is set.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -110,15 +112,12 @@ export class WebhooksController {
   ): Promise<void> {
     const change = { url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
     const by = operatorOf(member, 'set');
-    await refusable(STATUS, () => setWebhook(this.database, by, choice(member, id), change));
+    await setWebhook(this.database, by, choice(member, id), change);
   }
 
   @Post(':id/pause')
   @HttpCode(204)
-  @ApiOperation({
-    summary: 'Pause a webhook, or let it go on',
-    description: 'What comes about while it is paused waits.',
-  })
+  @Operation('Pause a webhook, or let it go on', 'What comes about while it is paused waits.')
   @ApiParam(ID)
   @Answers(204, 'It is paused, or goes on.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -130,16 +129,16 @@ export class WebhooksController {
   ): Promise<void> {
     const by = operatorOf(member, paused ? 'pause' : 'resume');
     const because = paused ? 'partner' : undefined;
-    await refusable(STATUS, () => pauseWebhook(this.database, by, choice(member, id), because));
+    await pauseWebhook(this.database, by, choice(member, id), because);
   }
 
   @Post(':id/rotate')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Make another secret',
-    description: 'Shown once; the one of before signs beside it for the hours that are chosen.',
-  })
+  @Operation(
+    'Make another secret',
+    'Shown once; the one of before signs beside it for the hours that are chosen.',
+  )
   @ApiParam(ID)
   @Answers(200, 'The secret.', RotatedWebhookBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -152,36 +151,30 @@ export class WebhooksController {
     const { keyRing } = this.secrets;
     const rotation = { ...choice(member, id), overlapHours };
     const by = operatorOf(member, 'rotate');
-    const { secret, goodUntil } = await refusable(STATUS, () =>
-      rotateWebhook(this.database, by, rotation, keyRing),
-    );
-    return { secret, goodUntil: goodUntil.toISOString() };
+    return rotateWebhook(this.database, by, rotation, keyRing);
   }
 
   @Post(':id/test')
   @HttpCode(200)
-  @ApiOperation({
-    summary: 'Send a test event',
-    description: 'The log says what becomes of it. One that waits already is tried at once.',
-  })
+  @Operation(
+    'Send a test event',
+    'The log says what becomes of it. One that waits already is tried at once.',
+  )
   @ApiParam(ID)
   @Answers(200, 'It is on its way.', TestBody)
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
   async test(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<TestBody> {
     const by = operatorOf(member, 'test');
-    const event = await refusable(STATUS, () =>
-      testWebhook(this.database, by, choice(member, id), this.clock),
-    );
+    const event = await testWebhook(this.database, by, choice(member, id), this.clock);
     return { event: messageId(event) };
   }
 
   @Post(':id/replay')
   @HttpCode(200)
-  @ApiOperation({
-    summary: 'Send events again',
-    description:
-      'One, or those since a time that were given up, or all of them. What waits is tried at once.',
-  })
+  @Operation(
+    'Send events again',
+    'One, or those since a time that were given up, or all of them. What waits is tried at once.',
+  )
   @ApiParam(ID)
   @Answers(200, 'How many.', ReplayedBody)
   @Fails(400, MALFORMED, 'BAD_REQUEST')
@@ -195,29 +188,23 @@ export class WebhooksController {
       throw new HttpProblem(400, 'Give either event or since.', { code: 'BAD_REQUEST' });
     }
     const by = operatorOf(member, 'replay');
-    const events = await refusable(STATUS, async () => {
-      const wish =
-        event === undefined
-          ? { since: new Date(since ?? 0), delivered }
-          : { event: webhookEventId(event) };
-      return replayWebhook(this.database, by, choice(member, id), wish);
-    });
-    return { events };
+    const wish =
+      event === undefined
+        ? { since: new Date(since ?? 0), delivered }
+        : { event: webhookEventId(event) };
+    return { events: await replayWebhook(this.database, by, choice(member, id), wish) };
   }
 
   @Post(':id/remove')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Remove a webhook',
-    description: 'What waits is not sent, and its log is removed.',
-  })
+  @Operation('Remove a webhook', 'What waits is not sent, and its log is removed.')
   @ApiParam(ID)
   @Answers(204, 'It is removed.')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
   async remove(@Param('id') id: string, @CurrentMember() member: ConsoleMember): Promise<void> {
     const by = operatorOf(member, 'remove');
-    await refusable(STATUS, () => removeWebhook(this.database, by, choice(member, id)));
+    await removeWebhook(this.database, by, choice(member, id));
   }
 }
 

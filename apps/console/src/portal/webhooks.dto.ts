@@ -19,10 +19,9 @@ import {
   WEBHOOK_TOPICS,
   type WebhookTopic,
 } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
-import * as Field from '../http/fields.js';
 import * as Input from '../http/inputs.js';
-import { text } from './page.dto.js';
 
 const AMOUNT = /^\d{1,78}$/;
 const AMOUNT_FAULT = { message: '$property must be a whole number in the smallest unit.' };
@@ -117,11 +116,11 @@ export class WebhookBody {
 
   @ApiProperty({ type: TierRuleDto, nullable: true })
   readonly rule!: TierRuleDto | null;
-  @Field.TimeOrNull() readonly pausedAt!: string | null;
+  @Field.TimeOrNull() readonly pausedAt!: Date | null;
   @Field.TextOrNull('`gone`: its address answered 410.') readonly pausedBecause!: string | null;
-  @Field.Time() readonly createdAt!: string;
-  @Field.TimeOrNull() readonly rotatedAt!: string | null;
-  @Field.TimeOrNull('When something was delivered last.') readonly lastDeliveredAt!: string | null;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.TimeOrNull() readonly rotatedAt!: Date | null;
+  @Field.TimeOrNull('When something was delivered last.') readonly lastDeliveredAt!: Date | null;
   @Field.Whole('Events neither delivered nor given up.') readonly waiting!: number;
 }
 
@@ -139,7 +138,7 @@ export class MadeWebhookBody {
 @ApiSchema({ name: 'RotatedWebhook' })
 export class RotatedWebhookBody {
   @Field.Text('Shown this once.') readonly secret!: string;
-  @Field.Time('The one of before signs until then.') readonly goodUntil!: string;
+  @Field.Time('The one of before signs until then.') readonly goodUntil!: Date;
 }
 
 @ApiSchema({ name: 'WebhookTest' })
@@ -152,16 +151,8 @@ export class ReplayedBody {
   @Field.Whole() readonly events!: number;
 }
 
-export function webhookBody(one: WebhookSubscription): WebhookBody {
-  const { id, url, topics, stakeSet, rule, pausedBecause, waiting } = one;
-  return {
-    ...{ id, url, topics, stakeSet, pausedBecause, waiting },
-    rule: rule === undefined ? null : ruleDto(rule),
-    pausedAt: text(one.pausedAt),
-    createdAt: text(one.createdAt),
-    rotatedAt: text(one.rotatedAt),
-    lastDeliveredAt: text(one.lastDeliveredAt),
-  };
+export function webhookBody({ rule, ...one }: WebhookSubscription): WebhookBody {
+  return { ...one, rule: rule === undefined ? null : ruleDto(rule) };
 }
 
 function ruleDto({ measure, days, thresholds, hysteresis }: TierRule): TierRuleDto {

@@ -2,11 +2,15 @@
 import {
   type Database,
   DatabaseUnavailableError,
+  type EvidenceSeal,
   type PartnerAudit,
   type PartnerIdentity,
   PartnerStore,
   PartnerUnknownError,
+  RedemptionMissingError,
+  RedemptionStore,
   RedemptionViews,
+  type StoredRedemption,
 } from '#libs/db';
 import { LowmarkError, type UuidV7 } from '#libs/domain';
 import { redact } from '#libs/platform';
@@ -62,6 +66,26 @@ export async function audited<T>(
     }
     throw error;
   }
+}
+
+interface OnRedemption extends AuditedCommand {
+  readonly id: UuidV7;
+  readonly seal?: EvidenceSeal | undefined;
+}
+
+/** An operation on one redemption, as it is stored; a refusal is audited. @throws RedemptionMissingError, and what the work throws */
+export async function onRedemption<T>(
+  database: Database,
+  { id, seal, ...command }: OnRedemption,
+  work: (stored: StoredRedemption, store: RedemptionStore) => Promise<T>,
+): Promise<T> {
+  const store = new RedemptionStore(database, seal);
+  const stored = await store.get(id);
+  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
+  return audited(database, command, concerned, () => {
+    if (stored === undefined) throw new RedemptionMissingError(id);
+    return work(stored, store);
+  });
 }
 
 interface OnPartner {

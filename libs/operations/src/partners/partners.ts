@@ -1,4 +1,3 @@
-/** Partners: created, set, paused and listed. */
 import {
   CallbackStore,
   type CallbackSettings,

@@ -1,16 +1,32 @@
+import { isUtf8 } from 'node:buffer';
 import {
   CallbackStore,
   type Database,
+  type PartnerIdentity,
   PartnerMissingError,
   RedemptionStore,
   RedemptionViews,
 } from '#libs/db';
-import { type Address } from '#libs/domain';
-import { callOutcome, newRequestId, PartnerClient } from '#libs/partner-client';
+import {
+  type Address,
+  type CallOutcome,
+  canonicalJson,
+  LowmarkError,
+  parsePartnerAnswer,
+} from '#libs/domain';
+import {
+  type AnswerResult,
+  callOutcome,
+  type CallResult,
+  newRequestId,
+  PartnerClient,
+  PartnerEndpoint,
+  type PartnerEndpointFields,
+} from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
-import { hashApiKey, type KeyRing } from '#libs/signing';
+import { explainSignature, hashApiKey, type KeyRing, signedContent } from '#libs/signing';
 import { onPartner, type Operator } from '../audit/audited.js';
-import { ObservedEndpoint, type Pinged, type PingReport, pingReport } from './ping-report.js';
+import { adviceFor, isGood } from './ping-advice.js';
 
 export interface Ping {
   /** Name or id. */
@@ -67,4 +83,159 @@ async function readBalance(
   await calls.endCall({ requestId, outcome: result.kind, record: result.record });
   const outcome = callOutcome({ step: 'balance', address }, result, { capabilities });
   return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome, address };
+}
+
+const LONGEST_CONTENT = 2048;
+
+export interface Pinged {
+  readonly partner: PartnerIdentity;
+  readonly endpoint: ObservedEndpoint;
+  readonly requestId: string;
+  readonly result: CallResult;
+  readonly outcome: CallOutcome<'balance'>;
+  readonly address: string;
+}
+
+export type PingReport = ReturnType<typeof pingReport>;
+
+export function pingReport(pinged: Pinged) {
+  const { partner, endpoint, requestId, result, outcome, address } = pinged;
+  const { record } = result;
+  return {
+    partner,
+    url: endpoint.baseUrl,
+    good: isGood(outcome),
+    mend:
+      adviceFor(result, outcome, {
+        mistakes: endpoint.mistakes(`?address=${address}`),
+        signatureFits: endpoint.signatureFits,
+      }) + wrongField(result),
+    requestId,
+    // Ours; null where nothing was signed.
+    request: endpoint.sent ?? null,
+    answer: result.kind === 'answer' ? answerOf(result, endpoint) : null,
+    outcome: outcomeText(outcome),
+    phase: result.phase,
+    cause: record.cause ?? null,
+    error: record.error ?? null,
+    remoteAddress: record.remoteAddress ?? null,
+    timings: record.timings,
+    // Theirs minus ours.
+    clockDifferenceSeconds: record.clockDifferenceSeconds ?? null,
+  };
+}
+
+/** The first field that is not as it should be, where the answer is one to be read at all. */
+function wrongField(result: CallResult): string {
+  if (result.kind !== 'answer' || result.verdict !== 'verified') return '';
+  const parsed = parsePartnerAnswer('balance', result.json);
+  return parsed.kind === 'invalid' ? ` Wrong or missing: ${parsed.field}.` : '';
+}
+
+function answerOf(result: AnswerResult, endpoint: ObservedEndpoint) {
+  const { status, verdict, record } = result;
+  const expected = endpoint.expected(result.verdict === 'verified' ? result : result.unverified);
+  return {
+    status,
+    verdict,
+    // What of the body the signature is over; null where it fits neither, or there is none.
+    signatureFits: endpoint.signatureFits ?? null,
+    signature: record.answerHeaders['x-api-signature'] ?? null,
+    // Over the answer's own bytes, or their canonical form. The partner may repeat there what it should not.
+    expected: expected
+      ? { ...expected, content: endpoint.redact(expected.content).slice(0, LONGEST_CONTENT) }
+      : null,
+    body: record.excerpt,
+  };
+}
+
+function outcomeText(outcome: CallOutcome<'balance'>): string {
+  switch (outcome.kind) {
+    case 'succeeded':
+      return `${outcome.answer.points.toString()} points, player ${outcome.answer.partnerUserId}, chain ${outcome.answer.chain}`;
+    case 'refused':
+      return `refused: ${outcome.code}${outcome.signed ? '' : ' (unsigned)'}`;
+    case 'unknown':
+    case 'nothing-sent':
+      return `${outcome.kind}: ${outcome.reason}`;
+  }
+}
+
+type CallIdentity = Parameters<PartnerEndpoint['sign']>[0];
+
+interface SignedText {
+  /** METHOD + PATH + X-API-REQUEST + BODY. */
+  readonly content: string;
+  readonly signature: string;
+}
+
+/** A partner's endpoint that remembers what it signed and what it was asked to verify; still without showing the secret. */
+export class ObservedEndpoint extends PartnerEndpoint {
+  sent: SignedText | undefined;
+  /** What of the answer's body its signature is over; undefined while it fits neither. */
+  signatureFits: 'bytes' | 'canonical form' | undefined;
+  private identity: CallIdentity | undefined;
+  private answered: Uint8Array | undefined;
+  private given: string | undefined;
+  readonly #secret: string;
+
+  constructor(fields: PartnerEndpointFields) {
+    super(fields);
+    this.#secret = fields.sharedSecret;
+  }
+
+  override sign(call: CallIdentity, body: string): string {
+    const signature = super.sign(call, body);
+    this.sent = { content: signedContent({ ...call, body }), signature };
+    this.identity = call;
+    return signature;
+  }
+
+  override verify(call: CallIdentity, body: Uint8Array, signature: string): boolean {
+    // The bytes as they came are asked about first, their canonical form after them.
+    this.answered ??= body;
+    this.given ??= signature;
+    const fits = super.verify(call, body, signature);
+    if (fits) this.signatureFits = body === this.answered ? 'bytes' : 'canonical form';
+    return fits;
+  }
+
+  /**
+   * Which mistakes make exactly the signature that the answer came with; empty where none that is known does.
+   * @param query of the request, which is not signed
+   */
+  mistakes(query: string): readonly string[] {
+    const { identity, answered, given } = this;
+    const body = answered === undefined ? undefined : textOf(answered);
+    if (identity === undefined || body === undefined || given === undefined) return [];
+    const path = identity.path + query;
+    return explainSignature({ ...identity, path, secret: this.#secret, body, given }).mistakes;
+  }
+
+  /**
+   * What the answer should have been signed with: over its bytes, or over the canonical form of its JSON where it came without a
+   * signature, or with one over that form. Undefined where there is neither.
+   */
+  expected(answer: { readonly json: unknown } | undefined): SignedText | undefined {
+    const { answered } = this;
+    const isOverBytes = answered !== undefined && this.signatureFits !== 'canonical form';
+    const body = isOverBytes ? textOf(answered) : canonicalText(answer);
+    if (this.identity === undefined || body === undefined) return undefined;
+    const content = signedContent({ ...this.identity, body });
+    return { content, signature: super.sign(this.identity, body) };
+  }
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  return isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined;
+}
+
+function canonicalText(answer: { readonly json: unknown } | undefined): string | undefined {
+  if (answer === undefined) return undefined;
+  try {
+    return canonicalJson(answer.json);
+  } catch (error) {
+    if (error instanceof LowmarkError) return undefined;
+    throw error;
+  }
 }

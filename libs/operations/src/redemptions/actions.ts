@@ -10,12 +10,49 @@ import {
 } from '#libs/domain';
 import { auditedText } from '../audit/audited.js';
 import { type OperatorEvent } from './operate.js';
-import {
-  NOT_DEDUCTED,
-  type Resolution,
-  RESTORED_OUT_OF_BAND,
-  SETTLED_BY_HAND,
-} from './resolutions.js';
+
+const FINAL = 'This is final: nothing takes it back.';
+
+/** What the partner has told the operator, which no call can verify. Each of them is final. */
+export interface Resolution {
+  /** As the audit has it. */
+  readonly as: 'restored-out-of-band' | 'not-deducted' | 'settled-by-hand';
+  readonly event: OperatorEvent;
+  readonly title: string;
+  /** What a person is told before it is done. */
+  readonly consequence: (redemption: Redemption) => string;
+}
+
+export const RESTORED_OUT_OF_BAND: Resolution = {
+  as: 'restored-out-of-band',
+  event: { type: 'operator-restored' },
+  title: 'The partner has given the points back by hand',
+  consequence: ({ id, points, wallet }) =>
+    `Redemption ${id} ends as reverted: the partner has given ${points.toString()} points back to ${wallet} by hand. ${FINAL}`,
+};
+
+export const NOT_DEDUCTED: Resolution = {
+  as: 'not-deducted',
+  event: { type: 'operator-not-deducted' },
+  title: 'The partner has searched its books: no points were taken',
+  consequence: ({ id, points, wallet }) =>
+    `Redemption ${id} ends as failed: the partner has never taken ${points.toString()} points from ${wallet}. ${FINAL}`,
+};
+
+export const SETTLED_BY_HAND: Resolution = {
+  as: 'settled-by-hand',
+  event: { type: 'operator-settled' },
+  title: 'Settled with the partner by hand',
+  consequence: ({ id, points, wallet }) =>
+    `Redemption ${id} stays as it is and needs no person any more: ${wallet} has the tokens, and what became of its ${points.toString()} points is settled with the partner. ${FINAL}`,
+};
+
+export const LONGEST_NOTE = 255;
+
+/** Whether the audit takes this as the note of a settlement: one line that is not empty. */
+export function isSettlementNote(text: string): boolean {
+  return text.trim() !== '' && text.length <= LONGEST_NOTE && !/\p{Cc}/u.test(text);
+}
 
 /** What a person has to give with an action. */
 export type ActionInput =
@@ -24,18 +61,22 @@ export type ActionInput =
   /** See `isSettlementNote`. */
   | 'note';
 
-export type ActionName =
-  | 'retry'
-  | 'cancel'
-  | 'set-partner-tx'
-  | 'restored-out-of-band'
-  | 'not-deducted'
-  | 'settled-by-hand'
-  | 'replay-confirm';
+/** The command that does the same, as the audit has it; in the order in which a page shows the actions. */
+export const ACTION_COMMANDS = {
+  retry: 'redemption retry',
+  cancel: 'redemption cancel',
+  'set-partner-tx': 'redemption set-partner-tx',
+  'restored-out-of-band': 'redemption resolve',
+  'not-deducted': 'redemption resolve',
+  'settled-by-hand': 'redemption resolve',
+  'replay-confirm': 'redemption replay-confirm',
+} as const;
+
+export type ActionName = keyof typeof ACTION_COMMANDS;
+export const ACTION_NAMES = Object.keys(ACTION_COMMANDS) as ActionName[];
 
 export interface OperatorAction {
   readonly action: ActionName;
-  /** As the audit has it: `redemption retry`. */
   readonly command: string;
   readonly title: string;
   /** What a person is told before it is done. */
@@ -44,21 +85,16 @@ export interface OperatorAction {
 }
 
 interface Candidate {
-  readonly action: ActionName;
-  readonly command: string;
+  readonly action: Exclude<ActionName, 'replay-confirm'>;
   readonly title: string;
   readonly event: OperatorEvent;
   readonly input?: ActionInput;
   readonly consequence: (before: Redemption, after: Redemption, policy: PartnerPolicy) => string;
 }
 
-const RESOLVE = 'redemption resolve';
-
-/** In the order in which a page shows them. */
 export const CANDIDATES: readonly Candidate[] = [
   {
     action: 'retry',
-    command: 'redemption retry',
     title: 'Go on now',
     event: { type: 'operator-retry' },
     consequence: (before, after, policy) => {
@@ -73,7 +109,6 @@ export const CANDIDATES: readonly Candidate[] = [
   },
   {
     action: 'cancel',
-    command: 'redemption cancel',
     title: 'Cancel',
     event: { type: 'cancel', by: 'operator' },
     consequence: ({ id, points, wallet }, { state }) => {
@@ -85,7 +120,6 @@ export const CANDIDATES: readonly Candidate[] = [
   },
   {
     action: 'set-partner-tx',
-    command: 'redemption set-partner-tx',
     title: 'Give the partner’s transaction id',
     // Any id: whether one may be given now does not depend on which.
     event: { type: 'operator-set-transaction', partnerTransactionId: 'id' },
@@ -99,7 +133,7 @@ export const CANDIDATES: readonly Candidate[] = [
 ];
 
 function resolving({ as, event, title, consequence }: Resolution): Candidate {
-  return { action: as, command: RESOLVE, title, event, consequence };
+  return { action: as, title, event, consequence };
 }
 
 /**
@@ -107,12 +141,12 @@ function resolving({ as, event, title, consequence }: Resolution): Candidate {
  * @param given what `input` asks for
  */
 export function eventOf(
-  action: Exclude<ActionName, 'replay-confirm'>,
+  action: Candidate['action'],
   given: string | undefined,
 ): { readonly event: OperatorEvent; readonly arguments: object } {
   const candidate = CANDIDATES.find((one) => one.action === action);
   if (candidate === undefined) throw new TypeError(`there is no action ${action}`);
-  const { event, command } = candidate;
+  const { event } = candidate;
   if (event.type === 'operator-set-transaction') {
     const partnerTransactionId = given ?? '';
     return {
@@ -120,7 +154,7 @@ export function eventOf(
       arguments: { transaction: auditedText(partnerTransactionId) },
     };
   }
-  if (command !== RESOLVE) return { event, arguments: {} };
+  if (ACTION_COMMANDS[action] !== 'redemption resolve') return { event, arguments: {} };
   return { event, arguments: { as: action, ...(given !== undefined && { note: given }) } };
 }
 
@@ -146,7 +180,8 @@ export function allowedActions(
     const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
     if (decision.kind === 'refused') continue;
     const { next } = decision;
-    const { action, command, title, input } = candidate;
+    const { action, title, input } = candidate;
+    const command = ACTION_COMMANDS[action];
     const told = consequence(redemption, next, policy);
     const kind = action === 'retry' && leadsBack(redemption, next, policy) ? inVain : ways;
     kind.push({ action, command, title, input, consequence: told });
@@ -178,7 +213,7 @@ function replayOf({ id }: Redemption, wasDelivered: boolean): OperatorAction {
   const before = wasDelivered ? 'which the partner has taken before' : 'which it has never taken';
   return {
     action: 'replay-confirm',
-    command: 'redemption replay-confirm',
+    command: ACTION_COMMANDS['replay-confirm'],
     title: REPLAY_TITLE,
     consequence: `The confirmation of redemption ${id}, ${before}, is sent to the partner again at once. The redemption stays as it is.`,
     input: undefined,

@@ -1,11 +1,51 @@
 /** Vaults, as the chain has them now. */
-import { readSettings, SettingsError, type SettingsSource } from '#libs/config';
 import { readVaultFacts, RpcPool, VaultReader } from '#libs/chain';
+import {
+  CHAIN_ID_SETTING,
+  FINALITY_SETTING,
+  PAYOUT_EXPIRY_MARGIN_SETTING,
+  readSettings,
+  refuseSharedEvidenceKey,
+  RPC_URLS_SETTING,
+  Setting,
+  SettingsError,
+  type SettingsSource,
+  TOKEN_CONTRACT_SETTING,
+} from '#libs/config';
 import { type KnownVault, type StoredRedemption } from '#libs/db';
-import { LowmarkError, payableUntilSeconds, type PayoutEvidence } from '#libs/domain';
+import { type Address, LowmarkError, payableUntilSeconds, type PayoutEvidence } from '#libs/domain';
 import { type Clock } from '#libs/platform';
+import { EvidenceKeys } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
-import { EvidenceSettings } from './evidence.settings.js';
+
+/** With what the chain is asked about a redemption; without them `chainEvidence` says so. */
+export class EvidenceSettings {
+  @Setting(CHAIN_ID_SETTING)
+  readonly chainId!: number;
+
+  @Setting(RPC_URLS_SETTING)
+  readonly rpcUrls!: string[];
+
+  @Setting(FINALITY_SETTING)
+  readonly finality!: string;
+
+  @Setting(TOKEN_CONTRACT_SETTING)
+  readonly tokenContract!: Address;
+
+  @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
+  readonly payoutExpiryMarginSeconds!: number;
+}
+
+interface KeySettings {
+  readonly evidenceKey: string;
+  readonly secretsKey?: string | undefined;
+}
+
+/** The keys that vouch for rows. @throws PermanentError where they are unusable, or one of SECRETS_KEY is among them */
+export function evidenceKeys({ evidenceKey, secretsKey }: KeySettings): EvidenceKeys {
+  if (secretsKey !== undefined) refuseSharedEvidenceKey(evidenceKey, secretsKey);
+  return EvidenceKeys.parse(evidenceKey);
+}
 
 /** What the chain says now, or why it was not asked or did not say. */
 export type LiveEvidence =

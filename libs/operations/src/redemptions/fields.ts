@@ -9,7 +9,6 @@ import { waitsFor } from './waits-for.js';
 /** A name and what it is; left out where that is undefined. */
 export type ShownField = readonly [name: string, value: string | undefined];
 
-/** How it stands with a redemption. */
 export function standingFields(
   { history, partnerName }: ShownRedemption,
   nowMs: number,

@@ -8,7 +8,7 @@ import {
 } from '#libs/domain';
 import { REDEMPTION_COMMAND } from '../text/page-words.js';
 import { moment } from '../text/text.js';
-import { type ActionContext, type ActionName, CANDIDATES } from './actions.js';
+import { ACTION_COMMANDS, type ActionContext, type ActionName, CANDIDATES } from './actions.js';
 import { attentionAdvice } from './waits-for.js';
 
 /** An action that the advice names and the rules do not allow yet. */
@@ -27,10 +27,11 @@ export function refusedActions(redemption: Redemption, context: ActionContext): 
       ([, name, option]) => option ?? name,
     ),
   );
-  return CANDIDATES.flatMap(({ action, command, title, event }): RefusedAction[] => {
+  return CANDIDATES.flatMap(({ action, title, event }): RefusedAction[] => {
     if (!named.has(action)) return [];
     const decision = transition(redemption, event, { ...context, jitter: 0 });
     if (decision.kind !== 'refused') return [];
+    const command = ACTION_COMMANDS[action];
     return [{ action, command, title, why: whyNot(decision, redemption) }];
   });
 }

@@ -2,12 +2,12 @@
 import {
   CallbackStore,
   type Database,
+  DeliveryStore,
   type EvidenceSeal,
   PartnerMissingError,
-  RedemptionMissingError,
-  RedemptionStore,
 } from '#libs/db';
 import {
+  deliveryTransition,
   type EventOf,
   PermanentError,
   type Redemption,
@@ -17,7 +17,7 @@ import {
   type UuidV7,
 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { audited, type AuditedCommand } from '../audit/audited.js';
+import { type AuditedCommand, onRedemption } from '../audit/audited.js';
 
 /** What an operator may say happened. Nothing here pays, and nothing proves a payout dead. */
 export type OperatorEvent = EventOf<
@@ -49,16 +49,12 @@ export interface Operated {
  * @throws RefusedOperationError, RedemptionMissingError, StaleRedemptionError, PartnerIdReusedError; nothing but an audit row is
  * written then
  */
-export async function operate(
+export function operate(
   database: Database,
   clock: Clock,
-  { id, event, seal, confirm, ...command }: Operation,
+  { event, confirm, ...operation }: Operation,
 ): Promise<Operated> {
-  const store = new RedemptionStore(database, seal);
-  const stored = await store.get(id);
-  const concerned = { redemptionId: id, ...(stored && { partner: stored.redemption.partner }) };
-  return audited(database, command, concerned, async () => {
-    if (stored === undefined) throw new RedemptionMissingError(id);
+  return onRedemption(database, operation, async (stored, store) => {
     const before = stored.redemption;
     const decide = async () => {
       const policy = await new CallbackStore(database).find(before.partner);
@@ -77,8 +73,8 @@ export async function operate(
       // A person takes a while.
       decision = await decide();
     }
-    const { actor, command: name, arguments: given = {} } = command;
-    const audit = { command: name, arguments: given, outcome: `now ${decision.next.state}` };
+    const { actor, command, arguments: given = {}, seal } = operation;
+    const audit = { command, arguments: given, outcome: `now ${decision.next.state}` };
     const vouched = seal && ({ stored, vouchesForNames: true } as const);
     await store.apply({ before, decision, event: event.type, actor, audit, ...vouched });
     return { before, after: decision.next };
@@ -121,4 +117,37 @@ export class RefusedOperationError extends PermanentError {
     this.refusal = code;
     this.instead = instead;
   }
+}
+
+/**
+ * Another round of the same confirmation. The redemption stays as it is.
+ * @throws RedemptionMissingError, PermanentError where none is owed or it is still being sent
+ */
+export function replayConfirmation(
+  database: Database,
+  command: AuditedCommand,
+  id: UuidV7,
+  nowMs: number,
+): Promise<void> {
+  return onRedemption(database, { ...command, id }, async () => {
+    const deliveries = new DeliveryStore(database);
+    const found = await deliveries.get(id);
+    if (found === undefined) {
+      throw new PermanentError(
+        'NO_CONFIRMATION',
+        'No confirmation is owed: the redemption is not claimed or reverted, or its partner took none when it ended.',
+      );
+    }
+    const { delivery: before } = found;
+    const context = { nowMs, jitter: Math.random() };
+    const decision = deliveryTransition(before, { type: 'replay' }, context);
+    if (decision.kind === 'refused') {
+      throw new PermanentError(
+        'STILL_TRYING',
+        'The confirmation is still being sent: `redemption show` says how often so far.',
+      );
+    }
+    const { next } = decision;
+    await deliveries.apply({ redemptionId: id, before, next, audit: command });
+  });
 }

@@ -1,18 +1,10 @@
 /** An action that was decided on a view of a redemption: done as long as the redemption is as it was seen. */
-import {
-  type Database,
-  type EvidenceSeal,
-  type LoggedTransition,
-  RedemptionLog,
-  RedemptionMissingError,
-  RedemptionStore,
-} from '#libs/db';
-import { PermanentError, type Redemption, type UuidV7 } from '#libs/domain';
+import { type Database, type EvidenceSeal, type LoggedTransition, RedemptionLog } from '#libs/db';
+import { PermanentError, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
-import { audited, type Operator } from '../audit/audited.js';
+import { type AuditedCommand, onRedemption, type Operator } from '../audit/audited.js';
 import { type ActionName, eventOf } from './actions.js';
-import { operate } from './operate.js';
-import { replayConfirmation } from './replay-confirmation.js';
+import { operate, replayConfirmation } from './operate.js';
 
 export interface WantedAction {
   readonly id: UuidV7;
@@ -53,26 +45,25 @@ export class ViewOutdatedError extends PermanentError {
 
 /**
  * The audit row is that of the command which does the same.
- * @returns the redemption afterwards
  * @throws ViewOutdatedError, and what `operate` and `replayConfirmation` throw
  */
 export async function performAction(
   { database, clock, seal }: ActionTools,
   operator: Operator,
   wanted: WantedAction,
-): Promise<Redemption> {
+): Promise<void> {
   const { id, action, version, given, approvedBy, isRefused = false } = wanted;
   const second = approvedBy === undefined ? {} : { approvedBy };
   if (action === 'replay-confirm') {
-    await requireSeen(database, { ...operator, arguments: second }, { id, version });
     const command = { ...operator, arguments: second };
+    await requireSeen(database, command, { id, version });
     await replayConfirmation(database, command, id, clock.nowMs());
-    return redemptionOf(database, id);
+    return;
   }
   const { event, arguments: kept } = eventOf(action, given);
   const command = { ...operator, arguments: { ...kept, ...second } };
   await requireSeen(database, command, { id, version });
-  const { after } = await operate(database, clock, {
+  await operate(database, clock, {
     ...command,
     ...{ id, event },
     ...(action === 'set-partner-tx' && seal && { seal }),
@@ -80,7 +71,6 @@ export async function performAction(
       if (isRefused || before.version !== version) throw await outdated(database, { id, version });
     },
   });
-  return after;
 }
 
 interface Seen {
@@ -89,32 +79,14 @@ interface Seen {
 }
 
 /** Before the rules are asked: why they refuse what has moved on says less than that it has. */
-async function requireSeen(
-  database: Database,
-  command: Parameters<typeof audited>[1],
-  seen: Seen,
-): Promise<void> {
-  const { redemption } = (await new RedemptionStore(database).get(seen.id)) ?? {};
-  const concerned = {
-    redemptionId: seen.id,
-    ...(redemption && { partner: redemption.partner }),
-  };
-  await audited(database, command, concerned, async () => {
-    if (redemption === undefined) throw new RedemptionMissingError(seen.id);
+function requireSeen(database: Database, command: AuditedCommand, seen: Seen): Promise<void> {
+  return onRedemption(database, { ...command, id: seen.id }, async ({ redemption }) => {
     if (redemption.version !== seen.version) throw await outdated(database, seen);
   });
 }
 
 async function outdated(database: Database, { id, version }: Seen): Promise<ViewOutdatedError> {
   const page = { after: version, limit: MOST_TOLD };
-  return new ViewOutdatedError(
-    id,
-    (await new RedemptionLog(database).transitions(id, page)).entries,
-  );
-}
-
-async function redemptionOf(database: Database, id: UuidV7): Promise<Redemption> {
-  const stored = await new RedemptionStore(database).get(id);
-  if (stored === undefined) throw new RedemptionMissingError(id);
-  return stored.redemption;
+  const { entries } = await new RedemptionLog(database).transitions(id, page);
+  return new ViewOutdatedError(id, entries);
 }

@@ -20,7 +20,6 @@ import { type KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signi
 import { onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 
-/** One webhook of one partner. */
 export interface WebhookChoice {
   /** Name or id. */
   readonly partner: string;

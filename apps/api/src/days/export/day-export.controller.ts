@@ -16,7 +16,7 @@ export class DayExportController {
   constructor(private readonly exports: DayExports) {}
 
   @Get(':day/wallets.ndjson')
-  @NdjsonContract()
+  @NdjsonContract
   ndjson(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
@@ -27,7 +27,7 @@ export class DayExportController {
   }
 
   @Get(':day/wallets.csv')
-  @CsvContract()
+  @CsvContract
   csv(
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,

@@ -1,10 +1,9 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { type AuditRun, AuditRunStore, IndexStore, type IndexState } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import { AfterNumber, PAGE_SIZE, StakeSetParameter } from '../schema.js';
 import { StakeSets } from '../stake-sets.js';
 
@@ -27,8 +26,8 @@ const RESULTS = ['ok', 'different', 'impossible'] as const;
   description: 'One that was impossible has a reason, and no figures.',
 })
 class AuditRunBody {
-  @Field.Time() readonly startedAt!: string;
-  @Field.Time() readonly finishedAt!: string;
+  @Field.Time() readonly startedAt!: Date;
+  @Field.Time() readonly finishedAt!: Date;
   @Field.OneOf(RESULTS) readonly result!: (typeof RESULTS)[number];
   @Field.TextOrNull() readonly reason!: string | null;
   @Field.DigitsOrNull() readonly block!: string | null;
@@ -51,15 +50,14 @@ class AuditRunsBody {
 /** The audits that the indexer makes each night. */
 @Controller('api/operate/audits')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class AuditsController {
   constructor(private readonly sets: StakeSets) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'The comparisons of the index with the contract',
-    description: 'Newest first; they are kept for a year.',
-  })
+  @Operation(
+    'The comparisons of the index with the contract',
+    'Newest first; they are kept for a year.',
+  )
   @Answers(200, 'A page of them.', AuditRunsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set.', 'STAKE_SET_UNKNOWN')
@@ -80,11 +78,8 @@ export class AuditsController {
 function runBody(run: AuditRun, state: IndexState | undefined): AuditRunBody {
   const tokenDecimals = state?.tokenDecimals ?? 0;
   const tokens = (tokenAmount: bigint): string => tokensText({ tokenAmount, tokenDecimals });
-  const head = {
-    startedAt: run.startedAt.toISOString(),
-    finishedAt: run.finishedAt.toISOString(),
-    result: run.result,
-  };
+  const { startedAt, finishedAt, result } = run;
+  const head = { startedAt, finishedAt, result };
   if (run.result === 'impossible') {
     const none = { block: null, wallets: null, compared: null, differences: null };
     const { reason } = run;

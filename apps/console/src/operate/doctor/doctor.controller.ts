@@ -1,9 +1,8 @@
 import { Controller, Get, HttpCode, Post } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { type FindingState } from '#libs/doctor';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { Answers, Field, Operation } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import { type DoctorReport, DoctorService } from './doctor.service.js';
 
 const FINDING_STATES = ['ok', 'warning', 'fault', 'not-checked'] as const;
@@ -20,10 +19,10 @@ class FindingBody {
 @ApiSchema({ name: 'DoctorReport' })
 class DoctorBody {
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
-  @Field.TimeOrNull() readonly startedAt!: string | null;
-  @Field.TimeOrNull() readonly finishedAt!: string | null;
-  @Field.TimeOrNull('From when on it looks again; null: now.') readonly nextAt!: string | null;
-  @Field.ListOf(String, 'What is still looked at.') readonly waiting!: string[];
+  @Field.TimeOrNull() readonly startedAt!: Date | null;
+  @Field.TimeOrNull() readonly finishedAt!: Date | null;
+  @Field.TimeOrNull('From when on it looks again; null: now.') readonly nextAt!: Date | null;
+  @Field.ListOf(String, 'What is still looked at.') readonly waiting!: readonly string[];
   @Field.ListOf(FindingBody, 'So far, in the order of the report.')
   readonly findings!: FindingBody[];
 }
@@ -31,15 +30,11 @@ class DoctorBody {
 /** The doctor. A page asks again until the report is done. */
 @Controller('api/operate/doctor')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class DoctorController {
   constructor(private readonly doctor: DoctorService) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'The last report, or the one under way',
-    description: 'As far as it is.',
-  })
+  @Operation('The last report, or the one under way', 'As far as it is.')
   @Answers(200, 'The report.', DoctorBody)
   report(): DoctorBody {
     return bodyOf(this.doctor.report());
@@ -48,10 +43,10 @@ export class DoctorController {
   @Post()
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Look at everything',
-    description: 'Once a minute for all operators; before that the answer is the last report.',
-  })
+  @Operation(
+    'Look at everything',
+    'Once a minute for all operators; before that the answer is the last report.',
+  )
   @Answers(200, 'The report, as far as it is.', DoctorBody)
   look(): DoctorBody {
     this.doctor.start();
@@ -59,18 +54,12 @@ export class DoctorController {
   }
 }
 
-function bodyOf({ startedAtMs, finishedAtMs, nextAtMs, ...report }: DoctorReport): DoctorBody {
-  const ended = finishedAtMs === undefined ? 'running' : 'done';
+function bodyOf({ waiting, findings, ...times }: DoctorReport): DoctorBody {
+  const ended = times.finishedAt === null ? 'running' : 'done';
   return {
-    state: startedAtMs === undefined ? 'never' : ended,
-    startedAt: isoOf(startedAtMs),
-    finishedAt: isoOf(finishedAtMs),
-    nextAt: nextAtMs === 0 ? null : isoOf(nextAtMs),
-    waiting: [...report.waiting],
-    findings: report.findings.map(({ mend, ...finding }) => ({ ...finding, mend: mend ?? null })),
+    ...times,
+    state: times.startedAt === null ? 'never' : ended,
+    waiting,
+    findings: findings.map(({ mend = null, ...finding }) => ({ ...finding, mend })),
   };
-}
-
-function isoOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

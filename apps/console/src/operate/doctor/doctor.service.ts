@@ -14,10 +14,10 @@ interface Placed {
 }
 
 export interface DoctorReport {
-  readonly startedAtMs: number | undefined;
-  readonly finishedAtMs: number | undefined;
-  /** From when on it may be asked again. */
-  readonly nextAtMs: number;
+  readonly startedAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** From when on it may be asked again; null: now. */
+  readonly nextAt: Date | null;
   /** What is still looked at. */
   readonly waiting: readonly string[];
   /** So far, in the order of the report. */
@@ -27,8 +27,8 @@ export interface DoctorReport {
 /** Looks at everything as `doctor` on the command line, by the settings of the console. One run at a time, and its report for all. */
 @Injectable()
 export class DoctorService {
-  private startedAtMs: number | undefined;
-  private finishedAtMs: number | undefined;
+  private startedAt: Date | null = null;
+  private finishedAt: Date | null = null;
   private placed: Placed[] = [];
   private waiting: readonly string[] = [];
   private running: Promise<void> | undefined;
@@ -39,25 +39,24 @@ export class DoctorService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Begins a run, unless one is under way or was begun within the last minute. @returns whether it did */
-  start(): boolean {
-    const nowMs = this.clock.nowMs();
-    if (this.running !== undefined || nowMs < this.nextAtMs) return false;
-    [this.startedAtMs, this.finishedAtMs, this.placed, this.waiting] = [nowMs, undefined, [], []];
+  /** Begins a run, unless one is under way or was begun within the last minute. */
+  start(): void {
+    const now = new Date(this.clock.nowMs());
+    if (this.running !== undefined || (this.nextAt !== null && now < this.nextAt)) return;
+    [this.startedAt, this.finishedAt, this.placed, this.waiting] = [now, null, [], []];
     this.running = this.look().finally(() => {
       this.running = undefined;
     });
-    return true;
   }
 
   report(): DoctorReport {
-    const { startedAtMs, finishedAtMs, nextAtMs, waiting } = this;
+    const { startedAt, finishedAt, nextAt, waiting } = this;
     const findings = this.placed.toSorted((a, b) => a.at - b.at).map(({ finding }) => finding);
-    return { startedAtMs, finishedAtMs, nextAtMs, waiting, findings };
+    return { startedAt, finishedAt, nextAt, waiting, findings };
   }
 
-  private get nextAtMs(): number {
-    return this.startedAtMs === undefined ? 0 : this.startedAtMs + EVERY_MS;
+  private get nextAt(): Date | null {
+    return this.startedAt && new Date(this.startedAt.getTime() + EVERY_MS);
   }
 
   private async look(): Promise<void> {
@@ -76,6 +75,6 @@ export class DoctorService {
       const finding = { what: 'doctor', state: 'fault', found, mend: 'Report it.' } as const;
       this.placed.push({ at: Number.MAX_SAFE_INTEGER, finding });
     }
-    [this.finishedAtMs, this.waiting] = [this.clock.nowMs(), []];
+    [this.finishedAt, this.waiting] = [new Date(this.clock.nowMs()), []];
   }
 }

@@ -1,13 +1,11 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
-import { type AuditEntry, AuditLog, Database, PartnerStore } from '#libs/db';
+import { ApiSchema } from '@nestjs/swagger';
+import { AuditLog, Database, PartnerStore } from '#libs/db';
 import { parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { ForOperators } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner, namedPartner } from '../partner-names.js';
-import { AfterNumber, PAGE_SIZE } from '../schema.js';
+import { AfterNumber, NamedPartner, namedPartner, PAGE_SIZE } from '../schema.js';
 
 const ACTOR = 'operator:';
 
@@ -48,7 +46,7 @@ class LogQuery {
 @ApiSchema({ name: 'LogEntry' })
 class LogEntryBody {
   @Field.Text() readonly id!: string;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Text() readonly actor!: string;
   @Field.Text() readonly command!: string;
   @Field.TextOrNull() readonly redemption!: string | null;
@@ -66,7 +64,6 @@ class LogBody {
 /** Who did what, on the command line and here: the refused too. */
 @Controller('api/operate/log')
 @ForOperators('viewer')
-@FailsAnywhere()
 export class LogController {
   constructor(
     private readonly database: Database,
@@ -74,14 +71,14 @@ export class LogController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Who did what', description: 'Newest first.' })
+  @Operation('Who did what', 'Newest first.')
   @Answers(200, 'A page of it.', LogBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(@Query() { actor, partner, redemption, command, after }: LogQuery): Promise<LogBody> {
-    const [partnerId, redemptionId] = [
-      partner === undefined ? undefined : await this.idOf(partner),
-      redemption === undefined ? undefined : parseUuidV7(redemption.toLowerCase()),
-    ];
+    const named = partner === undefined ? undefined : await this.partners.identify(partner);
+    const partnerId = named?.partnerId;
+    const redemptionId =
+      redemption === undefined ? undefined : parseUuidV7(redemption.toLowerCase());
     const isNone =
       (partner !== undefined && partnerId === undefined) ||
       (redemption !== undefined && redemptionId === undefined);
@@ -94,22 +91,10 @@ export class LogController {
     const page = { limit: PAGE_SIZE, after };
     const { entries, next } = await new AuditLog(this.database).newest(filter, page);
     const names = await this.partners.names(entries.flatMap((entry) => entry.partner ?? []));
-    return { items: entries.map((entry) => entryBody(entry, names)), next: next ?? null };
+    const items = entries.map(({ redemptionId: redemptionOf, partner: partnerOf, ...entry }) => ({
+      ...{ ...entry, redemption: redemptionOf },
+      partner: partnerOf === null ? null : namedPartner(names, partnerOf),
+    }));
+    return { items, next: next ?? null };
   }
-
-  private async idOf(partner: string): Promise<string | undefined> {
-    return (await this.partners.identify(partner))?.partnerId;
-  }
-}
-
-function entryBody(
-  { at, redemptionId, partner, ...entry }: AuditEntry,
-  names: ReadonlyMap<string, string>,
-): LogEntryBody {
-  return {
-    ...entry,
-    at: at.toISOString(),
-    redemption: redemptionId,
-    partner: partner === null ? null : namedPartner(names, partner),
-  };
 }

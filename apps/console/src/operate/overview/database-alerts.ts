@@ -10,7 +10,7 @@ import {
   RedemptionPages,
 } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { duration, HELD_BECAUSE } from '#libs/operations';
+import { counted, duration, HELD_BECAUSE } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { StakeSets } from '../stake-sets.js';
 import { type AlertBody, SEVERITIES } from './overview.dto.js';
@@ -20,13 +20,7 @@ const BEHIND_MS = 10 * 60_000;
 const PRICE_OLD_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
 
-interface Found {
-  readonly name: string;
-  readonly severity: AlertBody['severity'];
-  readonly summary: string;
-  readonly since?: Date | undefined;
-  readonly link: string;
-}
+type Found = Omit<AlertBody, 'since'> & { readonly since?: Date | undefined };
 
 /** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md. */
 @Injectable()
@@ -45,7 +39,7 @@ export class DatabaseAlerts {
     ]);
     return found
       .flat(2)
-      .map(({ since, ...alert }) => ({ ...alert, since: since?.toISOString() ?? null }))
+      .map(({ since = null, ...alert }) => ({ ...alert, since }))
       .sort(bySeverity);
   }
 
@@ -130,8 +124,4 @@ async function auditOf(database: Database, of: string): Promise<Found[]> {
   return [
     { name: 'AuditDifferent', severity: 'critical', summary, since, link: '/operate/audits' },
   ];
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

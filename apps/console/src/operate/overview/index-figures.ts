@@ -42,40 +42,25 @@ function indexBody(state: IndexState, nowMs: number): IndexBody {
     contracts: [...indexedContracts(state).contracts],
     tokenSymbol: state.tokenSymbol,
     headBlock: head.number.toString(),
-    headAt: new Date(headMs).toISOString(),
+    headAt: new Date(headMs),
     lagSeconds: Math.max(0, (nowMs - headMs) / 1000),
     finalisedBlock: finalised?.number.toString() ?? null,
     verifiedBlock: verifiedNumber?.toString() ?? null,
     total: tokensText({ tokenAmount: total, tokenDecimals }),
-    syncedAt: syncedAt?.toISOString() ?? null,
-    halted: halted === undefined ? null : { at: halted.at.toISOString(), reason: halted.reason },
+    syncedAt: syncedAt ?? null,
+    halted: halted ?? null,
   };
 }
 
 function priceBody(stakeSet: string, { stored, hold, accepted }: ShownPrice): PriceBody {
   return {
-    stakeSet,
-    stored:
-      stored === null
-        ? null
-        : { usd: stored.usd, source: stored.source, observedAt: stored.observedAt.toISOString() },
-    hold: hold === null ? null : holdBody(hold),
-    accepted:
-      accepted === null
-        ? null
-        : { usd: accepted.usd, actor: accepted.actor, at: accepted.at.toISOString() },
+    ...{ stakeSet, stored },
+    hold: hold && holdBody(hold),
+    accepted: accepted && { usd: accepted.usd, actor: accepted.actor, at: accepted.at },
   };
 }
 
 function holdBody(hold: NonNullable<ShownPrice['hold']>): HeldPriceBody {
-  const { price, since, reason, beforeUsd, isAccepted } = hold;
-  return {
-    usd: price.usd,
-    source: price.source,
-    observedAt: price.observedAt.toISOString(),
-    since: since.toISOString(),
-    because: HELD_BECAUSE[reason] ?? reason,
-    beforeUsd: beforeUsd ?? null,
-    isAccepted,
-  };
+  const { price, since, reason, beforeUsd = null, isAccepted } = hold;
+  return { ...price, since, because: HELD_BECAUSE[reason] ?? reason, beforeUsd, isAccepted };
 }

@@ -4,7 +4,7 @@ import { HttpProblem } from '#libs/service';
 import { ConsoleSettings } from '../../console.env.js';
 import { fetchJson, objectOf } from '../fetch-json.js';
 import { bySeverity, DatabaseAlerts } from './database-alerts.js';
-import { type AlertBody, type AlertsBody, type ServiceBody, SEVERITIES } from './overview.dto.js';
+import { type AlertBody, type AlertsBody, SEVERITIES } from './overview.dto.js';
 import { serviceAlerts } from './service-alerts.js';
 import { ServiceHealth } from './service-health.js';
 
@@ -27,7 +27,8 @@ export class OpenAlerts {
     if (alertmanagerUrl === undefined) {
       const [stored, services] = await Promise.all([this.database.all(), this.health.all()]);
       const alerts = [...stored, ...serviceAlerts(services)].sort(bySeverity);
-      return { source: 'console', alerts, unknown: services.filter(isUnknown).map(settingOf) };
+      const notSet = services.filter(({ state }) => state === 'not-set');
+      return { source: 'console', alerts, unknown: notSet.map(({ setting }) => setting) };
     }
     const url = `${alertmanagerUrl}/api/v2/alerts?active=true&silenced=false&inhibited=false`;
     const { status, body } = await fetchJson(url, TIMEOUT_MS);
@@ -38,14 +39,6 @@ export class OpenAlerts {
     const alerts = (body as unknown[]).flatMap(alertOf).slice(0, MOST);
     return { source: 'alertmanager', alerts: alerts.sort(bySeverity), unknown: [] };
   }
-}
-
-function isUnknown({ state }: ServiceBody): boolean {
-  return state === 'not-set';
-}
-
-function settingOf({ setting }: ServiceBody): string {
-  return setting;
 }
 
 /** The one that only shows that alerts arrive is none. */
@@ -62,7 +55,7 @@ function alertOf(entry: unknown): AlertBody[] {
       name: bounded(alertname),
       severity: SEVERITIES.find((known) => known === severity) ?? 'warning',
       summary: bounded(textOf(summary) ?? textOf(description) ?? alertname),
-      since: Number.isNaN(sinceMs) ? null : new Date(sinceMs).toISOString(),
+      since: Number.isNaN(sinceMs) ? null : new Date(sinceMs),
       link: linkOf(runbook),
     },
   ];

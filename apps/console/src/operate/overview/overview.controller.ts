@@ -1,7 +1,7 @@
 import { Controller, Get, Inject } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels } from '@nestjs/swagger';
 import { Database, RedemptionPages } from '#libs/db';
-import { Answers, FailsAnywhere } from '#libs/openapi';
+import { Answers, Operation } from '#libs/openapi';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ForOperators } from '../../auth/audience.js';
 import { IndexFigures } from './index-figures.js';
@@ -29,7 +29,6 @@ const DAY_MS = 86_400_000;
 @Controller('api/operate/overview')
 @ApiExtraModels(SyncBody, HaltBody, IndexBody, StoredPriceBody, HeldPriceBody, AcceptedPriceBody)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class OverviewController {
   constructor(
     private readonly health: ServiceHealth,
@@ -41,42 +40,41 @@ export class OverviewController {
   ) {}
 
   @Get('services')
-  @ApiOperation({
-    summary: 'The services',
-    description: 'What each says of itself; one that does not answer is waited for 2.5 s.',
-  })
+  @Operation(
+    'The services',
+    'What each says of itself; one that does not answer is waited for 2.5 s.',
+  )
   @Answers(200, 'One for each.', ServicesBody)
   async services(): Promise<ServicesBody> {
     return { services: await this.health.all() };
   }
 
   @Get('index')
-  @ApiOperation({ summary: 'How far each stake set is indexed', description: 'By the database.' })
+  @Operation('How far each stake set is indexed', 'By the database.')
   @Answers(200, 'One for each, the default one first.', StakeSetsBody)
   async indexes(): Promise<StakeSetsBody> {
     return { sets: await this.index.all() };
   }
 
   @Get('prices')
-  @ApiOperation({ summary: 'The price of each stake set', description: 'Stored, held, accepted.' })
+  @Operation('The price of each stake set', 'Stored, held, accepted.')
   @Answers(200, 'One for each, the default one first.', PricesBody)
   async prices(): Promise<PricesBody> {
     return { prices: await this.index.prices() };
   }
 
   @Get('vaults')
-  @ApiOperation({
-    summary: 'The vaults',
-    description:
-      'By the chain’s newest block. 503 `SETTING_MISSING` without RPC_URLS, `CHAIN_UNAVAILABLE` where no endpoint answers.',
-  })
+  @Operation(
+    'The vaults',
+    'By the chain’s newest block. 503 `SETTING_MISSING` without RPC_URLS, `CHAIN_UNAVAILABLE` where no endpoint answers.',
+  )
   @Answers(200, 'That of the settings, and those that the ledger names.', VaultsBody)
   async vaults(): Promise<VaultsBody> {
     return { vaults: await this.vaultFigures.all() };
   }
 
   @Get('redemptions')
-  @ApiOperation({ summary: 'How many redemptions are in which state', description: 'Now.' })
+  @Operation('How many redemptions are in which state', 'Now.')
   @Answers(200, 'The figures.', RedemptionFiguresBody)
   async redemptions(): Promise<RedemptionFiguresBody> {
     const sinceMs = this.clock.nowMs() - DAY_MS;
@@ -86,11 +84,10 @@ export class OverviewController {
   }
 
   @Get('alerts')
-  @ApiOperation({
-    summary: 'What a person has to look at',
-    description:
-      'By Alertmanager where ALERTMANAGER_URL is set, else by the database and the services.',
-  })
+  @Operation(
+    'What a person has to look at',
+    'By Alertmanager where ALERTMANAGER_URL is set, else by the database and the services.',
+  )
   @Answers(200, 'The gravest first.', AlertsBody)
   alerts(): Promise<AlertsBody> {
     return this.openAlerts.all();

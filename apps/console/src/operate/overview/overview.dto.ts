@@ -1,6 +1,6 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
-import * as Field from '../../http/fields.js';
+import { Field } from '#libs/openapi';
 
 export const SERVICES = ['api', 'indexer', 'redemption'] as const;
 export const SERVICE_STATES = ['ready', 'not-ready', 'no-answer', 'not-set'] as const;
@@ -31,7 +31,7 @@ export class ServicesBody {
 
 @ApiSchema({ name: 'Halt' })
 export class HaltBody {
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Text() readonly reason!: string;
 }
 
@@ -41,13 +41,13 @@ export class IndexBody {
   @Field.ListOf(String) readonly contracts!: string[];
   @Field.Text() readonly tokenSymbol!: string;
   @Field.Digits('The newest indexed block.') readonly headBlock!: string;
-  @Field.Time() readonly headAt!: string;
+  @Field.Time() readonly headAt!: Date;
   @Field.Number('How far its time is behind the clock.') readonly lagSeconds!: number;
   @Field.DigitsOrNull() readonly finalisedBlock!: string | null;
   @Field.DigitsOrNull('Up to here the events are vouched for.')
   readonly verifiedBlock!: string | null;
   @Field.Decimal('Staked by all wallets, in whole tokens.') readonly total!: string;
-  @Field.TimeOrNull('When it was last level with the chain.') readonly syncedAt!: string | null;
+  @Field.TimeOrNull('When it was last level with the chain.') readonly syncedAt!: Date | null;
   @Field.NestedOrNull(HaltBody) readonly halted!: HaltBody | null;
 }
 
@@ -67,12 +67,12 @@ export class StakeSetsBody {
 export class StoredPriceBody {
   @Field.Decimal('US dollars for one token.') readonly usd!: string;
   @Field.Text('As in PRICE_SOURCE, without credentials.') readonly source!: string;
-  @Field.Time() readonly observedAt!: string;
+  @Field.Time() readonly observedAt!: Date;
 }
 
 @ApiSchema({ name: 'HeldPrice' })
 export class HeldPriceBody extends StoredPriceBody {
-  @Field.Time() readonly since!: string;
+  @Field.Time() readonly since!: Date;
   @Field.Text() readonly because!: string;
   @Field.DecimalOrNull() readonly beforeUsd!: string | null;
   @Field.Flag('The hold ends with the next reading near it.') readonly isAccepted!: boolean;
@@ -82,7 +82,7 @@ export class HeldPriceBody extends StoredPriceBody {
 export class AcceptedPriceBody {
   @Field.Decimal() readonly usd!: string;
   @Field.Text() readonly actor!: string;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
 }
 
 @ApiSchema({ name: 'PriceOfSet' })
@@ -146,7 +146,7 @@ export class AlertBody {
   @Field.Text() readonly name!: string;
   @Field.OneOf(SEVERITIES) readonly severity!: (typeof SEVERITIES)[number];
   @Field.Text() readonly summary!: string;
-  @Field.TimeOrNull() readonly since!: string | null;
+  @Field.TimeOrNull() readonly since!: Date | null;
   @Field.TextOrNull('A page of this console, or a handbook’s.') readonly link!: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Param, Post, UseInterceptors } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { CredentialExistsError, Database } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { revokeCredential, rotateCredential } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import {
@@ -11,16 +11,16 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { createdId } from '../request-id.js';
 import { issuedBody, IssuedBody, RevokedBody } from './partner.bodies.js';
 import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './partner.requests.js';
 
 /** A partner's credentials: several are good at once, so that they are replaced without a halt. */
 @Controller('api/operate/partners/:partner/credentials')
+@ApiParam(PARTNER_ID)
 @ForOperators('admin')
-@FailsAnywhere()
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class CredentialsController {
   constructor(
     private readonly database: Database,
@@ -30,12 +30,10 @@ export class CredentialsController {
   @Post()
   @HttpCode(201)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Add a credential',
-    description:
-      'The old ones work until they are revoked. No other answer shows its secret again.',
-  })
-  @ApiParam(PARTNER_ID)
+  @Operation(
+    'Add a credential',
+    'The old ones work until they are revoked. No other answer shows its secret again.',
+  )
   @Answers(201, 'The credential.', IssuedBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   @Fails(409, 'This request has added its credential already.', 'ALREADY_DONE')
@@ -61,11 +59,7 @@ export class CredentialsController {
   @Post('revoke')
   @HttpCode(200)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Revoke a credential',
-    description: 'The last active one only with `force`.',
-  })
-  @ApiParam(PARTNER_ID)
+  @Operation('Revoke a credential', 'The last active one only with `force`.')
   @Answers(200, 'It is refused from now on, within seconds.', RevokedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is none.', 'PARTNER_UNKNOWN', 'CREDENTIAL_MISSING')

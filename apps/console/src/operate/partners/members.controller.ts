@@ -8,10 +8,16 @@ import {
   Post,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
-import { Database, InvitationStore, MemberStore } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
-import { invitePartner, removeMember, withdrawInvitation } from '#libs/operations';
+import { ApiParam, ApiSchema } from '@nestjs/swagger';
+import { Database, type Invitation, InvitationStore, MemberStore } from '#libs/db';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
+import {
+  INVITATION_STATES,
+  invitationState,
+  invitePartner,
+  removeMember,
+  withdrawInvitation,
+} from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import {
@@ -21,18 +27,46 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import * as Input from '../../http/inputs.js';
+import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
-import { invitationBody, InvitedBody, MembersBody } from './member.bodies.js';
 import { InvitationDto, MemberDto, PARTNER_ID, partnerIdOf } from './partner.requests.js';
 
-const INVITATION_ID = /^[1-9]\d{0,17}$/;
+@ApiSchema({ name: 'PartnerMember' })
+export class MemberBody {
+  @Field.Text('How the person signs in, and as whom.') readonly subject!: string;
+  @Field.Text() readonly name!: string;
+  @Field.Time() readonly addedAt!: Date;
+}
+
+@ApiSchema({ name: 'PartnerInvitation' })
+export class InvitationBody {
+  @Field.Text() readonly id!: string;
+  @Field.OneOf(INVITATION_STATES) readonly state!: (typeof INVITATION_STATES)[number];
+  @Field.Text('Whom it is for.') readonly note!: string;
+  @Field.Text() readonly invitedBy!: string;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time() readonly expiresAt!: Date;
+  @Field.TextOrNull() readonly acceptedBy!: string | null;
+}
+
+@ApiSchema({ name: 'PartnerMembers' })
+export class MembersBody {
+  @Field.ListOf(MemberBody) readonly members!: MemberBody[];
+  @Field.ListOf(InvitationBody, 'Newest first.') readonly invitations!: InvitationBody[];
+}
+
+@ApiSchema({ name: 'Invited' })
+export class InvitedBody {
+  @Field.Text('Shown once.') readonly url!: string;
+  @Field.Time() readonly expiresAt!: Date;
+}
 
 /** Who may act for a partner on the partners' pages. */
 @Controller('api/operate/partners/:partner')
+@ApiParam(PARTNER_ID)
 @ForOperators('admin')
-@FailsAnywhere()
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class MembersController {
   constructor(
     private readonly database: Database,
@@ -44,8 +78,7 @@ export class MembersController {
 
   @Get('members')
   @ForOperators('viewer')
-  @ApiOperation({ summary: 'Its members', description: 'And the newest 50 invitations.' })
-  @ApiParam(PARTNER_ID)
+  @Operation('Its members', 'And the newest 50 invitations.')
   @Answers(200, 'The members.', MembersBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async list(@Param('partner') text: string): Promise<MembersBody> {
@@ -53,20 +86,16 @@ export class MembersController {
     const members = await this.members.list(partner);
     const invitations = await this.invitations.list(partner, { limit: PAGE_SIZE });
     const nowMs = this.clock.nowMs();
-    return {
-      members: members.map(({ addedAt, ...one }) => ({ ...one, addedAt: addedAt.toISOString() })),
-      invitations: invitations.map((one) => invitationBody(one, nowMs)),
-    };
+    return { members, invitations: invitations.map((one) => invitationBody(one, nowMs)) };
   }
 
   @Post('invitations')
   @HttpCode(201)
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Invite a person',
-    description: 'By a link that no other answer shows again: it makes one person a member.',
-  })
-  @ApiParam(PARTNER_ID)
+  @Operation(
+    'Invite a person',
+    'By a link that no other answer shows again: it makes one person a member.',
+  )
   @Answers(201, 'The link.', InvitedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
@@ -77,15 +106,14 @@ export class MembersController {
   ): Promise<InvitedBody> {
     const wish = { partner: partnerIdOf(text), note, origin: this.settings.consoleOrigin };
     const command = { actor, command: 'partner invite' };
-    const made = await invitePartner(this.database, this.clock, command, wish);
-    return { url: made.url, expiresAt: made.expiresAt.toISOString() };
+    const { url, expiresAt } = await invitePartner(this.database, this.clock, command, wish);
+    return { url, expiresAt };
   }
 
   @Post('invitations/:invitation/withdraw')
   @HttpCode(204)
-  @ApiOperation({ summary: 'Withdraw an invitation', description: 'One that is still open.' })
-  @ApiParam(PARTNER_ID)
-  @ApiParam({ name: 'invitation', schema: { type: 'string', pattern: INVITATION_ID.source } })
+  @Operation('Withdraw an invitation', 'One that is still open.')
+  @ApiParam({ name: 'invitation', schema: Input.NUMBER_SCHEMA })
   @Answers(204, 'Its link is of no use any more.')
   @Fails(
     404,
@@ -99,7 +127,7 @@ export class MembersController {
     @CurrentOperator() { actor }: ConsoleOperator,
   ): Promise<void> {
     const isDone =
-      INVITATION_ID.test(invitation) &&
+      Input.NUMBER_PATTERN.test(invitation) &&
       (await withdrawInvitation(
         this.database,
         this.clock,
@@ -112,8 +140,7 @@ export class MembersController {
   @Post('members/remove')
   @HttpCode(204)
   @FreshSignIn()
-  @ApiOperation({ summary: 'Remove a member', description: 'Ends the person’s sessions for it.' })
-  @ApiParam(PARTNER_ID)
+  @Operation('Remove a member', 'Ends the person’s sessions for it.')
   @Answers(204, 'No member any more.')
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'There is no such partner, or no such member.', 'NOT_FOUND', 'PARTNER_UNKNOWN')
@@ -127,4 +154,10 @@ export class MembersController {
     const isDone = await removeMember(this.database, this.clock, command, member);
     if (!isDone) throw new HttpProblem(404, 'There is no such member.');
   }
+}
+
+function invitationBody(invitation: Invitation, nowMs: number): InvitationBody {
+  const { id, note, invitedBy, createdAt, expiresAt, acceptedBy } = invitation;
+  const state = invitationState(invitation, nowMs);
+  return { id: id.toString(), state, note, invitedBy, createdAt, expiresAt, acceptedBy };
 }

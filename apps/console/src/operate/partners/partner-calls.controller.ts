@@ -9,10 +9,10 @@ import {
   Query,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { Database, RedemptionLog } from '#libs/db';
 import { parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { pingPartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -20,7 +20,7 @@ import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/
 import { ConsoleSettings } from '../../console.env.js';
 import { callBody, CallsBody, HoursBody } from '../call.bodies.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PingBody } from './partner.bodies.js';
 import { CallsQuery, HoursQuery, PARTNER_ID, partnerIdOf, PingDto } from './partner.requests.js';
@@ -30,9 +30,10 @@ const PING_SECONDS = 10;
 
 /** Our calls to a partner: those that were made, and one more to try it. */
 @Controller('api/operate/partners/:partner')
+@ApiParam(PARTNER_ID)
 @ForOperators('viewer')
-@FailsAnywhere()
-@UseInterceptors(RefusalsInterceptor)
+@Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
+@UseInterceptors(REFUSALS)
 export class PartnerCallsController {
   constructor(
     private readonly database: Database,
@@ -43,11 +44,9 @@ export class PartnerCallsController {
   ) {}
 
   @Get('calls')
-  @ApiOperation({ summary: 'Our calls to it', description: 'Newest first, page by page.' })
-  @ApiParam(PARTNER_ID)
+  @Operation('Our calls to it', 'Newest first, page by page.')
   @Answers(200, 'The calls.', CallsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async calls(
     @Param('partner') partner: string,
     @Query() { after: text, ...only }: CallsQuery,
@@ -62,31 +61,26 @@ export class PartnerCallsController {
   }
 
   @Get('calls-per-hour')
-  @ApiOperation({ summary: 'Calls and errors over time', description: 'By hour and step.' })
-  @ApiParam(PARTNER_ID)
+  @Operation('Calls and errors over time', 'By hour and step.')
   @Answers(200, 'The hours.', HoursBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   async perHour(
     @Param('partner') partner: string,
     @Query() { hours = '24' }: HoursQuery,
   ): Promise<HoursBody> {
     const sinceMs = this.clock.nowMs() - Number(hours) * HOUR_MS;
-    const found = await this.log.callsPerHour(partnerIdOf(partner), sinceMs);
-    return { hours: found.map(({ hour, ...counts }) => ({ hour: hour.toISOString(), ...counts })) };
+    return { hours: await this.log.callsPerHour(partnerIdOf(partner), sinceMs) };
   }
 
   @Post('ping')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Read a balance now',
-    description: 'As the service would; the report says what to mend. Changes nothing.',
-  })
-  @ApiParam(PARTNER_ID)
+  @Operation(
+    'Read a balance now',
+    'As the service would; the report says what to mend. Changes nothing.',
+  )
   @Answers(200, 'What came of it.', PingBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
   @Fails(409, 'It has no callback.', 'PARTNER_MISSING')
   async ping(
     @Param('partner') text: string,

@@ -1,8 +1,8 @@
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ListedCredential, type PartnerCallback } from '#libs/db';
 import { PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { callbackNotes, type FoundPartner, type IssuedCredential } from '#libs/operations';
-import * as Field from '../../http/fields.js';
 
 const STANDINGS = ['open', 'paused', 'no-budget', 'no-callback'] as const;
 type PartnerStanding = (typeof STANDINGS)[number];
@@ -10,9 +10,9 @@ type PartnerStanding = (typeof STANDINGS)[number];
 @ApiSchema({ name: 'PartnerCredential' })
 export class CredentialBody {
   @Field.Text('The beginning of the key; no more of it is stored.') readonly keyPrefix!: string;
-  @Field.Time() readonly createdAt!: string;
-  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: string | null;
-  @Field.TimeOrNull() readonly revokedAt!: string | null;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.TimeOrNull('To the minute.') readonly lastUsedAt!: Date | null;
+  @Field.TimeOrNull() readonly revokedAt!: Date | null;
 }
 
 @ApiSchema({ name: 'PartnerCallback' })
@@ -43,12 +43,12 @@ export class PartnerSummaryBody {
   @Field.Text() readonly name!: string;
   @Field.OneOf(STANDINGS, 'Whether anything can be redeemed with it.')
   readonly standing!: PartnerStanding;
-  @Field.Time() readonly createdAt!: string;
+  @Field.Time() readonly createdAt!: Date;
   @Field.Count('Requests per second.') readonly rate!: number;
   @Field.Count('Requests at once.') readonly burst!: number;
   @Field.Text() readonly stakeSet!: string;
   @Field.Count() readonly activeCredentials!: number;
-  @Field.TimeOrNull('Of any of its credentials.') readonly lastUsedAt!: string | null;
+  @Field.TimeOrNull('Of any of its credentials.') readonly lastUsedAt!: Date | null;
 }
 
 @ApiSchema({ name: 'PartnerDetails' })
@@ -103,11 +103,10 @@ export function partnerSummary({ partner, callback }: FoundPartner) {
   } = partner;
   const used = credentials.flatMap(({ lastUsedAt }) => lastUsedAt?.getTime() ?? []);
   return {
-    ...{ id, name, rate, burst, stakeSet },
+    ...{ id, name, createdAt, rate, burst, stakeSet },
     standing: standingOf(callback),
-    createdAt: createdAt.toISOString(),
     activeCredentials: credentials.filter(({ revokedAt }) => revokedAt === null).length,
-    lastUsedAt: used.length === 0 ? null : new Date(Math.max(...used)).toISOString(),
+    lastUsedAt: used.length === 0 ? null : new Date(Math.max(...used)),
   } satisfies PartnerSummaryBody;
 }
 
@@ -128,12 +127,7 @@ export function partnerBody(found: FoundPartner): PartnerBody {
 
 function credentialBody(credential: ListedCredential): CredentialBody {
   const { keyPrefix, createdAt, lastUsedAt, revokedAt } = credential;
-  return {
-    keyPrefix,
-    createdAt: createdAt.toISOString(),
-    lastUsedAt: lastUsedAt?.toISOString() ?? null,
-    revokedAt: revokedAt?.toISOString() ?? null,
-  };
+  return { keyPrefix, createdAt, lastUsedAt, revokedAt };
 }
 
 function callbackBody(callback: PartnerCallback): CallbackBody {

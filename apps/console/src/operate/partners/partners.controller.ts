@@ -9,9 +9,9 @@ import {
   Query,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import {
   createPartner,
   LONGEST_PARTNER_NAME,
@@ -28,7 +28,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { createdId } from '../request-id.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PartnerActions } from './partner-actions.js';
@@ -53,11 +53,9 @@ import {
 const RATE = 20;
 const BURST = 100;
 
-/** Partners: listed, created, set and paused. */
 @Controller('api/operate/partners')
 @ForOperators('viewer')
-@FailsAnywhere()
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(CallbackBody)
 export class PartnersController {
   constructor(
@@ -70,10 +68,7 @@ export class PartnersController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'The partners',
-    description: 'By name, page by page; all, or those with a part in it.',
-  })
+  @Operation('The partners', 'By name, page by page; all, or those with a part in it.')
   @Answers(200, 'The partners.', PartnersBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async list(@Query() { after, name }: PartnersQuery): Promise<PartnersBody> {
@@ -86,7 +81,7 @@ export class PartnersController {
   }
 
   @Get(':partner')
-  @ApiOperation({ summary: 'One partner', description: 'All but its secrets.' })
+  @Operation('One partner', 'All but its secrets.')
   @ApiParam(PARTNER_ID)
   @Answers(200, 'The partner.', PartnerBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
@@ -98,10 +93,7 @@ export class PartnersController {
   @HttpCode(201)
   @ForOperators('admin')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Create a partner',
-    description: 'With its first credential, which no other answer shows again.',
-  })
+  @Operation('Create a partner', 'With its first credential, which no other answer shows again.')
   @Answers(201, 'The credential.', IssuedBody)
   @Fails(
     400,
@@ -142,11 +134,10 @@ export class PartnersController {
   @HttpCode(200)
   @ForOperators('admin')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Set a partner',
-    description:
-      'What is absent stays as it is. A change of the callback waits for a second operator where there is a set value, but for one that only lowers the daily budget.',
-  })
+  @Operation(
+    'Set a partner',
+    'What is absent stays as it is. A change of the callback waits for a second operator where there is a set value, but for one that only lowers the daily budget.',
+  )
   @ApiParam(PARTNER_ID)
   @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
   @Fails(
@@ -169,7 +160,7 @@ export class PartnersController {
   @Post(':partner/pause')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({ summary: 'Take no new redemptions', description: 'The kill switch.' })
+  @Operation('Take no new redemptions', 'The kill switch.')
   @ApiParam(PARTNER_ID)
   @Answers(200, 'The partner.', PartnerBody)
   @Fails(404, 'There is no such partner.', 'PARTNER_UNKNOWN')
@@ -187,10 +178,10 @@ export class PartnersController {
   @HttpCode(200)
   @ForOperators('operator')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Take redemptions again',
-    description: 'The end of a pause; by a second operator where there is a set value.',
-  })
+  @Operation(
+    'Take redemptions again',
+    'The end of a pause; by a second operator where there is a set value.',
+  )
   @ApiParam(PARTNER_ID)
   @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')

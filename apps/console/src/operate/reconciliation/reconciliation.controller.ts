@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import {
   type ClaimKey,
   Database,
@@ -10,7 +10,7 @@ import {
   ReconciliationStore,
   type UnexplainedClaim,
 } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import {
   acknowledgeClaim,
   CONSEQUENCES,
@@ -22,8 +22,7 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleOperator, CurrentOperator, ForOperators } from '../../auth/audience.js';
-import { namedPartner } from '../partner-names.js';
-import { PAGE_SIZE } from '../schema.js';
+import { namedPartner, PAGE_SIZE } from '../schema.js';
 import {
   AcknowledgedBody,
   AcknowledgeDto,
@@ -50,7 +49,6 @@ interface Token {
 @Controller('api/operate/reconciliation')
 @ApiExtraModels(AcknowledgementBody)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class ReconciliationController {
   constructor(
     private readonly database: Database,
@@ -59,7 +57,7 @@ export class ReconciliationController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'The last reconciliation', description: 'Its sums and differences.' })
+  @Operation('The last reconciliation', 'Its sums and differences.')
   @Answers(200, 'What it found.', ReconciliationBody)
   async last(): Promise<ReconciliationBody> {
     const [run, token] = await Promise.all([
@@ -69,7 +67,7 @@ export class ReconciliationController {
     const ledgers = run?.ledgers ?? [];
     const names = await this.partners.names(ledgers.map(({ partner }) => partner));
     return {
-      at: run?.at.toISOString() ?? null,
+      at: run?.at ?? null,
       isOutdated: run?.isOutdated ?? false,
       tokenSymbol: token?.symbol ?? null,
       chainClaims: run?.chain.count ?? 0,
@@ -85,10 +83,10 @@ export class ReconciliationController {
   }
 
   @Get('claims')
-  @ApiOperation({
-    summary: 'Claims that the ledger does not explain',
-    description: 'The oldest first, as far as the chain was read.',
-  })
+  @Operation(
+    'Claims that the ledger does not explain',
+    'The oldest first, as far as the chain was read.',
+  )
   @Answers(200, 'A page of them.', ClaimsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async claims(@Query() { which = 'open', after }: ClaimsQuery): Promise<ClaimsBody> {
@@ -109,10 +107,7 @@ export class ReconciliationController {
   @Post('claims/:id/acknowledge')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Take a claim out of the alerts',
-    description: CONSEQUENCES[COMMAND],
-  })
+  @Operation('Take a claim out of the alerts', CONSEQUENCES[COMMAND])
   @ApiParam({ name: 'id', schema: { type: 'string' }, description: 'As the list has it.' })
   @Answers(200, 'It is acknowledged.', AcknowledgedBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
@@ -171,14 +166,12 @@ function keyOf(after: string | undefined): ClaimKey | undefined {
 }
 
 function claimBody(claim: UnexplainedClaim, token: Token | undefined): ClaimBody {
-  const { amount, block, blockAt, acknowledged, ...rest } = claim;
+  const { amount, block, ...rest } = claim;
   return {
     ...rest,
     tokens: token?.text(amount) ?? null,
     amount: amount.toString(),
     block: block.toString(),
-    blockAt: blockAt.toISOString(),
-    canAcknowledge: acknowledged === null && ACKNOWLEDGEABLE.has(claim.kind),
-    acknowledged: acknowledged && { ...acknowledged, at: acknowledged.at.toISOString() },
+    canAcknowledge: claim.acknowledged === null && ACKNOWLEDGEABLE.has(claim.kind),
   };
 }

@@ -1,11 +1,10 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { MaxLength } from 'class-validator';
 import { REDEMPTION_STATES, UNSETTLED_KINDS, type UnsettledKind } from '#libs/domain';
+import { Field } from '#libs/openapi';
 import { LONGEST_NOTE } from '#libs/operations';
-import * as Field from '../../http/fields.js';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner } from '../partner-names.js';
-import { AFTER } from '../schema.js';
+import { AFTER, NamedPartner } from '../schema.js';
 
 /** `BLOCK_ID_TRANSACTION` of the last row of a page. */
 export const CLAIM_KEY = /^(\d{1,18})_([0-9a-f-]{36}|0x[0-9a-f]{64})_(0x[0-9a-f]{64})$/;
@@ -33,7 +32,7 @@ export class AcknowledgeDto {
 
 @ApiSchema({ name: 'Acknowledgement' })
 export class AcknowledgementBody {
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Text() readonly actor!: string;
   @Field.Text() readonly note!: string;
 }
@@ -50,7 +49,7 @@ export class ClaimBody {
   readonly tokens!: string | null;
   @Field.Decimal('In the token’s smallest unit.') readonly amount!: string;
   @Field.Digits() readonly block!: string;
-  @Field.Time() readonly blockAt!: string;
+  @Field.Time() readonly blockAt!: Date;
   @Field.Text() readonly transactionHash!: string;
   @Field.Flag('An operator may explain it.') readonly canAcknowledge!: boolean;
   @Field.NestedOrNull(AcknowledgementBody) readonly acknowledged!: AcknowledgementBody | null;
@@ -94,7 +93,7 @@ export class LedgerBody {
 
 @ApiSchema({ name: 'Reconciliation', description: 'The last one; nulls before the first.' })
 export class ReconciliationBody {
-  @Field.TimeOrNull() readonly at!: string | null;
+  @Field.TimeOrNull() readonly at!: Date | null;
   @Field.Flag('Claims were acknowledged since.') readonly isOutdated!: boolean;
   @Field.TextOrNull() readonly tokenSymbol!: string | null;
   @Field.Count('By the chain.') readonly chainClaims!: number;

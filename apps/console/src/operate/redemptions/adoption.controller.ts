@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
-import { ApiOperation, ApiSchema } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import { Database } from '#libs/db';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { foreignRedemptions } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ActionResultBody, actionResult } from '../../approvals/approval.dto.js';
@@ -11,9 +11,8 @@ import {
   ForOperators,
   FreshSignIn,
 } from '../../auth/audience.js';
-import * as Field from '../../http/fields.js';
 import { OperateKeys } from '../operate-keys.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { ADOPT, AdoptionActions } from './adoption-actions.js';
 import { listedBody, ListedRedemptionBody } from './redemption.bodies.js';
 import { AdoptDto } from './redemption.requests.js';
@@ -26,8 +25,7 @@ class UnsealedBody {
 /** Open redemptions that were written without EVIDENCE_KEY; this console needs it for both. */
 @Controller('api/operate/unsealed-redemptions')
 @ForOperators('viewer')
-@FailsAnywhere()
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 export class AdoptionController {
   constructor(
     private readonly database: Database,
@@ -37,10 +35,10 @@ export class AdoptionController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'Open redemptions without the MAC of the service',
-    description: 'Nothing is paid by them before they are adopted.',
-  })
+  @Operation(
+    'Open redemptions without the MAC of the service',
+    'Nothing is paid by them before they are adopted.',
+  )
   @Answers(200, 'The redemptions.', UnsealedBody)
   async list(): Promise<UnsealedBody> {
     const foreign = await foreignRedemptions(this.database, this.keys.seal(ADOPT));
@@ -54,11 +52,10 @@ export class AdoptionController {
   @HttpCode(200)
   @ForOperators('admin')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Adopt them',
-    description:
-      'Those that are as they were seen; with a set value once another operator has approved it.',
-  })
+  @Operation(
+    'Adopt them',
+    'Those that are as they were seen; with a set value once another operator has approved it.',
+  )
   @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(409, 'It is asked for already.', 'APPROVAL_PENDING')

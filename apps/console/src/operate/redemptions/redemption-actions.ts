@@ -2,7 +2,8 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database, type RedemptionHistory, RedemptionStore } from '#libs/db';
 import { parseUuidV7, type Redemption, type UuidV7 } from '#libs/domain';
 import {
-  type ActionName,
+  ACTION_COMMANDS,
+  ACTION_NAMES,
   inPageWords,
   isSettlementNote,
   performAction,
@@ -17,17 +18,7 @@ import { type Actors, ApprovalService, type Performed } from '../../approvals/ap
 import { type ConsoleOperator } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
 import { RedemptionView, worthUsd } from './redemption-view.js';
-import { type ActionDto, ACTIONS } from './redemption.requests.js';
-
-const COMMANDS = {
-  retry: 'redemption retry',
-  cancel: 'redemption cancel',
-  'set-partner-tx': 'redemption set-partner-tx',
-  'restored-out-of-band': 'redemption resolve',
-  'not-deducted': 'redemption resolve',
-  'settled-by-hand': 'redemption resolve',
-  'replay-confirm': 'redemption replay-confirm',
-} as const satisfies Record<ActionName, string>;
+import { type ActionDto } from './redemption.requests.js';
 
 /** Operators' actions on one redemption: those that its state allows, on what the operator saw. */
 @Injectable()
@@ -42,7 +33,7 @@ export class RedemptionActions implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    for (const name of new Set(Object.values(COMMANDS))) {
+    for (const name of new Set(Object.values(ACTION_COMMANDS))) {
       this.approvals.register({
         ...{ name, role: 'operator' },
         execute: (given, actors) => this.execute(wantedOf(given), actors),
@@ -56,7 +47,7 @@ export class RedemptionActions implements OnModuleInit {
    */
   async perform(operator: ConsoleOperator, id: UuidV7, dto: ActionDto): Promise<Performed> {
     const { action, version } = dto;
-    const command = COMMANDS[action];
+    const command = ACTION_COMMANDS[action];
     if (action === 'set-partner-tx') this.keys.seal(`${command} ${id} TRANSACTION`);
     const wanted = { id, action, version, given: givenOf(dto) };
     const { history } = await showRedemption(this.database, id);
@@ -84,9 +75,9 @@ export class RedemptionActions implements OnModuleInit {
     return outcomeText(before?.redemption, history, this.clock.nowMs());
   }
 
-  private act(wanted: WantedAction, actor: string): Promise<Redemption> {
+  private act(wanted: WantedAction, actor: string): Promise<void> {
     const { database, clock } = this;
-    const command = COMMANDS[wanted.action];
+    const command = ACTION_COMMANDS[wanted.action];
     const seal = wanted.action === 'set-partner-tx' ? this.keys.seal(command) : undefined;
     return performAction({ database, clock, seal }, { actor, command }, wanted);
   }
@@ -117,7 +108,7 @@ function givenOf({ action, given }: ActionDto): string | undefined {
 /** As `perform` asked for it; it comes back from the database. @throws HttpProblem 409 */
 function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
   const { id, action, version, given } = stored;
-  const known = ACTIONS.find((one) => one === action);
+  const known = ACTION_NAMES.find((one) => one === action);
   const redemption = typeof id === 'string' ? parseUuidV7(id) : undefined;
   if (known === undefined || redemption === undefined || typeof version !== 'number') {
     throw new HttpProblem(409, 'This request is not as this console writes them.');

@@ -4,7 +4,6 @@ import {
   CallbackStore,
   Database,
   decimalText,
-  type LoggedTransition,
   type RedemptionHistory,
 } from '#libs/db';
 import { type Redemption, type UuidV7 } from '#libs/domain';
@@ -28,13 +27,11 @@ import {
   type ConfirmationBody,
   listedBody,
   type RedemptionBody,
-  type TransitionBody,
 } from './redemption.bodies.js';
 
 /** Requests for a second operator that are looked through. */
 const MOST_APPROVALS = 100;
 
-/** One redemption with all that its page shows. */
 @Injectable()
 export class RedemptionView {
   constructor(
@@ -61,7 +58,7 @@ export class RedemptionView {
       ...listedBody(redemption, new Map([[redemption.partner, partnerName]])),
       waitsFor: inPageWords(waitsFor(history, nowMs)),
       facts: fields.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),
-      transitions: history.transitions.map(transitionBody),
+      transitions: history.transitions,
       calls: history.calls.map((call) => callBody({ ...call, redemptionId: id })),
       confirmation: confirmationBody(history),
       actions: [...actions.map((one) => this.actionBody(one, redemption)), ...refused],
@@ -105,18 +102,10 @@ export class RedemptionView {
   }
 }
 
-function transitionBody({ at, ...transition }: LoggedTransition): TransitionBody {
-  return { ...transition, at: at.toISOString() };
-}
-
 function confirmationBody({ confirmation }: RedemptionHistory): ConfirmationBody | null {
   if (confirmation === null) return null;
   const { state, attempts, payload, deliveredAt, nextActionAt } = confirmation;
-  return {
-    ...{ state, attempts, payload },
-    deliveredAt: deliveredAt?.toISOString() ?? null,
-    nextActionAt: nextActionAt?.toISOString() ?? null,
-  };
+  return { state, attempts, payload, deliveredAt, nextActionAt };
 }
 
 /** Going on in the same state moves nothing that would not move by itself, and a confirmation only tells. */

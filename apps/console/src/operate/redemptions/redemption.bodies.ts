@@ -1,12 +1,11 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { decimalText, type ReadRows } from '#libs/db';
 import { REDEMPTION_STATES, type Redemption, type RedemptionState } from '#libs/domain';
-import { tokensText } from '#libs/operations';
+import { Field } from '#libs/openapi';
+import { ACTION_NAMES, type ActionName, tokensText } from '#libs/operations';
 import { PartnerName } from '../../auth/auth.dto.js';
 import { ApprovalBody } from '../../approvals/approval.dto.js';
-import * as Field from '../../http/fields.js';
 import { CallBody } from '../call.bodies.js';
-import { ACTIONS } from './redemption.requests.js';
 
 @ApiSchema({ name: 'ListedRedemption' })
 export class ListedRedemptionBody {
@@ -19,8 +18,8 @@ export class ListedRedemptionBody {
   @Field.Decimal('Whole points.') readonly points!: string;
   @Field.Decimal('Whole tokens.') readonly tokens!: string;
   @Field.Decimal() readonly usd!: string;
-  @Field.Time() readonly createdAt!: string;
-  @Field.Time('In its state since then.') readonly stateSince!: string;
+  @Field.Time() readonly createdAt!: Date;
+  @Field.Time('In its state since then.') readonly stateSince!: Date;
 }
 
 @ApiSchema({ name: 'UnreadableRedemption', description: 'No program of ours has written it so.' })
@@ -44,7 +43,7 @@ export class TransitionBody {
   @Field.TextOrNull() readonly reason!: string | null;
   @Field.Text() readonly actor!: string;
   @Field.TextOrNull('Of the call that it follows from.') readonly requestId!: string | null;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
 }
 
 @ApiSchema({ name: 'RedemptionConfirmation' })
@@ -52,13 +51,13 @@ export class ConfirmationBody {
   @Field.OneOf(['pending', 'delivered', 'undelivered']) readonly state!: string;
   @Field.Count() readonly attempts!: number;
   @Field.Text() readonly payload!: string;
-  @Field.TimeOrNull() readonly deliveredAt!: string | null;
-  @Field.TimeOrNull() readonly nextActionAt!: string | null;
+  @Field.TimeOrNull() readonly deliveredAt!: Date | null;
+  @Field.TimeOrNull() readonly nextActionAt!: Date | null;
 }
 
 @ApiSchema({ name: 'OperatorAction' })
 export class ActionBody {
-  @Field.OneOf(ACTIONS) readonly action!: (typeof ACTIONS)[number];
+  @Field.OneOf(ACTION_NAMES) readonly action!: ActionName;
   @Field.Text('The command that does the same.') readonly command!: string;
   @Field.Text() readonly title!: string;
   @Field.Text('What it leads to; empty where it cannot be done now.') readonly consequence!: string;
@@ -78,7 +77,7 @@ export class FactBody {
 export class RedemptionBody extends ListedRedemptionBody {
   @Field.Text('What has to happen next, by whom, and when.') readonly waitsFor!: string;
   @Field.ListOf(FactBody, 'What else is stored of it.') readonly facts!: FactBody[];
-  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: TransitionBody[];
+  @Field.ListOf(TransitionBody, 'Oldest first.') readonly transitions!: readonly TransitionBody[];
   @Field.ListOf(CallBody, 'Oldest first.') readonly calls!: CallBody[];
   @Field.NestedOrNull(ConfirmationBody) readonly confirmation!: ConfirmationBody | null;
   @Field.ListOf(ActionBody, 'Those that its state allows, and those that `waitsFor` names.')
@@ -101,8 +100,8 @@ export function listedBody(redemption: Redemption, names: ReadonlyMap<string, st
     points: points.toString(),
     tokens: tokensText(redemption),
     usd: decimalText(usdAmount),
-    createdAt: new Date(redemption.initialAtMs).toISOString(),
-    stateSince: new Date(redemption.stateSinceMs).toISOString(),
+    createdAt: new Date(redemption.initialAtMs),
+    stateSince: new Date(redemption.stateSinceMs),
   } satisfies ListedRedemptionBody;
 }
 

@@ -2,22 +2,12 @@ import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, MinLength, ValidateNested } from 'class-validator';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
-import { type ActionName } from '#libs/operations';
+import { ACTION_NAMES, type ActionName } from '#libs/operations';
 import { ApprovalReason } from '../../approvals/approval.dto.js';
 import * as Input from '../../http/inputs.js';
 import { AFTER } from '../schema.js';
 
 const MAX_VERSION = 2_147_483_647;
-
-export const ACTIONS = [
-  'retry',
-  'cancel',
-  'set-partner-tx',
-  'restored-out-of-band',
-  'not-deducted',
-  'settled-by-hand',
-  'replay-confirm',
-] as const satisfies readonly ActionName[];
 
 export class RedemptionsQuery {
   @Input.Optional()
@@ -59,7 +49,7 @@ function Version(description?: string) {
 }
 
 export class ActionDto {
-  @Input.OneOf(ACTIONS, 'be an action') readonly action!: ActionName;
+  @Input.OneOf(ACTION_NAMES, 'be an action') readonly action!: ActionName;
   @Version('Of the redemption, as it was seen.') readonly version!: number;
 
   @Input.Optional()

@@ -9,7 +9,7 @@ import {
   Query,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import {
   type OpenKey,
   PartnerStore,
@@ -20,7 +20,7 @@ import {
 } from '#libs/db';
 import { parseAddress, parseUuidV7, type UuidV7 } from '#libs/domain';
 import { type SettingsSource } from '#libs/config';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Operation } from '#libs/openapi';
 import { chainEvidence, liveText } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -32,7 +32,7 @@ import {
   FreshSignIn,
 } from '../../auth/audience.js';
 import { isMoment } from '../../http/moment.js';
-import { RefusalsInterceptor } from '../refusals.interceptor.js';
+import { REFUSALS } from '../refusals.js';
 import { PAGE_SIZE } from '../schema.js';
 import { SETTINGS_SOURCE } from '../../console.env.js';
 import { RedemptionActions } from './redemption-actions.js';
@@ -56,11 +56,9 @@ const REDEMPTION_ID = {
   description: 'Its id.',
 } as const;
 
-/** Redemptions: found, shown, and settled. */
 @Controller('api/operate/redemptions')
 @ForOperators('viewer')
-@FailsAnywhere()
-@UseInterceptors(RefusalsInterceptor)
+@UseInterceptors(REFUSALS)
 @ApiExtraModels(ApprovalBody, ConfirmationBody)
 export class RedemptionsController {
   constructor(
@@ -74,7 +72,7 @@ export class RedemptionsController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Search', description: 'Newest first, page by page.' })
+  @Operation('Search', 'Newest first, page by page.')
   @Answers(200, 'The redemptions.', RedemptionsBody)
   @Fails(
     400,
@@ -99,10 +97,10 @@ export class RedemptionsController {
   }
 
   @Get('queue')
-  @ApiOperation({
-    summary: 'Those that are not finished',
-    description: 'First what waits for a person; of each the longest in its state first.',
-  })
+  @Operation(
+    'Those that are not finished',
+    'First what waits for a person; of each the longest in its state first.',
+  )
   @Answers(200, 'The redemptions.', RedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async queue(@Query() { after }: QueueQuery): Promise<RedemptionsBody> {
@@ -111,10 +109,7 @@ export class RedemptionsController {
   }
 
   @Get(':redemption')
-  @ApiOperation({
-    summary: 'One redemption',
-    description: 'Its timeline, what it waits for, and what may be done with it now.',
-  })
+  @Operation('One redemption', 'Its timeline, what it waits for, and what may be done with it now.')
   @ApiParam(REDEMPTION_ID)
   @Answers(200, 'The redemption.', RedemptionBody)
   @Fails(404, 'There is no such redemption.', 'REDEMPTION_MISSING', 'NOT_FOUND')
@@ -127,7 +122,7 @@ export class RedemptionsController {
   }
 
   @Get(':redemption/evidence')
-  @ApiOperation({ summary: 'What the chain says now', description: 'By final blocks.' })
+  @Operation('What the chain says now', 'By final blocks.')
   @ApiParam(REDEMPTION_ID)
   @Answers(200, 'The evidence.', EvidenceBody)
   @Fails(404, 'There is no such redemption.', 'NOT_FOUND')
@@ -142,11 +137,10 @@ export class RedemptionsController {
   @HttpCode(200)
   @ForOperators('operator')
   @FreshSignIn()
-  @ApiOperation({
-    summary: 'Do something with it',
-    description:
-      'What its state allows, as long as it is as it was seen; above the set value once another operator has approved it.',
-  })
+  @Operation(
+    'Do something with it',
+    'What its state allows, as long as it is as it was seen; above the set value once another operator has approved it.',
+  )
   @ApiParam(REDEMPTION_ID)
   @Answers(200, 'Done, or asked of a second operator.', ActionResultBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')

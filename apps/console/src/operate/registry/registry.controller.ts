@@ -1,25 +1,64 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiExtraModels, ApiOperation } from '@nestjs/swagger';
+import { ApiExtraModels, ApiSchema } from '@nestjs/swagger';
 import { registryOf } from '#libs/config';
 import { type Database, IndexStore } from '#libs/db';
-import { Answers, FailsAnywhere } from '#libs/openapi';
-import { registryStatus } from '#libs/operations';
+import { Answers, Field, Operation } from '#libs/openapi';
+import { type PublicationLine, registryStatus, type RegistryStatus } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
 import { ConsoleSettings } from '../../console.env.js';
 import { PAGE_SIZE } from '../schema.js';
 import { StakeSets } from '../stake-sets.js';
-import {
-  RegistriesBody,
-  type RegistryOfSetBody,
-  RegistryStatusBody,
-  statusBody,
-} from './registry.dto.js';
+
+const KINDS = ['day', 'period'] as const;
+const STATUSES = ['due', 'sent', 'mined', 'final', 'refused'] as const;
+
+@ApiSchema({ name: 'Publication' })
+export class PublicationBody {
+  @Field.Day() readonly firstDay!: string;
+  @Field.Day() readonly lastDay!: string;
+  @Field.OneOf(KINDS) readonly kind!: PublicationLine['kind'];
+  @Field.OneOf(STATUSES) readonly status!: PublicationLine['status'];
+  @Field.Text() readonly root!: string;
+  @Field.TextOrNull('What was signed for it last.') readonly transactionHash!: string | null;
+  @Field.TextOrNull('Why it is refused.') readonly reason!: string | null;
+  @Field.Flag('A person has looked into it.') readonly acknowledged!: boolean;
+}
+
+@ApiSchema({ name: 'RegistryStatus', description: 'As `registry status` has it.' })
+export class RegistryStatusBody {
+  @Field.ChainId() readonly chainId!: number;
+  @Field.Count('Due, or signed and in no block.') readonly waiting!: number;
+  @Field.TimeOrNull('Since when the oldest that is not final is due.')
+  readonly waitingSince!: Date | null;
+  @Field.Count('In a block that is not final.') readonly mined!: number;
+  @Field.Count() readonly final!: number;
+  @Field.DayOrNull('The last day that a final block holds.') readonly lastDay!: string | null;
+  @Field.Count('Another root is on chain; not acknowledged.') readonly different!: number;
+  @Field.Count('Sealed anew after it was on chain; likewise.') readonly revised!: number;
+  @Field.ListOf(String, 'The first days of those, a hundred at most.')
+  readonly revisedDays!: readonly string[];
+  @Field.ListOf(PublicationBody, 'The newest first.')
+  readonly publications!: readonly PublicationBody[];
+}
+
+@ApiSchema({ name: 'RegistryOfSet' })
+export class RegistryOfSetBody {
+  @Field.Text() readonly stakeSet!: string;
+  @Field.AddressOrNull('By REGISTRY_ADDRESS; null: it names none.')
+  readonly registry!: string | null;
+  @Field.NestedOrNull(RegistryStatusBody, 'Null without a registry, and before there is an index.')
+  readonly status!: RegistryStatusBody | null;
+}
+
+@ApiSchema({ name: 'Registries' })
+export class RegistriesBody {
+  @Field.ListOf(RegistryOfSetBody) readonly registries!: RegistryOfSetBody[];
+}
 
 /** The roots of sealed days that are published on chain. */
 @Controller('api/operate/registries')
 @ApiExtraModels(RegistryStatusBody)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class RegistryController {
   constructor(
     private readonly sets: StakeSets,
@@ -27,10 +66,10 @@ export class RegistryController {
   ) {}
 
   @Get()
-  @ApiOperation({
-    summary: 'What of the sealed days is published on chain',
-    description: 'What waits, and what the registry holds otherwise, by the database.',
-  })
+  @Operation(
+    'What of the sealed days is published on chain',
+    'What waits, and what the registry holds otherwise, by the database.',
+  )
   @Answers(200, 'One for each stake set, the default one first.', RegistriesBody)
   async list(): Promise<RegistriesBody> {
     return { registries: await this.sets.forEach((database, name) => this.of(database, name)) };
@@ -48,4 +87,18 @@ export class RegistryController {
       status: statusBody(await registryStatus(database, place, PAGE_SIZE)),
     };
   }
+}
+
+function statusBody(found: RegistryStatus): RegistryStatusBody {
+  const { chainId, waiting, waitingSince, mined, final, lastDay } = found;
+  const { different, revised, revisedDays } = found;
+  return {
+    ...{ chainId, waiting, waitingSince, mined, final, lastDay, different, revised, revisedDays },
+    publications: found.publications.map(publicationBody),
+  };
+}
+
+function publicationBody(line: PublicationLine): PublicationBody {
+  const { firstDay, lastDay, kind, status, root, transactionHash, reason, acknowledged } = line;
+  return { firstDay, lastDay, kind, status, root, transactionHash, reason, acknowledged };
 }

@@ -51,7 +51,7 @@ export class WalletAudits {
       const { tokenDecimals, tokenSymbol } = state;
       return {
         block: block.number.toString(),
-        blockAt: new Date(block.timestampSeconds * 1000).toISOString(),
+        blockAt: new Date(block.timestampSeconds * 1000),
         agrees: indexed === contract,
         indexed: tokensText({ tokenAmount: indexed, tokenDecimals }),
         contract: tokensText({ tokenAmount: contract, tokenDecimals }),

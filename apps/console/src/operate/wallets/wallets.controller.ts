@@ -1,5 +1,5 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import {
   Database,
   decimalText,
@@ -8,13 +8,11 @@ import {
   type StoredRedemption,
 } from '#libs/db';
 import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
-import { Answers, Fails, FailsAnywhere } from '#libs/openapi';
+import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { ForOperators } from '../../auth/audience.js';
-import { ADDRESS } from '../../http/fields.js';
-import { namedPartner } from '../partner-names.js';
-import { PAGE_SIZE } from '../schema.js';
+import { namedPartner, PAGE_SIZE } from '../schema.js';
 import { WalletAudits } from './wallet-audits.js';
 import { WalletHistoryService } from './wallet-history.service.js';
 import {
@@ -27,12 +25,16 @@ import {
   WalletRedemptionsBody,
 } from './wallets.dto.js';
 
-const WALLET = { name: 'wallet', schema: ADDRESS, description: 'An address, in any capitals.' };
+const WALLET = {
+  name: 'wallet',
+  schema: Field.ADDRESS,
+  description: 'An address, in any capitals.',
+};
 
 /** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
 @Controller('api/operate/wallets/:wallet')
+@ApiParam(WALLET)
 @ForOperators('viewer')
-@FailsAnywhere()
 export class WalletsController {
   constructor(
     private readonly histories: WalletHistoryService,
@@ -42,11 +44,10 @@ export class WalletsController {
   ) {}
 
   @Get('history')
-  @ApiOperation({
-    summary: 'What a wallet kept staked',
-    description: 'The low-water mark of each UTC day, and each change of its balance.',
-  })
-  @ApiParam(WALLET)
+  @Operation(
+    'What a wallet kept staked',
+    'The low-water mark of each UTC day, and each change of its balance.',
+  )
   @Answers(200, 'Its history.', WalletHistoryBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set, or no index of it yet.', 'STAKE_SET_UNKNOWN', 'NO_INDEX')
@@ -58,8 +59,7 @@ export class WalletsController {
   }
 
   @Get('redemptions')
-  @ApiOperation({ summary: 'The redemptions of a wallet', description: 'Newest first.' })
-  @ApiParam(WALLET)
+  @Operation('The redemptions of a wallet', 'Newest first.')
   @Answers(200, 'A page of them.', WalletRedemptionsBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   async redemptions(
@@ -83,12 +83,10 @@ export class WalletsController {
   @Post('audit')
   @HttpCode(200)
   @ForOperators('operator')
-  @ApiOperation({
-    summary: 'Compare a wallet with the contract now',
-    description:
-      'At the newest final block. It costs some calls of the provider, and changes nothing.',
-  })
-  @ApiParam(WALLET)
+  @Operation(
+    'Compare a wallet with the contract now',
+    'At the newest final block. It costs some calls of the provider, and changes nothing.',
+  )
   @Answers(200, 'Both figures.', WalletAuditBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
   @Fails(404, 'No such stake set.', 'STAKE_SET_UNKNOWN')
@@ -111,7 +109,7 @@ function redemptionBody(
     points: points.toString(),
     tokens: tokensText(redemption),
     usd: decimalText(usdAmount),
-    at: new Date(initialAtMs).toISOString(),
+    at: new Date(initialAtMs),
   };
 }
 

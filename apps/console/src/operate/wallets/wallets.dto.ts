@@ -1,9 +1,8 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
-import * as Field from '../../http/fields.js';
+import { Field } from '#libs/openapi';
 import * as Input from '../../http/inputs.js';
-import { NamedPartner } from '../partner-names.js';
-import { AFTER, StakeSetParameter } from '../schema.js';
+import { AFTER, NamedPartner, StakeSetParameter } from '../schema.js';
 
 export const RANGES = ['7', '30', '90', 'all'] as const;
 export type Range = (typeof RANGES)[number];
@@ -36,7 +35,7 @@ export class WalletDayBody {
 
 @ApiSchema({ name: 'BalanceChange' })
 export class BalanceChangeBody {
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
   @Field.Digits() readonly block!: string;
   @Field.Decimal('From then on.') readonly balance!: string;
 }
@@ -48,8 +47,8 @@ export class WalletHistoryBody {
   @Field.Text() readonly tokenSymbol!: string;
   @Field.Flag('Whether the index has a change of it.') readonly hasStaked!: boolean;
   @Field.Decimal('At the newest indexed block.') readonly balance!: string;
-  @Field.Time('The time of that block.') readonly indexedUntil!: string;
-  @Field.TimeOrNull('What is shown begins here.') readonly from!: string | null;
+  @Field.Time('The time of that block.') readonly indexedUntil!: Date;
+  @Field.TimeOrNull('What is shown begins here.') readonly from!: Date | null;
   @Field.ListOf(WalletDayBody, 'Each UTC day, oldest first.') readonly days!: WalletDayBody[];
   @Field.ListOf(BalanceChangeBody, 'Oldest first; the first is what the time began with.')
   readonly changes!: BalanceChangeBody[];
@@ -64,7 +63,7 @@ export class WalletRedemptionBody {
   @Field.Decimal('A whole number.') readonly points!: string;
   @Field.Decimal() readonly tokens!: string;
   @Field.Decimal() readonly usd!: string;
-  @Field.Time() readonly at!: string;
+  @Field.Time() readonly at!: Date;
 }
 
 @ApiSchema({ name: 'WalletRedemptions' })
@@ -77,7 +76,7 @@ export class WalletRedemptionsBody {
 @ApiSchema({ name: 'WalletAudit' })
 export class WalletAuditBody {
   @Field.Digits('A final one.') readonly block!: string;
-  @Field.Time() readonly blockAt!: string;
+  @Field.Time() readonly blockAt!: Date;
   @Field.Flag() readonly agrees!: boolean;
   @Field.Decimal() readonly indexed!: string;
   @Field.Decimal() readonly contract!: string;

@@ -1,5 +1,5 @@
 /** Ids that answers share, and that they name: judged over all of them together. */
-import { idText } from '../run/books.js';
+import { transactionIn } from '../run/books.js';
 import { type Exchange } from '../wire/exchange.js';
 
 /** What one answer does wrong. */
@@ -53,11 +53,6 @@ export function wronglyNamed(exchanges: readonly Exchange[]): Fault[] {
       return [{ observed, exchange }];
     });
   });
-}
-
-/** Read as kindly as the books read it. */
-function transactionIn({ reading }: Exchange): string {
-  return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
 }
 
 function successes(exchanges: readonly Exchange[], step: 'deduct' | 'revert'): Exchange[] {

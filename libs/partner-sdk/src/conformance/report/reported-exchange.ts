@@ -1,6 +1,5 @@
 import { type Exchange, type Step } from '../wire/exchange.js';
 
-/** One call and its answer. */
 export interface ReportedExchange {
   readonly step: Step;
   readonly purpose: string;

@@ -42,7 +42,6 @@ export interface DeductionJournal {
   settled(svcRedemptionIds: readonly string[]): Promise<void>;
 }
 
-/** A deduction of a journal. */
 export interface JournalEntry extends DeductionTerms {
   /** Undefined where no success was seen. */
   readonly transactionId: string | undefined;
@@ -140,4 +139,9 @@ function isUncertain(reading: Exchange['reading'], { hasSucceeded }: Debt): bool
 /** As kindly as answers are read: a number will do. */
 export function idText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+/** The id of the deduction that an answer names, a refusal too; empty where it names none. */
+export function transactionIn({ reading }: Exchange): string {
+  return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
 }

@@ -1,7 +1,7 @@
 /** What a story has to work with: the four calls, the books, and the verdicts. */
 import { CHECK_IDS, type CheckId } from '../checks/all-checks.js';
 import { type Severity } from '../checks/check.js';
-import { Books, type DeductionJournal, idText } from './books.js';
+import { Books, type DeductionJournal, idText, transactionIn } from './books.js';
 import { Blocked, type Caller, type Plan } from './caller.js';
 import { type Exchange } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
@@ -103,9 +103,8 @@ export class Tester {
       if (journal !== undefined && !this.journaled.delete(id)) await journal.sent(terms);
       const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
       this.books.deductionAnswered(id, exchange);
-      const { reading } = exchange;
-      if (reading.kind === 'success') {
-        await journal?.succeeded(id, idText(reading.fields['partnerTransactionId']));
+      if (exchange.reading.kind === 'success') {
+        await journal?.succeeded(id, transactionIn(exchange));
       }
       return exchange;
     } finally {

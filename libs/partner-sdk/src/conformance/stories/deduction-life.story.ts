@@ -7,7 +7,7 @@ import {
   transactionOf,
 } from '../run/tester.js';
 import { Blocked } from '../run/caller.js';
-import { idText } from '../run/books.js';
+import { idText, transactionIn } from '../run/books.js';
 import { type Exchange } from '../wire/exchange.js';
 
 interface Life {
@@ -72,7 +72,7 @@ async function repeat(tester: Tester, { id }: Life, left: number): Promise<void>
     );
     return;
   }
-  const named = namedIn(repeated);
+  const named = transactionIn(repeated);
   tester.judge(
     'deduct-repeat-names-transaction',
     named === '' ? 'The answer has no partnerTransactionId.' : undefined,
@@ -110,7 +110,7 @@ async function revertRightly(
   const problem = notReverted(reverted) ?? notBalance(before + 1, after, 'the revert');
   tester.judge('revert-gives-back', problem, [reverted]);
   if (reverted.reading.kind !== 'success') return reverted;
-  const named = namedIn(reverted);
+  const named = transactionIn(reverted);
   const wrong = `The answer names the transaction ${named}. It is ${transactionId ?? 'without an id'}.`;
   const isRight = named === '' || transactionId === undefined || named === transactionId;
   tester.judge('revert-names-transaction', isRight ? undefined : wrong, [reverted]);
@@ -159,14 +159,10 @@ async function deductAgain(tester: Tester, { id }: Life): Promise<void> {
     return;
   }
   tester.judge('revert-frees-no-id', moved ?? refused, [again]);
-  const named = namedIn(again);
+  const named = transactionIn(again);
   const wrong = `The deduction was reverted, and a repetition still names it: ${named}.`;
   const isNamed = again.reading.kind === 'refusal' && named !== '';
   tester.judge('deduct-repeat-right-id', isNamed ? wrong : undefined, [again]);
-}
-
-function namedIn({ reading }: Exchange): string {
-  return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
 }
 
 function revertIdIn({ reading }: Exchange): string {

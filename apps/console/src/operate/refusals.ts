@@ -1,13 +1,7 @@
-import {
-  type CallHandler,
-  type ExecutionContext,
-  Injectable,
-  type NestInterceptor,
-} from '@nestjs/common';
-import { catchError, type Observable, throwError } from 'rxjs';
 import { LowmarkError } from '#libs/domain';
 import { inPageWords, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
+import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
 
 /** Refusals of operations whose message is for operators. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -37,17 +31,9 @@ const MESSAGE: Readonly<Record<string, string>> = {
   PARTNER_UNKNOWN: 'There is no partner of this name or id: the list of partners has them all.',
 };
 
-/** What an operation refuses, as the answer that says so; everything else goes on as it is. */
-@Injectable()
-export class RefusalsInterceptor implements NestInterceptor {
-  intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    return next
-      .handle()
-      .pipe(catchError((error: unknown) => throwError(() => refusalProblem(error))));
-  }
-}
+export const REFUSALS = new RefusalsInterceptor(refusalProblem);
 
-export function refusalProblem(error: unknown): unknown {
+function refusalProblem(error: unknown): unknown {
   if (!(error instanceof LowmarkError) || error instanceof HttpProblem) return error;
   const status = error instanceof RefusedOperationError ? 409 : STATUS[error.code];
   if (status === undefined) return error;

@@ -6,7 +6,7 @@ export const ADDRESS = { type: 'string', pattern: '^0x[0-9a-f]{40}$' } as const;
 export const UUID = { type: 'string', format: 'uuid' } as const;
 export const TIME = { type: 'string', format: 'date-time' } as const;
 const DECIMAL = { type: 'string', pattern: '^-?[0-9]+(\\.[0-9]+)?$' } as const;
-const DAY = { type: 'string', format: 'date', description: 'A UTC day.' } as const;
+export const DAY = { type: 'string', format: 'date', description: 'A UTC day.' } as const;
 
 export const Text = field({ type: 'string' });
 export const TextOrNull = field({ type: 'string', nullable: true });
@@ -33,7 +33,8 @@ export const Whole = field({ type: 'integer' });
 export const WholeOrNull = field({ type: 'integer', nullable: true });
 export const Count = field({ type: 'integer', minimum: 0 });
 export const CountOrNull = field({ type: 'integer', minimum: 0, nullable: true });
-export const ChainId = field({ type: 'integer', minimum: 1 });
+export const Positive = field({ type: 'integer', minimum: 1 });
+export const ChainId = Positive;
 export const Json = field({ type: 'object', additionalProperties: true });
 export const TextByName = field({ type: 'object', additionalProperties: { type: 'string' } });
 
@@ -68,7 +69,7 @@ export function NestedOrNull(type: Type, description?: string): PropertyDecorato
   return field({ anyOf: [{ $ref: getSchemaPath(type) }, { type: 'null' }] })(description);
 }
 
-function field(schema: ApiPropertyOptions): (description?: string) => PropertyDecorator {
+export function field(schema: ApiPropertyOptions): (description?: string) => PropertyDecorator {
   return (description) =>
     ApiProperty({ ...schema, ...(description !== undefined && { description }) });
 }

@@ -1,0 +1,25 @@
+import { PermanentError } from '#libs/domain';
+import { OptionError } from '#libs/operations';
+import { HttpProblem } from '#libs/service';
+import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
+
+/** Refusals of operations whose message is for partners too. */
+const STATUS: Readonly<Record<string, number>> = {
+  CREDENTIAL_MISSING: 404,
+  CREDENTIAL_AMBIGUOUS: 409,
+  LAST_CREDENTIAL: 409,
+  TOO_MANY_CREDENTIALS: 409,
+  LAST_MEMBER: 409,
+  MEMBER_MISSING: 404,
+  WEBHOOK_MISSING: 404,
+  WEBHOOK_EVENT_MISSING: 404,
+  TOO_MANY_WEBHOOKS: 409,
+};
+
+export const REFUSALS = new RefusalsInterceptor((error) => {
+  if (!(error instanceof PermanentError)) return error;
+  const { code, message } = error;
+  if (error instanceof OptionError) return new HttpProblem(400, message, { code: 'BAD_REQUEST' });
+  const status = STATUS[code];
+  return status === undefined ? error : new HttpProblem(status, message, { code });
+});

@@ -2,4 +2,4 @@
 import { testSeeds } from '#libs/testing';
 import { describeSimulation } from './simulation.support-spec.js';
 
-for (const seed of testSeeds()) describeSimulation(10, seed);
+for (const seed of testSeeds()) describeSimulation(5, seed);

@@ -32,10 +32,11 @@ const ADD = `INSERT INTO webhooks.event (subscription, type, order_key, payload)
   ORDER BY n`;
 const AT_ONCE = 500;
 
-const EVENTS = 100_000;
+/** WEBHOOK_EVENTS gives another number. */
+const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? 100_000);
 /** Those that redeem are among them. */
 const WALLETS = 2003;
-const KILLS = 40;
+const KILLS = Math.ceil(EVENTS / 2500);
 /** Before there are webhooks, and so many more with each kill. */
 const REDEMPTIONS_BEFORE = 120;
 const REDEMPTIONS_A_KILL = 7;

@@ -223,11 +223,10 @@ describe('ChainReader', () => {
     it('are not those of a node that is to be avoided', async () => {
       const reader = aReader([undefined, undefined]);
       const said: string[] = [];
-      const avoid = reader.endpoints.slice(0, 1);
       const saidBy = (endpoint: string) => said.push(endpoint);
       expect(await reader.stakeTotal(after, { saidBy })).toBe(407n);
-      expect(await reader.stakeTotal(after, { avoid, saidBy })).toBe(407n);
-      expect(said).toEqual(reader.endpoints);
+      expect(await reader.stakeTotal(after, { avoid: [...said], saidBy })).toBe(407n);
+      expect(said.toSorted()).toEqual(reader.endpoints.toSorted());
       await expect(reader.stakeTotal(after, { avoid: reader.endpoints })).rejects.toMatchObject({
         code: 'RPC_ALL_ENDPOINTS_FAILED',
       });

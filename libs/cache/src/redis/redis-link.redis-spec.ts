@@ -31,6 +31,10 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
+/** On a busy machine the first answer of a server may come too late, so that the link is told to be down before it is up. */
+const changesSinceUp = (): [boolean, string][] =>
+  changes.slice(changes.findIndex(([isUp]) => isUp));
+
 const set = (): Promise<string> =>
   link.run((client) => client.set('lowmark:test', '1', 'PX', 1000));
 
@@ -40,7 +44,7 @@ describe('RedisLink', () => {
     await expect(set()).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
     expect(await link.whenUp(10_000)).toBe(true);
     expect(await set()).toBe('OK');
-    expect(changes).toEqual([[true, 'answers']]);
+    expect(changesSinceUp()).toEqual([[true, 'answers']]);
   });
 
   it('goes down with the server and comes back with it', async () => {
@@ -52,7 +56,7 @@ describe('RedisLink', () => {
     await redis.restart();
     await until(() => link.isUp);
     expect(await set()).toBe('OK');
-    expect(changes.map(([isUp]) => isUp)).toEqual([true, false, true]);
+    expect(changesSinceUp().map(([isUp]) => isUp)).toEqual([true, false, true]);
   });
 
   it('gives a server that does not answer up at the deadline, all who wait at once, and comes back after it', async () => {

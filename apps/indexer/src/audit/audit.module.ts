@@ -7,7 +7,7 @@ import { BESIDE_READER } from '../index-options.js';
 import { AuditMetrics } from './audit.metrics.js';
 import { AuditService } from './audit.service.js';
 
-/** The nightly audit; not imported where it is switched off. */
+/** The nightly audit. Not imported where `AUDIT_HOUR_UTC` is `off`. */
 @Module({
   providers: [
     provide(AuditRunStore, Database),

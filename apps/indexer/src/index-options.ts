@@ -19,7 +19,7 @@ export const BESIDE_READER = Symbol('ChainReader of the work beside the loop');
 /** Which contracts and events are indexed, and how the loop works. */
 export interface IndexOptions {
   readonly chainId: number;
-  /** The first contract is the one that is stored and reported as the stake contract. */
+  /** The first contract is stored and reported as the stake contract. */
   readonly contracts: readonly [Address, ...Address[]];
   readonly tokenContract: Address;
   readonly tokenSymbol: string | undefined;

@@ -1,7 +1,6 @@
 /**
- * One endpoint lies as consistently as it can. Beside an endpoint of another provider it changes nothing that is
- * served: the index is right, or it is not ready and reports the difference. A single endpoint is believed exactly as
- * far as decision 3 says.
+ * One endpoint lies as consistently as it can. Beside another provider's endpoint nothing served changes: the index is
+ * right, or not ready and reports the difference. A single endpoint is believed as far as decision 3 says.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationSetting } from '#libs/chain';

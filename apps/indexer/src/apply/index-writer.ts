@@ -117,7 +117,7 @@ export class IndexWriter {
     return { head, finalised: state.finalised, hashAt };
   }
 
-  /** The indexed block at this height, if it is remembered: the finalised block and those above it are. */
+  /** The indexed block at this height. Known for the finalised block and all indexed blocks above it. */
   blockAt(number: bigint): BlockRef | undefined {
     return this.remembered.get(number);
   }
@@ -197,8 +197,8 @@ export class IndexWriter {
   }
 
   /**
-   * Separates days that may have a row from those that certainly have none. A wallet's day has a row already where the
-   * wallet's newest stored change is dated on that day.
+   * Separates days with a stored row from days without one. A wallet's day has a row where the wallet's newest stored
+   * change is dated on that day.
    */
   private splitDays(all: readonly BalanceDay[]): { days: BalanceDay[]; newDays: BalanceDay[] } {
     const days: BalanceDay[] = [];

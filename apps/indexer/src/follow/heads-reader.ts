@@ -56,8 +56,9 @@ export class HeadsReader {
 
   /**
    * Reads what is new after the indexed head, in one request.
-   * @returns undefined where `read` must be used instead: the next block is suspect, the final block cannot be
-   * determined, too many blocks are missing for one request, or no new block has come for long
+   * @returns undefined where `read` must be used instead: the next block is suspect, or the final block cannot be
+   * determined; with a second provider also where too many blocks are missing for one request, or no new block has come
+   * for long
    */
   async readTip(writer: IndexWriter, signal: AbortSignal): Promise<ReadTip | undefined> {
     const { head } = writer;
@@ -94,7 +95,7 @@ export class HeadsReader {
     return finalised ? { ...heads, finalised } : heads;
   }
 
-  /** Whether neither a new block has come, nor the other provider was asked, for the length of `STALE_MS`. */
+  /** Whether the indexed head is older than `STALE_MS`, and the other provider was not asked for as long. */
   private isStale(head: BlockRef): boolean {
     const nowMs = this.clock.nowMs();
     const isOld = nowMs - head.timestampSeconds * 1000 > STALE_MS;

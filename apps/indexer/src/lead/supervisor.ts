@@ -4,7 +4,7 @@
  *
  * Phases: starting -> standby (another process leads) -> backfilling -> following; halted from any of them on an error
  * that an operator must correct. A halted indexer keeps the lead and its health page but writes nothing; a restart
- * tries again from the stored head. After a halt over what providers reported, the endpoints are asked again at
+ * tries again from the stored head. After a halt caused by the providers' answers, the endpoints are asked again at
  * intervals, and the index continues once their answers agree.
  */
 import { once } from 'node:events';
@@ -163,8 +163,8 @@ export class Supervisor {
   }
 
   /**
-   * Reads the index again after a halt over the providers' answers. The phase stays `halted` until the chain has been
-   * reached.
+   * Reads the index again after a halt over the providers' answers. The phase stays `halted` until the index is level
+   * with the chain.
    */
   private async askAgain(signal: AbortSignal): Promise<void> {
     const { loop, clock, status, logger } = this;

@@ -34,8 +34,8 @@ interface SealRun extends DueDays {
 }
 
 /**
- * The stored note that sealed days have to be recomputed. Where a rollback notes an earlier day meanwhile, that note
- * stays.
+ * The stored note that sealed days have to be recomputed. Where a rollback has noted an earlier day since, the newer
+ * note stays.
  */
 interface Recheck {
   from: number | undefined;

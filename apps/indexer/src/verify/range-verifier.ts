@@ -45,7 +45,7 @@ interface VouchOptions extends ReadOptions {
   readonly suspect?: SuspectRange | undefined;
   readonly tip?: {
     /**
-     * The contract's total as the request for the range brought it: at the range's end, or at a slightly newer block.
+     * The contract's total from the request that brought the range: at the range's end, or at a slightly newer block.
      */
     readonly newestTotal: bigint | undefined;
     readonly indexedTotal: bigint;

@@ -205,7 +205,7 @@ export class Admissions {
   }
 
   /**
-   * Replaces the count of one request by `count` requests. A refused request counts nothing.
+   * Replaces the count of one request by `count` requests. A refused request does not count.
    * @throws HttpProblem 429
    */
   async recount(request: FastifyRequest, caller: Caller, count: number): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type NodeHash,
 } from '#libs/domain';
 
-/** A sealed day, as far as its tree needs. */
+/** The facts of a sealed day that identify its tree. */
 export interface SealedTree {
   readonly stakeSet: string;
   readonly day: number;

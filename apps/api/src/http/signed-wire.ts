@@ -39,10 +39,7 @@ const SIGNATURE_HEADER = 'x-api-signature';
 
 /** Largest size of the request target and all headers together; a larger head is answered 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/**
- * Node's own limit. Node answers unsigned or, from the parser, without knowing the caller, so `MAX_HEAD_BYTES`, far
- * below, takes effect first.
- */
+/** Node's own limit, far above `MAX_HEAD_BYTES`, because Node answers unsigned or without knowing the caller. */
 export const MAX_PARSED_HEAD_BYTES = 128 * 1024;
 /** Body limit of routes without a limit of their own: room for the bodies that the signature debugger explains. */
 export const MAX_BODY_BYTES = 16 * 1024;
@@ -141,10 +138,7 @@ function bytesOf(payload: unknown): string | Buffer {
   throw new PermanentError('UNSIGNABLE_BODY', 'Only texts and buffers can be signed and sent.');
 }
 
-/**
- * Makes checks that Node would make before any hook and answer without a signature. The server is configured to leave
- * them to this function.
- */
+/** Node would make these checks before any hook and answer unsigned; the server leaves them to this function. */
 function requireSoundHead({ raw }: FastifyRequest): void {
   const headBytes = raw.rawHeaders.reduce((sum, text) => sum + text.length, raw.url?.length ?? 0);
   if (headBytes > MAX_HEAD_BYTES) {

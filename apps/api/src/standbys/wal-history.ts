@@ -8,8 +8,8 @@ interface Sample {
 
 /**
  * Positions of the primary's log at recent times. A standby that has replayed up to such a position has everything that
- * was committed before that time. This bounds its lag by this process's own clock, whatever the clocks of the servers
- * say, and even while nothing is written.
+ * was committed before that time. The positions bound the standby's lag by this process's own clock, whatever the
+ * clocks of the servers say, and even while nothing is written.
  */
 export class WalHistory {
   private samples: Sample[] = [];

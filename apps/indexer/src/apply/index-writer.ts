@@ -28,7 +28,6 @@ export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
   /** Newest block up to which the events are verified. Undefined where verification has not advanced. */
   readonly verifiedNumber?: bigint | undefined;
-  /** The index has caught up with the chain. */
   readonly synced: boolean;
 }
 

@@ -8,7 +8,6 @@ import { IndexStatus, type Lead } from '../follow/index-status.js';
 import { LeadingWork } from '../follow/leading-work.js';
 import { IndexerSettings } from '../indexer.env.js';
 
-/** Wait after an audit that failed or was not possible. */
 const RETRY_AFTER_MS = 50 * 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -4,7 +4,6 @@ import { type Clock, type Logger } from '#libs/platform';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexStatus } from './index-status.js';
 
-/** Time between two progress lines in the log. */
 const LINE_EVERY_MS = 5_000;
 /** Window over which the rate is measured: short, so that the rate soon shows a provider that slows down. */
 const WINDOW_MS = 30_000;

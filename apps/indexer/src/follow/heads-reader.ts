@@ -21,12 +21,10 @@ import { type IndexWriter } from '../apply/index-writer.js';
 import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
 import { type ChainHeads } from './next-step.js';
 
-/** The answer to one request at the chain's head. */
 interface ReadTip extends Tip {
   readonly heads: ChainHeads;
 }
 
-/** A tip that has new blocks. */
 export interface TipWithBlocks extends ReadTip {
   readonly answer: RangeAnswer;
 }

@@ -61,10 +61,7 @@ export class IndexLoop {
     await this.writer.reload();
   }
 
-  /**
-   * Runs one turn.
-   * @throws PermanentError where an operator must act; RetryableError for every failure that may pass
-   */
+  /** @throws PermanentError where an operator must act; RetryableError for every failure that may pass */
   async turn(signal: AbortSignal): Promise<TurnOutcome> {
     const isAtTip = this.isAtTip;
     this.isAtTip = false;
@@ -235,7 +232,6 @@ const LONGEST_MS = 15_000;
 
 interface PollSituation {
   readonly pollIntervalMs: number;
-  /** The last poll found new blocks. */
   readonly hasNewBlocks: boolean;
   readonly blocks: readonly BlockRef[];
   readonly nowMs: number;

@@ -23,7 +23,6 @@ export interface DayToSeal {
   readonly fence: bigint;
   /** Number of the closing block of the day before. */
   readonly above: bigint;
-  /** The closing block of `day`. */
   readonly closing: BlockRef;
   /** Whether the tree's leaves and nodes are stored, from which proofs are made. */
   readonly keepsLists: boolean;

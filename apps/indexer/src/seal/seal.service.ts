@@ -15,7 +15,6 @@ import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
 import { SealThread } from './seal-thread.js';
 
-/** Wait after a failure to seal a day. */
 const RETRY_AFTER_MS = 10 * 60_000;
 
 /**

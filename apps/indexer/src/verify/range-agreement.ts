@@ -20,7 +20,6 @@ import { settleBlock } from './block-settlement.js';
 import { type VerificationPolicy } from './verification-policy.js';
 
 interface AgreementQuestion {
-  /** Every block of the range is final. */
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
   readonly wantsTotal: boolean;

@@ -19,7 +19,6 @@ export interface ApiOptions {
   readonly exportIdleMs?: number | undefined;
 }
 
-/** Provides settings, keys, log and clock to all other modules. */
 @Module({})
 export class SettingsModule {
   /** @throws PermanentError where the key is wrong; the message does not contain the key */

@@ -48,7 +48,6 @@ export interface Caller extends RatePolicy {
   readonly sharedSecret: string;
 }
 
-/** The partners' keys, as stored in the database. */
 @Injectable()
 export class PartnerKeys {
   constructor(
@@ -151,7 +150,6 @@ export interface Admission {
   /** The secret that signs the answer. */
   readonly secret: string;
   readonly verdict: RateVerdict;
-  /** The answer that refuses the request. */
   readonly refusal?: HttpProblem;
 }
 

@@ -23,9 +23,7 @@ const CODE = /^\{"code":"([A-Z][A-Z0-9_]*)"/;
  */
 @Injectable()
 export class RequestLog {
-  /** Number of rows that were lost. */
   dropped = 0;
-  /** Number of rows that were stored. */
   written = 0;
   private batch = new RequestBatch();
   private spare = new RequestBatch();
@@ -58,7 +56,6 @@ export class RequestLog {
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
   }
 
-  /** Adds an answer that was sent. */
   note(request: FastifyRequest, reply: FastifyReply): void {
     if (this.timers.length === 0) return;
     const { admission, answer, raw } = request;

@@ -50,7 +50,6 @@ export class BatchRequest {
   readonly contract?: string;
 }
 
-/** One entry of the list in the request. */
 export interface BatchEntry {
   /** Position in the list, from 0 on. */
   readonly index: number;

@@ -147,7 +147,6 @@ export class SnapshotAnswer {
   readonly snapshotAmount!: number;
 }
 
-/** The fields that all answers about one wallet share. */
 export class AnswerOfWallet {
   @Field.Address('In lower case.') readonly walletAddress!: string;
   @Field.Time('When the service received the request.') readonly requestedAt!: string;

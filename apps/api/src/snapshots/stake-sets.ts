@@ -65,7 +65,6 @@ export class StakeSets {
     this.directories = new FreshValue(() => this.readDirectory(), options);
   }
 
-  /** Cache hits and misses of all readers. */
   get counts(): SnapshotReader['counts'] {
     const sum = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
     for (const { counts } of this.readers.values()) {
@@ -170,7 +169,6 @@ export class StakeSets {
   }
 }
 
-/** Whether a state belongs to the contracts of a stake set. */
 function isOfSet(state: SnapshotState, { chainId, contracts }: IndexedSet): boolean {
   return state.chainId === chainId && state.stakeContract === contracts[0];
 }

@@ -155,7 +155,6 @@ export class Standby {
   }
 }
 
-/** A read on a store. */
 export type AskStore<R> = (store: SnapshotStore) => Promise<R | undefined>;
 
 function storeOf({ database, stores }: Connected, set: string): SnapshotStore {

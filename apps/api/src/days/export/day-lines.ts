@@ -53,7 +53,6 @@ export class DayLines {
     this.size = this.header.length + wallets * this.lineBytes;
   }
 
-  /** Number of lines that a span touches. */
   linesIn({ from, to }: ByteSpan): number {
     return to <= from ? 0 : this.lineAt(to - 1) - this.lineAt(from) + 1;
   }

@@ -14,19 +14,22 @@ export const RATE_LIMITER = Symbol('RateLimiter');
 export const REDIS = Symbol('RedisLink');
 /** Undefined without REDIS_URL. */
 export const SHARED_TEXTS = Symbol('RedisTexts');
-/** How long a command to Redis may take; undefined: as long as the link lets it. */
+/** Longest time for a Redis command, in milliseconds. Undefined: the default of the Redis link. */
 export const REDIS_DEADLINE_MS = Symbol('RedisDeadlineMs');
 
-/** What is closed after the last answer, in this order. */
+/** Resources to close after the last answer, in this order. */
 export const OPENED = Symbol('Opened');
 
 const REPLICA_ID = Symbol('ReplicaId');
 const SHARING = Symbol('Sharing');
 
-/** Replicas with Redis are told apart, and counted, by the name of their connections to the database. */
+/** Prefix of the database connection names of replicas that use Redis. The replicas are counted by this prefix. */
 const SHARING_NAME = 'lowmark api ';
 
-/** What the api holds open for as long as it lives: the database, with the role that only reads, and Redis where there is one. */
+/**
+ * The connections that live as long as the api: the database as a read-only role, standbys, the request log, and Redis
+ * where it is configured.
+ */
 @Global()
 @Module({
   providers: [
@@ -67,7 +70,7 @@ function openDatabase(
   id: string,
   url = databaseUrl,
 ): Promise<Database> {
-  // Those who share limits are counted by it.
+  // Replicas that share limits are counted by this name.
   const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
@@ -75,7 +78,7 @@ function openDatabase(
   );
 }
 
-/** They are connected to in the background: the api starts and serves without them. */
+/** Standbys are connected in the background, so that the api starts and serves without them. */
 function openStandbys(
   settings: ApiSettings,
   logger: Logger,

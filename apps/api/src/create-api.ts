@@ -14,7 +14,7 @@ import { BatchRoute } from './snapshots/batch.route.js';
 import { SnapshotsRoute } from './snapshots/snapshots.route.js';
 
 /**
- * The whole API, ready to listen; `close()` stops it and everything it opened.
+ * Builds the whole API, ready to listen. `close()` stops the API and everything it opened.
  * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with; PermanentError
  * DEBUGGER_REFUSED, DEVELOPMENT_SETTINGS, DATABASE_RIGHTS_EXCESSIVE in production
  */
@@ -32,7 +32,7 @@ export async function createApi(
   const app = await createHttpApp(ApiModule.register({ ...options, clock }), {
     logger,
     wire: (created) => created.get(SignedWire),
-    // Nothing is logged of a request but its failure.
+    // Only failed requests are logged.
     followsRequests: false,
     server: {
       trustProxy: settings.trustedProxies ?? false,

@@ -11,18 +11,17 @@ export interface ApiOptions {
   readonly settings: ApiSettings;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** How long a command to Redis may take; default: 50. */
+  /** Longest time for a Redis command; default: 50. */
   readonly redisDeadlineMs?: number | undefined;
-  /** After how long a read of the index no longer holds up others; default: 100. */
+  /** Time after which a read of the index no longer holds up other reads; default: 100. */
   readonly slowReadMs?: number | undefined;
-  /** After how long a client that takes nothing of a list is cut off; default: 30,000. */
+  /** Time without progress after which the reader of a list is disconnected; default: 30,000. */
   readonly exportIdleMs?: number | undefined;
 }
 
-/** The settings, the key that they hold, and the tools of the process, for all other modules. */
 @Module({})
 export class SettingsModule {
-  /** @throws PermanentError where the key is wrong; no message repeats it */
+  /** @throws PermanentError where the key is wrong; the message does not contain the key */
   static register(options: ApiOptions): DynamicModule {
     const { settings, logger, clock, redisDeadlineMs, slowReadMs, exportIdleMs } = options;
     const keyRing = KeyRing.parse(settings.secretsKey);

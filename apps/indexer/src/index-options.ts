@@ -3,41 +3,45 @@ import { type IndexSettings } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type IndexerSettings } from './indexer.env.js';
 
-// Nest tokens of what has no class of its own.
+// Nest injection tokens for values without a class of their own.
 
 export const INDEX_OPTIONS = Symbol('IndexOptions');
-/** The StakeDescription of STAKE_EVENTS. */
 export const STAKES = Symbol('StakeDescription');
-/** What all pools of endpoints are observed by. */
+/** Observer of all RPC pools: metrics and log. */
 export const RPC_OBSERVER = Symbol('RpcObserver');
-/** Connections and a health of its own: an endpoint that has enough of the audit, or of sealing days, is not set aside for the index. */
+/**
+ * RPC pool of the audit and of the sealing of days. It has its own connections and endpoint health, so that an endpoint
+ * that throttles this work is not set aside for the index.
+ */
 export const BESIDE_POOL = Symbol('RpcPool of the work beside the loop');
 export const BESIDE_READER = Symbol('ChainReader of the work beside the loop');
 
-/** What the index is made of, and how it is kept. */
+/** Which contracts and events are indexed, and how the loop works. */
 export interface IndexOptions {
   readonly chainId: number;
-  /** The first is the one that is reported. */
+  /** The first contract is stored and reported as the stake contract. */
   readonly contracts: readonly [Address, ...Address[]];
   readonly tokenContract: Address;
   readonly tokenSymbol: string | undefined;
   readonly tokenDecimals: number | undefined;
   readonly firstBlock: bigint;
-  /** Canonical form of STAKE_EVENTS. */
+  /** `STAKE_EVENTS` in canonical form. */
   readonly events: readonly StakeEventSpec[];
-  /** STAKE_EVENTS as it was set: a preset, or the path of a file. */
+  /** `STAKE_EVENTS` as configured: a preset, or the path of a file. */
   readonly stakeEvents: string;
   readonly verification: VerificationSetting;
   readonly maxRangeBlocks: number;
-  /** How often the chain is asked for new blocks, at the most. */
+  /** Shortest time between two polls for new blocks. */
   readonly pollIntervalMs: number;
-  /** Nothing done for so long: the loop is taken for stuck and started afresh. */
+  /** A loop without progress for this long counts as stuck and is restarted. */
   readonly stallAfterMs: number;
-  /** How often a standby asks for the lead. */
+  /** Time between two attempts of a standby indexer to become the leader. */
   readonly standbyIntervalMs: number;
-  /** The longest wait between two tries. */
   readonly maxBackoffMs: number;
-  /** After a halt over events that do not add up: how long until the chain is asked again, as a provider may have been mended. */
+  /**
+   * Time from a halt over contradicting events to the next read of the chain: the provider may have been repaired in
+   * the meantime.
+   */
   readonly haltedRetryMs: number;
 }
 
@@ -64,7 +68,7 @@ export function indexOptionsOf(
   };
 }
 
-/** What decides which rows the index holds. */
+/** The settings that decide which rows the index holds. */
 export function indexSettingsOf(options: IndexOptions): IndexSettings {
   return {
     chainId: options.chainId,

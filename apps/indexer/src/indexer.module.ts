@@ -11,7 +11,10 @@ import { PartitionModule } from './partitions/partition.module.js';
 import { PriceModule } from './price/price.module.js';
 import { SealModule } from './seal/seal.module.js';
 
-/** The indexer as a service: one loop, partitions of its tables, the token's price, sealed days, the nightly audit, its health page and its metrics. */
+/**
+ * The indexer service: the loop that follows the chain, the partitions of its tables, the token's price, sealed days,
+ * the nightly audit, the health page and the metrics.
+ */
 @Module({})
 export class IndexerModule {
   static register(settings: IndexerSettings, logger: Logger): DynamicModule {
@@ -32,7 +35,9 @@ export class IndexerModule {
   }
 }
 
-/** The figures of an installation of one contract are as they are without sets. */
+/**
+ * Adds no label for the default stake set, so that the metrics of an installation with one contract keep their names.
+ */
 function labelsOf({ stakeSet }: IndexerSettings): Record<string, string> {
   return stakeSet === DEFAULT_STAKE_SET ? {} : { stake_set: stakeSet };
 }

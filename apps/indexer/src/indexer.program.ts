@@ -31,7 +31,7 @@ try {
   await app.get(IndexerService).ended;
 } catch (error) {
   if (error instanceof StoppedError) process.exit(0);
-  // What to mend is in the message; the stack of a wrong setting says nothing more.
+  // The message of a LowmarkError says what to correct, so its stack is not logged.
   if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
   else startup.fatal({ err: error }, 'The indexer could not run');
   process.exit(1);

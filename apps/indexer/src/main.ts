@@ -1,4 +1,4 @@
 import { hasSupportedNode } from '#libs/node-version';
 
-// Only then: an older Node fails in the middle of what the program imports.
+// Imports the program only after the version check, because an older Node already fails on the imports of the program.
 if (hasSupportedNode()) await import('./indexer.program.js');

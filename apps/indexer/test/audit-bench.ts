@@ -11,21 +11,24 @@ import { type IndexerSettings } from '../src/indexer.env.js';
 import { type IndexerUnderTest } from './harness.js';
 import { type IndexerSuite } from './suite.js';
 
-/** Where the clock of a bench stands at first. */
+/** Start of a bench's clock; Unix time in milliseconds. */
 export const NOON_MS = Date.parse('2026-11-20T12:00:00Z');
 
-/** Comes before the node's answer to the question of this number, from 1. */
+/** Runs before the node answers the question of this number, from 1 on. */
 type Hook = (question: number) => unknown;
 
 export interface AuditBenchOptions {
   readonly sample?: number | 'all';
   readonly hook?: Hook;
-  /** Instead of the chain's. */
+  /** Default: the URL of the chain. */
   readonly urls?: readonly string[];
   readonly balanceView?: string;
 }
 
-/** The nightly audit of all wallets, or of some, beside an indexer under test; every call of `of` is a process of its own. */
+/**
+ * The nightly audit of all wallets, or of a sample, beside an indexer under test. Each call of `of` stands for a
+ * process of its own.
+ */
 export class AuditBench {
   readonly log: { level: string; msg: string; [field: string]: unknown }[] = [];
   readonly clock = new FakeClock(NOON_MS);
@@ -76,7 +79,7 @@ export class AuditBench {
     return reader;
   }
 
-  /** The balance of a wallet is changed behind the program's back. */
+  /** Changes a wallet's stored balance without the indexer's knowledge. */
   async tamper(wallet: Address, balance: bigint): Promise<void> {
     await this.database.transaction(async (client) => {
       await client.query('ALTER TABLE staking.balance_change DISABLE TRIGGER edited');
@@ -88,7 +91,7 @@ export class AuditBench {
     });
   }
 
-  /** As the indexer does where it goes back. */
+  /** Counts a rollback, as the indexer does when it rolls back. */
   async goBack(): Promise<void> {
     await this.database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });
   }

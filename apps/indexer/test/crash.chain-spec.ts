@@ -1,4 +1,4 @@
-/** Ends and failures that an operator or the database bring about; `killed.soak-spec.ts` kills the process. */
+/** Stops and failures caused by an operator or by the database; `killed.soak-spec.ts` kills the process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -69,7 +69,7 @@ describe('the indexer process', () => {
 });
 
 describe('the connection to the database', () => {
-  /** Fails transactions before or after their COMMIT, as a crash of either side would. */
+  /** Fails transactions before or after their COMMIT, as a crash of either side does. */
   function unreliable(inner: Database, fails: () => 'before' | 'after' | undefined): Database {
     return new Proxy(inner, {
       get(target, property, receiver) {

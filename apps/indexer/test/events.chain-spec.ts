@@ -1,4 +1,4 @@
-/** Contracts of other shapes than ours: what counts is what the contract itself says in the end. */
+/** Contracts of other shapes than the usual one: in the end the contract's own figures decide. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ describe('STAKE_EVENTS', () => {
   });
 });
 
-/** Level, with stakes of which only those count that meet a condition. */
+/** Starts an indexer that counts only stakes meeting a condition, and waits until it is level. */
 async function startWhere(where: Record<string, string>): Promise<IndexerUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'lowmark-events-'));
   try {

@@ -21,7 +21,7 @@ afterEach(async () => {
   await node.close();
 });
 
-/** An indexer whose only endpoint is the misbehaving node. */
+/** Starts an indexer whose only endpoint is the faulty node. */
 function start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
   return suite.start({ urls: [node.url], timeoutMs: 1_000, ...options });
 }
@@ -124,7 +124,7 @@ describe('a provider that leaves logs out, beside an honest one', () => {
 });
 
 describe('events that do not show in the sum', () => {
-  /** The token as its own receipt: a transfer moves stake without changing the total. */
+  /** The token as its own staking contract: a transfer moves stake without a change of the total. */
   async function withTransfers(receiptsToo: boolean): Promise<IndexerUnderTest> {
     const { player, contracts } = suite.chain;
     await player.fund([aWallet(0xa), aWallet(0xb), aWallet(0xc)], 500n, await newestSeconds());
@@ -169,7 +169,7 @@ describe('a node that is behind', () => {
   });
 
   it('answers for another that was ahead: no event is lost', async () => {
-    // The first to answer knows the head; the logs are then asked of one that does not have it.
+    // One node knows the head, and the logs are asked of another one that does not have it yet.
     node.fault = {
       kind: 'lagging',
       blocks: 10n,
@@ -225,7 +225,7 @@ describe('a node in trouble', () => {
   });
 });
 
-/** A question for the state of an old block, while the first half of the history is being read. */
+/** Whether this is a request for the state of an old block, while the first half of the history is being read. */
 function isOld(calls: readonly { method: string; params: readonly unknown[] }[]): boolean {
   const head = suite.indexer?.status.head;
   return (

@@ -1,4 +1,4 @@
-/** What following a quiet chain costs: one request for each new block and endpoint, and nothing asked twice. */
+/** The cost of following a quiet chain: one request for each new block and endpoint, and no request twice. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FaultyNode, startFaultyNode } from '#libs/testing';
 import { HistoryMaker, randomOf } from './history.js';
@@ -20,7 +20,10 @@ afterEach(async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-/** Looks at the tip, from which block on; one that finds nothing new is repeated with the poll interval. */
+/**
+ * First blocks of the requests at the chain's head. A request that finds nothing new is repeated after the poll
+ * interval.
+ */
 function tips({ requests }: FaultyNode): string[] {
   return requests.flatMap(({ calls }) => {
     const filter = calls[0]?.params[0] as { fromBlock?: string; toBlock?: string } | undefined;
@@ -43,7 +46,7 @@ describe('following a quiet chain', () => {
     }
     const asked = nodes.flatMap(tips);
     expect(new Set(asked).size).toBeLessThanOrEqual(NEW_BLOCKS + 1);
-    // What another provider says of each new block.
+    // Comparisons of each new block with another provider.
     const others = nodes.flatMap(({ requests }) => requests).length - asked.length;
     expect(others).toBe(endpoints === 1 ? 0 : NEW_BLOCKS);
     await suite.expectIndexed();

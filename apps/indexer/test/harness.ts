@@ -1,4 +1,4 @@
-/** A real indexer in this process: real sockets to a node, a real database. */
+/** A real indexer in the test's process: real sockets to a node, a real database. */
 import 'reflect-metadata';
 import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -23,7 +23,7 @@ import { IndexerSettings } from '../src/indexer.env.js';
 export interface IndexerUnderTestOptions {
   readonly chain: TestChain;
   readonly database: TestDatabase;
-  /** Default: the chain itself. */
+  /** Default: the URL of the chain. */
   readonly urls?: readonly string[];
   readonly finality?: string;
   readonly totalView?: string;
@@ -33,20 +33,22 @@ export interface IndexerUnderTestOptions {
   readonly contracts?: readonly [Address, ...Address[]];
   readonly overrides?: Partial<IndexOptions>;
   readonly timeoutMs?: number;
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Reads and writes go through this database instead. */
+  /** Database for all reads and writes, in place of the indexer's own connection. */
   readonly through?: Database;
 }
 
 export interface IndexerUnderTest {
   readonly status: IndexStatus;
-  /** Log records, parsed. */
   readonly log: { level: string; msg: string; [field: string]: unknown }[];
   readonly running: Promise<void>;
-  /** Waits for the indexer to come to a state. @throws where it does not within the time, with its last words */
+  /**
+   * Waits until the indexer reaches a state.
+   * @throws Error with the last log lines where the state is not reached in time
+   */
   until(what: string, reached: (status: IndexStatus) => boolean, ms?: number): Promise<void>;
-  /** Level with the chain's newest block, and ready. */
+  /** Waits until the index is level with the chain's newest block, and ready. */
   level(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { aWallet, stake, type StakeBlock, type StakeMove, withdraw } from '#libs
 
 const DAY = 86_400;
 
-/** A small generator of numbers, the same for the same seed: mulberry32. */
+/** A small generator of pseudo-random numbers (mulberry32). Equal seeds give equal numbers. */
 export function randomOf(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -15,8 +15,8 @@ export function randomOf(seed: number): (below: number) => number {
 }
 
 /**
- * A made-up history that stays possible: no wallet withdraws more than it staked. Some blocks share a timestamp, some fall on
- * 00:00:00 exactly, some hold several events of one wallet, some none; days pass without any.
+ * A pseudo-random history in which no wallet withdraws more than it staked. Some blocks share a timestamp, some are
+ * dated exactly 00:00:00, some hold several events of one wallet, some hold none; some days have no event.
  */
 export class HistoryMaker {
   private balances = new Map<Address, bigint>();
@@ -27,7 +27,7 @@ export class HistoryMaker {
     private readonly wallets = 12,
   ) {}
 
-  /** Where to come back to after a reorganisation. */
+  /** State to restore after a reorganisation. */
   save(): { balances: Map<Address, bigint>; seconds: number } {
     return { balances: new Map(this.balances), seconds: this.seconds };
   }
@@ -37,7 +37,7 @@ export class HistoryMaker {
     this.seconds = saved.seconds;
   }
 
-  /** The next block is about to be the first of a day, or nearly so. */
+  /** Dates the next block at or soon after midnight. */
   approachMidnight(): void {
     this.seconds = (Math.floor(this.seconds / DAY) + 1) * DAY - 1;
   }
@@ -58,7 +58,8 @@ export class HistoryMaker {
           ? balance
           : 1n + BigInt(this.random(Number(balance > 1000n ? 1000n : balance)))
         : 1n + BigInt(this.random(1000));
-      // A withdrawal and a stake of one block come from different senders, in no order: keep to one kind for each wallet.
+      // Transactions of one block come from different senders and have no fixed order, so a wallet either stakes or
+      // withdraws in a block.
       if (transactions.some((move) => move.wallet === wallet && move.kind === 'withdraw')) continue;
       if (withdraws && transactions.some((move) => move.wallet === wallet)) continue;
       this.balances.set(wallet, withdraws ? balance - amount : balance + amount);
@@ -82,7 +83,9 @@ export class HistoryMaker {
   }
 }
 
-/** The first blocks of a made-up history, and what goes on behind them: the same for the same seed. */
+/**
+ * The first blocks of a pseudo-random history, and the maker of its further blocks. Equal seeds give equal histories.
+ */
 export function begunHistory(
   seed: number,
   fromSeconds: number,

@@ -1,4 +1,4 @@
-/** The indexer as an operator starts it: a process of its own, asked over its health page. Needs a build. */
+/** The indexer as an operator starts it: a process of its own, observed by its health page. Needs a build. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +9,7 @@ import { compileCache, type TestChain, type TestDatabase } from '#libs/testing';
 const GENEROUS_MS = 60_000;
 
 interface Details {
-  /** What a load balancer would see. */
+  /** Readiness as a load balancer sees it. */
   readonly isReady: boolean;
   readonly phase?: string;
   readonly headBlock?: number | null;
@@ -22,8 +22,8 @@ export class IndexerProgram {
   ) {}
 
   /**
-   * @param rpcUrl default: the chain itself
-   * @param stakeSet default: the default one
+   * @param rpcUrl default: the URL of the chain
+   * @param stakeSet default: the default stake set
    */
   static async start(
     chain: TestChain,
@@ -59,7 +59,10 @@ export class IndexerProgram {
     this.child.kill(name);
   }
 
-  /** Ends it as an operator does. @returns how it ended */
+  /**
+   * Stops the process as an operator does.
+   * @returns exit code and signal
+   */
   async stop(): Promise<{ code: number | null; signal: string | null }> {
     const ended = once(this.child, 'exit');
     this.child.kill('SIGTERM');
@@ -67,7 +70,7 @@ export class IndexerProgram {
     return { code, signal };
   }
 
-  /** Ends it without a chance to say goodbye; a stopped one too. */
+  /** Kills the process without a chance to clean up, even where it is stopped by SIGSTOP. */
   async kill(): Promise<void> {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     const ended = once(this.child, 'exit');
@@ -75,7 +78,10 @@ export class IndexerProgram {
     await ended;
   }
 
-  /** Waits until its health page tells what is hoped for. @throws where it does not for a minute, with what it told last */
+  /**
+   * Waits until the health page reports a state.
+   * @throws Error with the last report where the state is not reached within a minute
+   */
   async until(what: string, reached: (details: Details) => boolean): Promise<void> {
     const deadline = Date.now() + GENEROUS_MS;
     for (;;) {
@@ -90,7 +96,7 @@ export class IndexerProgram {
     return (await fetch(`http://127.0.0.1:${this.port}/metrics`)).text();
   }
 
-  /** It leads, and its index ends at the chain's newest block. */
+  /** Waits until this process leads and its index ends at the chain's newest block. */
   async level(chain: TestChain): Promise<void> {
     const newest = Number(await chain.player.head());
     await this.until(
@@ -99,12 +105,12 @@ export class IndexerProgram {
     );
   }
 
-  /** Undefined where it does not say. */
+  /** Undefined where the health page gives no phase. */
   async phase(): Promise<string | undefined> {
     return (await this.details())?.phase;
   }
 
-  /** The newest block that it has; undefined where it does not follow the chain. */
+  /** The newest indexed block; undefined where the process does not follow the chain. */
   async headFollowed(): Promise<number | undefined> {
     const details = await this.details();
     return details?.phase === 'following' ? (details.headBlock ?? undefined) : undefined;

@@ -1,4 +1,4 @@
-/** Killed at any moment, the index is whole, and what comes after is what would have come anyway. */
+/** An indexer killed at any moment leaves a consistent index, from which it continues as if it had not been killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import {
@@ -17,7 +17,7 @@ import { IndexerSuite, START } from './suite.js';
 const KILLS = 20;
 const LIMIT_MS = 180_000;
 
-/** Refuses one request in twenty, fails one in twenty, and leaves out a log of one answer in ten. */
+/** A provider that refuses one request in twenty, fails one in twenty, and leaves out one log in one answer of ten. */
 async function aPoorProvider(
   upstream: string,
   random: (below: number) => number,
@@ -34,7 +34,7 @@ async function aPoorProvider(
 describe.each(testSeeds())('the indexer process, with $which,', ({ seed }) => {
   const programs: IndexerProgram[] = [];
   let provider: FaultyNode | undefined;
-  // Before the suite's own hook, which takes the database away.
+  // Registered before the suite's own hook, which drops the database.
   afterEach(async () => {
     await Promise.all(programs.splice(0).map((program) => program.kill()));
     await provider?.close();
@@ -48,7 +48,7 @@ describe.each(testSeeds())('the indexer process, with $which,', ({ seed }) => {
     return program;
   }
 
-  /** The tables are those of an indexer that nothing disturbed. */
+  /** Compares the tables with those of an undisturbed indexer. */
   async function expectUndisturbed(): Promise<void> {
     const undisturbed = await createTestDatabase();
     const fresh = await startIndexer({ chain: suite.chain, database: undisturbed });

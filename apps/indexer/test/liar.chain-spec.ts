@@ -1,6 +1,6 @@
 /**
- * One endpoint lies, as coherently as it can. Beside one of another provider it changes nothing that is served: the index is right, or
- * it is not ready and says what differs. Alone it is believed in what decision 3 says, and in nothing else.
+ * One endpoint lies as consistently as it can. Beside another provider's endpoint nothing served changes: the index is
+ * right, or not ready and reports the difference. A single endpoint is believed as far as decision 3 says.
  */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationSetting } from '#libs/chain';
@@ -37,7 +37,7 @@ let history: HistoryMaker;
 beforeEach(async () => {
   const upstream = suite.chain.rpc.url;
   liar = await startFaultyNode({ upstream });
-  // The liar answers first.
+  // The honest node answers later, so the liar's answer comes first.
   honest = await startFaultyNode({ upstream, fault: { kind: 'delay', ms: 30 } });
   ({ history } = begun());
 });
@@ -65,7 +65,7 @@ const allLogs = (): Promise<(Json & { blockNumber: string; topics: string[] })[]
     toBlock: 'latest',
   });
 
-/** A log of a final block in the middle of the history, and its wallet. */
+/** A log of a final block in the middle of the history, with its block and wallet. */
 async function someLog(): Promise<{ log: Json; block: number; wallet: Address }> {
   const logs = await allLogs();
   const log = logs.find(({ blockNumber }) => Number(blockNumber) > 25);
@@ -85,7 +85,7 @@ async function blockNumbers(): Promise<Map<string, number>> {
   return new Map(blocks.map((block) => [block['hash'] as string, Number(block['number'])]));
 }
 
-/** Never called level, and says so. */
+/** Expects that the index is never called level, and that it reports this trouble. */
 async function expectSaid(running: IndexerUnderTest, what: RegExp): Promise<void> {
   await running.until('in trouble', ({ trouble }) => what.test(trouble ?? ''));
   expect(running.status.synced).toBe(false);

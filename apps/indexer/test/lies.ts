@@ -1,11 +1,11 @@
-/** What a node may say that is not so, as coherent as one node can make it. For the fault `lie` of a faulty node. */
+/** False but consistent answers that one node can give, for the fault `lie` of a faulty node. */
 import { type Address } from '#libs/domain';
 import { type Fault, type NodeCall } from '#libs/testing';
 
 type Json = Record<string, unknown>;
 type Lie = Extract<Fault, { readonly kind: 'lie' }>;
 
-/** balanceOf(address). Any call without arguments counts as the one for the total. */
+/** Selector of `balanceOf(address)`. Any call without arguments counts as a call of the total. */
 const BALANCE_OF = '0x70a08231';
 
 export const hexOf = (value: number | bigint): string => `0x${value.toString(16)}`;
@@ -14,7 +14,7 @@ export const lie = (change: Lie['change']): Lie => ({ kind: 'lie', change });
 const isBlock = ({ method }: NodeCall): boolean => method === 'eth_getBlockByNumber';
 const numberOf = (item: Json): number => Number(item['number'] ?? item['blockNumber']);
 
-/** The headers and the logs of some blocks have another time. */
+/** Changes the time of some blocks, in headers and logs. */
 export function otherTimes(isOther: (block: number) => boolean, seconds: (was: number) => number) {
   return lie((call, result) => {
     if (isBlock(call) && result !== null && isOther(numberOf(result as Json))) {
@@ -30,7 +30,7 @@ export function otherTimes(isOther: (block: number) => boolean, seconds: (was: n
   });
 }
 
-/** The chain ends at this block, which is dated into the future. */
+/** A chain that ends at block `last`, dated in the future. */
 export function deadChain(last: Json, final: Json, futureSeconds: number): Lie {
   const end = Number(last['number']);
   const timestamp = hexOf(futureSeconds);
@@ -49,17 +49,17 @@ export function deadChain(last: Json, final: Json, futureSeconds: number): Lie {
 }
 
 export interface FiguresLie {
-  /** From the end of this block on. */
+  /** First block at whose end the figures are false. */
   readonly from: number;
   readonly more: bigint;
-  /** Of this wallet, or of the total where there is none. */
+  /** The figure of this wallet is false; where absent, the total is. */
   readonly wallet?: Address;
-  /** Block numbers by hash. */
+  /** Block numbers by block hash. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly contract: Address;
 }
 
-/** The contract's own figures are higher than they are. */
+/** Raises the contract's own figures. */
 export function moreStaked({ from, more, wallet, numbers, contract }: FiguresLie): Lie {
   return lie(({ method, params }, result) => {
     if (method !== 'eth_call' || typeof result !== 'string' || result.length !== 66) {
@@ -82,7 +82,7 @@ export function moreStaked({ from, more, wallet, numbers, contract }: FiguresLie
   });
 }
 
-/** The first event of a block is of a larger amount, each time or as often as `when` says. */
+/** Raises the amount of a block's first event, always or when `when` says so. */
 export function largerAmount(block: number, more: bigint, when: () => boolean = () => true): Lie {
   return lie(({ method }, result) => {
     if (method !== 'eth_getLogs' || !Array.isArray(result)) return undefined;
@@ -94,7 +94,7 @@ export function largerAmount(block: number, more: bigint, when: () => boolean = 
   });
 }
 
-/** The receipts of a block end with an event that never was. */
+/** Adds an invented event to the end of a block's receipts. */
 export function inventedInReceipts(log: Json, amount: bigint): Lie {
   return lie(({ method, params }, result) => {
     if (method !== 'eth_getBlockReceipts' || Number(params[0]) !== numberOf(log)) return undefined;

@@ -13,7 +13,7 @@ const WRONG = aWallet(0x1010);
 const FINALITY = 'depth:3';
 const STAKED = BigInt((WALLETS * (WALLETS + 1)) / 2) * 1000n;
 
-/** Wallet n of 1 to 120 has staked n thousand, in blocks that are final. */
+/** An index in which wallet n of 1 to 120 has staked n thousand, in final blocks. */
 async function anIndex(): Promise<IndexerUnderTest> {
   const { player } = suite.chain;
   const stakes = Array.from({ length: WALLETS }, (_, index) =>
@@ -91,7 +91,7 @@ describe('the nightly audit', () => {
   it('does not lose sight of a difference that the next sample may miss', async () => {
     const bench = await AuditBench.of(suite, await anIndex(), { sample: 1 });
     const other = aWallet(0x1020);
-    // The sum does not show it.
+    // Both differences cancel each other out in the sum.
     await bench.tamper(WRONG, 17_007n);
     await bench.tamper(other, 32_993n);
     const all = await AuditBench.of(suite, suite.indexer ?? (await anIndex()));
@@ -178,7 +178,7 @@ describe('the nightly audit', () => {
   it('raises no alarm where the index went back meanwhile, and looks again', async () => {
     const bench = await AuditBench.of(suite, await anIndex(), {
       hook: async (question) => {
-        // The first is answered twice: what differs is held against a second word.
+        // Question 2 confirms the difference that question 1 found.
         if (question !== 3) return;
         await bench.tamper(WRONG, 17_000n);
         await bench.goBack();
@@ -215,7 +215,7 @@ describe('the nightly audit', () => {
         expect(await bench.runs.last()).toMatchObject({ result: 'ok', compared: WALLETS });
         bench.clock.advance(DAY_MS);
       }
-      // What is wrong in the index is found by both all the same.
+      // A difference in the index is still found by both.
       node.fault = undefined;
       await bench.tamper(WRONG, 17_005n);
       await bench.service.tick();
@@ -232,7 +232,7 @@ describe('the nightly audit', () => {
     await bench.tamper(WRONG, 17_007n);
     await bench.tamper(other, 32_993n);
     await bench.service.tick();
-    // The contract still tells its total, which agrees.
+    // The contract still reports its total, which agrees.
     const balanceView = 'function balanceOfNobody(address) view returns (uint256)';
     const blind = await AuditBench.of(suite, indexer, { balanceView });
     await blind.service.tick();
@@ -248,7 +248,7 @@ describe('the nightly audit', () => {
   it('is kept by the lead it was made under, and by no later one', async () => {
     const indexer = await anIndex();
     const bench = await AuditBench.of(suite, indexer);
-    // Another process takes the lead; this one still works under its older fence.
+    // Another process takes the lead, while this one still works with its older fencing token.
     await new IndexStore(bench.database).takeLead();
     await bench.service.tick();
     expect(await bench.count()).toBe(0);

@@ -1,6 +1,6 @@
 /**
- * What the index must hold, worked out from the chain in the plainest way: no batches, no state carried over, every day looked at
- * on its own. Slow and independent of the code under test.
+ * The expected content of the index, computed from the chain in the simplest way: no batches, no carried state, each
+ * day by itself. Slow, and independent of the code under test.
  */
 import { type Database } from '#libs/db';
 import { type DevRpc } from '#libs/devchain';
@@ -26,7 +26,7 @@ interface RawLog {
   data: string;
 }
 
-/** The tables for the chain as it is now. */
+/** The tables that the index must have for the present chain. */
 export async function expectedTables(rpc: DevRpc, staking: string): Promise<IndexTables> {
   const logs = await rpc.call<RawLog[]>('eth_getLogs', {
     address: staking,
@@ -56,7 +56,7 @@ export async function expectedTables(rpc: DevRpc, staking: string): Promise<Inde
   return { changes, days };
 }
 
-/** The tables as they are. */
+/** The tables that the index has. */
 export async function indexedTables(database: Database): Promise<IndexTables> {
   const changes = await database.pool.query<{ row: string }>(
     `SELECT concat_ws(' ', encode(wallet, 'hex'), block, seconds, balance) AS row
@@ -90,7 +90,7 @@ function stepsOf(
   return steps;
 }
 
-/** `low` and `closing` of a day: what was held for any time at all within it, piece by piece. */
+/** `low` and `closing` of a day, from each balance that was held for any time on that day. */
 function dayOf(day: number, steps: readonly Step[]): [string, string] {
   const from = day * DAY;
   const to = from + DAY;

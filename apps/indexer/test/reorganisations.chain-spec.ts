@@ -1,6 +1,6 @@
 import { describeReorganisations } from './reorganisations.support-spec.js';
 
-// The soak has every depth.
+// The soak test covers every depth.
 describeReorganisations([
   [1, 8],
   [15, 17],

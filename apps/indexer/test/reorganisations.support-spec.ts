@@ -1,10 +1,13 @@
-/** Reorganisations of each depth, one after the other on one chain. Counts as a test file without being one. */
+/** Reorganisations of each depth, in turn on one chain. Named so that it counts as a test file, but holds no tests. */
 import { describe, expect, it } from '@jest/globals';
 import { aWallet, stake } from '#libs/testing';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 
-/** @param depths first and last of the depths on a chain: a few hundred blocks, as anvil forgets how to go back on longer ones */
+/**
+ * @param depths first and last depth on one chain; a few hundred blocks in all, as anvil cannot revert far on longer
+ * chains
+ */
 export function describeReorganisations(depths: readonly (readonly [number, number])[]): void {
   describe('the index', () => {
     const suite = new IndexerSuite();
@@ -21,7 +24,8 @@ export function describeReorganisations(depths: readonly (readonly [number, numb
           await suite.chain.player.play(history.blocks(depth));
           await running.level();
           history.restore(fork);
-          // Two empty blocks of the same second would be one block of both forks.
+          // A stake of its own makes the block differ: two empty blocks of the same second would be the same block on
+          // both forks.
           const own = stake(aWallet(0x9000 + depth), 1n);
           const first = { seconds: fork.seconds, transactions: [own] };
           await suite.chain.player.reorganise(depth, [first, ...history.blocks(depth)]);

@@ -1,4 +1,4 @@
-/** Sealed days that are worked out again: the same, or a new revision. Needs a build. */
+/** Recomputed sealed days: equal to the sealed ones, or a new revision. Needs a build. */
 import { describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
 import { aWallet, stake } from '#libs/testing';

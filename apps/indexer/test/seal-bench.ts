@@ -12,17 +12,17 @@ import { NOON_MS } from './audit-bench.js';
 
 export interface SealBenchOptions {
   readonly database: Database;
-  /** Of the indexer's user. */
+  /** URL for the indexer's database user. */
   readonly databaseUrl: string;
   readonly rpcUrl: string;
   readonly firstBlock: bigint;
   readonly status: IndexStatus;
   readonly keptDays?: number;
-  /** Comes before the node's answer to the question of this number, from 1. */
+  /** Runs before the node answers the question of this number, from 1 on. */
   readonly hook?: (question: number) => unknown;
 }
 
-/** Sealing of days beside an index; every bench is a process of its own. */
+/** Sealing of days beside an index. Each bench stands for a process of its own. */
 export class SealBench {
   readonly log: { level: string; msg: string; [field: string]: unknown }[] = [];
   readonly clock = new FakeClock(NOON_MS);

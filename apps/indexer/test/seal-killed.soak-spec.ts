@@ -1,4 +1,4 @@
-/** Killed at any step of sealing: a day is sealed with all that belongs to it, or not at all. Needs a build. */
+/** Killed at any step of sealing, the program leaves a day sealed completely or not at all. Needs a build. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ const FINAL_DEPTH = 3;
 const LIMIT_MS = 180_000;
 const GENEROUS_MS = 60_000;
 
-/** What holds a day's transaction up at a step of it, and how it is seen to have come there. */
+/** Steps of a day's transaction, each with the table whose lock stops the transaction at this step. */
 const STEPS = [
   ['before its row', 'staking.sealed_day'],
   ['after its row, before its leaves', 'staking.sealed_leaves'],
@@ -53,7 +53,7 @@ describe('a process that seals days', () => {
     await ended;
   }
 
-  /** Each day that is there has its whole tree, and there is no other trace of one. */
+  /** Expects that each sealed day has its whole tree, and that no other part of a tree is stored. */
   async function expectWhole(database: Database): Promise<number> {
     const days = await new SealedDayStore(database).page({ limit: 1000 });
     const lists = new SealedListStore(database);
@@ -66,7 +66,7 @@ describe('a process that seals days', () => {
       text: `SELECT ((SELECT count(*) FROM staking.sealed_leaves) + (SELECT count(*) FROM staking.sealed_nodes)
         - 2 * (SELECT count(*) FROM staking.sealed_day))::int AS strays`,
     });
-    // Of so few wallets each day has one chunk of both.
+    // So few wallets make one chunk of leaves and one of nodes per day.
     expect(row?.strays).toBe(0);
     return days.length;
   }
@@ -90,7 +90,7 @@ describe('a process that seals days', () => {
     async (_step, table) => {
       await anIndex(11);
       const database = await suite.database.open({ poolSize: 4 });
-      // In either case the first day's transaction waits here first: the program has taken the lead by then.
+      // The first day's transaction waits at this table in either case. By then the program has taken the lead.
       const first = table === 'staking.index_state' ? 'staking.sealed_day' : table;
       const release = await lock(database, first);
       start();
@@ -114,7 +114,7 @@ describe('a process that seals days', () => {
       const database = await suite.database.open();
       for (let round = 0; round < 4; round += 1) {
         const child = start();
-        // Where all days are sealed already it ends by itself.
+        // The program ends by itself where all days are sealed already.
         const hasBegun = async () => child.exitCode !== null || (await isSealing(database));
         await eventually(hasBegun, { withinMs: GENEROUS_MS, everyMs: 10 });
         await sleep(random(150));
@@ -127,13 +127,13 @@ describe('a process that seals days', () => {
   );
 });
 
-/** The thread that seals has its connection. */
+/** Whether the sealing thread has its database connection. */
 async function isSealing(database: Database): Promise<boolean> {
   const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'lowmark-indexer'`;
   return (await database.query({ text })).length > 0;
 }
 
-/** Nothing is written to a table, and none of its rows is locked, before it is released. */
+/** Blocks writes to a table and locks of its rows, until the result is called. */
 async function lock(database: Database, table: string): Promise<() => Promise<void>> {
   const client = await database.pool.connect();
   await client.query('BEGIN');

@@ -1,6 +1,6 @@
 /**
- * What sealed days must be, worked out from the chain in the plainest way: every block's time is read, every day of every wallet is looked
- * at on its own, and the tree is @openzeppelin/merkle-tree's.
+ * The expected sealed days, computed from the chain in the simplest way: the time of every block is read, every day of
+ * every wallet is computed by itself, and the tree comes from @openzeppelin/merkle-tree.
  */
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
 import { type DevRpc } from '#libs/devchain';
@@ -30,7 +30,7 @@ interface Step {
   readonly balance: bigint;
 }
 
-/** The days from that of the first block to the last one that ends at or before the block `settled`. */
+/** The days from that of the first block to the last one that ends at or before block `settled`. */
 export async function expectedDays(
   rpc: DevRpc,
   staking: string,
@@ -86,7 +86,7 @@ async function blocksOf(rpc: DevRpc, to: number): Promise<Block[]> {
   });
 }
 
-/** @param changes `wallet block seconds balance`, by wallet and block */
+/** @param changes rows of `wallet block seconds balance`, sorted by wallet and block */
 function stepsOf(changes: readonly string[]): Map<string, Step[]> {
   const steps = new Map<string, Step[]>();
   for (const change of changes) {
@@ -98,7 +98,7 @@ function stepsOf(changes: readonly string[]): Map<string, Step[]> {
   return steps;
 }
 
-/** The least of what was held for any time at all within the day. */
+/** The lowest balance that was held for any time on the day. */
 function lowOf(steps: readonly Step[], day: number): bigint {
   const held: bigint[] = [];
   const points = [{ seconds: -Infinity, balance: 0n }, ...steps];

@@ -9,10 +9,10 @@ import { IndexerSuite, START } from './suite.js';
 export const DAY = 86_400;
 export const FINAL_DEPTH = 3;
 export const FINALITY = `depth:${FINAL_DEPTH}`;
-/** The first one after the contracts were deployed. */
+/** First midnight after the contracts were deployed; Unix time in seconds. */
 export const MIDNIGHT = (Math.floor(START / DAY) + 1) * DAY;
 
-/** A chain whose blocks are final soon, and its sealed days. */
+/** A chain whose blocks soon become final, and its sealed days. */
 export class SealSuite extends IndexerSuite {
   async anIndexer(): Promise<IndexerUnderTest> {
     const indexer = await this.start({ finality: FINALITY });
@@ -20,7 +20,7 @@ export class SealSuite extends IndexerSuite {
     return indexer;
   }
 
-  /** Level, with what is final noted as such. */
+  /** Waits until the index is level, with all final blocks stored as final and verified. */
   async settled(indexer: IndexerUnderTest): Promise<void> {
     await indexer.level();
     const final = (await this.chain.player.head()) - BigInt(FINAL_DEPTH);
@@ -49,7 +49,7 @@ export class SealSuite extends IndexerSuite {
     return (await bench.days.page({ limit: 1000 })).reverse();
   }
 
-  /** All days that are final on the chain as it is now are sealed as the oracle says, and no others. */
+  /** Expects exactly the days that are final on the present chain, sealed as the oracle computes them. */
   async expectSealed(bench: SealBench): Promise<SealedDay[]> {
     const { rpc, contracts, player } = this.chain;
     const settled = Number(await player.head()) - FINAL_DEPTH;
@@ -62,7 +62,7 @@ export class SealSuite extends IndexerSuite {
     return sealed;
   }
 
-  /** One wallet's stake of 100, on the second day 40 of it are withdrawn for an hour; two days that are final. */
+  /** Two final days: a wallet stakes 100, of which 40 are withdrawn for an hour on the second day. */
   async twoDays(): Promise<void> {
     const { player } = this.chain;
     const wallet = aWallet(0x1001);
@@ -79,7 +79,7 @@ export class SealSuite extends IndexerSuite {
     }
   }
 
-  /** The second day of that wallet is changed behind the program's back. */
+  /** Changes the stored low of that wallet on the second day without the indexer's knowledge. */
   async tamper(database: Database, low: bigint): Promise<void> {
     await database.query(
       { text: 'UPDATE staking.balance_day SET low = $1 WHERE wallet = $2 AND day = $3' },

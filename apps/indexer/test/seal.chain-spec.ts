@@ -85,7 +85,7 @@ describe('sealed days', () => {
       },
     });
     await bench.service.tick();
-    // The index went back, which is of no day that is final: what was being sealed is worked out anew.
+    // The index was rolled back above all final days, so the unfinished seal is computed anew.
     await bench.service.tick();
     expect((await new IndexStore(await suite.database.open()).state())?.rollbacks).toBe(1n);
     await suite.expectSealed(bench);
@@ -105,7 +105,7 @@ describe('sealed days', () => {
     await database.query({
       text: `UPDATE staking.index_state SET verified_number = (SELECT max(block) FROM staking.balance_change WHERE seconds < ${MIDNIGHT}) + 1`,
     });
-    // As it was before the program ended.
+    // Restores the status of a leader that follows the chain, as before the indexer stopped.
     const lead = {
       fence: await new IndexStore(database).takeLead(),
       signal: new AbortController().signal,

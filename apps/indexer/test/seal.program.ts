@@ -1,7 +1,7 @@
 /**
- * Seals what is due, once, as the indexer that leads does it. Its parent may kill it at any moment.
+ * Seals the due days once, as the leading indexer does. The parent process may kill this one at any moment.
  *
- *   node dist/apps/indexer/test/seal.program.js DATABASE_URL RPC_URL FIRST_BLOCK
+ * node dist/apps/indexer/test/seal.program.js DATABASE_URL RPC_URL FIRST_BLOCK
  */
 import 'reflect-metadata';
 import { createDatabase, IndexStore } from '#libs/db';

@@ -1,4 +1,6 @@
-/** Two indexers on one database: whatever becomes of the one that leads, the other goes on, and the index is whole. */
+/**
+ * Two indexers on one database: whatever happens to the leader, the other takes over, and the index stays consistent.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
@@ -7,11 +9,11 @@ import { HistoryMaker, randomOf } from './history.js';
 import { IndexerProgram } from './indexer-program.js';
 import { IndexerSuite, START } from './suite.js';
 
-/** @param times how often the lead changes hands */
+/** @param times number of changes of the leader */
 export function describeStandby(times: number, seeds: readonly TestSeed[]): void {
   describe.each(seeds)('two indexers, with $which,', ({ seed }) => {
     const programs: IndexerProgram[] = [];
-    // Before the suite's own hook, which takes the database away.
+    // Registered before the suite's own hook, which drops the database.
     afterEach(async () => {
       await Promise.all(programs.splice(0).map((program) => program.kill()));
     });
@@ -23,7 +25,7 @@ export function describeStandby(times: number, seeds: readonly TestSeed[]): void
       return program;
     }
 
-    /** One that leads and is level, and one that stands by. */
+    /** Starts a leader, waits until it is level, and starts a standby. */
     async function startBoth(): Promise<[leader: IndexerProgram, standby: IndexerProgram]> {
       const leader = await start();
       await leader.level(suite.chain);
@@ -65,7 +67,7 @@ export function describeStandby(times: number, seeds: readonly TestSeed[]): void
         await sleep(random(300));
         leader.signal('SIGSTOP');
         const stoppedAtMs = Date.now();
-        // What the stopped one has read is no longer so when it goes on.
+        // The chain changes, so that what the stopped indexer has read is outdated when it goes on.
         history.restore(fork);
         await suite.chain.player.reorganise(40, history.blocks(50));
         await standby.level(suite.chain);

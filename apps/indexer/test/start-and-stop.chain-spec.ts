@@ -1,10 +1,13 @@
-/** The indexer at its start, with endpoints that do not answer: it says what it waits for, goes on without them, and ends at once. */
+/**
+ * The indexer's start with endpoints that do not answer: it reports what it waits for, continues without them, and
+ * stops at once when asked.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FaultyNode, startFaultyNode } from '#libs/testing';
 import { HistoryMaker, randomOf } from './history.js';
 import { IndexerSuite, START } from './suite.js';
 
-/** No endpoint is given up by its deadline within a test. */
+/** A deadline that no endpoint exceeds within a test. */
 const NEVER_MS = 600_000;
 
 const suite = new IndexerSuite();

@@ -9,18 +9,18 @@ import {
 import { type IndexerUnderTest, type IndexerUnderTestOptions, startIndexer } from './harness.js';
 import { expectedTables, type IndexTables, indexedTables } from './oracle.js';
 
-/** When the contracts of every test's chain were deployed; Unix seconds. */
+/** Time at which the contracts of every test's chain were deployed; Unix time in seconds. */
 export const START = 1_760_000_000;
 
-/** A chain with the contracts and an empty index, new for each test of the file that makes one. */
+/** A chain with the contracts and an empty index, both new for each test of the file that makes a suite. */
 export class IndexerSuite {
   chain!: TestChain;
   database!: TestDatabase;
   indexer: IndexerUnderTest | undefined;
 
   /**
-   * @param prepare puts onto the chain what all tests of the file begin with. It is done once: the file has one chain then, which goes
-   *   back to that point before each test. Default: each test has a chain of its own.
+   * @param prepare writes the blocks with which all tests of the file begin. It runs once: the file then has one chain,
+   * which is reset to this point before each test. Default: each test has a chain of its own.
    */
   constructor(prepare?: (chain: TestChain) => Promise<unknown>) {
     let prepared: PreparedChain | undefined;
@@ -43,7 +43,7 @@ export class IndexerSuite {
     });
   }
 
-  /** The indexer that is stopped when the test ends. */
+  /** Starts an indexer that is stopped when the test ends. */
   async start(options: Partial<IndexerUnderTestOptions> = {}): Promise<IndexerUnderTest> {
     const { chain, database } = this;
     this.indexer = await startIndexer({ chain, database, ...options });
@@ -54,14 +54,14 @@ export class IndexerSuite {
     return indexedTables(await this.database.open());
   }
 
-  /** The tables hold what the chain says, and nothing else. */
+  /** Expects that the tables hold exactly what the chain implies. */
   async expectIndexed(): Promise<void> {
     const { rpc, contracts } = this.chain;
     expect(await this.tables()).toEqual(await expectedTables(rpc, contracts.staking));
   }
 }
 
-/** A chain that can be had again as it was prepared. */
+/** A chain that can be reset to its prepared state. */
 class PreparedChain {
   private constructor(
     private readonly chain: TestChain,
@@ -76,12 +76,12 @@ class PreparedChain {
 
   async again(): Promise<TestChain> {
     const { rpc, contracts } = this.chain;
-    // A snapshot can be gone back to once.
+    // A snapshot can be reverted to only once.
     if (!(await rpc.call<boolean>('evm_revert', this.snapshot))) {
       throw new Error('the chain does not go back to what was prepared');
     }
     this.snapshot = await rpc.call<string>('evm_snapshot');
-    // One that remembers nothing of the test before.
+    // A new player, without memory of the test before.
     return { ...this.chain, player: new StakingPlayer(rpc, contracts) };
   }
 

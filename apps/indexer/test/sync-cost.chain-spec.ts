@@ -1,15 +1,15 @@
-/** The model of libs/chain against what an indexer really asks for, in each mode. */
+/** Compares the cost model of libs/chain with the requests that an indexer really makes, in each mode. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { syncCalls, type SyncMethod, type VerificationMode } from '#libs/chain';
 import { aWallet, type FaultyNode, stake, startFaultyNode } from '#libs/testing';
 import { IndexerSuite, START } from './suite.js';
 
-/** Blocks with events; each wallet has one. */
+/** Number of blocks with events, each for another wallet. */
 const BUSY = 40;
 const EMPTY = 24;
 const TIP_BLOCKS = 50;
 const RANGE_BLOCKS = 100;
-/** Wallets that are compared once level, in the modes that do not compare all. */
+/** Wallets compared once the index is level, in the modes that do not compare all wallets. */
 const SAMPLE = 32;
 
 const suite = new IndexerSuite(async ({ player, rpc }) => {
@@ -72,7 +72,7 @@ it.each(
   for (const method of ['eth_getLogs', 'eth_getBlockReceipts'] as const) {
     expect([method, asked(method)]).toEqual([method, expected[method]]);
   }
-  // What does not grow with the history: the heads, the search for views, a sample of wallets at two blocks.
+  // Requests that do not grow with the history: heads, the search for views, a sample of wallets at two blocks.
   for (const [method, more] of [
     ['eth_getBlockByNumber', 16],
     ['eth_call', 2 * SAMPLE + 8],

@@ -1,4 +1,4 @@
-/** What the token says of itself, when an index that is there already goes on. */
+/** The token's own data, read when an existing index is resumed. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type FaultyNode, startFaultyNode } from '#libs/testing';
 import { lie } from './lies.js';

@@ -1,4 +1,7 @@
-/** Events that a provider leaves out, in each of the modes of STAKE_VERIFICATION: the index is right, or it is not ready and says why. */
+/**
+ * Events that a provider leaves out, in each mode of STAKE_VERIFICATION: the index is right, or it is not ready and
+ * reports why.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type VerificationMode } from '#libs/chain';
 import {
@@ -47,7 +50,7 @@ function start(
   return suite.start({ urls, finality: FINALITY, timeoutMs: 1_000, ...VIEWS[mode], ...options });
 }
 
-/** Every n-th request for logs, beginning with the first. */
+/** Matches every n-th request for logs, beginning with the first. */
 function everyNth(n: number): (calls: readonly NodeCall[]) => boolean {
   let asked = 0;
   return (calls) => calls.some(({ method }) => method === 'eth_getLogs') && asked++ % n === 0;

@@ -1,4 +1,7 @@
-/** Who can put wrong stakes into the index, how wrong they are, who finds them: the only provider, and the thief of the indexer's credential. */
+/**
+ * Ways to put wrong stakes into the index, their size, and what finds them. The attacker is the only provider, or holds
+ * the indexer's database credential.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, SnapshotStore } from '#libs/db';
 import { type Address } from '#libs/domain';
@@ -23,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => liar.close());
 
-/** Wallet n of 0 to 4 has staked a thousand, in a block of its own that is final; the last of them is block 8. */
+/** Wallet n of 0 to 4 stakes a thousand in a final block of its own; the last of these blocks is block 8. */
 async function aHistory(): Promise<void> {
   const { player } = suite.chain;
   for (let index = 0; index < WALLETS; index++) {
@@ -39,7 +42,7 @@ async function anIndex(urls?: string[]): Promise<IndexerUnderTest> {
   return indexer;
 }
 
-/** What the api makes its snapshots of. */
+/** The stake from which the api makes its snapshots. */
 async function served(of: Address): Promise<bigint> {
   const api = await suite.database.open({ url: suite.database.urlAs('api') });
   const read = await new SnapshotStore(api).read([{ wallet: of, endDay: LATER_DAY }]);
@@ -48,7 +51,7 @@ async function served(of: Address): Promise<bigint> {
   return BigInt(newest?.[2] ?? 0);
 }
 
-/** How many rows each table outside of the index has, and a sum over what is in them. */
+/** Number of rows of each table outside of the index, with a checksum of their content. */
 async function elsewhere(): Promise<unknown> {
   const database = await suite.database.open();
   const tables = await database.query<{ name: string }>({
@@ -64,7 +67,7 @@ async function elsewhere(): Promise<unknown> {
   );
 }
 
-/** By one endpoint, on a day of its own. */
+/** Audits by one endpoint, on a day of its own. */
 async function auditedBy(indexer: IndexerUnderTest, url = suite.chain.rpc.url) {
   const bench = await AuditBench.of(suite, indexer, { urls: [url] });
   bench.clock.advance((await bench.count()) * DAY * 1000);

@@ -12,7 +12,10 @@ import { RATE_LIMITER } from '../connections.module.js';
 const AT_MOST_EVERY_MS = 60_000;
 const MAX_CREDENTIALS = 10_000;
 
-/** Notes which credentials are in use, each at most once a minute, and never in a request's way: what fails is only logged. */
+/**
+ * Records which credentials are in use, each at most once a minute. No request waits for the write, and a failure is
+ * only logged.
+ */
 @Injectable()
 export class LastUse {
   private readonly noted: TtlCache<string, true>;
@@ -27,7 +30,7 @@ export class LastUse {
 
   note(credentialId: string): void {
     if (this.noted.get(credentialId)) return;
-    // Also where the writing fails: a database in trouble is not asked more often for this.
+    // Set before the write, so that a failing database is not asked more often.
     this.noted.set(credentialId, true);
     this.partners.noteUse(credentialId).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
@@ -36,16 +39,15 @@ export class LastUse {
   }
 }
 
-/** Who calls, and the secret that signs the answers. */
+/** The caller of a request, with its rate limit and the secret that signs the answers. */
 export interface Caller extends RatePolicy {
   readonly partnerId: string;
   readonly credentialId: string;
-  /** What its requests mean that name no contract. */
+  /** The stake set of requests that name no contract. */
   readonly stakeSet: string;
   readonly sharedSecret: string;
 }
 
-/** The keys of partners, as they are stored. */
 @Injectable()
 export class PartnerKeys {
   constructor(
@@ -54,7 +56,10 @@ export class PartnerKeys {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** Looks a key up by its hash, or by a grant, and opens the secret that belongs to it; undefined where there is no such key. */
+  /**
+   * Looks up an API key or a grant, and decrypts the shared secret of its credential. Undefined where there is no such
+   * key.
+   */
   async load(apiKey: string): Promise<Caller | undefined> {
     const keyHash = this.hashOf(apiKey);
     if (keyHash === undefined) return undefined;
@@ -73,19 +78,19 @@ export class PartnerKeys {
 }
 
 interface CredentialCacheOptions {
-  /** After this time a key is looked up again: how long a revoked key may still work. */
+  /** Lifetime of a cached key, and the longest time for which a revoked key still works. */
   readonly ttlMs: number;
-  /** After a failed look-up the next one waits this long. */
+  /** Pause after a failed look-up of a known key. */
   readonly retryMs: number;
-  /** Keys remembered at once, unknown ones among them. */
+  /** Size of the cache, in keys. Unknown keys count as well. */
   readonly maxKeys: number;
 }
 
 const DEFAULTS: CredentialCacheOptions = { ttlMs: 5000, retryMs: 1000, maxKeys: 10_000 };
 
 /**
- * Callers by API key. One look-up per key at a time. While the database is down a caller that was known stays known, so that
- * even the answer which says so carries the right signature.
+ * Cache of callers by API key. Look-ups are single-flight per key. While the database is unavailable, the last known
+ * caller of a key stays valid, so that even the answer that reports the failure is signed with the right secret.
  */
 export class CredentialCache {
   private readonly callers: TtlCache<string, Caller | 'unknown'>;
@@ -102,19 +107,19 @@ export class CredentialCache {
     this.retryMs = retryMs;
   }
 
-  /** What is known of the key without a look-up: the caller, or `unknown` where it is of no caller; undefined where one is due. */
+  /** The cached caller of the key, or `unknown` where the key has no caller. Undefined where a look-up is due. */
   peek(apiKey: string): Caller | 'unknown' | undefined {
     return this.callers.get(apiKey);
   }
 
-  /** Whether the key had a caller at the last look-up, however long ago. */
+  /** Whether the last look-up of the key found a caller, however long ago. */
   wasKnown(apiKey: string): boolean {
     return this.lastKnown(apiKey) !== undefined;
   }
 
   /**
-   * Looks the key up, or joins a look-up under way. Where it fails, the caller known before.
-   * @throws what the look-up throws, where nothing was known
+   * Looks the key up, or joins a look-up of the same key. Where the look-up fails, returns the last known caller.
+   * @throws the error of the look-up, where no caller is known
    */
   load(apiKey: string): Promise<Caller | undefined> {
     return this.lookUps.run(() => this.lookUp(apiKey), apiKey);
@@ -139,31 +144,33 @@ export class CredentialCache {
   }
 }
 
-/**
- * Who calls and whether they may go on: decided once for each request, before anything else looks at it. A caller with a
- * valid key is limited under its partner, everybody else under the client address, and look-ups of keys never seen before
- * count for the address too until they prove valid: guessing keys cannot load the database.
- */
-
 export interface Admission {
   /** Absent for a caller without a valid key. */
   readonly caller?: Caller;
-  /** Signs the answer. */
+  /** The secret that signs the answer. */
   readonly secret: string;
   readonly verdict: RateVerdict;
-  /** The answer, where the request must not go on. */
   readonly refusal?: HttpProblem;
 }
 
-/** For callers without a valid key, per client address. */
+/** Rate limit of a client address, for callers without a valid key. */
 const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
 
-/** Probes and scrapers come often, from few addresses and without a key; these routes are cheap and not counted, and no others. */
+/**
+ * Paths that do not count towards the address limit of callers without a key. Probes and scrapers come often and from
+ * few addresses, and these routes are cheap.
+ */
 const NOT_COUNTED = /^\/(?:health\/(?:live|ready|accepting)|metrics)(?:\?|$)/;
 
+/**
+ * Decides once for each request, before anything else reads the request, who the caller is and whether the request may
+ * go on. A caller with a valid key is limited by its partner, any other caller by the client address. The look-up of a
+ * key never seen before also counts for the address until the key proves valid, so that guessed keys cannot load the
+ * database.
+ */
 @Injectable()
 export class Admissions {
-  /** Requests refused so far, by whose limit it was. */
+  /** Number of refused requests, by the limit that refused them. */
   readonly refused = { partner: 0, address: 0 };
   private readonly anonymousSecret: string;
 
@@ -176,7 +183,7 @@ export class Admissions {
     this.anonymousSecret = settings.apiAnonSecret ?? randomBytes(32).toString('base64url');
   }
 
-  /** The caller, where the key is known to be valid without a look-up. */
+  /** The caller whose key is known to be valid without a look-up. */
   known(request: FastifyRequest): Caller | undefined {
     const apiKey = apiKeyOf(request);
     const known = apiKey === undefined ? undefined : this.credentials.peek(apiKey);
@@ -196,7 +203,7 @@ export class Admissions {
   }
 
   /**
-   * Counts a request of a caller as so many, in place of one. Refused, it costs nothing.
+   * Replaces the count of one request by `count` requests. A refused request does not count.
    * @throws HttpProblem 429
    */
   async recount(request: FastifyRequest, caller: Caller, count: number): Promise<void> {
@@ -209,7 +216,7 @@ export class Admissions {
     if (request.admission.refusal !== undefined) throw request.admission.refusal;
   }
 
-  /** For a request that could not even be read. */
+  /** Admits a request by client address alone, such as one that could not be parsed. */
   async anonymous(address: string): Promise<Admission> {
     const verdict = await this.limiter.take(`address:${address}`, ANONYMOUS_POLICY);
     return this.refusedOrNot({ secret: this.anonymousSecret, verdict });
@@ -222,7 +229,7 @@ export class Admissions {
   }
 
   private async afterLookUp(apiKey: string, address: string): Promise<Admission> {
-    // The key of a caller that was valid a moment ago is no guess, whatever else comes from its address.
+    // A key that had a caller at its last look-up is not a guess, so its look-up does not count for the address.
     const advance = this.credentials.wasKnown(apiKey) ? undefined : await this.anonymous(address);
     if (advance?.refusal !== undefined) return advance;
     let caller: Caller | undefined;
@@ -263,7 +270,10 @@ function apiKeyOf({ headers }: FastifyRequest): string | undefined {
   return typeof header === 'string' && (isApiKey(header) || isGrant(header)) ? header : undefined;
 }
 
-/** Lets callers with a valid key through. Guards run before pipes: who calls comes before what is asked. */
+/**
+ * Lets callers with a valid key through. Guards run before pipes, so a missing key is reported before a wrong
+ * parameter.
+ */
 @Injectable()
 export class ApiKeyGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

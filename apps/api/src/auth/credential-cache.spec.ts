@@ -7,7 +7,7 @@ const CALLER: Caller = {
   ...{ sharedSecret: 's', rate: 1, burst: 1 },
 };
 
-/** A source that answers as told and counts how often it is asked. */
+/** A source of callers that gives a set answer and records each look-up. */
 class Source {
   readonly asked: string[] = [];
   answer: () => Promise<Caller | undefined> = () => Promise.resolve(CALLER);

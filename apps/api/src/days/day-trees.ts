@@ -1,4 +1,7 @@
-/** Trees of sealed days whose lists are not kept any more: worked out from the index again, and kept while there is room. */
+/**
+ * Trees of sealed days whose lists are no longer stored. The trees are rebuilt from the index and cached while there is
+ * room.
+ */
 import { LRUCache } from 'lru-cache';
 import { type WalletDayBytes } from '#libs/db';
 import {
@@ -11,33 +14,33 @@ import {
   type NodeHash,
 } from '#libs/domain';
 
-/** A sealed day. */
+/** The facts of a sealed day that identify its tree. */
 export interface SealedTree {
   readonly stakeSet: string;
   readonly day: number;
   readonly revision: number;
   readonly root: NodeHash;
-  /** How many have a low above zero. */
+  /** Number of wallets with a low-water mark above zero. */
   readonly wallets: number;
 }
 
-/** `busy`: the tree of another day is being worked out; `differs`: the index does not give the root of this one. */
+/** `busy`: the tree of another day is being built; `differs`: the rows of the index no longer give the sealed root. */
 export type TreeProof =
   | { readonly kind: 'proof'; readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] }
   | { readonly kind: 'busy' | 'differs' };
 
-/** All wallets that ever staked, ascending, with their lows on the day. */
+/** Reads all wallets that ever staked, in ascending order, with their low-water marks of the day. */
 export type ReadLows = (sealed: SealedTree) => AsyncIterable<WalletDayBytes>;
 
-/** Of a leaf: the list, the nodes, its place among them. */
+/** Bytes per leaf of a cached tree: list, nodes, and the leaf's position. */
 const KEPT_BYTES = 120;
-/** Beside these its hash, its rank, and what sorting takes. */
+/** Bytes per leaf while a tree is built. In addition to a cached tree: leaf hash, rank, and buffers for sorting. */
 const BUILT_BYTES = 180;
-/** A day that differs is looked at again after so long: its rows may have been mended. */
+/** Time after which a day that differs is tried again, in milliseconds: its rows may have been repaired. */
 const DIFFERS_MS = 10 * 60_000;
 const MAX_DIFFERING = 100;
 
-/** What a tree takes while it is being made. */
+/** Memory that building a tree takes, in bytes. */
 export function bytesToBuild({ wallets }: Pick<SealedTree, 'wallets'>): number {
   return (wallets + 2) * BUILT_BYTES;
 }
@@ -48,7 +51,7 @@ export class DayTrees {
   private building:
     { readonly key: string; readonly tree: Promise<DayTree | undefined> } | undefined;
 
-  /** @param maxBytes of what is kept and being made, together */
+  /** @param maxBytes limit of the cached trees together with the tree that is being built */
   constructor(
     private readonly readLows: ReadLows,
     private readonly keccak: Keccak256,
@@ -57,7 +60,10 @@ export class DayTrees {
     this.kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: bytesOf });
   }
 
-  /** One tree at a time is worked out. @throws what `readLows` throws */
+  /**
+   * Proves a wallet's low-water mark. Builds one tree at a time.
+   * @throws the errors of `readLows`
+   */
   async prove(sealed: SealedTree, wallet: Address): Promise<TreeProof> {
     const key = [sealed.stakeSet, sealed.day, sealed.revision, sealed.root].join(' ');
     if (this.differing.has(key)) return { kind: 'differs' };
@@ -81,13 +87,13 @@ export class DayTrees {
     }
   }
 
-  /** @returns undefined where it does not have the root */
+  /** @returns undefined where the tree does not have the sealed root */
   private async treeOf(sealed: SealedTree): Promise<DayTree | undefined> {
     const lows = new DayListBuilder(sealed.wallets + 1);
     let found = 0;
     for await (const { wallet, low } of this.readLows(sealed)) {
       if (low > 0n) found += 1;
-      // More than were sealed: the rest need not be read.
+      // With more wallets than were sealed, the tree cannot have the sealed root.
       if (found > sealed.wallets) return undefined;
       lows.add(wallet, low);
     }

@@ -1,4 +1,4 @@
-/** What the contract says of sealed days, of their proofs and of their lists. */
+/** OpenAPI contract of sealed days, of their proofs and of their lists. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiQuery, ApiResponse } from '@nestjs/swagger';
 import {
@@ -28,13 +28,13 @@ const DAY = ApiParam({
 
 const BAD_PARAMETER: Failure = ['BAD_REQUEST', 'A parameter is not as described.'];
 
-/** @param codes further ones of 404, which the description explains */
+/** @param codes further codes of status 404, explained by `description` */
 const notFound = (codes: readonly string[] = [], description = ''): Failure => [
   ['DAY_NOT_FOUND', 'CONTRACT_NOT_FOUND', ...codes],
   `DAY_NOT_FOUND: before the first day of the contract. CONTRACT_NOT_FOUND: it is not indexed here.${description}`,
 ];
 
-/** @param codes further ones of 409, which the description explains */
+/** @param codes further codes of status 409, explained by `description` */
 const notSealed = (codes: readonly string[] = [], description = ''): Failure => [
   ['DAY_NOT_OVER', 'DAY_NOT_SEALED', ...codes],
   `The day is not over, or not final and verified yet: Retry-After says when to ask again.${description}`,
@@ -115,7 +115,7 @@ export const ProofContract = contractOf({
 
 const text = (description: string) => ({ description, schema: { type: 'string' } }) as const;
 
-/** A list is sent while it is read: there is no digest of it. */
+/** Common headers of a list. A list is sent while it is read, so it has no digest. */
 const COMMON = Object.fromEntries(
   Object.entries(COMMON_HEADERS).filter(([name]) => name !== 'Content-Digest'),
 );

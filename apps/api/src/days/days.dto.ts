@@ -11,7 +11,7 @@ const LIMIT = /^[1-9]\d{0,2}$/;
 type Query = Readonly<Record<string, unknown>>;
 
 export interface DaysQuery {
-  /** The last day of the page before; absent for the newest days. */
+  /** The page holds only days before this one, in days since 1970-01-01 UTC. Undefined: the newest days. */
   readonly before: number | undefined;
   readonly limit: number;
   readonly contract: AccountId | undefined;
@@ -30,7 +30,10 @@ export function parseDaysQuery({
   return { before: day, limit: Number(limit), contract: contractFrom(rest['contract']) };
 }
 
-/** @returns days since 1970-01-01 UTC */
+/**
+ * @returns days since 1970-01-01 UTC
+ * @throws HttpProblem 400
+ */
 export function requireDay(name: string, text: unknown): number {
   const day = typeof text === 'string' ? parseDay(text) : undefined;
   if (day !== undefined) return day;
@@ -39,7 +42,10 @@ export function requireDay(name: string, text: unknown): number {
 
 const REVISION = /^[1-9]\d{0,8}$/;
 
-/** Undefined where none is given: the newest. @throws HttpProblem 400 */
+/**
+ * @returns undefined where no revision is given, which means the newest
+ * @throws HttpProblem 400
+ */
 export function revisionFrom(text: unknown): number | undefined {
   if (text === undefined) return undefined;
   if (typeof text === 'string' && REVISION.test(text)) return Number(text);

@@ -101,7 +101,7 @@ describe(DAYS, () => {
     const today = await ask(`${DAYS}/${dayText(LAST + 1)}/proof?walletAddress=${aWallet(3)}`);
     expectError(today, 409, 'DAY_NOT_OVER');
     expect(today.body).toContain('after 2026-11-21T23:59:59.999Z');
-    // From noon on, two seconds and a bit later.
+    // Seconds from the test's clock, two seconds and 123 ms after noon, to the end of the day, rounded up.
     expect(today.headers['retry-after']).toBe('43198');
     const last = await ask(`${DAYS}/9999-12-31`);
     expectError(last, 409, 'DAY_NOT_OVER');
@@ -174,7 +174,7 @@ describe(`${DAYS}/{day}/proof`, () => {
     expect(day.root).toBe(trees.get(FIRST + 2)?.root);
     const given = { root: day.root, leaf: { ...leaf, low: BigInt(leaf.low) }, proof };
     expect(provenLow(wallet, given, keccak)).toBe(BigInt(low));
-    // Of another wallet it says nothing.
+    // The leaf proves nothing about another wallet.
     expect(provenLow(aWallet(6000), given, keccak)).toBeUndefined();
   });
 

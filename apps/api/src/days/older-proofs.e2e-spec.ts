@@ -1,4 +1,4 @@
-/** Proofs of days whose lists are not kept any more, worked out again from a real index by a real thread. Needs a build. */
+/** Proofs of days whose lists are no longer stored, from a real index by a real thread. Needs a build. */
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, IndexStore, SealWriter } from '#libs/db';
@@ -27,7 +27,10 @@ const FIRST = (parseDay('2026-10-01') ?? 0) * DAY_SECONDS;
 const [SECOND, THIRD] = ['2026-10-02', '2026-10-03'];
 const [ALICE, BOB, CAROL] = [aWallet(5), aWallet(9), aWallet(7)];
 
-/** Alice keeps 60 of 100 on the second day; Bob has 7 from its first second on; Carol comes on the third. */
+/**
+ * Alice has a low of 60 of her 100 on the second day; Bob has 7 from that day's first second on; Carol stakes on the
+ * third day.
+ */
 const HISTORY: readonly [seconds: number, wallet: Address, amount: bigint][] = [
   [FIRST + 36_000, ALICE, 100n],
   [FIRST + DAY_SECONDS, BOB, 7n],
@@ -110,7 +113,7 @@ async function ask(day: string, wallet: string = ALICE) {
   return { status: response.status, headers, body: await response.text() };
 }
 
-/** Asks again while the tree is worked out, as a partner does. */
+/** Repeats the request while the tree is being built, as a partner does. */
 async function lowOf(day: string, wallet: Address): Promise<bigint | undefined> {
   let { status, body } = await ask(day, wallet);
   for (let asked = 1; status === 503 && asked < 20; asked += 1) {
@@ -153,7 +156,7 @@ describe('a proof of a day whose lists are not kept', () => {
   it('is worked out once for many who ask', async () => {
     const asked = Array.from({ length: 50 }, (_, place) => lowOf(SECOND, aWallet(place + 1)));
     expect((await Promise.all(asked)).filter((low) => low === 60n)).toHaveLength(1);
-    // From now on the index is not read for it.
+    // The cached tree answers from now on, without a read of the index.
     await database.query({ text: 'TRUNCATE staking.balance_day' });
     expect(await lowOf(SECOND, BOB)).toBe(7n);
   });
@@ -195,7 +198,7 @@ describe('a proof of a day whose lists are not kept', () => {
     expect(busy.body).toContain('after that of another day');
     release();
     await holding;
-    // Its statement may have come to its time limit meanwhile: it is worked out for the next one who asks.
+    // The statement may have reached its time limit by now; the next request then starts another build.
     await eventually(async () => (await ask(SECOND)).status === 200, 20_000);
     expect(await lowOf(THIRD, BOB)).toBe(7n);
   });

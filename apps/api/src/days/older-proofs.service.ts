@@ -13,12 +13,12 @@ import {
 } from './older-proofs.worker.js';
 
 const MB = 1024 * 1024;
-/** A request waits so long; the work goes on, for the next one. */
+/** Longest wait of a request, in milliseconds. The build goes on, so that a later request finds the tree. */
 const PATIENCE_MS = 2000;
-/** The thread ends, and gives its memory back, after so long without a question. */
+/** Time without a request after which the thread ends and frees its memory. */
 const IDLE_MS = 10 * 60_000;
 const MAX_WAITING = 200;
-/** What a tree takes at least, of which the time for a million is some twenty seconds. */
+/** Estimated speed of a build, in wallets per second, for `Retry-After`: a million wallets take some 20 seconds. */
 const WALLETS_A_SECOND = 50_000;
 const MIN_RETRY_SECONDS = 2;
 const DIFFERS_RETRY_SECONDS = 600;
@@ -26,7 +26,7 @@ const DIFFERS_RETRY_SECONDS = 600;
 type Outcome =
   TreeProof | { readonly kind: 'late' } | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** Proofs of days whose lists are not kept any more, by a thread that works their trees out again: see DayTrees. */
+/** Proofs for days whose lists are no longer stored. A thread rebuilds the trees of these days: see DayTrees. */
 @Injectable()
 export class OlderProofs implements BeforeApplicationShutdown {
   private readonly maxBytes: number;
@@ -47,7 +47,10 @@ export class OlderProofs implements BeforeApplicationShutdown {
     await this.worker?.terminate();
   }
 
-  /** @throws HttpProblem 410 (more wallets than there is memory for), 409 (the index does not give the root), 503 (not yet) */
+  /**
+   * @throws HttpProblem 410 (a tree of so many wallets exceeds the memory limit), 409 (the index no longer gives the
+   * sealed root), 503 (the tree is not ready yet)
+   */
   async prove(
     sealed: SealedTree,
     wallet: Address,
@@ -77,7 +80,7 @@ export class OlderProofs implements BeforeApplicationShutdown {
   }
 
   private fail({ message, retryable }: Failure, day: string): void {
-    // The filter answers with a bare 500, and logs it.
+    // The exception filter logs the error and answers 500 without details.
     if (!retryable) throw new Error(message);
     this.logger.warn({ day, reason: message }, 'The tree of an older day could not be worked out');
   }
@@ -99,7 +102,7 @@ export class OlderProofs implements BeforeApplicationShutdown {
   private start(): Worker {
     const { databaseUrl: url, databaseDirectUrl: directUrl } = this.settings;
     const workerData: OlderProofsData = { url, directUrl, maxBytes: this.maxBytes };
-    // By its name in package.json, which is the compiled file also for a test that runs the sources.
+    // The name in package.json resolves to the compiled file, even in a test that runs the TypeScript sources.
     const worker = new Worker(new URL(import.meta.resolve('#older-proofs-worker')), { workerData });
     let reason = 'The thread of older proofs ended';
     worker.on('message', (reply: OlderProofsReply) => {

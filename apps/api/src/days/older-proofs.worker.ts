@@ -1,4 +1,6 @@
-/** Works out trees of older days in a thread of its own, with a connection of its own: other requests wait for none of it. */
+/**
+ * Builds trees of older days in a thread of its own with its own database connection, so that no other request waits.
+ */
 import 'reflect-metadata';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows } from '#libs/db';
@@ -22,7 +24,7 @@ export type OlderProofsReply =
   | { readonly id: number; readonly found: TreeProof; readonly failure?: never }
   | { readonly id: number; readonly found?: never; readonly failure: Failure };
 
-/** `retryable` where it lies in the database, and not in the day. */
+/** `retryable` where the database caused the failure, and not the day. */
 export interface Failure {
   readonly message: string;
   readonly retryable: boolean;

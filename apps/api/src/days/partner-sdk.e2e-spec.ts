@@ -1,4 +1,4 @@
-/** What partners have of sealed days: the SDK against the service itself. */
+/** The partner SDK reads sealed days from the real service. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, StakingClient } from '#libs/partner-sdk';
 import { type MintedCredential } from '#libs/signing';
@@ -81,7 +81,7 @@ describe('with message signatures', () => {
     const between: typeof fetch = (url, init) => fetch(changed(new Request(url, init)));
     const options = { baseUrl: api.url, ...credential, fetch: between };
     const days = (more: object) => new StakingClient({ ...options, ...more }).days().next();
-    // Without them nothing is noticed: the query is not part of X-API-SIGNATURE.
+    // Without message signatures a changed query goes unnoticed: X-API-SIGNATURE does not cover the query.
     expect((await days({})).done).toBe(false);
     const refused = await days({ messageSignatures: true }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(SignatureError);

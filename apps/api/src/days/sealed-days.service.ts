@@ -21,10 +21,9 @@ import {
 } from './days.dto.js';
 import { OlderProofs } from './older-proofs.service.js';
 
-/** Sealing looks for a final block each minute. */
+/** `Retry-After` in seconds: the indexer looks for a day to seal each minute. */
 const SOON_SECONDS = 60;
 
-/** The sealed days of one stake set. */
 interface SetDays {
   readonly name: string;
   readonly days: SealedDayStore;
@@ -32,14 +31,17 @@ interface SetDays {
   readonly of: Omit<SealedDayOfSetAnswer, 'day'>;
 }
 
-/** A sealed day whose list is kept. */
+/** A sealed day whose list is stored. */
 export interface DayListSource {
   readonly sealed: SealedDay;
   readonly lists: SealedListStore;
   readonly answer: SealedDayOfSetAnswer;
 }
 
-/** What the api tells of sealed days: they never change, so that neither the state of the index nor its version matters. */
+/**
+ * Answers about sealed days. A sealed revision never changes, so these answers need not check the state or the version
+ * of the index.
+ */
 @Injectable()
 export class SealedDays {
   constructor(
@@ -59,7 +61,7 @@ export class SealedDays {
     return { ...of, days: shown.map(dayAnswer), ...(last && { next: dayText(last.day) }) };
   }
 
-  /** @throws HttpProblem 404 (before the first day), 409 (not sealed yet) */
+  /** @throws HttpProblem 404 (before the first day), 409 (not sealed yet), and those of `page` */
   async day(
     caller: Caller,
     day: number,
@@ -69,7 +71,7 @@ export class SealedDays {
     return { ...set.of, day: dayAnswer(await this.require(set, day)) };
   }
 
-  /** @throws HttpProblem 404, 409 as `day`; of days whose lists are not kept as `OlderProofs.prove` */
+  /** @throws HttpProblem as `day`; where the day's list is no longer stored, also as `OlderProofs.prove` */
   async proof(
     caller: Caller,
     { day, wallet }: { readonly day: number; readonly wallet: Address },
@@ -92,8 +94,8 @@ export class SealedDays {
   }
 
   /**
-   * What the list of a day is sent from.
-   * @throws HttpProblem 404, 409 as `day`, 404 (the revision); 410 (lists of days that old, or of that revision, are not kept)
+   * The sealed day from which a list is sent.
+   * @throws HttpProblem as `day`, 404 (no such revision), 410 (the list of this day or revision is no longer stored)
    */
   async list(
     caller: Caller,
@@ -102,7 +104,7 @@ export class SealedDays {
   ): Promise<DayListSource> {
     const set = await this.of(caller, contract);
     const sealed = await this.require(set, day, revision);
-    // Without wallets there is nothing to read.
+    // A list without wallets needs no stored leaves.
     if (sealed.wallets > 0 && !(await set.lists.has(sealed))) {
       const message = `The list of ${dayText(day)}, revision ${sealed.revision}, is not kept any more; its root is.`;
       throw new HttpProblem(410, message, { code: 'LIST_NOT_KEPT' });

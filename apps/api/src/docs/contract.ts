@@ -17,7 +17,7 @@ import { ErrorAnswer } from '../http/contract.js';
 import { SnapshotsRoute } from '../snapshots/snapshots.route.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
-/** The routes with nothing behind them: the contract is in their decorators alone. */
+/** The routes without their services, because the contract comes from their decorators alone. */
 @Module({
   controllers: [
     SnapshotsRoute,
@@ -30,7 +30,10 @@ import { StakeSets } from '../snapshots/stake-sets.js';
 })
 class ContractModule {}
 
-/** The contract with partners: as the snapshots' route and DTOs have it, and what decorators cannot say. */
+/**
+ * The OpenAPI contract with partners: from the decorators of routes and DTOs, completed by rules that decorators cannot
+ * express.
+ */
 export async function contractOfApi(): Promise<OpenApi> {
   const app = await previewApp(
     (given) => ({ module: ContractModule, imports: [given] }),

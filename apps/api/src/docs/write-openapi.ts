@@ -1,4 +1,7 @@
-/** Writes the contract to docs/wire/openapi.json: `npm run build && node dist/apps/api/src/docs/write-openapi.js`. */
+/**
+ * Writes the OpenAPI contract to docs/wire/openapi.json. Run by
+ * `npm run build && node dist/apps/api/src/docs/write-openapi.js`.
+ */
 import { writeFileSync } from 'node:fs';
 import { contractOfApi } from './contract.js';
 

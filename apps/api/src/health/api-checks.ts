@@ -14,10 +14,13 @@ const REASONS: Readonly<Record<CoverageGap, string>> = {
   lagging: 'is behind the chain',
 };
 
-/** Requests for the health need no key: all within this time share one reading, also one that fails. */
+/**
+ * Readiness requests need no key. All of them within this time share one read of the index, even a failed one.
+ * Milliseconds.
+ */
 const SHARED_MS = 1000;
 
-/** Readiness: whether a snapshot asked for now would be answered, of one stake set at least. */
+/** Readiness: whether at least one stake set could answer a request for a snapshot now. */
 @Injectable()
 export class ApiChecks {
   private stopped = false;
@@ -34,12 +37,12 @@ export class ApiChecks {
     health.register('index', () => this.checkIndex());
   }
 
-  /** From now on not ready, though requests are still answered. */
+  /** Reports not ready from now on, while requests are still answered. */
   stopping(): void {
     this.stopped = true;
   }
 
-  /** How far each stake set is behind the clock, by its name. */
+  /** Age of the newest indexed block of each stake set, in seconds, by the set's name. */
   async lagSeconds(): Promise<Map<string, number>> {
     const states = [...(await this.readStates())];
     return new Map(states.map(([name, state]) => [name, this.lagOf(state)]));
@@ -86,7 +89,7 @@ export class ApiChecks {
   }
 }
 
-/** Never a reason not to be ready: without Redis a replica serves by itself. */
+/** Reports whether Redis is used. Readiness never depends on Redis, because a replica serves without it. */
 @Injectable()
 export class RedisCheck {
   constructor(health: HealthRegistry, @Inject(REDIS) redis: RedisLink | undefined) {

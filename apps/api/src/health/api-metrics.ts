@@ -7,7 +7,7 @@ import { ApiChecks } from './api-checks.js';
 import { RequestLog } from '../requests/request-log.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 
-/** What the api counts in plain numbers, handed over at each scrape. */
+/** Metrics of the counters that the api keeps as plain numbers, read at each scrape. */
 @Injectable()
 export class ApiMetrics {
   constructor(
@@ -52,7 +52,7 @@ export class ApiMetrics {
       registers,
       async collect() {
         this.reset();
-        // Where the database does not answer there is no such figure; the health page says so.
+        // Without an answer of the database there is no figure; the health page reports the failure.
         const lags = await checks.lagSeconds().catch(() => new Map<string, number>());
         for (const [stake_set, lag] of lags) this.set({ stake_set }, lag);
       },

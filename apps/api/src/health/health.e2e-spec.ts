@@ -122,7 +122,7 @@ describe('health and metrics at a port of their own', () => {
     const url = `http://127.0.0.1:${port}`;
     for (const path of ['/health/live', '/health/ready', '/health/accepting', '/metrics']) {
       await request(url).get(path).expect(200);
-      // Like any other path that is not there: for who has a key.
+      // On the public port these paths are unknown routes, as a caller with a key sees.
       const { apiKey } = await addPartner(api, `caller of ${path}`);
       await request(api.url).get(path).set('X-API-KEY', apiKey).expect(404);
     }
@@ -187,7 +187,7 @@ describe('shutdown', () => {
   });
 });
 
-/** @returns the code of the error, or undefined where a connection is taken */
+/** @returns the error code of the attempt, or undefined where the port accepts the connection */
 async function connecting(port: number): Promise<string | undefined> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -29,8 +29,8 @@ const HISTORY_QUERY: PipeTransform<Readonly<Record<string, unknown>>, HistoryQue
 };
 
 /**
- * `GET /api/staking/history`: what a wallet kept staked from its first stake on, a page at a time, each from one state of the index. See
- * `docs/wire/history.md`.
+ * `GET /api/staking/history`: a wallet's stake from its first one on, in pages. Each page comes from one state of the
+ * index. See `docs/wire/history.md`.
  */
 @Controller('api/staking/history')
 @UseGuards(ApiKeyGuard)
@@ -41,7 +41,10 @@ export class HistoryController {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws HttpProblem 400, 404 (the wallet never staked, the contract is not indexed), 503 (the index is behind), errors of the database */
+  /**
+   * @throws HttpProblem 400, 404 (the wallet never staked, the contract is not indexed), 503 (the index is behind);
+   * errors of the database
+   */
   @Get()
   @HistoryContract
   async read(
@@ -53,7 +56,7 @@ export class HistoryController {
     const nowMs = this.clock.nowMs();
     const { stakeSet } = requireCaller(request.admission);
     const { reader, holds } = await this.stakeSets.choose(contract, stakeSet);
-    // One more, which says where the last one ends.
+    // Reads one change more than the page holds, as the end of the last interval.
     const found = await reader.readHistory({ wallet, after, limit: limit + 1 });
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
     const { state, changes } = found;

@@ -42,7 +42,10 @@ export class HistoryQuery {
   readonly contract?: AccountId | undefined;
 }
 
-/** Those not known are ignored. @throws HttpProblem 400 */
+/**
+ * Parses the query; unknown parameters are ignored.
+ * @throws HttpProblem 400
+ */
 export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): HistoryQuery {
   const { walletAddress, after, limit = String(DEFAULT_INTERVALS), contract } = query;
   const wallet = walletFrom(walletAddress);
@@ -55,7 +58,7 @@ export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): His
   }
   return {
     walletAddress: wallet,
-    // Blocks begin with 0.
+    // `after` is exclusive, and block numbers begin with 0.
     after: after === undefined ? -1n : BigInt(after),
     limit: most,
     contract: contractFrom(contract),

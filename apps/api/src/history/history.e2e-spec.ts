@@ -1,4 +1,4 @@
-/** `GET /api/staking/history`: pages against the events that they are made of. */
+/** `GET /api/staking/history`: pages are compared with the events that they come from. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { type Address } from '#libs/domain';
@@ -32,7 +32,7 @@ interface Page {
   readonly next?: number;
 }
 
-/** Up by 3 and down by 2, every second hour; BOB's only one in between. */
+/** ALICE's stake changes by +3 and -2 in turn, every two hours; BOB's only event lies between them. */
 const EVENTS: Seed['events'] = Array.from({ length: CHANGES + 1 }, (_, place) => {
   const iso = new Date(Date.parse('2026-10-01T00:00:00Z') + place * 7_200_000).toISOString();
   if (place === 100) return [iso, BOB, 5] as const;

@@ -1,4 +1,4 @@
-/** What partners have of batches, windows of the past and histories: the SDK against the service itself. */
+/** The partner SDK reads batches, windows of the past and histories from the real service. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { LowmarkApiError, StakingClient } from '#libs/partner-sdk';
 import { aWallet } from '#libs/testing';

@@ -1,4 +1,7 @@
-/** What API_ANON_SECRET is worth to a thief: it signs refusals to callers without a key, and nothing that a partner believes. */
+/**
+ * What an attacker can do with API_ANON_SECRET: sign refusals to callers without a key, and nothing that a partner
+ * accepts.
+ */
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -31,7 +34,7 @@ afterAll(() => api.stop());
 const ask = (headers: Record<string, string>): Promise<Response> =>
   fetch(`${api.url}${PATH}?walletAddress=${WALLET}`, { headers });
 
-/** A partner asks; an answer of the thief's, signed with this secret, comes in the place of ours. */
+/** A partner sends a request, and an attacker answers it in place of the api, signing with this secret. */
 async function answeredBy(body: string, secret: string): Promise<unknown> {
   const thief = createServer(({ method = '' }, response) => {
     const signature = hmacSha256Hex(secret, Buffer.from(method + PATH + body));

@@ -22,7 +22,7 @@ class AnswerKeysBody {
   readonly keys!: readonly PublicAnswerKey[];
 }
 
-/** The public keys of our answers as a JSON Web Key Set (RFC 7517): for anyone, without an API key. */
+/** The public keys that sign answers, as a JSON Web Key Set (RFC 7517). Needs no API key. */
 @Controller('.well-known/http-message-signatures-directory')
 export class AnswerKeysController {
   constructor(private readonly answerKeys: AnswerKeys) {}

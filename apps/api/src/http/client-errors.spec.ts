@@ -17,7 +17,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A bare socket server whose every connection is reported as failed, as Node's parser would. */
+/** A bare socket server that reports each connection as failed, as Node's parser does. */
 async function failing(...errors: ParseError[]): Promise<number> {
   const clock = new FakeClock(0);
   const settings = { apiAnonSecret: SECRET } as ApiSettings;

@@ -1,4 +1,4 @@
-/** What the contract says of every route: headers, and answers that say why there is no success. */
+/** The part of the OpenAPI contract that all routes share: headers and error answers. */
 import { applyDecorators, type Type } from '@nestjs/common';
 import {
   ApiHeader,
@@ -70,24 +70,24 @@ export class ErrorAnswer {
   readonly message!: string;
 }
 
-/** The codes that an answer of a status may have, what it means, and headers of its own. */
+/** Possible codes of an error status, its meaning, and headers of its own. */
 export type Failure = readonly [
   code: string | readonly string[],
   description: string,
   headers?: object,
 ];
 
-/** Any route may answer so. */
+/** Error answers that every route may give. */
 const OF_ALL: Readonly<Record<number, Failure>> = {
   401: ['UNAUTHORIZED', 'X-API-KEY is missing or not valid.'],
   429: ['RATE_LIMIT_EXCEEDED', 'Too many requests.'],
   500: ['INTERNAL_SERVER_ERROR', 'An unexpected failure.'],
 };
-/** They say when to ask again. */
+/** Statuses whose answers say when to ask again. */
 const WITH_RETRY_AFTER = [409, 429, 503];
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: integer(1) } };
 
-/** @param own by status: those of the route, beside or in place of those of all routes */
+/** @param own error answers of the route by status, in addition to the common ones or instead of them */
 export function failures(own: Readonly<Record<number, Failure>>): MethodDecorator {
   const all = Object.entries({ ...OF_ALL, ...own });
   return applyDecorators(
@@ -117,13 +117,13 @@ interface RouteContract {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** Those that no DTO describes. */
+  /** Parameters that no DTO describes. */
   readonly parameters?: readonly MethodDecorator[];
   readonly answer: { readonly description: string; readonly headers?: object; readonly type: Type };
   readonly failures: Readonly<Record<number, Failure>>;
 }
 
-/** A route that answers JSON with status 200, and may be asked for a signature. */
+/** Contract of a route that answers JSON with status 200 and supports `Accept-Signature`. */
 export function contractOf({ parameters = [], answer, ...route }: RouteContract): MethodDecorator {
   const { failures: own, ...operation } = route;
   return applyDecorators(

@@ -28,7 +28,7 @@ async function start(overrides: Record<string, string> = {}): Promise<void> {
 const figures = ({ headers }: Response) =>
   ['limit', 'remaining', 'reset'].map((name) => Number(headers[`x-ratelimit-${name}`]));
 
-/** As many requests as it takes from one address, without a key. */
+/** Uses up the limit of one address by requests without a key. */
 async function exhaustAddress(headers: Record<string, string> = {}): Promise<void> {
   for (let i = 0; i < 100; i++) await request(api.url).get(PATH).set(headers).expect(401);
 }
@@ -63,7 +63,7 @@ describe('limits', () => {
         .set('X-API-KEY', apiKey)
         .send({ walletAddresses: Array<string>(count).fill(aWallet(1)) });
     expect(figures(await batch(1).expect(200))).toEqual([10, 9, 1]);
-    // As many as were sent, though they are one wallet.
+    // Counts each entry of the batch, although all entries are one wallet.
     expect(figures(await batch(7).expect(200))).toEqual([10, 2, 4]);
     const refused = await batch(4).expect(429);
     expect(figures(refused)).toEqual([10, 2, 4]);
@@ -74,7 +74,7 @@ describe('limits', () => {
     await batch(1).expect(429);
     api.clock.advance(5000);
     expect(figures(await batch(10).expect(200))).toEqual([10, 0, 5]);
-    // What can never be had is no matter of waiting.
+    // A batch above the burst can never be allowed, so the answer is 400 and has no Retry-After.
     api.clock.advance(5000);
     const large = await batch(11).expect(400);
     expect(large.text).toBe(
@@ -92,7 +92,7 @@ describe('limits', () => {
     const expected = { method: 'GET', path: PATH, secret: ANON_SECRET };
     expectSigned({ headers: refused.headers, body: refused.text }, expected);
     await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);
-    // Also when its credential is due to be looked up again.
+    // An exhausted address does not stop the partner, even when its credential is due for another look-up.
     api.clock.advance(5000);
     await exhaustAddress();
     await request(api.url).get(QUERY).set('X-API-KEY', apiKey).expect(200);

@@ -48,7 +48,10 @@ async function ask(
   return { status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 
-/** As a third party can: with what is published, by another implementation; for hmac-sha256 with the partner's secret. */
+/**
+ * Verifies an answer as a third party can: with the published keys and another implementation; hmac-sha256 with the
+ * partner's secret.
+ */
 async function isVerified(
   { status, headers, body }: Answer,
   target: string,

@@ -13,12 +13,14 @@ import {
 } from '#libs/signing';
 import { type Admission } from '../auth/admission.js';
 
-/** Makes the headers that sign one answer, for its status and the bytes of its body or what stands in their place. */
+/**
+ * Makes the headers that sign one answer, from its status and its body, or from what is signed in place of the body.
+ */
 export type MessageSigner = (status: number, content: SignedBody) => MessageSignatureHeaders;
 
 const MAX_HEADER = 2000;
 
-/** The signatures that callers ask for with `Accept-Signature`, beside `X-API-SIGNATURE`. */
+/** Signatures that callers request by `Accept-Signature`, in addition to `X-API-SIGNATURE`. */
 @Injectable()
 export class MessageSignatures {
   constructor(
@@ -27,7 +29,8 @@ export class MessageSignatures {
   ) {}
 
   /**
-   * Undefined where none is asked for. One with the caller's secret is left out where there is no caller.
+   * @returns undefined where no signature is requested. A signature by shared secret is left out for a caller without a
+   * valid key.
    * @throws HttpProblem 400
    */
   signerFor({ headers, raw }: FastifyRequest, { caller }: Admission): MessageSigner | undefined {

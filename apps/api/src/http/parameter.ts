@@ -1,8 +1,8 @@
 import { HttpProblem } from '#libs/service';
 
 /**
- * What is wrong with a parameter. One that was sent more than once is a list.
- * @param rule what it must be, to follow `must be`
+ * The error for a wrong parameter. A parameter that was sent more than once arrives as a list.
+ * @param rule what the value must be, as the words after `must be`
  */
 export function badParameter(name: string, value: unknown, rule: string): HttpProblem {
   return new HttpProblem(400, `${name} must be ${faultOf(value)}${rule}.`);

@@ -11,7 +11,7 @@ const LIMITED = ({ property }: { readonly property: string }): string =>
 const METHOD = { message: 'method must be given, such as GET.' };
 const PATH = { message: 'path must be given: that of the URL as it was sent.' };
 
-/** All texts; the body is the one that was sent, as a text, not as JSON. */
+/** All fields are strings. `body` is the body as it was sent, as a string and not as JSON. */
 class SignatureQuestion {
   @Matches(/^[A-Za-z]{1,20}$/, METHOD)
   readonly method!: string;
@@ -39,8 +39,9 @@ const STRICT = new StrictPipe(
 );
 
 /**
- * `POST /api/debug/signature`: what would be signed under the caller's shared secret, the signature, and which mistake made another
- * one. The key alone gets signatures here, without the secret, so it is there only where SIGNATURE_DEBUGGER says so.
+ * `POST /api/debug/signature`: the content to sign under the caller's shared secret, the signature, and the mistake
+ * that explains a wrong signature. This route gives signatures to a caller that has only the API key and not the
+ * secret, so it exists only where SIGNATURE_DEBUGGER enables it.
  */
 @Controller('api/debug/signature')
 @UseGuards(ApiKeyGuard)

@@ -19,39 +19,39 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the first hook of every routed request. */
     admission: Admission | null;
-    /** What was sent to be read by the log of requests. */
+    /** Body and signature of the answer, for the request log. */
     answer: { readonly body: string | Buffer; readonly signature: string } | null;
-    /** What the route's `prepare` has started. */
+    /** The work that the route's `prepare` has started. */
     prepared: Promise<void> | undefined;
-    /** Signs the answer as its caller asked for; undefined where the caller did not. */
+    /** Signs the answer as `Accept-Signature` requests; undefined where no signature is due. */
     signMessage: MessageSigner | undefined;
   }
   interface FastifyContextConfig {
-    /** Starts what can be done for a known caller while it is asked whether the caller may go on. Never fails. */
+    /** Starts work for a caller whose key is known, in parallel with the admission of the request. Never rejects. */
     prepare?: (request: FastifyRequest, caller: Caller) => Promise<void> | undefined;
   }
 }
 
-/** The date of the contract; see `docs/wire/snapshots.md`. */
+/** Date of the contract; see `docs/wire/snapshots.md`. */
 export const API_VERSION = '2026-11-23';
 
 const SIGNATURE_HEADER = 'x-api-signature';
 
-/** Of the request target and all headers together; what is beyond is answered 431. */
+/** Largest size of the request target and all headers together; a larger head is answered 431. */
 const MAX_HEAD_BYTES = 16 * 1024;
-/** Node's own limit answers unsigned or, from the parser, without knowing the caller: ours, far below it, comes first. */
+/** Node's own limit, far above `MAX_HEAD_BYTES`, because Node answers unsigned or without knowing the caller. */
 export const MAX_PARSED_HEAD_BYTES = 128 * 1024;
-/** Enough for the largest body of the interface, to be looked at by the signature debugger. */
+/** Body limit of routes without a limit of their own: room for the bodies that the signature debugger explains. */
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** Admits every request before anything else sees it, and signs every answer after everything else is done with it. */
+/** Admits every request before anything else reads it, and signs every answer after everything else has written it. */
 @Injectable()
 export class SignedWire implements HttpWire {
   readonly problemOf = problemFrom;
 
   /**
-   * Requests that could not be parsed are signed like everything else: with the method and path of the request line where it can
-   * be found, else with both empty.
+   * Answers requests that could not be parsed, signed like all others: with the method and path of the request line if
+   * they can be read, else with both empty.
    */
   readonly clientErrors = new ClientErrors(async (request) => {
     const admission = await this.admissions.anonymous(addressKey(request.clientAddress));
@@ -91,7 +91,7 @@ export class SignedWire implements HttpWire {
     });
   }
 
-  /** Refusals of the caller are signed as the caller asked for, too. */
+  /** Prepares the signer before a refusal is sent, so that refusals are signed as requested as well. */
   private prepareSignatures(
     request: FastifyRequest,
     admission: Admission,
@@ -111,7 +111,7 @@ export class SignedWire implements HttpWire {
   }
 
   async complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> {
-    // An answer of the framework itself, before the first hook, comes before the caller is known.
+    // The framework may answer before the first hook has admitted the request.
     request.admission ??= await this.admissions.admit(request);
     const { method = '', url = '' } = request.raw;
     const answered = { method, url, requestId: request.id };
@@ -138,7 +138,7 @@ function bytesOf(payload: unknown): string | Buffer {
   throw new PermanentError('UNSIGNABLE_BODY', 'Only texts and buffers can be signed and sent.');
 }
 
-/** Checks that Node would make before any hook, and answer without a signature: the server leaves them to us. */
+/** Node would make these checks before any hook and answer unsigned; the server leaves them to this function. */
 function requireSoundHead({ raw }: FastifyRequest): void {
   const headBytes = raw.rawHeaders.reduce((sum, text) => sum + text.length, raw.url?.length ?? 0);
   if (headBytes > MAX_HEAD_BYTES) {
@@ -155,8 +155,8 @@ export interface Exchange {
 }
 
 /**
- * A 200, signed, straight to the socket: the way through the hooks costs as much CPU as making the answer.
- * @param headers of this answer beside those of all: names and values in turn
+ * Sends a signed 200 directly to the socket, because the way through the hooks costs as much CPU as making the answer.
+ * @param headers further headers of this answer: names and values, alternating
  */
 export function sendSigned(
   { request, reply }: Exchange,
@@ -174,22 +174,23 @@ export function sendSigned(
   );
   addTo(all, request.signMessage?.(200, { body }));
   writeHead({ request, reply }, 200, all);
-  // Node leaves the body out where the method is HEAD.
+  // Node sends no body where the method is HEAD.
   reply.raw.end(body);
 }
 
 export interface ListHead {
   readonly status: 200 | 206 | 304;
-  /** What is known of the day: printable ASCII. */
+  /** JSON of the sealed day, in printable ASCII. */
   readonly sealedDay: string;
   readonly cacheControl: string;
-  /** Beside those of all answers: names and values in turn. */
+  /** Further headers of this answer: names and values, alternating. */
   readonly headers: readonly string[];
 }
 
 /**
- * The head of an answer whose body is a list of a sealed day, sent by the caller. A list cannot be signed before it is read; it leads to
- * the root that `X-Sealed-Day` names, and that header is signed in its place, whatever the method.
+ * Sends the head of an answer whose body, the list of a sealed day, the caller sends. A list cannot be signed before it
+ * is read. Its lines lead to the root in `X-Sealed-Day`, so that header is signed in place of the body, whatever the
+ * method.
  */
 export function sendListHead(
   { request, reply }: Exchange,
@@ -202,7 +203,10 @@ export function sendListHead(
   writeHead({ request, reply }, status, all);
 }
 
-/** The signature comes first. @param signed behind method and path */
+/**
+ * The headers of an answer, signature first.
+ * @param signed content that is signed after method and path
+ */
 function headersOf(
   { admission, id, raw }: FastifyRequest,
   signed: string | Buffer,
@@ -225,9 +229,9 @@ function writeHead({ request, reply }: Exchange, status: number, headers: string
   reply.raw.writeHead(status, headers);
 }
 
-/** What an answer answers. */
+/** The request that an answer belongs to. */
 interface AnsweredRequest {
-  /** As sent; empty where the request line could not be read. */
+  /** The method as sent; empty where the request line could not be read. */
   readonly method: string;
   /** The request target as sent; empty where the request line could not be read. */
   readonly url: string;
@@ -235,8 +239,8 @@ interface AnsweredRequest {
 }
 
 /**
- * The headers that every answer carries, its signature first: names and values in turn.
- * @param signed behind method and path
+ * The headers that every answer carries, signature first: names and values, alternating.
+ * @param signed content that is signed after method and path
  */
 function answerHeaders(
   request: AnsweredRequest,
@@ -265,8 +269,8 @@ function answerHeaders(
 }
 
 /**
- * The same as an object.
- * @param body the bytes that will be sent, whatever the method; a HEAD answer has none
+ * The headers of `answerHeaders`, as an object.
+ * @param body the answer's body; left out of the signature for HEAD
  */
 function responseHeaders(
   request: AnsweredRequest,
@@ -288,6 +292,6 @@ function contentsOf(
   if (typeof signed === 'string' && ASCII.test(path)) {
     return [signedContent({ method, path, body: signed })];
   }
-  // Node hands out each byte of a request target as one character: back to the bytes that were sent.
+  // Node maps each byte of the request target to one character; `latin1` restores the bytes that were sent.
   return [Buffer.from(method + path, 'latin1'), signed];
 }

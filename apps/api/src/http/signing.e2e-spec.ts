@@ -231,7 +231,7 @@ describe('what cannot be parsed is answered and signed with the secret of the en
     const parts = [`${head}Transfer-Encoding: chunked\r\n\r\n`, 'zz\r\n'];
     const [answer] = await exchange(api.port, parts);
     expect(answer?.status).toBe(400);
-    // The request line came in an earlier packet.
+    // The request line was in an earlier packet, so method and path are empty.
     if (answer) expectSigned(answer, { method: '', path: '', secret: ANON_SECRET });
   });
 

@@ -30,7 +30,7 @@ async function start(settings: Record<string, string> = {}): Promise<void> {
   isStopped = false;
 }
 
-/** What waits is written then. */
+/** Stopping the api writes the waiting rows. */
 async function stop(): Promise<void> {
   if (!isStopped) await api.stop();
   isStopped = true;
@@ -70,7 +70,7 @@ function ask(
   });
 }
 
-/** Of one partner, oldest first. */
+/** The logged requests of one partner, oldest first. */
 async function logged(name: string): Promise<AnsweredRequest[]> {
   const owner = await database.open();
   const text = 'SELECT id FROM partners.partner WHERE name = $1';

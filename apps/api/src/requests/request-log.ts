@@ -8,22 +8,21 @@ import { ApiSettings } from '../api.env.js';
 
 const WRITE_EVERY_MS = 1000;
 const SWEEP_EVERY_MS = 60_000;
-/** In one sweep, some thousand rows each. */
+/** Deletions in one sweep, of some thousand rows each. */
 const MOST_REMOVALS = 50;
 const FLUSH_MS = 3000;
 const DAY_MS = 86_400_000;
 
-/** Every error answer says its code first. */
+/** The code of an error answer, which is always the first field of its body. */
 const CODE = /^\{"code":"([A-Z][A-Z0-9_]*)"/;
 
 /**
- * What partners ask and what they are answered, for them to look at. Written after the answers, once a second, at most a thousand of
- * them; what is beyond, and where the database is slow or away, the log loses rows, and no answer waits. Requests without a valid key are
- * not in it.
+ * Log of the partners' requests and of their answers, which partners can read. Rows are written once a second, at most
+ * a thousand, and no answer waits for the write. Rows beyond that number are lost, and so are rows that a slow or
+ * unavailable database does not take. Requests without a valid key are not logged.
  */
 @Injectable()
 export class RequestLog {
-  /** Rows that were not kept, and those that were. */
   dropped = 0;
   written = 0;
   private batch = new RequestBatch();
@@ -39,7 +38,7 @@ export class RequestLog {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** From now on each answer to a partner is kept. */
+  /** Logs each answer to a partner from now on. */
   follow(fastify: FastifyInstance): void {
     fastify.addHook('onResponse', (request, reply, done) => {
       this.note(request, reply);
@@ -51,19 +50,18 @@ export class RequestLog {
     );
   }
 
-  /** Writes what waits, for some seconds at most. */
+  /** Writes the waiting rows, within `FLUSH_MS`. */
   async close(): Promise<void> {
     for (const timer of this.timers.splice(0)) clearInterval(timer);
     await Promise.race([this.flush(), sleep(FLUSH_MS, undefined, { ref: false })]);
   }
 
-  /** Of an answer that was sent. */
   note(request: FastifyRequest, reply: FastifyReply): void {
     if (this.timers.length === 0) return;
     const { admission, answer, raw } = request;
     if (admission?.caller === undefined || answer === null) return;
     const { signature } = answer;
-    // What was sent, and signed.
+    // The body as sent and signed: a HEAD answer has none.
     const body = raw.method === 'HEAD' ? '' : answer.body;
     const elapsedMs = reply.elapsedTime;
     const { statusCode: status } = reply;
@@ -99,7 +97,7 @@ export class RequestLog {
     await this.writing;
   }
 
-  /** What the database does not take is lost. */
+  /** Rows that the database does not take are lost. */
   private async writeBatch(batch: RequestBatch): Promise<void> {
     try {
       const added = await this.store.note(batch);

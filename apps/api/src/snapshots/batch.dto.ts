@@ -14,7 +14,7 @@ import {
 } from './snapshots.dto.js';
 
 export const MAX_BATCH = 1000;
-/** The largest batch, each wallet on an indented line of its own. */
+/** Largest body in bytes: room for the largest batch with each wallet on an indented line of its own. */
 export const MAX_BATCH_BYTES = 64 * 1024;
 
 @ApiSchema({ name: 'SnapshotsBatchRequest' })
@@ -50,27 +50,27 @@ export class BatchRequest {
   readonly contract?: string;
 }
 
-/** One entry of the list, by its place in it, from 0 on. */
 export interface BatchEntry {
+  /** Position in the list, from 0 on. */
   readonly index: number;
-  /** Undefined where it is no address. */
+  /** Undefined where the entry is not an address. */
   readonly wallet: Address | undefined;
 }
 
 export interface Batch {
-  /** How many entries were sent. */
+  /** Number of entries in the request. */
   readonly size: number;
-  /** In the order sent, each wallet once. */
+  /** In the order of the request, each wallet once. */
   readonly entries: readonly BatchEntry[];
   readonly lastDays: number;
-  /** In days since 1970-01-01. */
+  /** Last day of the window, in days since 1970-01-01 UTC. */
   readonly endDay: number | undefined;
   readonly contract: AccountId | undefined;
 }
 
 /**
- * Checks a body. What is not known in it is ignored; an entry that is no address is an entry's own fault.
- * @param most how many wallets the caller may ask for at once
+ * Checks a body. Unknown fields are ignored. An entry that is not an address does not fail the batch.
+ * @param most number of wallets that the caller may request at once
  * @throws HttpProblem 400
  */
 export function parseBatch(body: unknown, most: number): Batch {

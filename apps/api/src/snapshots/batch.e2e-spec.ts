@@ -1,4 +1,4 @@
-/** `POST /api/staking/snapshots/batch`: what it answers, and what it makes of bodies that no client of ours would send. */
+/** `POST /api/staking/snapshots/batch`: its answers, and its handling of malformed bodies. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { type Address, canonicalJson } from '#libs/domain';
@@ -292,7 +292,7 @@ describe('a batch that cannot be meant', () => {
     expectError({ status: response.status, body: response.text }, 503, 'SERVICE_UNAVAILABLE');
     expect(response.headers['retry-after']).toBe('5');
     expectSignedAs(response);
-    // The days before are covered all the same.
+    // The days before are still covered.
     await ask([ALICE], { endDay: '2026-11-20' });
     api.clock.set(Date.parse('2026-11-21T12:00:02.123Z'));
   });

@@ -32,7 +32,7 @@ import { BatchContract } from './snapshots.contract.js';
 import { askedWindow } from './snapshots.dto.js';
 import { StakeSets } from './stake-sets.js';
 
-/** So many wallets are rendered before other requests have their turn. */
+/** Wallets rendered before other requests have their turn. */
 const RENDERED_AT_ONCE = 25;
 
 type DaysByWallet = ReadonlyMap<Address, readonly DayBalance[]>;
@@ -43,17 +43,17 @@ interface BatchExchange {
   readonly caller: Caller;
 }
 
-/** What all results of a batch have in common. */
+/** The inputs that all results of a batch share. */
 interface BatchRendering extends Omit<Rendering, 'wallet' | 'contract'> {
   readonly contract: AccountId | undefined;
   readonly requestedAt: string;
 }
 
 /**
- * `POST /api/staking/snapshots/batch`: up to a thousand wallets from one state of the index, by one statement, under one signature. See
- * `docs/wire/batch.md`.
+ * `POST /api/staking/snapshots/batch`: up to a thousand wallets from one state of the index, by one statement, under
+ * one signature. See `docs/wire/batch.md`.
  *
- * A route of Fastify itself, as `SnapshotsRoute` is: its bodies may be larger than those of all others.
+ * Registered with Fastify directly, as `SnapshotsRoute` is, and with a larger body limit than other routes.
  */
 @Controller('api/staking/snapshots/batch')
 export class BatchRoute {
@@ -69,7 +69,7 @@ export class BatchRoute {
       '/api/staking/snapshots/batch',
       {
         bodyLimit: MAX_BATCH_BYTES,
-        // Who calls comes before what is sent.
+        // The caller is checked before the body is read.
         onRequest: (request, _reply, done) => {
           requireCaller(request.admission);
           done();
@@ -83,8 +83,8 @@ export class BatchRoute {
   }
 
   /**
-   * @throws HttpProblem 400 (the body, the size), 404 (the contract is not indexed), 409 (endDay), 429, 503 (the index does not cover
-   *   the window), errors of the database
+   * @throws HttpProblem 400 (the body, the size), 404 (the contract is not indexed), 409 (endDay), 429, 503 (the index
+   * does not cover the window); errors of the database
    */
   @Post()
   @HttpCode(200)
@@ -105,7 +105,7 @@ export class BatchRoute {
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
     const { state, sink } = found;
     requireCovered(state, window, requestedAtMs, this.settings);
-    // Canonical as written: the keys stand in the order in which RFC 8785 sorts them.
+    // Canonical as written: the keys are in the order in which RFC 8785 sorts them.
     const head =
       (contract === undefined
         ? '{'
@@ -117,9 +117,12 @@ export class BatchRoute {
   }
 }
 
-/** The results of a batch in the order asked, rendered while further wallets are read; between two pieces other requests have their turn. */
+/**
+ * The results of a batch, in the order of the request. They are rendered while further wallets are read, and other
+ * requests have their turn between two pieces.
+ */
 class BatchResults implements WindowSink {
-  /** As bytes at once: texts that live until the last result is there cost more than all the rest. */
+  /** Results as bytes. Strings that live until the last result is rendered would cost more than all other work. */
   private readonly rendered: Buffer[] = [];
   private rendering = Promise.resolve();
   private next = 0;
@@ -134,12 +137,13 @@ class BatchResults implements WindowSink {
     if (last === undefined) return;
     const end = this.entries.findIndex(({ wallet }) => wallet === last) + 1;
     const rendering = this.rendering.then(() => this.renderUpTo(end, days));
-    // Those of a read that is made again elsewhere are not waited for.
+    // Nothing awaits these results where the read is repeated on another server, so a failure must not count as
+    // unhandled.
     rendering.catch(() => undefined);
     this.rendering = rendering;
   }
 
-  /** When all wallets have come. */
+  /** All results. Called once all wallets have been read. */
   async all(): Promise<readonly Buffer[]> {
     await this.rendering;
     await this.renderUpTo(this.entries.length, new Map());

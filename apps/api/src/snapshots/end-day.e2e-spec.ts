@@ -1,4 +1,4 @@
-/** Windows of the past: `endDay`, against balances that are followed event by event. */
+/** Windows of the past (`endDay`), compared with balances that are computed event by event. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { type Address } from '#libs/domain';
@@ -23,7 +23,10 @@ const WALLETS = Array.from({ length: 8 }, (_, place) => aWallet(100 + place));
 
 type Event = Seed['events'][number];
 
-/** Ups and downs at odd times and at midnight, for some wallets seldom and for one each few hours. */
+/**
+ * Pseudo-random stakes and withdrawals at odd times and at midnight, for some wallets rarely and for others every few
+ * hours.
+ */
 function historyOf(seed: number): Event[] {
   let state = seed;
   const below = (limit: number): number => {
@@ -45,7 +48,7 @@ function historyOf(seed: number): Event[] {
   return events;
 }
 
-/** The lowest balance of each day, by going through all events for each. */
+/** The lowest balance of each day, computed by going through all events once per day. */
 function lowsOf(events: readonly Event[], wallet: Address, endDay: string, lastDays: number) {
   const endMs = Date.parse(endDay) + DAY_MS;
   return Array.from({ length: lastDays }, (_, place) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type SnapshotState } from '#libs/db';
 import { IndexNow } from './snapshot-reader.js';
 
-/** A source whose reads end when the test says so. */
+/** A source whose reads end when the test ends them. */
 class Reads {
   readonly open: { readonly end: (state: SnapshotState) => void; readonly fail: () => void }[] = [];
 

@@ -1,11 +1,14 @@
-/** A Redis that lies well: parts of answers that are formed as ours are, and limits that it has forgotten. */
+/** A manipulated Redis: well-formed but wrong parts of answers, and lost rate limits. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { IndexStore } from '#libs/db';
 import { aBlock, aWallet, startRedis, type TestRedis } from '#libs/testing';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support-spec.js';
 
-/** On a busy machine answers of Redis are late, and a replica would go on without it. */
+/**
+ * Redis deadline in milliseconds, long enough for a busy machine: a replica goes on without Redis when answers are
+ * late.
+ */
 const PATIENT_MS = 10_000;
 const DAY_MS = 86_400_000;
 const [SMALL, LARGE] = [aWallet(1), aWallet(2)];
@@ -46,7 +49,7 @@ async function answerOf(replica: Api, apiKey: string, wallet = SMALL): Promise<s
 const keyOf = async (wallet: string): Promise<string> =>
   (await client.keys(`lowmark:part:${wallet}:*`))[0] ?? '';
 
-/** The index goes on as well. */
+/** Advances the clocks and the index by one day. */
 async function nextDay(): Promise<void> {
   for (const { clock } of replicas) clock.advance(DAY_MS);
   const index = new IndexStore(await replicas[0].database.open());
@@ -74,7 +77,7 @@ describe('a part of a snapshot that is well formed and false', () => {
   it('is served for its wallet by replicas that have not read it, until the day of the snapshot is over', async () => {
     const { apiKey } = await addPartner(replicas[0], 'reader');
     const rows = await rowsOfIndex();
-    // The second replica learns of the index's version, under which it looks.
+    // This read gives the second replica an index version to look under.
     await answerOf(replicas[1], apiKey, LARGE);
     const right = await answerOf(replicas[0], apiKey);
     const lie = (await client.get(await keyOf(LARGE))) ?? '';
@@ -87,7 +90,7 @@ describe('a part of a snapshot that is well formed and false', () => {
     expect(await answerOf(replicas[0], apiKey)).toBe(right);
     expect(await rowsOfIndex()).toEqual(rows);
 
-    // The part is of a day: under the next one it is looked for nowhere.
+    // A part belongs to one day. On the next day no replica looks it up.
     await nextDay();
     const [first, second] = await Promise.all(replicas.map((one) => answerOf(one, apiKey)));
     expect(second).toBe(first);

@@ -35,7 +35,7 @@ async function whileAsking(
       asked += 1;
     }
   });
-  // A failed check ends the test at once, a failed change too.
+  // A failed check or a failed change ends the test at once.
   const all = Promise.all(asking);
   await Promise.race([changes, all]).finally(() => (done = true));
   await all;
@@ -60,7 +60,7 @@ describe.each(SETTINGS)('%s, no answer is older than its question', (_, settings
     const asked = await whileAsking(changes(), async (replica) => {
       const before = index.committed;
       const { balance } = await ask(replica, apiKey);
-      // Between being taken back and being found again, it was never staked.
+      // Between rollback and re-indexing the wallet has never staked.
       const wasChanging = index.begun > before;
       if (balance === undefined || balance === Infinity) expect(wasChanging).toBe(true);
       else {
@@ -88,7 +88,7 @@ describe.each(SETTINGS)('%s, no answer is older than its question', (_, settings
     await start(settings());
     const [ahead, behind] = replicas as [Api, Api];
     expect((await ask(ahead, apiKey)).days).toEqual(['2026-11-19', '2026-11-20']);
-    // The index is behind the new day: not covered, and not yesterday's answer.
+    // The index does not reach the new day's window, so the answer is 503 and not yesterday's snapshots.
     ahead.clock.set(Date.parse('2026-11-22T00:00:00.000Z'));
     expect((await ask(ahead, apiKey)).balance).toBe(Infinity);
     expect((await ask(behind, apiKey)).days).toEqual(['2026-11-19', '2026-11-20']);

@@ -1,4 +1,7 @@
-/** Hammers replicas of the API while the index changes, and holds each answer against what was committed. Counts as a test file without being one. */
+/**
+ * Queries replicas of the API without a pause while the index changes, and compares each answer with what was
+ * committed. Named so that it counts as a test file, but holds no tests.
+ */
 import { expect } from '@jest/globals';
 import { IndexStore, type IndexBatch, PriceStore } from '#libs/db';
 import { type BlockRef, dayOf } from '#libs/domain';
@@ -10,8 +13,8 @@ const UNIT = 10n ** 18n;
 const NOON = Math.floor(NOON_MS / 1000);
 
 /**
- * An index whose every state can be told from its answers: the balance of one wallet, given to it 48 hours ago, is the number
- * of the newest change to the index, and so is the price.
+ * An index whose state can be told from each answer: the balance of one wallet, staked 48 hours ago, is the number of
+ * the newest change to the index, and so is the price.
  */
 export class ChangingIndex {
   private head: BlockRef = aBlock(0, NOON - 4 * 86_400);
@@ -34,17 +37,17 @@ export class ChangingIndex {
     return changing;
   }
 
-  /** The number that answers to requests sent from now on must have at least. */
+  /** The lowest number that an answer to a request sent from now on may have. */
   get committed(): number {
     return this.value;
   }
 
-  /** The number that answers have at most. */
+  /** The highest number that an answer may have. */
   get begun(): number {
     return this.started;
   }
 
-  /** A reorganisation: all is taken back, and another balance is found to have been staked. */
+  /** A reorganisation: rolls everything back, and stakes another balance in the new blocks. */
   async reorganise(): Promise<void> {
     this.started += 1;
     const to = aBlock(0, NOON - 4 * 86_400);
@@ -53,7 +56,7 @@ export class ChangingIndex {
     await this.stakeAgain();
   }
 
-  /** A price that was read just now. */
+  /** Stores a price that was observed at `nowMs`. */
   async price(nowMs: number): Promise<number> {
     const usd = this.value + 1;
     await this.prices.add({ usd: String(usd), observedAt: new Date(nowMs), source: 'fixed' });
@@ -86,7 +89,7 @@ export class ChangingIndex {
 }
 
 export interface Found {
-  /** The balance at the end of yesterday; undefined where the answer was a 404. */
+  /** The balance at the end of yesterday; undefined where the answer was 404, Infinity where it was 503. */
   readonly balance: number | undefined;
   readonly usd: number | undefined;
   readonly days: readonly string[];
@@ -99,7 +102,7 @@ export async function ask(api: Api, apiKey: string, lastDays = 2): Promise<Found
     stakingSnapshots?: { from: string; snapshotAmount: number }[];
     exchangeRateToUSD?: number;
   };
-  // While the index is taken back the API may say that it does not cover the window, or that the wallet has no history.
+  // During a rollback the API may answer that the window is not covered, or that the wallet has no history.
   expect([200, 404, 503]).toContain(response.status);
   const days = body.stakingSnapshots ?? [];
   return {

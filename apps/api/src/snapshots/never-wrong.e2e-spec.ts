@@ -92,7 +92,7 @@ describe('a database that is gone', () => {
     await ask().expect(200);
     await api.link.cut();
     expectUnavailable(await ask(), 5);
-    // Long after the credential would have been looked up again it still signs.
+    // The cached credential is overdue for a look-up, but the answers are still signed with its secret.
     api.clock.advance(60_000);
     expectUnavailable(await ask(), 5);
     const stranger = `svck_${'s'.repeat(43)}`;

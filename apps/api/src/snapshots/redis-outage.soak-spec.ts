@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => replicas.stop());
 
-/** Asks both replicas from many sides for a while; how many were admitted, and every status. */
+/** Sends parallel requests to both replicas for a time; returns the number of admitted requests and all statuses. */
 async function hammer(
   apiKey: string,
   ms: number,
@@ -49,13 +49,13 @@ describe('replicas whose Redis fails', () => {
     for (const [name, [hurt, heal]] of Object.entries(faults)) {
       const { apiKey } = await addPartner(first, name, policy);
       await replicas.untilUsed(true);
-      // A replica that was started this moment has no burst of its own.
+      // A replica that has just started does not grant a burst of its own.
       await new Promise((resolve) => setTimeout(resolve, 2500));
       const load = hammer(apiKey, 10_000);
       await new Promise((resolve) => setTimeout(resolve, 500));
       await hurt();
       await replicas.untilUsed(false);
-      // So long that each replica goes on with its part of the rate.
+      // Long enough for each replica to go on with its share of the rate.
       await new Promise((resolve) => setTimeout(resolve, 7000));
       await heal();
       await replicas.untilUsed(true);

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => replicas.stop());
 
-/** How often Redis was asked for what is kept of wallets. */
+/** Number of reads of wallet parts in Redis. */
 async function readsOfParts(): Promise<number> {
   const client = new Redis(replicas.redis.url);
   const stats = await client.info('commandstats');
@@ -25,7 +25,7 @@ async function readsOfParts(): Promise<number> {
   return Number(/^cmdstat_mget:calls=(\d+)/m.exec(stats)?.[1] ?? 0);
 }
 
-/** As many wallets as said, by one request. */
+/** One request for `count` wallets. */
 async function batch(replica: Api, apiKey: string, count: number): Promise<Response> {
   const walletAddresses = Array.from({ length: count }, (_, place) => aWallet(1 + place));
   return fetch(`${replica.url}/api/staking/snapshots/batch`, {
@@ -41,7 +41,7 @@ describe('a batch', () => {
     const { apiKey } = await addPartner(first, 'batches', policy);
     await replicas.untilUsed(true);
     expect((await batch(first, apiKey, 600)).status).toBe(200);
-    // 100 come back in as many seconds.
+    // The bucket refills by 100 in 100 seconds.
     expect((await batch(second, apiKey, 500)).status).toBe(429);
     expect((await batch(second, apiKey, 400)).status).toBe(200);
     expect((await batch(first, apiKey, 100)).status).toBe(429);
@@ -68,7 +68,7 @@ describe('what is kept of a wallet', () => {
   it('is not looked for in Redis before the caller is known', async () => {
     const { apiKey } = await addPartner(first, 'known');
     await replicas.untilUsed(true);
-    // From now on the replica knows a version to look under.
+    // From now on the replica knows an index version to look under.
     expect((await get(first, apiKey)).status).toBe(200);
     const before = await readsOfParts();
     for (let wallet = 2; wallet < 22; wallet++) {
@@ -120,7 +120,7 @@ describe('replicas that share a Redis', () => {
     expect(await limits()).toEqual(['500', '500']);
   });
 
-  /** All of an answer but for its time. */
+  /** An answer without `requestedAt`. */
   async function body(replica: Api, apiKey: string): Promise<unknown> {
     const { requestedAt, ...rest } = (await (await get(replica, apiKey)).json()) as {
       requestedAt: string;
@@ -132,7 +132,10 @@ describe('replicas that share a Redis', () => {
   const looksInRedis = (result: 'hit' | 'miss'): string =>
     `lowmark_cache_requests_total{layer="redis",result="${result}"`;
 
-  /** A partner; and both replicas have seen a state of the index, without which they do not know under which version to look. */
+  /**
+   * Adds a partner, after both replicas have seen a state of the index: without one they know no index version to look
+   * under.
+   */
   async function aReader(): Promise<string> {
     const { apiKey } = await addPartner(first, 'reader');
     await get(second, apiKey, `/api/staking/snapshots?walletAddress=${aWallet(2)}`);

@@ -1,6 +1,6 @@
 /**
- * What an answer about snapshots is held to and how it is written, for one wallet or many: worked out exactly and rounded once, by the
- * rules of docs/wire/snapshots.md.
+ * Decides whether a state of the index may answer a request for snapshots, and writes the answer, for one wallet or
+ * many. Figures are computed exactly and rounded once, by the rules of docs/wire/snapshots.md.
  */
 import { type SnapshotState, walletDaysFrom } from '#libs/db';
 import {
@@ -48,7 +48,7 @@ export function requireCovered(
   if (covered !== 'covered') throw unavailable(covered.reason);
 }
 
-/** US dollars for one token; undefined where no price is fresh. */
+/** US dollars for one token; undefined where the price is missing or too old. */
 export function freshPriceOf(
   { price }: SnapshotState,
   nowMs: number,
@@ -59,35 +59,38 @@ export function freshPriceOf(
   return ageMs <= priceMaxAgeSeconds * 1000 ? price.usd : undefined;
 }
 
-/** Of a wallet that never staked. */
+/** The 404 for a wallet that never staked. */
 export function noStake(wallet: Address, contract: AccountId | undefined): HttpProblem {
   const of = contract === undefined ? '' : ` in ${accountIdText(contract)}`;
   return new HttpProblem(404, `No staking data for wallet ${wallet}${of}`);
 }
 
-/** The headers of an answer from the index: names and values in turn. */
+/** Headers that describe the state of the index: names and values, alternating. */
 export function indexHeaders({ head, finalisedSeconds }: SnapshotState, window: DayWindow) {
   const isFinal = (finalisedSeconds ?? -Infinity) >= window.endSeconds;
   return ['x-index-block', head.number.toString(), 'x-index-final', String(isFinal)];
 }
 
-/** The answer before it is written: numbers are final, days are still numbers. */
+/** The content of an answer: figures are rounded, days are still numbers. */
 export interface Snapshot {
   readonly wallet: Address;
   readonly tokenSymbol: string;
   readonly tokenContract: Address;
   readonly stakeContract: Address;
-  /** Where a contract was asked for: that one, and its chain. */
+  /** The requested contract and its chain; absent where the request names no contract. */
   readonly contract?: { readonly account: string; readonly chainId: number } | undefined;
-  /** In token units, like every amount here. */
+  /** In token units, as all amounts in this interface. */
   readonly average: number;
-  /** Absent without a price, or where it is too old. */
+  /** Absent where the price is missing or too old. */
   readonly usd?: { readonly value: number; readonly rate: number };
   /** Oldest first. */
   readonly days: readonly { readonly day: number; readonly amount: number }[];
 }
 
-/** A body with a hole: only the moment of the request differs between two answers made of the same. */
+/**
+ * A body in two parts, with room for `requestedAt` between them: only this time differs between answers from the same
+ * data.
+ */
 export interface SnapshotFacts {
   readonly head: string;
   readonly tail: string;
@@ -97,25 +100,28 @@ export interface Rendering {
   readonly wallet: Address;
   readonly window: DayWindow;
   readonly state: SnapshotState;
-  /** US dollars for one token; undefined without a fresh price. */
+  /** US dollars for one token; undefined where the price is missing or too old. */
   readonly usd: string | undefined;
-  /** The account id that was asked for; undefined where none was. */
+  /** The requested account id; undefined where the request names no contract. */
   readonly contract: string | undefined;
 }
 
-/** An answer without its time, and what it was made of beside the part of its wallet. */
+/** A rendered body without `requestedAt`, and the inputs that it was rendered from. */
 interface RenderedSnapshot extends Rendering {
   readonly body: SnapshotFacts;
 }
 
-/** What the rows of a wallet give, and the newest answer that was made of them. */
+/** The rows of a wallet, and the newest answer rendered from them. */
 export interface WalletAnswer {
-  /** For `walletDaysFrom`; undefined where the wallet never staked. */
+  /** Text for `walletDaysFrom`; undefined where the wallet never staked. */
   readonly daysText: string | undefined;
   rendered?: RenderedSnapshot;
 }
 
-/** The answer that was made before, where nothing else differs, or a new one; undefined where the wallet never staked. */
+/**
+ * Returns the last rendered answer where its inputs are the same, else renders a new one. Undefined where the wallet
+ * never staked.
+ */
 export function renderedOf(
   { daysText, rendered }: WalletAnswer,
   rendering: Rendering,
@@ -140,7 +146,7 @@ function isSame(rendered: RenderedSnapshot, { window, state, usd, contract }: Re
   );
 }
 
-/** @param days of the window, and the newest one before it */
+/** @param days the days of the window, and the newest day before the window */
 export function snapshotOf(
   days: readonly DayBalance[],
   { wallet, window, state, usd, contract }: Rendering,
@@ -174,7 +180,7 @@ interface Rate {
   readonly rounded: number;
 }
 
-/** The same in most answers: what was read last is not read again. */
+/** Cache of the last price, because most answers use the same one. */
 let lastRate: Rate | undefined;
 
 function rateOf(usd: string): Rate {
@@ -185,13 +191,13 @@ function rateOf(usd: string): Rate {
   return lastRate;
 }
 
-/** Those of the window and the newest one before it; the rows are newest first. */
+/** The rows of the window and the newest row before it, from rows that are sorted newest first. */
 function daysIn(days: readonly DayBalance[], { firstDay }: DayWindow): readonly DayBalance[] {
   const before = days.findIndex(({ day }) => day < firstDay);
   return before < 0 ? days : days.slice(0, before + 1);
 }
 
-/** Most days are as the day before: what was rounded last is not rounded again. */
+/** Rounds an amount only where it differs from that of the day before, because most days are equal. */
 function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot['days'] {
   let last = { minimum: 0n, amount: 0 };
   return minima.map(({ day, minimum }) => {
@@ -200,15 +206,18 @@ function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot[
   });
 }
 
-/** Fills the hole. @param requestedAt ISO 8601 */
+/**
+ * Joins both parts of a body around the time of the request.
+ * @param requestedAt ISO 8601
+ */
 export function bodyAt({ head, tail }: SnapshotFacts, requestedAt: string): string {
   return head + requestedAt + tail;
 }
 
 /**
- * The body of a 200, canonical as written: the keys stand here in the order in which RFC 8785 sorts them. Every answer is
- * signed, so the text is made once and not parsed and sorted again; a test holds it against `canonicalJson`.
- * @throws PermanentError NUMBER_TOO_LARGE where an amount is beyond what JSON numbers can say
+ * The body of a 200, canonical as written: the keys are in the order in which RFC 8785 sorts them. Every answer is
+ * signed, so its text is made only once and not parsed and sorted again; a test compares it with `canonicalJson`.
+ * @throws PermanentError NUMBER_TOO_LARGE where an amount exceeds the range of JSON numbers
  */
 export function bodyParts(snapshot: Snapshot): SnapshotFacts {
   const { usd, contract } = snapshot;
@@ -237,13 +246,13 @@ export function bodyParts(snapshot: Snapshot): SnapshotFacts {
   };
 }
 
-/** What stands around the amount of a day. */
+/** The texts before and behind the amount of a day. */
 interface DayTexts {
   readonly before: string;
   readonly behind: string;
 }
 
-/** The same few days in every answer: their texts are made once. */
+/** Cache of these texts by day, because all answers are about the same few days. */
 const texts = new Map<number, DayTexts>();
 const MAX_TEXTS = 100;
 

@@ -15,39 +15,39 @@ import { type Address, SECONDS_PER_DAY } from '#libs/domain';
 import { type StandbyReads } from '../standbys/standby-reads.js';
 import { type WalletAnswer } from './snapshot-answer.js';
 
-/** Wallets kept at once in this process; some 5 KB each at most. */
+/** Size of the cache of this process, in wallets of at most some 5 KB each. */
 const MAX_WALLETS = 10_000;
 const SHARED_TTL_SECONDS = 86_400;
 
-/** What an answer takes from its wallet's rows, and how long that holds. */
+/** The part of an answer that comes from the wallet's rows, and the day and index version for which it is valid. */
 interface WalletPart extends WalletAnswer {
   /** Days since 1970-01-01 UTC, exclusive. */
   readonly endDay: number;
-  /** Of the index; see `versionOf`. */
+  /** Index version of the part; see `versionOf`. */
   readonly version: string;
 }
 
-/** What an answer takes from its wallet's rows, and the state of the index to which they belong. */
+/** The part of an answer that comes from the wallet's rows, and the state of the index to which it belongs. */
 export interface IndexedWallet {
   readonly state: SnapshotState;
   readonly part: WalletAnswer;
 }
 
-/** The parts of several wallets, and the state of the index to which all of them belong. */
+/** The parts of several wallets, and the one state of the index to which all of them belong. */
 interface Found {
   readonly state: SnapshotState;
   readonly parts: ReadonlyMap<Address, WalletPart>;
-  /** Those of them that were not kept. */
+  /** Wallets that were not cached. */
   readonly missing: ReadonlySet<Address>;
 }
 
 /**
- * Wallets as of now: the state of the index is always read, by a statement that begins after the request, and with it what is not
- * kept of the wallets that are asked for meanwhile. What is kept, here and in Redis, carries the version of the index that it was
- * read from, and is used only under the same: nothing is ever invalidated.
+ * Reads wallets as of now. Each read runs a statement that begins after the request. It reads the state of the index,
+ * and the rows of those requested wallets that are not cached. Cached parts, in this process and in Redis, carry the
+ * index version that they were read from and are used only under this version, so nothing ever has to be invalidated.
  */
 export class SnapshotReader {
-  /** How often what was kept helped. */
+  /** Cache hits and misses, by layer. */
   readonly counts = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
   private readonly kept = new LRUCache<Address, WalletPart>({ max: MAX_WALLETS });
   private readonly now: IndexNow<AskedWallet, Found | undefined>;
@@ -61,8 +61,9 @@ export class SnapshotReader {
   }
 
   /**
-   * Looks in Redis, under the version of the index that was seen last, for a wallet that is not kept here. Never fails.
-   * @returns undefined where there is nothing to look for
+   * Looks for a wallet in Redis, under the index version that was seen last, where this process has no cached part for
+   * the wallet and the day. Never rejects.
+   * @returns undefined where nothing is to be fetched: without Redis, before the first read, or with a cached part
    */
   fetchShared(asked: AskedWallet): Promise<void> | undefined {
     const { shared, store } = this;
@@ -71,7 +72,7 @@ export class SnapshotReader {
     const { wallet, endDay } = asked;
     const version = versionOf(store.seen, endDay);
     return shared.get(keyOf(wallet, endDay, version)).then((daysText) => {
-      // Others can write there: what is no such text counts as not there.
+      // Other clients can write to Redis, so a malformed text counts as a miss.
       const isHit = daysText !== undefined && isDaysText(daysText);
       this.counts.redis[isHit ? 'hit' : 'miss'] += 1;
       if (isHit) this.kept.set(wallet, { endDay, version, daysText });
@@ -79,8 +80,8 @@ export class SnapshotReader {
   }
 
   /**
-   * Undefined where there is no index yet.
-   * @param fetched by `fetchShared`, where it was called before
+   * @param fetched the promise of `fetchShared`, where the caller has called it already
+   * @returns undefined where there is no index yet
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async read(
@@ -94,7 +95,8 @@ export class SnapshotReader {
       if (found === undefined) return undefined;
       const { state, parts, missing } = found;
       const part = parts.get(wallet);
-      // Where the index has changed since it was seen last, the next read brings the wallet as well.
+      // Reads again where the cached part belongs to an older version than the state just read, or where another
+      // request brought the wallet with another day.
       if (part?.endDay !== endDay) continue;
       if (!missing.has(wallet)) this.counts.process.hit += 1;
       return { state, part };
@@ -102,10 +104,13 @@ export class SnapshotReader {
   }
 
   /**
-   * Many wallets as of one state of the index, by a statement of their own, for which no other request waits. Nothing is kept of them: those
-   * who ask for all their wallets in turn would drive out the ones that are asked for again. Undefined where there is no index yet.
-   * @param wallets each once
-   * @param begin makes what takes them, piece by piece in this order, while the next ones are read; perhaps more than once
+   * Reads many wallets from one state of the index, by a statement of their own for which no other request waits.
+   * Nothing is cached: partners that request all their wallets in turn would evict the wallets that are requested
+   * repeatedly.
+   * @param wallets without duplicates
+   * @param begin makes the sink, which takes the wallets piece by piece, in this order, while further ones are read;
+   * may be called more than once
+   * @returns undefined where there is no index yet
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   readWindow<S extends WindowSink>(
@@ -116,18 +121,24 @@ export class SnapshotReader {
     return this.store.readWindow(wallets, days, begin);
   }
 
-  /** As `read`, of a day of the past: nothing is kept either. */
+  /** Reads a wallet for a window of the past, without the cache. Result and errors are those of `read`. */
   async readApart(asked: AskedWallet): Promise<IndexedWallet | undefined> {
     const { state, daysTexts } = (await this.store.read([asked])) ?? {};
     return state && { state, part: { daysText: daysTexts?.[0] } };
   }
 
-  /** Undefined where there is no index yet. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * @returns undefined where there is no index yet
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async readState(): Promise<SnapshotState | undefined> {
     return (await this.store.read())?.state;
   }
 
-  /** Of a wallet, a page of its changes; nothing of it is kept. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * Reads a page of a wallet's changes, without the cache.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   readHistory(asked: AskedHistory): Promise<HistoryRead | undefined> {
     return this.store.readHistory(asked);
   }
@@ -167,7 +178,7 @@ export class SnapshotReader {
     this.shared?.set(keyOf(wallet, endDay, version), daysText, SHARED_TTL_SECONDS);
   }
 
-  /** Kept in this process for the day, of whatever version. */
+  /** The part that is cached in this process for the wallet and the day, under whatever version. */
   private keptOf({ wallet, endDay }: AskedWallet): WalletPart | undefined {
     const kept = this.kept.get(wallet);
     return kept?.endDay === endDay ? kept : undefined;
@@ -175,8 +186,8 @@ export class SnapshotReader {
 }
 
 /**
- * The version of what lies before a day. Once the head is past the day's beginning nothing before it changes any more, unless
- * something is taken back, and then the generation is another. Until then every block may change it.
+ * The index version for days before `endDay`. Once the head is dated at `endDay` or later, only a rollback changes
+ * these days, and it changes the generation. Until then any block may change them, so the version includes the head.
  */
 function versionOf(state: SnapshotState, endDay: number): string {
   return state.head.timestampSeconds >= endDay * SECONDS_PER_DAY
@@ -184,12 +195,15 @@ function versionOf(state: SnapshotState, endDay: number): string {
     : headVersionOf(state);
 }
 
-/** A wallet that never staked may do so in the next block. */
+/**
+ * The index version that changes with each block. A wallet that never staked needs this one, because it may stake in
+ * the next block.
+ */
 function headVersionOf({ generation, head }: SnapshotState): string {
   return `${generation}:${head.hash}`;
 }
 
-/** The version of a wallet's part that is read now. */
+/** The version under which a part that was read with `state` is valid. */
 function partVersionOf(state: SnapshotState, endDay: number, daysText: string | undefined): string {
   return daysText === undefined ? headVersionOf(state) : versionOf(state, endDay);
 }
@@ -202,7 +216,7 @@ function keyOf(wallet: Address, endDay: number, version: string): string {
   return `part:${wallet}:${endDay}:${version}`;
 }
 
-/** After this time a read under way no longer holds up others: its connection may be stuck. */
+/** Time after which a read no longer holds up later ones, in milliseconds: its connection may be stuck. */
 const SLOW_MS = 100;
 
 interface Batch<Q, A> {
@@ -212,21 +226,21 @@ interface Batch<Q, A> {
 }
 
 /**
- * What is so now. Each read begins after the questions that it answers, so that nothing that was committed before is missed. All who
- * ask while a read is under way share the next one, so that reads are few however many ask.
+ * Coalesces concurrent reads. Each read starts after the requests that it serves, so they see every earlier commit. All
+ * requests that come during a read share the next read, so there are few reads however many requests come.
  */
 export class IndexNow<Q, A> {
   private next: Batch<Q, A> | undefined;
   private underWay = 0;
   private slowTimer: NodeJS.Timeout | undefined;
 
-  /** @param source reads for all questions at once */
+  /** @param source reads for all questions of a batch at once */
   constructor(
     private readonly source: (questions: readonly Q[]) => Promise<A>,
     private readonly slowMs = SLOW_MS,
   ) {}
 
-  /** @throws what the source throws */
+  /** @throws the errors of the source */
   read(question: Q): Promise<A> {
     this.next ??= this.newBatch();
     this.next.questions.push(question);
@@ -248,7 +262,7 @@ export class IndexNow<Q, A> {
       reading.then(done, done);
       settle(reading);
     };
-    // The rest of this turn of the event loop joins.
+    // All requests of this turn of the event loop join the batch.
     if (this.underWay === 0) setImmediate(this.startIfStill, start);
     else this.slowTimer ??= setTimeout(this.startSlow, this.slowMs);
     return { questions, answer, start };
@@ -260,7 +274,8 @@ export class IndexNow<Q, A> {
 
   private readonly startSlow = (): void => {
     this.slowTimer = undefined;
-    // Where this process was busy itself the answer may be there already: it is looked at first.
+    // Where the process itself was busy, the answer of the running read may have arrived already. `setImmediate` lets
+    // it be handled first.
     if (this.next !== undefined) setImmediate(this.startIfStill, this.next.start);
   };
 

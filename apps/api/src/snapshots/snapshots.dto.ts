@@ -56,7 +56,7 @@ export class SnapshotQuery {
     format: 'date',
     example: '2026-11-20',
   })
-  /** In days since 1970-01-01. */
+  /** In days since 1970-01-01 UTC. */
   readonly endDay?: number | undefined;
 
   @ApiPropertyOptional({
@@ -69,8 +69,8 @@ export class SnapshotQuery {
 }
 
 /**
- * Checks the query string by hand: four fields, on every request. A parameter that comes twice is a list, and so refused; those not
- * known are ignored.
+ * Checks the four fields by hand, because this runs on every request. A parameter that was sent twice arrives as a list
+ * and is refused; unknown parameters are ignored.
  * @throws HttpProblem 400
  */
 export function parseSnapshotQuery({
@@ -121,7 +121,7 @@ export interface AskedDays {
   readonly endDay?: number | undefined;
 }
 
-/** @throws HttpProblem 400 (the last day is to come), 409 (it is not over) */
+/** @throws HttpProblem 400 (the last day is in the future), 409 (the last day is not over) */
 export function askedWindow({ lastDays, endDay: lastDay }: AskedDays, nowMs: number): DayWindow {
   if (lastDay === undefined) return windowOf(nowMs, lastDays);
   const today = dayOf(nowMs / 1000);
@@ -147,7 +147,6 @@ export class SnapshotAnswer {
   readonly snapshotAmount!: number;
 }
 
-/** What every answer about one wallet begins with. */
 export class AnswerOfWallet {
   @Field.Address('In lower case.') readonly walletAddress!: string;
   @Field.Time('When the service received the request.') readonly requestedAt!: string;
@@ -181,7 +180,7 @@ export class SnapshotsAnswer extends AnswerOfWallet {
 
   @ApiPropertyOptional({
     description: 'US dollars for one token; absent without a fresh price.',
-    // As OpenAPI 3.1 has it; the decorator knows the boolean of 3.0.
+    // OpenAPI 3.1 takes a number, but the decorator's type is the boolean of OpenAPI 3.0.
     exclusiveMinimum: 0 as unknown as boolean,
   })
   readonly exchangeRateToUSD?: number;

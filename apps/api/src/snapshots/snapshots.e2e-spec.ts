@@ -286,7 +286,7 @@ it('counts the day of the request by the clock of the service', async () => {
   api.clock.set(Date.parse('2026-11-21T23:59:59.999Z'));
   const before = await ask(`?walletAddress=${ALICE}&lastDays=1`).expect(200);
   expect(before.body.stakingSnapshots[0].from).toBe('2026-11-20T00:00:00.000Z');
-  // From here on the day that is asked for ends after the index.
+  // From this time on the requested day ends after the head of the index.
   api.clock.set(Date.parse('2026-11-22T00:00:00.000Z'));
   await ask(`?walletAddress=${ALICE}&lastDays=1`).expect(503);
   api.clock.set(NOON_MS);

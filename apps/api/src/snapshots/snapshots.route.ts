@@ -28,11 +28,12 @@ interface SnapshotExchange {
 }
 
 /**
- * `GET /api/staking/snapshots`: an answer from one state of the index as it was after the request arrived, or none. See
+ * `GET /api/staking/snapshots`: an answer from one state of the index, read after the request arrived, or none. See
  * `docs/wire/snapshots.md`.
  *
- * A route of Fastify itself, since it is nearly all that the service does and Nest's layers cost as much CPU as making the answer
- * (docs/decisions/0004): the decorators are what the contract is written from, `register` is what serves it.
+ * Registered with Fastify directly, because nearly all requests come to this route, and Nest's layers cost as much CPU
+ * as making the answer (docs/decisions/0004). The decorators only serve to write the contract; `register` adds the
+ * route.
  */
 @Controller('api/staking/snapshots')
 export class SnapshotsRoute {
@@ -54,22 +55,22 @@ export class SnapshotsRoute {
     );
   }
 
-  /** The look into Redis goes out with the limiter's own: one round trip for both. */
+  /** Sends the look-up in Redis together with that of the rate limiter, in one round trip. */
   private readonly prepare = (
     { query }: FastifyRequest,
     { stakeSet }: Caller,
   ): Promise<void> | undefined => {
     const { walletAddress: text, contract, endDay: day } = query as Record<string, unknown>;
     const wallet = typeof text === 'string' ? parseAddress(text) : undefined;
-    // Of a contract the set has to be found first; windows of the past are not kept.
+    // A contract's stake set has to be found first, and windows of the past are not cached.
     if (wallet === undefined || contract !== undefined || day !== undefined) return undefined;
     const { endDay } = windowOf(this.clock.nowMs(), 1);
     return this.stakeSets.readerOf(stakeSet).fetchShared({ wallet, endDay });
   };
 
   /**
-   * @throws HttpProblem 400 or 409 (endDay), 404 (the wallet never staked, the contract is not indexed), 503 (the index does not
-   *   cover the window), errors of the database
+   * @throws HttpProblem 400 or 409 (endDay), 404 (the wallet never staked, the contract is not indexed), 503 (the index
+   * does not cover the window); errors of the database
    */
   @Get()
   @SnapshotsContract
@@ -100,7 +101,10 @@ export class SnapshotsRoute {
     );
   }
 
-  /** Undefined where the set is being indexed anew for another contract. @throws HttpProblem 404 (the contract is not indexed) */
+  /**
+   * @returns undefined where there is no index yet, or the stake set is being indexed anew for another contract
+   * @throws HttpProblem 404 (the contract is not indexed)
+   */
   private async readChosen(
     { contract, endDay }: SnapshotQuery,
     asked: AskedWallet,

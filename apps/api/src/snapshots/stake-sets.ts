@@ -19,32 +19,34 @@ import { SnapshotReader } from './snapshot-reader.js';
 
 export const SLOW_READ_MS = Symbol('SlowReadMs');
 
-/** How long a contract may be served, or not be found, after that has changed. */
+/**
+ * Time for which the directory is cached: a change of the indexed contracts takes effect within this time.
+ * Milliseconds.
+ */
 const DIRECTORY_TTL_MS = 5000;
-/** Where the primary does not answer for so long, what was known last counts. */
+/** Time after which the last known directory is used because the primary does not answer. Milliseconds. */
 const DIRECTORY_ANSWER_MS = 500;
 
-/** A stake set that has an index. */
 interface IndexedSet {
   readonly name: string;
   readonly chainId: number;
-  /** The first is the one that is reported. */
+  /** Answers name the first contract. */
   readonly contracts: readonly [Address, ...Address[]];
 }
 
 interface Directory {
-  /** The default one first. */
+  /** The default set first. */
   readonly names: readonly string[];
   readonly indexed: readonly IndexedSet[];
 }
 
 export interface ChosenReader {
   readonly reader: SnapshotReader;
-  /** Whether a state that was read is of the contract: a set can be indexed anew for others. */
+  /** Whether a state belongs to the requested contract, because a stake set can be indexed anew for other contracts. */
   readonly holds: (state: SnapshotState) => boolean;
 }
 
-/** The stake sets of the database: which contract is whose, and a reader for each. */
+/** The stake sets of the database: the contracts that each one indexes, and a reader for each. */
 @Injectable()
 export class StakeSets {
   private readonly readers = new Map<string, SnapshotReader>();
@@ -63,7 +65,6 @@ export class StakeSets {
     this.directories = new FreshValue(() => this.readDirectory(), options);
   }
 
-  /** How often what was kept helped, in all readers. */
   get counts(): SnapshotReader['counts'] {
     const sum = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
     for (const { counts } of this.readers.values()) {
@@ -75,7 +76,7 @@ export class StakeSets {
     return sum;
   }
 
-  /** @param set that there is */
+  /** @param set name of an existing stake set */
   readerOf(set: string): SnapshotReader {
     let reader = this.readers.get(set);
     if (reader === undefined) {
@@ -91,7 +92,8 @@ export class StakeSets {
   }
 
   /**
-   * The reader that is meant: of the caller's own set, or of the one that indexes the contract.
+   * Chooses the reader for a request: that of the stake set that indexes the contract, or of the caller's own set where
+   * the request names no contract.
    * @throws HttpProblem 404 (the contract is not indexed), DatabaseUnavailableError, DatabaseRefusedError
    */
   async choose(contract: AccountId | undefined, ownSet: string): Promise<ChosenReader> {
@@ -100,12 +102,15 @@ export class StakeSets {
     return { reader: this.readerOf(set.name), holds: (state) => isOfSet(state, set) };
   }
 
-  /** The name of the set that is meant. @throws as `choose` */
+  /**
+   * The name of the stake set that `choose` would read.
+   * @throws the errors of `choose`
+   */
   async nameOf(contract: AccountId | undefined, ownSet: string): Promise<string> {
     return contract === undefined ? ownSet : (await this.require(contract, ownSet)).name;
   }
 
-  /** Of several sets that index the contract the caller's own, else the first. */
+  /** The stake set that indexes the contract. Of several sets, the caller's own is preferred, then the first. */
   private async require({ chainId, address }: AccountId, ownSet: string): Promise<IndexedSet> {
     const { indexed } = await this.directory();
     const found = indexed.filter(
@@ -119,7 +124,10 @@ export class StakeSets {
     });
   }
 
-  /** Of those that have an index, the default one first. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * The states of all stake sets that have an index, the default set first.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async states(): Promise<ReadonlyMap<string, SnapshotState>> {
     const states = new Map<string, SnapshotState>();
     for (const name of await this.names()) {
@@ -133,12 +141,15 @@ export class StakeSets {
     try {
       return (await this.directory()).names;
     } catch {
-      // Never known: reading the default set tells what is wrong.
+      // The directory was never read. Reading the default set reports the failure.
       return [DEFAULT_STAKE_SET];
     }
   }
 
-  /** As it is, or as it was last where the primary does not answer: standbys may be read without it. */
+  /**
+   * The current directory, or the last known one where the primary does not answer, as standbys may be read without the
+   * primary.
+   */
   private async directory(): Promise<Directory> {
     const { known } = this;
     if (known === undefined) return this.directories.get();
@@ -158,7 +169,6 @@ export class StakeSets {
   }
 }
 
-/** Whether what was read belongs to the contracts that were found. */
 function isOfSet(state: SnapshotState, { chainId, contracts }: IndexedSet): boolean {
   return state.chainId === chainId && state.stakeContract === contracts[0];
 }

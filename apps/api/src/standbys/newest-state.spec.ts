@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type SnapshotRead, type SnapshotState } from '#libs/db';
 import { NewestState } from './newest-state.js';
 
-/** A read of a state that is another object each time, as of another server. */
+/** A read whose state is a new object each time, as reads from different servers are. */
 function aRead(generation: string, block: number, usd = '1'): SnapshotRead {
   const state = { generation, head: { number: BigInt(block) } } as SnapshotState;
   return { state, stateText: `${generation} ${block} ${usd}`, daysTexts: [] };
@@ -52,7 +52,7 @@ describe('NewestState', () => {
     onStandby(aRead('g', 5), A);
     expect(onStandby(aRead('h', 3), A)?.generation).toBe('h');
     expect(onStandby(aRead('h', 3, '2'), A)).toBeDefined();
-    // Another object: the server was away, and may be another one.
+    // Another session object: the standby was disconnected, and another server may now have its address.
     expect(onStandby(aRead('i', 3), {})).toBeUndefined();
   });
 

@@ -8,8 +8,9 @@ interface Taken {
 }
 
 /**
- * The newest state of the index that this process answered from. Standbys replay the same log at their own pace, so one of them may
- * show a state that another one is past: it is used only where it is certainly not older than the newest. See docs/decisions/0008.
+ * The newest state of the index from which this process answered. Standbys replay the primary's log at their own pace,
+ * so one may show an older state than another showed before. A state is used only where it is certainly not older than
+ * the newest one. See docs/decisions/0008.
  */
 export class NewestState {
   private newest: Taken | undefined;
@@ -19,30 +20,32 @@ export class NewestState {
     return this.newest?.state;
   }
 
-  /** To be called before a read begins; `admit` and `take` are told what it returns. */
+  /** Called before a read begins; `admit` and `take` get the result as `begun`. */
   begin(): number {
     return this.turn;
   }
 
   /**
-   * Of a standby.
-   * @param server one object for as long as the standby is connected
-   * @returns undefined where the state may be older than the newest
+   * Checks a state that was read from a standby.
+   * @param server the same object while the standby stays connected
+   * @returns the state, or undefined where it may be older than the newest one
    */
   admit(read: IndexRead, server: object, begun: number): SnapshotState | undefined {
     const { newest } = this;
     if (newest?.text === read.stateText) return newest.state;
-    // A server does not go back: what it shows later is newer.
+    // A server does not go back: a read from the server of the newest state, begun after that state was taken, is not
+    // older.
     const isLater = newest?.server === server && newest.turn <= begun;
     if (newest !== undefined && !isLater && !isAhead(read.state, newest.state)) return undefined;
     return this.set(read, server);
   }
 
-  /** Of the primary, which decides what is newest. */
+  /** Takes a state that was read from the primary, which decides which state is the newest. */
   take(read: IndexRead, server: object, begun: number): SnapshotState {
     const { newest } = this;
     if (newest?.text === read.stateText) return newest.state;
-    // What was taken since this read began may be newer than it; the next read tells.
+    // A state that was taken during this read may be newer than the state read. That state stays the newest, and the
+    // next read decides.
     const isCurrent = newest === undefined || newest.turn <= begun;
     return isCurrent || isAhead(read.state, newest.state) ? this.set(read, server) : read.state;
   }
@@ -53,7 +56,7 @@ export class NewestState {
   }
 }
 
-/** Within a generation nothing is taken back, so that the head only rises. */
+/** Within a generation nothing is rolled back, so the higher head is the later state. */
 function isAhead(state: SnapshotState, before: SnapshotState): boolean {
   return state.generation === before.generation && state.head.number > before.head.number;
 }

@@ -3,7 +3,9 @@ import { Counter, Gauge, Registry } from '#libs/service';
 import { FALLBACKS } from './standby.js';
 import { Standbys } from './standbys.js';
 
-/** Where reads go, and how far behind each standby is; only where DATABASE_READ_URLS names one. */
+/**
+ * Metrics of the reads by server, and of each standby's lag. Registered only where DATABASE_READ_URLS names a standby.
+ */
 @Injectable()
 export class StandbyMetrics {
   constructor(registry: Registry, standbys: Standbys) {

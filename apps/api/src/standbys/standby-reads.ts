@@ -19,8 +19,8 @@ import { type AskStore, type Fallback, type Standby } from './standby.js';
 import { type Standbys } from './standbys.js';
 
 /**
- * What `SnapshotStore` reads of one stake set, on a standby where one may be used, else on the primary. Wallets and state come from one
- * statement on one server; no state is older than one that an earlier answer of this process had.
+ * Reads one stake set as `SnapshotStore` does, from a standby if one is usable, else from the primary. State and
+ * wallets come from one statement on one server. No state is older than that of an earlier answer of this process.
  */
 export class StandbyReads {
   private readonly primary: SnapshotStore;
@@ -36,20 +36,23 @@ export class StandbyReads {
     this.primary = new SnapshotStore(database.inSet(set));
   }
 
-  /** The newest state that was read; whether it is still so only a read can tell. */
+  /** The newest state that was read. Only another read can tell whether it is still current. */
   get seen(): SnapshotState | undefined {
     return this.newest.state;
   }
 
   /**
-   * Undefined where there is no index yet.
+   * @returns undefined where there is no index yet
    * @throws DatabaseUnavailableError, DatabaseRefusedError of the primary
    */
   read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
     return this.readBy((store) => store.read(asked));
   }
 
-  /** The same for one window of many wallets; `begin` is called again for each server that is asked. */
+  /**
+   * Reads one window of many wallets. `begin` is called anew for each server that is asked. Result and errors are those
+   * of `read`.
+   */
   readWindow<S extends WindowSink>(
     wallets: readonly Address[],
     days: AskedDays,
@@ -58,7 +61,7 @@ export class StandbyReads {
     return this.readBy((store) => store.readWindow(wallets, days, begin));
   }
 
-  /** The same for a page of a wallet's history. */
+  /** Reads a page of a wallet's history. Result and errors are those of `read`. */
   readHistory(asked: AskedHistory): Promise<HistoryRead | undefined> {
     return this.readBy((store) => store.readHistory(asked));
   }
@@ -91,7 +94,7 @@ export class StandbyReads {
     return state === undefined ? 'older' : { ...read, state };
   }
 
-  /** Whether the index itself shows that the standby is not far behind. */
+  /** Whether the newest indexed block shows that the standby is not far behind. */
   private isFresh({ head }: SnapshotState): boolean {
     const ageMs = this.clock.nowMs() - head.timestampSeconds * 1000;
     return ageMs <= this.settings.indexMaxLagSeconds * 1000;

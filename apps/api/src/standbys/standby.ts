@@ -2,49 +2,55 @@ import { type Database, readWalPosition, SnapshotStore } from '#libs/db';
 import { type Clock, DatabaseUrl, within } from '#libs/platform';
 import { type WalHistory } from './wal-history.js';
 
-/** A read that takes longer is made elsewhere: the server or the way to it is stuck. */
+/**
+ * Longest time for a read, in milliseconds. A slower read is repeated on another server, because the standby or the
+ * network is stuck.
+ */
 const ANSWER_MS = 500;
-/** Closing waits no longer for a server that does not answer. */
+/** Longest wait for a connection to close, in milliseconds. */
 const CLOSE_MS = 1000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Why a read was made again elsewhere. */
+/** Why a read was repeated on another server. */
 export const FALLBACKS = ['failed', 'older', 'without-primary'] as const;
 export type Fallback = (typeof FALLBACKS)[number];
 
 interface Connected {
   readonly database: Database;
-  /** By the stake set. */
+  /** Stores by the name of the stake set. */
   readonly stores: Map<string, SnapshotStore>;
 }
 
 export interface StandbyOptions {
   readonly url: string;
-  /** Opens a pool of connections that only read. */
+  /** Opens a read-only connection pool. */
   readonly open: (url: string) => Promise<Database>;
   readonly history: WalHistory;
-  /** The identifier of the primary; undefined before it was heard. */
+  /** The primary's system identifier; undefined before the primary answered. */
   readonly primarySystem: () => string | undefined;
   readonly clock: Clock;
 }
 
 /**
- * One server that replays the primary's log: how far it is, and reads on it. One that fails is left alone for a pause that doubles, and is
- * used again once it has answered a look.
+ * A server that replays the primary's log. Probes tell how far it has replayed, and reads are made on it. After a
+ * failure it is not used for a pause that doubles with each failure in a row, until it has answered a probe again.
  */
 export class Standby {
   /** Host and port. */
   readonly name: string;
-  /** Another object after each failure: behind the same address may then be another server. */
+  /**
+   * Identity of the server behind the address. Replaced after each failure, because another server may then have the
+   * address.
+   */
   session: object = {};
-  /** Why it is not used; undefined while it answers. */
+  /** Why the standby is not used; undefined while it answers. */
   reason: string | undefined = 'has not been reached yet';
-  /** Reads that gave what was asked, and those that did not. */
+  /** Reads that the standby served, and reads that were repeated on another server. */
   readonly counts = { reads: 0, fallbacks: { failed: 0, older: 0, 'without-primary': 0 } };
-  /** How many looks it answered. */
+  /** Number of probes that the standby answered. */
   looks = 0;
-  /** Replayed at the last look. */
+  /** Replayed position in the log at the last probe. */
   bytes = 0n;
   private connected: Connected | undefined;
   private levelMs: number | undefined;
@@ -59,21 +65,21 @@ export class Standby {
     this.name = DatabaseUrl.parse(options.url).hosts.join(',') || 'local socket';
   }
 
-  /** How far it is behind at most, in ms; undefined where that is not known. */
+  /** Upper bound of the replication lag; undefined where it is unknown. */
   get lagMs(): number | undefined {
     if (this.reason !== undefined || this.levelMs === undefined) return undefined;
     return Math.max(0, this.options.clock.nowMs() - this.levelMs);
   }
 
-  /** Whether it answered within this time. */
+  /** Whether a probe that began within this time succeeded, with no failure since. */
   hasAnsweredWithin(ms: number): boolean {
     return this.reason === undefined && this.options.clock.nowMs() - this.answeredAtMs <= ms;
   }
 
-  /** Begins a look, unless one is under way or it is left alone. */
+  /** Starts a probe, unless one is running or the pause after a failure is not over. */
   look(): void {
     if (this.isClosed || this.looking !== undefined || performance.now() < this.nextLookMs) return;
-    // Nothing to hold it against yet.
+    // The primary has not answered yet, so there is nothing to compare the standby with.
     if (this.options.primarySystem() === undefined) return;
     this.looking = this.lookNow()
       .catch((error: unknown) => {
@@ -84,7 +90,7 @@ export class Standby {
       });
   }
 
-  /** @returns undefined where it did not answer in time, or with an error: it is left alone then */
+  /** @returns undefined where the standby did not answer in time or failed; the standby is then not used for a pause */
   async read<R>(ask: AskStore<R>, set: string): Promise<R | undefined> {
     const { connected } = this;
     if (connected === undefined) return undefined;
@@ -149,7 +155,6 @@ export class Standby {
   }
 }
 
-/** Reads from a store whatever it reads. */
 export type AskStore<R> = (store: SnapshotStore) => Promise<R | undefined>;
 
 function storeOf({ database, stores }: Connected, set: string): SnapshotStore {

@@ -57,7 +57,7 @@ const server = (found: ReplicatedServer | undefined): ReplicatedServer => {
   return found;
 };
 
-/** Asks until the newest change of the index is shown. */
+/** Repeats the request until the answer shows the newest change of the index. */
 async function untilNewest(): Promise<void> {
   await eventually(async () => (await snapshot()) === index.committed);
 }
@@ -87,7 +87,7 @@ describe('reads with two standbys', () => {
 describe('batches and histories', () => {
   const NOBODY = `0x${'9'.repeat(40)}`;
 
-  /** ALICE's balance of yesterday by a batch, and what stands by its history. */
+  /** ALICE's balance of yesterday from a batch, and her present balance from the history. */
   async function balances(): Promise<(number | undefined)[]> {
     const batch = await request(api.url)
       .post('/api/staking/snapshots/batch')
@@ -112,7 +112,7 @@ describe('batches and histories', () => {
   it('are read on standbys too, and show nothing of what was taken back', async () => {
     const { primaryReads } = standbys();
     for (let round = 0; round < 5; round += 1) {
-      // Kept in the process under the version that is about to end.
+      // Caches the wallet under the index version that ends with the reorganisation.
       await snapshot();
       expect(await balances()).toEqual([index.committed, index.committed]);
       await index.reorganise();
@@ -134,7 +134,7 @@ describe('a standby that lags', () => {
     await index.reorganise();
     api.clock.advance(MAX_LAG_MS + 1);
     expect(await snapshot()).toBe(index.committed);
-    // However often they are looked at.
+    // Further probes do not make the standbys usable.
     const before = standbys().all.map(({ looks }) => looks);
     await eventually(() => standbys().all.every(({ looks }, i) => looks > (before[i] ?? 0) + 2));
     expect(usable()).toBe(0);
@@ -184,7 +184,7 @@ describe('a standby that lags', () => {
         await pause(server(postgres.standbys[i % 2]));
         await index.reorganise();
         await index.reorganise();
-        // What was committed before may no longer be missing from any answer.
+        // From now on every answer must include what was committed before.
         const committed = index.committed;
         api.clock.advance(MAX_LAG_MS + 1);
         expect(await snapshot()).toBeGreaterThanOrEqual(committed);
@@ -256,7 +256,7 @@ describe('without the primary', () => {
     await primary.kill();
     try {
       api.clock.advance(MAX_LAG_MS + 1);
-      // Until both were looked at again.
+      // Waits until both standbys were probed again.
       await eventually(() => usable() === 2);
       for (let i = 0; i < 10; i += 1) expect(await snapshot()).toBe(index.committed);
       await request(api.url).get('/health/ready').expect(200);

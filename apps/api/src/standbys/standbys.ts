@@ -15,8 +15,9 @@ export interface StandbysOptions {
 }
 
 /**
- * The standbys that reads are spread over. Four times a second the primary is asked how long its log is, and each standby how far it has
- * replayed it; one that lags too much, fails or follows another primary is not used until it is well again.
+ * The standbys that serve reads. Four times a second the primary is asked for the length of its log, and each standby
+ * for the position that it has replayed. A standby that lags too much, fails, or follows another primary is not used
+ * until it recovers.
  */
 export class Standbys {
   readonly all: readonly Standby[];
@@ -24,7 +25,7 @@ export class Standbys {
   private readonly history: WalHistory;
   private readonly timer: NodeJS.Timeout | undefined;
   private readonly used = new Set<Standby>();
-  /** The primary's identifier. */
+  /** The primary's system identifier. */
   private system: string | undefined;
   private isAskingPrimary = false;
   private turn = Math.floor(Math.random() * 1000);
@@ -38,7 +39,10 @@ export class Standbys {
     if (urls.length > 0) this.timer = setInterval(this.look, LOOK_EVERY_MS);
   }
 
-  /** Whether the primary was heard of a moment ago; without it only the index itself says how old a standby is. */
+  /**
+   * Whether the primary answered recently. Without the primary, only the index itself shows how old a standby's data
+   * is.
+   */
   get primaryIsHeard(): boolean {
     const { heardAtMs } = this.history;
     const { clock, maxLagMs } = this.options;
@@ -46,8 +50,9 @@ export class Standbys {
   }
 
   /**
-   * Which to read on, best first; none: on the primary. While the primary is heard, one of those that lag no more than allowed, each in
-   * turn, since the primary takes over from it; else all that answer, those that have replayed most first.
+   * The standbys to read from, best first; none: read from the primary. While the primary answers, this is one standby
+   * within the allowed lag, in rotation, because the primary serves as its fallback. Otherwise it is all standbys that
+   * answer, in descending order of their replayed positions.
    */
   choose(): readonly Standby[] {
     const usable = this.all.filter((one) => this.isUsable(one));
@@ -84,7 +89,7 @@ export class Standbys {
       this.system = system;
       answered(bytes);
     } catch {
-      // Not heard; requests that need the primary say so themselves.
+      // The primary counts as silent. Requests that need the primary report the failure themselves.
     } finally {
       this.isAskingPrimary = false;
     }

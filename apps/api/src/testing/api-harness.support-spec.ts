@@ -1,4 +1,7 @@
-/** The whole API on a database of its own, for the end-to-end tests of this app. Named so that it counts as a test file without being one. */
+/**
+ * The whole API on its own database, for the end-to-end tests of this app. Named so that it counts as a test file, but
+ * holds no tests.
+ */
 import { connect, createServer, type Socket } from 'node:net';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -19,7 +22,7 @@ import { createApi } from '../create-api.js';
 
 export const ANON_SECRET = 'svcs_anonymous_secret_of_this_environment';
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
-/** A moment at which the clock of every test starts. */
+/** Start of every test's clock; Unix time in milliseconds. */
 export const NOON_MS = Date.parse('2026-11-21T12:00:02.123Z');
 
 export const seconds = (iso: string): number => Date.parse(iso) / 1000;
@@ -36,9 +39,10 @@ export interface Api {
 }
 
 /**
- * Starts the API; its connections to the database go through a link that a test can cut.
- * @param shared the database of another replica, to be stopped after this one
- * @param patienceMs with Redis, and with reads of the index that are under way: a busy machine is late, which most tests are not about
+ * Starts the API. Its database connections go through a link that a test can cut.
+ * @param shared the database of another replica, which must be stopped after this one
+ * @param patienceMs time limit of Redis commands and of index reads; long in tests that are not about timeouts, because
+ * a busy machine is slow. Absent: the limits of production
  */
 export async function startApi(
   overrides: Record<string, string> = {},
@@ -89,19 +93,19 @@ export async function addPartner(
 }
 
 export interface Seed {
-  /** Per block: time, wallet and signed whole tokens. */
+  /** One entry per block: time, wallet and signed amount in whole tokens. */
   readonly events: readonly [iso: string, wallet: Address, tokens: number][];
-  /** Time of the newest indexed block. */
+  /** Time of the newest indexed block; ISO 8601. */
   readonly headAt: string;
   readonly finalisedAt?: string;
   readonly synced?: boolean;
   readonly symbol?: string;
-  /** Default: the default one. */
+  /** Absent: the default stake set. */
   readonly stakeSet?: string;
   readonly stakeContract?: Address;
 }
 
-/** Writes a history as the indexer would. */
+/** Writes a history as the indexer does. */
 export async function seedIndex(api: Api, seed: Seed): Promise<void> {
   const { stakeSet = DEFAULT_STAKE_SET, stakeContract } = seed;
   const index = new IndexStore((await api.database.open()).inSet(stakeSet));
@@ -136,13 +140,13 @@ export async function addPrice(api: Api, usd: string, observedAt: string): Promi
 
 export interface DatabaseLink {
   readonly port: number;
-  /** Ends every connection and refuses new ones. */
+  /** Closes every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
-  /** Lets nothing through until `release`, on new connections neither. */
+  /** Holds back all data until `release`, on new connections as well. */
   hold(): void;
   release(): void;
-  /** Messages of clients since the start, to count round trips. */
+  /** Messages from clients since the start, to count round trips. */
   readonly packets: () => number;
 }
 

@@ -1,4 +1,4 @@
-/** Clients of lists over raw sockets. Counts as a test file without being one. */
+/** Clients that read lists over raw sockets. Named so that it counts as a test file, but holds no tests. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { dayText } from '#libs/domain';
@@ -32,7 +32,7 @@ export async function askRaw(
   return answer;
 }
 
-/** A client that takes the head, and then nothing until it is told to. */
+/** A client that reads the head, and the body only when `rest` is called. */
 export class SlowClient {
   readonly #socket: Socket;
   #chunks: Buffer[] = [];
@@ -62,7 +62,7 @@ export class SlowClient {
     return Number(/content-length: (\d+)/i.exec(this.head)?.[1]);
   }
 
-  /** Everything until the connection is closed. */
+  /** Reads everything until the connection closes. */
   async rest(): Promise<string> {
     this.#socket.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
     this.#socket.resume();

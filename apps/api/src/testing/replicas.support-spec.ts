@@ -1,4 +1,7 @@
-/** Two replicas of the API that share a database and a Redis. Counts as a test file without being one. */
+/**
+ * Two replicas of the API that share a database and a Redis. Named so that it counts as a test file, but holds no
+ * tests.
+ */
 import { expect } from '@jest/globals';
 import { aWallet, startRedis, type TestRedis } from '#libs/testing';
 import { type Api, seedIndex, startApi } from './api-harness.support-spec.js';
@@ -11,7 +14,10 @@ export class Replicas {
     readonly both: readonly [Api, Api],
   ) {}
 
-  /** @param patienceMs long where all is well: on a busy machine answers are late, and a replica would go on without them */
+  /**
+   * @param patienceMs long in tests without faults: on a busy machine answers are late, and a replica would go on
+   * without Redis
+   */
   static async start(patienceMs?: number): Promise<Replicas> {
     const redis = await startRedis(PASSWORD);
     const settings = { REDIS_URL: redis.url };
@@ -32,7 +38,7 @@ export class Replicas {
     await this.redis.stop();
   }
 
-  /** Until each replica uses Redis, or does without. */
+  /** Waits until each replica uses Redis, or until none does. */
   async untilUsed(used: boolean): Promise<void> {
     for (const replica of this.both) {
       while ((await redisIsUsed(replica)) !== used) {
@@ -42,13 +48,13 @@ export class Replicas {
   }
 }
 
-/** By default a snapshot of the wallet with a history. */
+/** Requests a path; by default the snapshots of the wallet that has a history. */
 export function get(replica: Api, apiKey: string, path = ''): Promise<Response> {
   const target = path || `/api/staking/snapshots?walletAddress=${aWallet(1)}`;
   return fetch(`${replica.url}${target}`, { headers: { 'x-api-key': apiKey } });
 }
 
-/** @param name as far as it tells the line */
+/** @param name beginning of the metric's line */
 export async function metric(replica: Api, name: string): Promise<number> {
   const text = await (await get(replica, '', '/metrics')).text();
   const line = text.split('\n').find((one) => one.startsWith(name));

@@ -1,4 +1,4 @@
-/** Sealed days, as the indexer would have sealed them. Counts as a test file without being one. */
+/** Writes sealed days as the indexer does. Named so that it counts as a test file, but holds no tests. */
 import { IndexStore, SealWriter } from '#libs/db';
 import {
   addressBytes,
@@ -12,11 +12,11 @@ import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
 import { type Api } from './api-harness.support-spec.js';
 
 const DAY_SECONDS = 86_400;
-/** The clock of a test stands at noon of the day after the last one that is over. */
+/** The last day that is over: a test's clock starts at noon of the day after. */
 export const LAST = parseDay('2026-11-20') ?? 0;
 export const FIRST = LAST - 4;
 
-/** Every third address from 3 on, with its number as low. */
+/** A tree of every third address from 3 on, each with a low computed from its number. */
 export function treeOf(
   wallets: number,
   keccak: Keccak256,
@@ -32,11 +32,11 @@ export function treeOf(
 export interface Sealer {
   /** Seals a day, or its next revision. */
   readonly seal: (day: number, tree: DayTree) => Promise<void>;
-  /** Removes lists of days before this one, and of revisions that do not count any more. */
+  /** Removes the lists of days before this one, and of outdated revisions. */
   readonly forgetLists: (before: number) => Promise<void>;
 }
 
-/** An index whose days up to `LAST` are over and final. */
+/** Makes an index in which the days up to `LAST` are over and final. */
 export async function startSealing(api: Api): Promise<Sealer> {
   const database = await api.database.open();
   const store = new IndexStore(database);
@@ -62,7 +62,10 @@ export async function startSealing(api: Api): Promise<Sealer> {
   };
 }
 
-/** Five days, the fourth of them twice; the list of the first is not kept, and the last one that is over is not sealed. */
+/**
+ * Seals the four days before `LAST`, the last of them twice. The list of the first day is removed, and `LAST` is not
+ * sealed.
+ */
 export async function sealDays(api: Api, keccak: Keccak256): Promise<ReadonlyMap<number, DayTree>> {
   const trees = new Map<number, DayTree>();
   const sealer = await startSealing(api);

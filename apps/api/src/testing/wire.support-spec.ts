@@ -1,4 +1,4 @@
-/** What every answer must have. Counts as a test file without being one. */
+/** Properties that every answer must have. Named so that it counts as a test file, but holds no tests. */
 import { expect } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';
@@ -9,12 +9,12 @@ export { exchange, type RawAnswer };
 
 export interface Expected {
   readonly method: string;
-  /** As the bytes that were sent. */
+  /** The bytes that were sent, one character per byte. */
   readonly path: string;
   readonly secret: string;
 }
 
-/** The rules that hold for every answer: signed, versioned, named, with limits, and a body in canonical form. */
+/** Checks the rules for every answer: signature, version, request id, rate limits, and a body in canonical form. */
 export function expectSigned(
   { headers, body }: Pick<RawAnswer, 'headers' | 'body'>,
   { method, path, secret }: Expected,

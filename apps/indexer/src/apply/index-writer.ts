@@ -1,9 +1,10 @@
 /**
- * The indexer's hand on the database: the only place in the program that changes the index.
+ * The only place in the program that changes the index in the database.
  *
- * One range may be on its way into the database while the next one is read and folded. Invariant: `stored` is what the last
- * successful transaction left there; `state` (with remembered blocks and cached wallets) is what the one under way will leave, so
- * it is what the next range builds on. After any failed write both are unknown and must be read again with `reload`.
+ * One range may be in a transaction while the next one is read and folded. Invariant: `stored` is what the last
+ * successful transaction left in the database; `state` (with the remembered blocks and the cached wallets) is what the
+ * current transaction will leave, so the next range builds on `state`. After a failed write both are unknown and
+ * `reload` must read them again.
  */
 import { type RangeAnswer, refOf } from '#libs/chain';
 import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
@@ -20,14 +21,13 @@ import {
 import { type IndexedChain } from '../follow/next-step.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
 
-/** Wallets whose state is kept at hand between ranges; about 250 bytes each. */
+/** Size of the cache of wallet states, in wallets of about 250 bytes each. */
 const CACHED_WALLETS = 100_000;
 
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
-  /** Newest block up to which the events are vouched for; undefined where nothing new is. */
+  /** Newest block up to which the events are verified. Undefined where verification has not advanced. */
   readonly verifiedNumber?: bigint | undefined;
-  /** With this range the index has caught up with the chain. */
   readonly synced: boolean;
 }
 
@@ -37,13 +37,13 @@ type IndexRows = Omit<
 >;
 
 export class IndexWriter {
-  /** Those that changed last are at the end. */
+  /** Least recently changed wallets first. */
   private readonly wallets = new Map<Address, WalletState>();
   private readonly remembered = new Map<bigint, BlockRef>();
   private fence = -1n;
   private current: IndexState | undefined;
   private left: IndexState | undefined;
-  /** The transaction under way, or the last one. */
+  /** The current transaction, or the last one where none is open. */
   private writing: Promise<void> = Promise.resolve();
   synced = false;
 
@@ -53,9 +53,9 @@ export class IndexWriter {
   ) {}
 
   /**
-   * Takes the lead over the stored index: from here on no earlier leader can write.
-   * @returns its fence
-   * @throws SettingsChangedError where the index has been made anew, by another process, with other settings
+   * Takes the lead over the stored index. From now on the database refuses every write of an earlier leader.
+   * @returns the new leader's fencing token
+   * @throws SettingsChangedError where another process has meanwhile created the index anew with other settings
    */
   async open(): Promise<bigint> {
     this.fence = await this.store.takeLead({ settings: indexSettingsOf(this.options) });
@@ -63,7 +63,10 @@ export class IndexWriter {
     return this.fence;
   }
 
-  /** Reads the stored index again, still under the same lead. A transaction that hangs since an earlier lead is not waited for. */
+  /**
+   * Reads the stored index again under the same lead. Does not wait for a transaction that was left hanging under an
+   * earlier lead.
+   */
   async reload(): Promise<void> {
     this.forget();
     this.writing = Promise.resolve();
@@ -78,24 +81,27 @@ export class IndexWriter {
     this.left = state;
   }
 
-  /** False after a failed write, until `reload` has read what it left. */
+  /** False after a failed write, until `reload` has read the stored state. */
   get isOpen(): boolean {
     return this.current !== undefined;
   }
 
-  /** With the range that is being written. */
+  /** The index as the current transaction will leave it. */
   get state(): IndexState {
     if (!this.current) throw new Error('The index is not open');
     return this.current;
   }
 
-  /** Without it. */
+  /** The index as the last successful transaction left it. */
   get stored(): IndexState {
     if (!this.left) throw new Error('The index is not open');
     return this.left;
   }
 
-  /** Waits until all is written. @throws what `apply` would throw */
+  /**
+   * Resolves when every pending write is committed.
+   * @throws the error of a write that failed, see `apply`
+   */
   settled(): Promise<void> {
     return this.writing;
   }
@@ -110,22 +116,21 @@ export class IndexWriter {
     return { head, finalised: state.finalised, hashAt };
   }
 
-  /** An indexed block that is remembered: the finalised one and those above it. */
+  /** The indexed block at this height. Known for the finalised block and all indexed blocks above it. */
   blockAt(number: bigint): BlockRef | undefined {
     return this.remembered.get(number);
   }
 
-  /** The finalised block and every indexed block above it, ascending. */
   rememberedBlocks(): BlockRef[] {
     return [...this.remembered.values()].sort((a, b) => (a.number < b.number ? -1 : 1));
   }
 
-  /** Wallets that changed most recently, for checks against the chain. */
+  /** Wallets that changed most recently. */
   recentWallets(count: number): Address[] {
     return [...this.wallets.keys()].slice(-count);
   }
 
-  /** Whether any event ever changed a balance. */
+  /** Whether the index holds any balance change. */
   async hasWallets(): Promise<boolean> {
     if (this.wallets.size > 0) return true;
     const all = { above: -1n, block: this.head.number, after: undefined, limit: 1 };
@@ -133,10 +138,11 @@ export class IndexWriter {
   }
 
   /**
-   * Writes one range: rows, head and facts in one transaction. Returns as soon as the ranges before it are written and this one
-   * is on its way.
-   * @returns how many balances change
-   * @throws NegativeBalanceError; FencedError, HeadMovedError and others of a range before: it is not written then
+   * Writes rows, head and facts of one range in one transaction. Returns as soon as all earlier ranges are written and
+   * the transaction of this range has begun.
+   * @returns the number of balance changes
+   * @throws NegativeBalanceError for this range; FencedError, HeadMovedError and others where the write of an earlier
+   * range failed, in which case this range is not written
    */
   async apply(answer: RangeAnswer, facts: IndexFacts): Promise<number> {
     await this.loadWallets(answer.blocks);
@@ -158,7 +164,10 @@ export class IndexWriter {
     return folded.changes.length;
   }
 
-  /** Writes what became known without a new block: a newer finalised block, or that the index has caught up. */
+  /**
+   * Writes facts that come without a new block: a newer finalised block, a newer verified block, or that the index has
+   * caught up.
+   */
   async note(facts: IndexFacts): Promise<void> {
     await this.settled();
     const { head, total } = this.state;
@@ -179,14 +188,17 @@ export class IndexWriter {
     await this.store.halt(this.fence, reason);
   }
 
-  /** Takes back a halt: what stopped an earlier run no longer stands. */
+  /** Clears the stored halt, after its cause has gone. */
   async resume(): Promise<void> {
     await this.store.clearHalt(this.fence);
     this.current = { ...this.state, halted: undefined };
     this.left = this.current;
   }
 
-  /** A wallet's day has a row already where its newest change so far is of that day. */
+  /**
+   * Separates days with a stored row from days without one. A wallet's day has a row where the wallet's newest stored
+   * change is dated on that day.
+   */
   private splitDays(all: readonly BalanceDay[]): { days: BalanceDay[]; newDays: BalanceDay[] } {
     const days: BalanceDay[] = [];
     const newDays: BalanceDay[] = [];
@@ -198,7 +210,7 @@ export class IndexWriter {
     return { days, newDays };
   }
 
-  /** Begins a transaction; `settled` tells how it ended. */
+  /** Begins a transaction; `settled` reports how it ends. */
   private write(rows: IndexRows, facts: IndexFacts): void {
     const { state } = this;
     const finalised = facts.finalised ?? state.finalised;
@@ -225,7 +237,8 @@ export class IndexWriter {
           throw error;
         },
       );
-    // The next caller to wait gets the failure. Until then it must not count as unhandled.
+    // The next caller that awaits `writing` gets the failure; this handler only keeps the rejection from counting as
+    // unhandled.
     writing.catch(() => undefined);
     this.writing = writing;
     this.current = next;
@@ -240,7 +253,7 @@ export class IndexWriter {
     this.left = undefined;
   }
 
-  /** Only wallets whose changes are in the database may go: it is where they are looked up again. */
+  /** Evicts only after a commit, because an evicted wallet is read from the database again. */
   private forgetOldWallets(): void {
     for (const wallet of this.wallets.keys()) {
       if (this.wallets.size <= CACHED_WALLETS) return;

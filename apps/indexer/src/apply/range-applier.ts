@@ -1,4 +1,7 @@
-/** From a range as it was read to rows: what does not add up is mended first, or the index goes back to where it was vouched for. */
+/**
+ * Turns a verified range into rows. Events that contradict the contract's total are repaired first, or the index is
+ * rolled back to the newest verified block.
+ */
 import { type RangeAnswer } from '#libs/chain';
 import {
   type BlockHeader,
@@ -18,7 +21,7 @@ import { type VerifiedRange } from '../verify/verified-range.js';
 import { type IndexFacts, type IndexWriter } from './index-writer.js';
 
 export class RangeApplier {
-  /** That came, whether they count or not. */
+  /** Number of events read, including those that change no balance. */
   private eventsRead = 0;
 
   constructor(
@@ -33,9 +36,9 @@ export class RangeApplier {
   ) {}
 
   /**
-   * Writes a range that agrees with the contract.
-   * @returns false where the index itself was rolled back instead
-   * @throws TotalMismatchError, NegativeBalanceError, and what IndexWriter.apply throws
+   * Writes a range, after its events agree with the contract's total.
+   * @returns false where the index was rolled back instead
+   * @throws TotalMismatchError, NegativeBalanceError, and the errors of IndexWriter.apply
    */
   async apply(read: VerifiedRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
     const { writer } = this;
@@ -61,7 +64,10 @@ export class RangeApplier {
     return true;
   }
 
-  /** @returns how many balances change; undefined where one would fall below zero and the index was rolled back instead */
+  /**
+   * @returns the number of balance changes; undefined where a balance would have become negative and the index was
+   * rolled back
+   */
   private async write(answer: RangeAnswer, facts: IndexFacts): Promise<number | undefined> {
     try {
       return await this.writer.apply(answer, facts);
@@ -74,14 +80,20 @@ export class RangeApplier {
     }
   }
 
-  /** @returns false where the sum of the whole index did not agree and the index was rolled back */
+  /**
+   * Compares the sum of all balances with the contract's total.
+   * @returns false where they differ and the index was rolled back
+   */
   async agreesInAll(): Promise<boolean> {
     const to = await this.totals.checkHead(this.writer.state);
     if (to) await this.undo(to, 'repair');
     return to === undefined;
   }
 
-  /** A pool that does not exist, or a condition that nothing meets, leaves an index that agrees with everything and holds nothing. */
+  /**
+   * Warns where events were read but no balance ever changed. With a wrong pool number, or a condition that no event
+   * meets, the index agrees with every comparison but stays empty.
+   */
   async warnIfNoneCounts(): Promise<void> {
     if (this.eventsRead === 0 || (await this.writer.hasWallets())) return;
     const { stakeEvents } = this.options;
@@ -108,7 +120,7 @@ export class RangeApplier {
   }
 }
 
-/** The range and the finalised block must be of one chain, or one of the two came from a node on another fork. */
+/** The range and the finalised block must be on one fork; otherwise they came from nodes on different forks. */
 function requireFinalisedOnChain(answer: RangeAnswer, { finalised }: ChainHeads): void {
   const header = answer.headers.find(({ number }) => number === finalised.number);
   if (header && header.hash !== finalised.hash)
@@ -118,7 +130,10 @@ function requireFinalisedOnChain(answer: RangeAnswer, { finalised }: ChainHeads)
     );
 }
 
-/** The chain gave up a block that was final: whatever was said about it cannot be taken back, so nothing is overwritten. */
+/**
+ * The chain replaced a block that was final. Snapshots already served from that block cannot be taken back, so nothing
+ * is overwritten.
+ */
 export class DeepReorganisationError extends PermanentError {
   constructor(block: BlockRef, found: BlockHeader | undefined) {
     super(
@@ -130,14 +145,14 @@ export class DeepReorganisationError extends PermanentError {
   }
 }
 
-/** Headers asked for in one request while looking for the fork. */
+/** Headers per request in the search for the fork. */
 const STRIDE = 64;
 
 /**
- * The newest remembered block that the chain still has: everything above it is to be undone.
+ * Finds the newest remembered block that the chain still has. Everything above this block is to be rolled back.
  *
- * @param remembered indexed blocks, ascending; the first is the finalised one, below which nothing may change
- * @throws DeepReorganisationError where the chain does not have even that one
+ * @param remembered indexed blocks, ascending; the first one is the finalised block, below which nothing may change
+ * @throws DeepReorganisationError where the chain does not have the finalised block any more
  */
 export async function findFork(
   remembered: readonly BlockRef[],

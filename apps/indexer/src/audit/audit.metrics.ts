@@ -5,7 +5,7 @@ import { type Logger } from '#libs/platform';
 import { type Gauge, LOGGER, type NamedGauge, readingGauges, Registry } from '#libs/service';
 
 interface Reading {
-  /** The last audit that compared. */
+  /** The last audit that completed a comparison. */
   readonly last: AuditComparison | undefined;
   readonly state: IndexState | undefined;
 }
@@ -14,7 +14,7 @@ interface AuditGauge extends NamedGauge {
   readonly fill: (reading: Reading, gauge: Gauge) => void;
 }
 
-/** What the last audit found, whichever process made it: read from the database when the metrics are. */
+/** Metrics of the last audit by any process, read from the database at each scrape. */
 @Injectable()
 export class AuditMetrics {
   constructor(

@@ -7,7 +7,6 @@ import { BESIDE_READER } from '../index-options.js';
 import { AuditMetrics } from './audit.metrics.js';
 import { AuditService } from './audit.service.js';
 
-/** The nightly audit; not imported where it is switched off. */
 @Module({
   providers: [
     provide(AuditRunStore, Database),

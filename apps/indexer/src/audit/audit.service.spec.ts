@@ -30,7 +30,7 @@ function aRun(atMs: number, result: 'ok' | 'different' = 'ok'): AuditComparison 
   };
 }
 
-/** A service that is due since 03:00, whose audits end as they are told. */
+/** A service with an audit due since 03:00. `work` decides how its audits end. */
 function aService(work: (signal: AbortSignal) => Promise<AuditRun['result']>) {
   const clock = new FakeClock(NOON_MS);
   const leading = new AbortController();

@@ -8,15 +8,14 @@ import { IndexStatus, type Lead } from '../follow/index-status.js';
 import { LeadingWork } from '../follow/leading-work.js';
 import { IndexerSettings } from '../indexer.env.js';
 
-/** After an audit that failed or could not be made. */
 const RETRY_AFTER_MS = 50 * 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Audits the index once a night, in the process that leads and while it follows the chain. Whether one is due is looked up every
- * minute, so the first one follows the first sync, and one that was missed or failed is made up for. After a difference the first look
- * of a new process is due at once: the cause may have been mended.
+ * Audits the index once a night, in the leader and only while it follows the chain. A check each minute decides whether
+ * an audit is due, so the first audit follows the first sync and a missed or failed one is made up for. Where the last
+ * audit found differences, a new process audits at once, as their cause may have been corrected.
  */
 @Injectable()
 export class AuditService implements BeforeApplicationShutdown {
@@ -38,7 +37,7 @@ export class AuditService implements BeforeApplicationShutdown {
     return this.work.stop();
   }
 
-  /** Never rejects, and never runs twice at a time: the index goes on without it. */
+  /** Never rejects, so that a failed audit does not stop the index. One audit runs at a time. */
   @Cron('* * * * *', { name: 'audit', timeZone: 'UTC' })
   tick(): Promise<void> {
     return this.work.run((lead) => this.attempt(lead));
@@ -75,10 +74,10 @@ export class AuditService implements BeforeApplicationShutdown {
 }
 
 /**
- * Whether an audit is due: none has begun since the hour was last struck. So one that was missed, or failed, stays due until it is
- * made up for.
+ * Whether an audit is due: the last completed one began before the most recent occurrence of the hour. A missed or
+ * failed audit therefore stays due until one completes.
  * @param hourUtc 0 to 23
- * @param lastMs when the last audit that came to an end began; Unix time
+ * @param lastMs start of the last audit that completed; Unix time in milliseconds
  */
 export function isAuditDue(hourUtc: number, lastMs: number | undefined, nowMs: number): boolean {
   const struckMs = nowMs - ((nowMs - hourUtc * HOUR_MS) % DAY_MS);

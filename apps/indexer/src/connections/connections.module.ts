@@ -87,7 +87,10 @@ export class ConnectionsModule implements OnApplicationShutdown {
 
 const READER_OPTIONS = Symbol('ChainReaderOptions');
 
-/** Says where nothing is left to compare the index with. @throws PermanentError where STAKE_EVENTS or a view is wrong */
+/**
+ * Resolves the contract's views. Warns where neither view is available, as nothing is left to compare the index with.
+ * @throws PermanentError where STAKE_EVENTS or a view is wrong
+ */
 function readerOptions(settings: IndexerSettings, logger: Logger) {
   return (description: StakeDescription): ChainReaderOptions => {
     const { stakeTotalView: totalView, stakeBalanceView: balanceView } = settings;
@@ -121,7 +124,7 @@ async function openDatabase(
     {
       url: sessionUrl(settings),
       applicationName: APPLICATION,
-      // What is missing after a failover is read from the chain again.
+      // Commits need no confirmation by a replica: what a failover loses is read from the chain again.
       synchronousCommit: 'local',
     },
   );

@@ -26,7 +26,7 @@ beforeEach(() => {
   progress = new BackfillProgress({ nowMs: () => nowMs }, logger, status as IndexStatus, options);
 });
 
-/** Ranges of `blocks` blocks, one each `everyMs`. */
+/** Applies ranges of `blocks` blocks, one each `everyMs`. */
 function read(ranges: number, blocks: number, everyMs: number, chainHead = CHAIN_HEAD): void {
   for (let range = 0; range < ranges; range++) {
     const from = status.head === undefined ? FIRST : status.head.number + 1n;

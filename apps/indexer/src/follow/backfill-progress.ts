@@ -1,23 +1,25 @@
-/** How far the index is on its way to the chain's newest block, how fast, and when it will be there: for log, health and metrics. */
+/** How far the index has synced towards the chain's head, how fast, and the time left: for log, health and metrics. */
 import { type BlockRange } from '#libs/chain';
 import { type Clock, type Logger } from '#libs/platform';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexStatus } from './index-status.js';
 
-/** How often a line is written while many blocks are missing. */
 const LINE_EVERY_MS = 5_000;
-/** The rate is that of so long a time, so that it is true soon after a provider slows down. */
+/** Window over which the rate is measured: short, so that the rate soon shows a provider that slows down. */
 const WINDOW_MS = 30_000;
-/** Fewer blocks are the normal course of things at the head and not worth a line. */
+/**
+ * A catch-up of at most this many blocks is normal at the head and not logged, unless it takes longer than a log
+ * interval.
+ */
 const FEW_BLOCKS = 1000n;
 
 interface SyncFigures {
   readonly startBlock: bigint;
-  /** 0 to 1: the indexed part of the blocks from the first one to the chain's newest. Undefined before both are known. */
+  /** Indexed part of the blocks from the first one to the chain's head, 0 to 1. Undefined before both are known. */
   readonly ratio: number | undefined;
-  /** Of the last 30 seconds. Undefined before there are two readings. */
+  /** Rate of the last 30 seconds. Undefined before there are two readings. */
   readonly blocksPerSecond: number | undefined;
-  /** 0 when level; undefined while nothing moves or the rate is not known. */
+  /** 0 when the index has caught up; undefined while the rate is unknown or not positive. */
   readonly secondsLeft: number | undefined;
 }
 
@@ -27,10 +29,10 @@ interface Reading {
 }
 
 export class BackfillProgress {
-  /** Ascending; the first may be older than the window, to measure from. */
+  /** Ascending. The first reading may be older than the window, as the start of the measurement. */
   private readings: Reading[] = [];
   private lineAtMs = 0;
-  /** Since the index was last level. */
+  /** First reading since the index had last caught up. */
   private since: Reading | undefined;
   private events = 0;
 
@@ -89,7 +91,7 @@ export class BackfillProgress {
     return (Number(last.block - base.block) * 1000) / (nowMs - base.atMs);
   }
 
-  /** One reading a second is kept. After a rollback the measuring begins anew. */
+  /** Keeps one reading per second. After a rollback the measurement begins anew. */
   private record(reading: Reading): void {
     const last = this.readings.at(-1);
     if (last && reading.block < last.block) this.readings = [];
@@ -126,7 +128,7 @@ export class BackfillProgress {
   }
 }
 
-/** With one decimal, rounded down: 100 is level. */
+/** Percentage with one decimal, rounded down, so that 100 means caught up. */
 export function percentOf(ratio: number): number {
   return Math.floor(ratio * 1000) / 10;
 }

@@ -71,7 +71,7 @@ const WRITING = [
   ),
 ];
 
-/** Keeps the index level with the chain. Needs the connections, the metrics and the health of the whole application. */
+/** Keeps the index level with the chain. Needs the application's connections, metrics and health modules. */
 @Module({
   providers: [
     ...VERIFYING,

@@ -1,6 +1,6 @@
 /**
- * The newest and the newest final block. With endpoints of two providers both are asked at a start and while nothing new comes; what is
- * final is what both say.
+ * Reads the chain's newest block and its newest final block. With endpoints of two providers, both are asked at a start
+ * and while no new block comes. A block counts as final only where both providers report it as final.
  */
 import {
   type ChainReader,
@@ -21,26 +21,27 @@ import { type IndexWriter } from '../apply/index-writer.js';
 import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
 import { type ChainHeads } from './next-step.js';
 
-/** One request's answer at the chain's tip. */
 interface ReadTip extends Tip {
   readonly heads: ChainHeads;
 }
 
-/** With new blocks in it. */
 export interface TipWithBlocks extends ReadTip {
   readonly answer: RangeAnswer;
 }
 
-/** While the newest block is so old, another provider is asked so often whether there is a newer one. */
+/**
+ * Age from which the newest block counts as stale. Another provider is then asked for a newer block, at most once in
+ * this time. Newest blocks of two providers that differ by more are reported.
+ */
 const STALE_MS = 60_000;
-/** Final blocks that are kept of each provider: two that are not level say the same a little later. */
+/** Final blocks remembered per provider, so that a provider that is ahead can still agree with one that is behind. */
 const MOST_TOLD = 16;
 
 export class HeadsReader {
-  /** One provider's newest block is far older than the other's: both, in words. */
+  /** The newest blocks of both providers, as a message for operators, where one is far older than the other. */
   apart: string | undefined;
   private readAtMs = 0;
-  /** Final blocks by provider and number. */
+  /** Reported final blocks, by provider and block number. */
   private readonly told = new Map<string, Map<bigint, BlockRef>>();
 
   constructor(
@@ -52,9 +53,10 @@ export class HeadsReader {
   ) {}
 
   /**
-   * What is new after the indexed head, in one request.
-   * @returns undefined where blocks are in doubt, the final block cannot be told, many blocks are missing, or none come for long: then
-   * the chain is asked as at a start
+   * Reads what is new after the indexed head, in one request.
+   * @returns undefined where `read` must be used instead: the next block is suspect, or the final block cannot be
+   * determined; with a second provider also where too many blocks are missing for one request, or no new block has come
+   * for long
    */
   async readTip(writer: IndexWriter, signal: AbortSignal): Promise<ReadTip | undefined> {
     const { head } = writer;
@@ -69,7 +71,7 @@ export class HeadsReader {
       },
       this.policy.fetchOptions(false, signal),
     );
-    // By depth, the final block is one that is remembered, or not newer than the one before.
+    // With finality by depth, the final block is remembered, or it is not newer than the stored one.
     const told =
       finality.kind === 'tag'
         ? this.finalAt(tip, undefined)
@@ -81,8 +83,8 @@ export class HeadsReader {
   }
 
   /**
-   * The heads after a tip was vouched for: what the other provider said of the final block came with its second opinion; without one,
-   * one provider's word counts.
+   * The heads after the tip is verified. The comparison with the other provider also brought that provider's final
+   * block; without a comparison, one provider's final block counts.
    */
   afterTip({ heads, ...tip }: TipWithBlocks, other: Comparison | undefined): ChainHeads {
     this.apart = undefined;
@@ -91,7 +93,7 @@ export class HeadsReader {
     return finalised ? { ...heads, finalised } : heads;
   }
 
-  /** Nothing new for long, and the other provider was not asked for long. */
+  /** Whether the indexed head is older than `STALE_MS`, and the other provider was not asked for as long. */
   private isStale(head: BlockRef): boolean {
     const nowMs = this.clock.nowMs();
     const isOld = nowMs - head.timestampSeconds * 1000 > STALE_MS;
@@ -99,8 +101,10 @@ export class HeadsReader {
   }
 
   /**
-   * Of two providers the lower blocks: one that is ahead has what the other cannot confirm.
-   * @throws AllEndpointsFailedError; RetryableError where the two have another final block at the same height
+   * Reads the heads of both providers and takes the lower blocks, as the provider that is behind cannot confirm higher
+   * ones.
+   * @throws AllEndpointsFailedError; RetryableError where the two providers have different final blocks at the same
+   * height
    */
   async read(): Promise<ChainHeads> {
     this.readAtMs = this.clock.nowMs();
@@ -117,9 +121,9 @@ export class HeadsReader {
   }
 
   /**
-   * At the chain's tip: the newest final block of which two providers said the same.
-   * @param told by the node that told what is new
-   * @param other by another provider
+   * The newest final block at the chain's head that two providers reported alike.
+   * @param told final block from the endpoint that delivered the tip
+   * @param other comparison with another provider, which brought that provider's final block
    */
   private finalAt(
     told: { readonly endpoint: string; readonly finalised: BlockRef | undefined },
@@ -138,7 +142,7 @@ export class HeadsReader {
     return agreed.sort((a, b) => (a.number < b.number ? 1 : -1))[0];
   }
 
-  /** Undefined where none answers and the mode does not need one. */
+  /** The heads by another provider. Undefined where no other provider answers and the mode does not require one. */
   private async ofAnother({ endpoint }: Heads): Promise<Heads | undefined> {
     const { reader } = this;
     const { latestSeconds, mode } = this.policy;
@@ -147,7 +151,7 @@ export class HeadsReader {
     return mode === 'two' ? asked : unlessOut(asked);
   }
 
-  /** The lower one, where the provider of the higher one has it too. */
+  /** The lower of the two final blocks, after the provider of the higher one has confirmed it. */
   private async finalOf(first: Heads, second: Heads): Promise<BlockRef> {
     const { reader } = this;
     const [low, high] = inOrder(first, second, ({ finalised }) => finalised.number);

@@ -1,8 +1,10 @@
 /**
- * The loop that keeps the index level with the chain, from the first block to the newest: the same for backfill and follow.
+ * The loop that keeps the index level with the chain, from the first block on. Backfill and following are the same
+ * loop.
  *
- * Each turn: ask the chain for its heads, decide (next-step.ts), then read on, undo, or wait. Only verified ranges whose parent is
- * the indexed head are written, each with the head in one transaction, so a crash at any moment leaves a whole index.
+ * Each turn asks the chain for its heads, decides what to do (next-step.ts), and then reads on, rolls back, or waits.
+ * Only verified ranges whose parent is the indexed head are written, each with the new head in one transaction. A crash
+ * at any moment therefore leaves a consistent index.
  */
 import { type ChainReader } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
@@ -18,11 +20,11 @@ import { type HeadsReader, type TipWithBlocks } from './heads-reader.js';
 import { type IndexStatus } from './index-status.js';
 import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
 
-/** Whether the index is now level with the chain as it was when the turn began. */
+/** Whether the index has reached the chain's head as of the beginning of the turn. */
 type TurnOutcome = 'level' | 'more';
 
 export class IndexLoop {
-  /** The last turn left the index level: what is new since is asked for in one request. */
+  /** The last turn left the index level, so that one request can bring everything new. */
   private isAtTip = false;
   private hasNewBlocks = false;
 
@@ -40,7 +42,7 @@ export class IndexLoop {
     private readonly options: IndexOptions,
   ) {}
 
-  /** How long to wait before the next turn where this one left the index level. */
+  /** Time to wait before the next turn, after a turn that left the index level. */
   get waitMs(): number {
     return pollWaitMs({
       pollIntervalMs: this.options.pollIntervalMs,
@@ -50,16 +52,16 @@ export class IndexLoop {
     });
   }
 
-  /** After a halt: everything in doubt may be read again as often as at first. */
+  /**
+   * Reads the index again after a halt, and resets the count of re-reads, so that suspect blocks are read again as
+   * often as before the halt.
+   */
   async startAfresh(): Promise<void> {
     this.walletCheck.forgetReadAgain();
     await this.writer.reload();
   }
 
-  /**
-   * One turn.
-   * @throws PermanentError where only a person can help; RetryableError for all that may pass
-   */
+  /** @throws PermanentError where an operator must act; RetryableError for every failure that may pass */
   async turn(signal: AbortSignal): Promise<TurnOutcome> {
     const isAtTip = this.isAtTip;
     this.isAtTip = false;
@@ -120,7 +122,7 @@ export class IndexLoop {
     return this.checkLevel(heads, signal);
   }
 
-  /** Writes what follows the indexed head; false where the index went back instead. */
+  /** Writes a range that follows the indexed head. False where the index was rolled back instead. */
   private async take(
     range: VerifiedRange,
     heads: ChainHeads,
@@ -148,7 +150,7 @@ export class IndexLoop {
   }
 
   /**
-   * Whenever the index is level with the chain: wallets are compared first, then it may be called synced.
+   * Marks the index as synced where it is level with the chain, after the comparison of wallets that may be due.
    * @returns false where the index was rolled back instead
    */
   private async isLevel(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
@@ -165,7 +167,8 @@ export class IndexLoop {
         await applier.undo(result.to, 'repair');
         return false;
       }
-      // Before what the wallets vouch for is noted: the total may lead back to the first block.
+      // The total is compared before the wallets' `verifiedNumber` is stored: a difference must still be able to roll
+      // the index back to the first block.
       if (!writer.synced && !(await applier.agreesInAll())) return false;
       const { verifiedNumber } = result;
       if (verifiedNumber !== undefined)
@@ -181,8 +184,8 @@ export class IndexLoop {
   }
 
   /**
-   * Final blocks are read without being linked to the ones before them. Where the head was not final when it was indexed, the chain
-   * may have left it since.
+   * Whether the chain still has the indexed head. Ranges of final blocks are not linked to their parents, and a head
+   * that was not final when it was indexed may have been replaced since.
    */
   private async isHeadOnChain(heads: ChainHeads): Promise<boolean> {
     const { head, state } = this.writer;
@@ -192,7 +195,10 @@ export class IndexLoop {
     return header?.hash === head.hash;
   }
 
-  /** Takes back what the chain has left. @throws DeepReorganisationError; RetryableError where the chain still has the head */
+  /**
+   * Rolls the index back to the fork.
+   * @throws DeepReorganisationError; RetryableError where the chain still has the indexed head
+   */
   private async undoReorganisation(): Promise<void> {
     const { reader, writer } = this;
     await writer.settled();
@@ -218,24 +224,22 @@ export class IndexLoop {
   }
 }
 
-/** So many blocks tell how often a new one comes. */
+/** Number of blocks over which the block time is averaged. */
 const BLOCKS = 8;
-/** A chain whose newest block is older is not waited for by its own beat. */
+/** The block time is used only where the newest block is younger than this. */
 const LIVE_WITHIN_MS = 60_000;
 const LONGEST_MS = 15_000;
 
 interface PollSituation {
   readonly pollIntervalMs: number;
-  /** The last look found blocks. */
   readonly hasNewBlocks: boolean;
-  /** Newest blocks, ascending. */
   readonly blocks: readonly BlockRef[];
   readonly nowMs: number;
 }
 
 /**
- * How long to wait for the next block. On a live chain with a steady beat, one beat after a look that found a block, so that a quiet chain
- * costs one request a block; else the poll interval.
+ * Time to wait for the next block. On a live chain, a poll that found new blocks is followed by a wait of one average
+ * block time, so that a quiet chain costs one request per block. Otherwise the poll interval applies.
  */
 export function pollWaitMs({ pollIntervalMs, hasNewBlocks, blocks, nowMs }: PollSituation): number {
   const newest = blocks.at(-1);

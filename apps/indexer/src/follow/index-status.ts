@@ -2,11 +2,11 @@ import { type RpcObserver, type Verification } from '#libs/chain';
 import { type BlockRef, MAX_AHEAD_SECONDS } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 
-/** The lead over the index, for what only one process at a time may do. */
+/** The lead over the index, as the right to do work that only one process may do. */
 export interface Lead {
-  /** Writes under it are refused once another process leads. */
+  /** Fencing token: writes with this token are refused once another process leads. */
   readonly fence: bigint;
-  /** Aborted when the lead ends. */
+  /** Aborts when the lead ends. */
   readonly signal: AbortSignal;
 }
 
@@ -16,10 +16,10 @@ export type IndexPhase =
   | 'standby'
   | 'backfilling'
   | 'following'
-  /** Stopped by an error that only a person can mend. */
+  /** Stopped by an error that an operator must correct. */
   | 'halted';
 
-/** What the indexer knows of its own condition: written by the loop, read by health, metrics and the watchdog. */
+/** The indexer's own condition: written by the loop, read by health, metrics and the watchdog. */
 export class IndexStatus {
   phase: IndexPhase = 'starting';
   head: BlockRef | undefined;
@@ -27,29 +27,32 @@ export class IndexStatus {
   verifiedNumber: bigint | undefined;
   chainHeadNumber: bigint | undefined;
   synced = false;
-  /** By what events are vouched for; undefined before that is known. */
+  /** How events are verified. Undefined until the preparation has chosen the mode. */
   verification: Verification | undefined;
-  /** What is being done, in words for an operator; before the first block is read. */
+  /** The current step of the preparation, in words for an operator. Undefined before the first step. */
   step: string | undefined;
-  /** Why nothing moves, in words for an operator; undefined while all is well. */
+  /** Why the index makes no progress, in words for an operator. Undefined while all is well. */
   trouble: string | undefined;
-  /** When the loop last got anything done. */
+  /** Time of the loop's last progress; Unix time in milliseconds. */
   progressAtMs = 0;
   private taken: Lead | undefined;
   private readonly listeners: (() => void)[] = [];
 
-  /** While this process leads; for work beside the loop that only one process may do. */
+  /** The current lead of this process. Undefined while this process does not lead. */
   get lead(): Lead | undefined {
     return this.taken?.signal.aborted === false ? this.taken : undefined;
   }
 
-  /** The fence is raised: this process leads. */
+  /** Notes that this process is the leader and holds the newest fencing token. */
   leads(lead: Lead): void {
     this.taken = lead;
     for (const listener of this.listeners) listener();
   }
 
-  /** An observer of the endpoints that also tells here why a question has to wait. */
+  /**
+   * Wraps an observer of the endpoints: `trouble` shows why a request has to wait, and the wait does not count as a
+   * stall.
+   */
   observedBy(observer: RpcObserver, clock: Clock): RpcObserver {
     return {
       ...observer,
@@ -65,12 +68,12 @@ export class IndexStatus {
     this.listeners.push(listener);
   }
 
-  /** Seconds between the newest indexed block and now; negative where it is dated into the future. */
+  /** Age of the newest indexed block, in seconds; negative where the block is dated in the future. */
   lagSeconds(nowMs: number): number | undefined {
     return this.head && Math.floor(nowMs / 1000) - this.head.timestampSeconds;
   }
 
-  /** Why the index cannot be relied on right now, or undefined where it can. */
+  /** Why the index is not ready to be relied on. Undefined where it is ready. */
   notReady(nowMs: number, maxLagSeconds: number): string | undefined {
     switch (this.phase) {
       case 'starting':

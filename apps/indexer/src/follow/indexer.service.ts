@@ -14,14 +14,14 @@ import { BESIDE_POOL } from '../index-options.js';
 import { BackfillProgress, percentOf } from './backfill-progress.js';
 import { IndexStatus } from './index-status.js';
 
-/** Runs the indexer from the application's start to its end and answers for it in /health/ready. */
+/** Runs the indexer for the life of the application and reports its state in /health/ready. */
 @Injectable()
 export class IndexerService
   implements OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
   private readonly stop = new AbortController();
   private start: () => void = () => undefined;
-  /** Rejects where the indexer cannot start with these settings; resolves when it has stopped. */
+  /** Resolves when the indexer has stopped; rejects where it cannot start with these settings. */
   readonly ended: Promise<void> = new Promise<void>((resolve) => {
     this.start = resolve;
   }).then(() => this.supervisor.keepIndex(this.stop.signal));
@@ -42,7 +42,7 @@ export class IndexerService
     this.start();
   }
 
-  /** Before all others stop, as some of them wait for answers of the endpoints. */
+  /** Runs before the shutdown hooks of other services, because some of them wait for answers of the endpoints. */
   onModuleDestroy(): void {
     this.stop.abort();
     this.start();
@@ -51,7 +51,7 @@ export class IndexerService
   }
 
   async onApplicationShutdown(): Promise<void> {
-    // A failed start is reported where `ended` is awaited.
+    // The caller that awaits `ended` reports a failed start.
     await this.ended.catch(() => undefined);
   }
 

@@ -2,8 +2,8 @@ import { type Clock, SingleFlight } from '#libs/platform';
 import { type IndexPhase, type IndexStatus, type Lead } from './index-status.js';
 
 /**
- * Work beside the loop: of the process that leads, by default while it follows the chain, one run at a time. It ends with the lead and with the
- * process.
+ * Work beside the loop, done only by the leader and, by default, only while it follows the chain. One run at a time. A
+ * run ends with the lead and with the process.
  */
 export class LeadingWork {
   private readonly stopping = new AbortController();
@@ -16,7 +16,10 @@ export class LeadingWork {
     private readonly phases: readonly IndexPhase[] = ['following'],
   ) {}
 
-  /** Does nothing where it is not its turn. @param work is given the signal that ends it */
+  /**
+   * Runs the work, unless this process does not lead, the phase is another one, or a rest or a stop is in force.
+   * @param work gets a signal that aborts with the lead and with the process
+   */
   run(work: (lead: Lead) => Promise<void>): Promise<void> {
     return this.runs.run(async () => {
       const { lead, phase } = this.status;
@@ -26,7 +29,7 @@ export class LeadingWork {
     });
   }
 
-  /** Until then there is no run. */
+  /** Skips all runs for this time. */
   rest(ms: number): void {
     this.notBeforeMs = this.clock.nowMs() + ms;
   }

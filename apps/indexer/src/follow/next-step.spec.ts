@@ -12,7 +12,7 @@ const block = (number: number, fork = 'a'): BlockHeader => ({
   timestampSeconds: number * 12,
 });
 
-/** An index of blocks `finalised` to `head` of fork a. */
+/** An index of the blocks `finalised` to `head` of fork a. */
 function index(head: number, finalised?: number): Parameters<typeof nextStep>[0] {
   return {
     head: block(head),

@@ -1,6 +1,6 @@
 import { type BlockHash, type BlockHeader, type BlockRef } from '#libs/domain';
 
-/** What the chain says of itself, from one request to one node. */
+/** The chain's heads, from one request to one node. */
 export interface ChainHeads {
   readonly latest: BlockHeader;
   readonly finalised: BlockRef;
@@ -9,22 +9,22 @@ export interface ChainHeads {
 export interface IndexedChain {
   readonly head: BlockRef;
   readonly finalised: BlockRef | undefined;
-  /** The hash indexed at a height, where it is remembered: the finalised block and all above it. */
+  /** The indexed hash at a height. Known for the finalised block and all indexed blocks above it. */
   readonly hashAt: (number: bigint) => BlockHash | undefined;
 }
 
 type NextStep =
-  /** Blocks are missing: read on to this one. */
+  /** Blocks are missing: read up to the block `to`. */
   | { readonly kind: 'advance'; readonly to: bigint }
   | { readonly kind: 'wait' }
-  /** The node is behind what is already known: not a reorganisation, whatever it says. */
+  /** The node is behind the index. A lower head alone is never a reorganisation. */
   | { readonly kind: 'behind'; readonly by: bigint }
-  /** The node does not even know the finalised block: alarm, never a rollback. */
+  /** The node's head is below the finalised block: the loop reports an error and never rolls back. */
   | { readonly kind: 'frozen'; readonly finalised: bigint; readonly latest: bigint }
-  /** Another hash at an indexed height. */
+  /** The chain has another hash at an indexed height. */
   | { readonly kind: 'reorganised'; readonly at: bigint };
 
-/** The one decision of the loop. Only a different hash at the same height is a reorganisation. */
+/** Decides what the loop does next. Only a different hash at the same height is a reorganisation. */
 export function nextStep(index: IndexedChain, chain: ChainHeads): NextStep {
   const { head, finalised } = index;
   const { latest } = chain;
@@ -41,7 +41,7 @@ export function nextStep(index: IndexedChain, chain: ChainHeads): NextStep {
   return { kind: 'behind', by: head.number - latest.number };
 }
 
-/** The newest block that is final, as far as it is indexed: never older than what was final before. */
+/** The newest indexed block that is final; never lower than the stored finalised block. */
 export function finalisedOf(index: IndexedChain, chain: ChainHeads): BlockRef | undefined {
   const { head, finalised } = index;
   if (chain.finalised.number >= head.number) return head;

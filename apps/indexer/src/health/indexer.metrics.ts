@@ -6,7 +6,6 @@ import { type IndexStatus } from '../follow/index-status.js';
 
 const REASONS = ['reorganisation', 'repair'] as const;
 
-/** The indexer's own metrics; all block numbers as plain numbers. */
 export class IndexerMetrics {
   private readonly events: Counter;
   private readonly changes: Counter;
@@ -25,7 +24,7 @@ export class IndexerMetrics {
       labelNames: ['why'],
       registers,
     });
-    // From 0 on: a series that begins at 1 is no increase to an alert.
+    // Starts each series at 0, because an alert does not see a series that begins at 1 as an increase.
     for (const why of REASONS) this.rollbacks.inc({ why }, 0);
     this.rollbackDepth = new Gauge({
       name: 'lowmark_index_rollback_depth_blocks',
@@ -79,7 +78,7 @@ function gauges(
     [
       'lowmark_index_head_block',
       'Newest indexed block',
-      // What is stored already counts once the chain was asked.
+      // The stored head is reported only after the chain was asked.
       () => (status.chainHeadNumber === undefined ? 0 : Number(status.head?.number ?? 0n)),
     ],
     [

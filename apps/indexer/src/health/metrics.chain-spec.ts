@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all([chain.stop(), database.drop()]));
 
-/** A thousand blocks and some, nearly all of them final. */
+/** More blocks than a sync that is not announced, and nearly all of them final. */
 const BLOCKS = 1_200;
 
 it('the whole indexer tells of its index, its sync and its connections', async () => {
@@ -75,7 +75,7 @@ it('the whole indexer tells of its index, its sync and its connections', async (
         leastComputeUnits: expect.any(Number),
       }),
     );
-    // Nothing there reads as an estimate.
+    // The log names no estimates.
     for (const name of ['rangeBlocks', 'calls', 'computeUnits']) {
       expect(lines.filter((line) => name in line)).toEqual([]);
     }
@@ -99,7 +99,7 @@ it('the whole indexer tells of its index, its sync and its connections', async (
   }
 });
 
-/** What /health/ready says of the index once it is level with the chain. */
+/** The index details of /health/ready, once the indexer follows the chain. */
 async function levelDetails(url: string): Promise<Record<string, unknown>> {
   for (;;) {
     const { body } = await request(url).get('/health/ready');

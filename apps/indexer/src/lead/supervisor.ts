@@ -1,9 +1,11 @@
 /**
- * Keeps one index loop running for years: prepares, takes the lead, turns the loop, waits out what passes, stops at what does not.
+ * Keeps one index loop running without end: prepares the index, takes the lead, runs the loop's turns, retries after
+ * temporary failures and halts on permanent ones.
  *
- * Phases: starting -> standby (another leads) -> backfilling -> following; halted from any of them on an error that only a person
- * can mend. A halted indexer keeps the lead and its health page but writes nothing; a restart tries again from the stored head. One
- * that halted over what providers said asks them again now and then, and goes on where they have been mended.
+ * Phases: starting -> standby (another process leads) -> backfilling -> following; halted from any of them on an error
+ * that an operator must correct. A halted indexer keeps the lead and its health page but writes nothing; a restart
+ * tries again from the stored head. After a halt caused by the providers' answers, the endpoints are asked again at
+ * intervals, and the index continues once their answers agree.
  */
 import { once } from 'node:events';
 import { AllEndpointsFailedError } from '#libs/chain';
@@ -17,7 +19,10 @@ import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexPreparation } from '../setup/index-preparation.js';
 
-/** Findings that rest on the word of one node: believed only when they stand after asking again. */
+/**
+ * Codes of errors that rest on the answers of one node. Such an error halts the index only after several failed turns
+ * in a row.
+ */
 const TO_CONFIRM = new Set([
   'DEEP_REORGANISATION',
   'EVENTS_IN_DOUBT',
@@ -27,10 +32,13 @@ const TO_CONFIRM = new Set([
 ]);
 const CONFIRMATIONS = 3;
 
-/** What fails again and again is told once in so long. */
+/** Shortest time between two warnings about repeated failures. */
 const SAY_EVERY_MS = 60_000;
 const FIRST_BACKOFF_MS = 250;
-/** A failover of the database takes seconds, and another indexer may be trying too. */
+/**
+ * Longest backoff while the database is unavailable. A failover takes seconds, and another indexer may be trying to
+ * take the lead as well.
+ */
 const DATABASE_BACKOFF_MS = 2000;
 
 export class Supervisor {
@@ -48,7 +56,10 @@ export class Supervisor {
     private readonly options: IndexOptions,
   ) {}
 
-  /** Until aborted. @throws PermanentError where a setting is wrong, or the stored index cannot be taken over */
+  /**
+   * Runs until `signal` aborts.
+   * @throws PermanentError where a setting is wrong, or the stored index cannot be taken over
+   */
   async keepIndex(signal: AbortSignal): Promise<void> {
     const { lock, status, logger } = this;
     await this.retry(() => this.preparation.prepare(), signal);
@@ -68,14 +79,14 @@ export class Supervisor {
       try {
         await this.lead(leading);
       } finally {
-        // What works beside the loop ends with it.
+        // Ends the work beside the loop together with the lead.
         lost.abort();
         await lock.release();
       }
     }
   }
 
-  /** Tries until it works; undefined where the process is to stop first. */
+  /** Retries until `work` succeeds. Undefined where `signal` aborts first. */
   private async retry<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
     const stopped = (): boolean => signal.aborted;
     for (let failures = 1; !stopped(); failures++) {
@@ -104,7 +115,8 @@ export class Supervisor {
     }, this.options.stallAfterMs / 10);
     const signal = AbortSignal.any([leading, stuck.signal]);
     try {
-      // What hangs is left behind: the next lead raises the fence, so it can write nothing any more.
+      // A turn that hangs is abandoned. The next lead takes a newer fencing token, so the abandoned turn can no longer
+      // write.
       await Promise.race([this.keepTurning(signal), untilAborted(signal)]);
     } finally {
       clearInterval(watchdog);
@@ -131,7 +143,8 @@ export class Supervisor {
           logger.warn('Another indexer took the lead');
           return;
         }
-        // Without the fence there is nothing to halt: another process may be able to take the index over.
+        // Without a fencing token this process cannot store a halt, and another process may be able to take over the
+        // index.
         if (error instanceof PermanentError && !opened) throw error;
         const isToConfirm = error instanceof PermanentError && TO_CONFIRM.has(error.code);
         if (error instanceof PermanentError && (!isToConfirm || failures >= CONFIRMATIONS)) {
@@ -149,7 +162,10 @@ export class Supervisor {
     }
   }
 
-  /** What halted the index rests on the word of providers: it is looked at again, still halted until the chain is reached. */
+  /**
+   * Reads the index again after a halt over the providers' answers. The phase stays `halted` until the index is level
+   * with the chain.
+   */
   private async askAgain(signal: AbortSignal): Promise<void> {
     const { loop, clock, status, logger } = this;
     if (signal.aborted) return;
@@ -187,7 +203,7 @@ export class Supervisor {
   }
 }
 
-/** How long to wait after so many failures in a row: exponential, with jitter over the upper half. */
+/** Backoff after `failures` failures in a row: exponential, with jitter over the upper half. */
 function backoffMs(failures: number, maxMs: number): number {
   const full = Math.min(maxMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 30));
   return full / 2 + (Math.random() * full) / 2;

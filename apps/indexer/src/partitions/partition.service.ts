@@ -6,13 +6,16 @@ import { LOGGER } from '#libs/service';
 import { IndexStatus, type Lead } from '../follow/index-status.js';
 import { LeadingWork } from '../follow/leading-work.js';
 
-/** While a transaction keeps a table: each look makes those who read it wait for a moment. */
+/**
+ * Pause after a long transaction kept a table busy. Each attempt waits up to 200 ms for the table's lock, and readers
+ * of the table queue behind the attempt.
+ */
 const BUSY_MS = 30_000;
 const FAILED_MS = 5 * 60_000;
 
 /**
- * Adds a partition where the newest one of a table is large, in the process that leads, beside its loop: in the first sync, too. The
- * looks are seconds apart, in which a first sync writes a tenth of a partition.
+ * Adds a partition where the newest one of a table is large. Runs in the leader, beside the loop, during the first sync
+ * as well. The interval of ten seconds is short enough: a first sync fills about a tenth of a partition in this time.
  */
 @Injectable()
 export class PartitionService implements BeforeApplicationShutdown {
@@ -31,7 +34,7 @@ export class PartitionService implements BeforeApplicationShutdown {
     return this.work.stop();
   }
 
-  /** Never rejects, and never runs twice at a time: the index goes on without it. */
+  /** Never rejects, so that a failed attempt does not stop the index. One attempt runs at a time. */
   @Cron('*/10 * * * * *', { name: 'partitions', timeZone: 'UTC' })
   tick(): Promise<void> {
     return this.work.run((lead) => this.attempt(lead));

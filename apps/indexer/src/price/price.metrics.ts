@@ -42,7 +42,7 @@ export class PriceMetrics {
       labelNames: ['source', 'result'],
       registers,
     });
-    // From 0 on: a series that begins at 1 is no increase to an alert.
+    // Starts each series at 0, because an alert does not see a series that begins at 1 as an increase.
     for (const result of RESULTS) this.readings.inc({ result }, 0);
   }
 

@@ -149,7 +149,7 @@ describe('PriceService', () => {
     let answered = 0;
     beforeAnswer = async () => {
       if (++answered > 1) return;
-      // As where the process is stopped between reading and writing.
+      // Simulates a lead that ends between reading and writing.
       first.abort();
       await index.takeLead();
       await lead();
@@ -182,7 +182,7 @@ describe('a price beyond the limits', () => {
       actor: 'operator:test',
       note: { command: 'price accept', outcome: 'accepted' },
     });
-  /** Waits until a reading has this result, and no reading from before it can. */
+  /** Waits until a reading that began after the call has this result. */
   async function next(metrics: () => Promise<string>, result: string): Promise<string> {
     const count = async (): Promise<number> => {
       const found = new RegExp(`readings_total{result="${result}",app="test"} (\\d+)`);
@@ -240,7 +240,7 @@ describe('a price beyond the limits', () => {
     price = 0.02;
     await next(metrics, 'held');
     const first = (await prices.standing()).hold?.since;
-    // As where it changes between the reading that the operator saw and the one after.
+    // Simulates a price that changes between the reading that the operator saw and the next one.
     await app?.close();
     await accept('0.02');
     price = 0.002;

@@ -1,8 +1,8 @@
 /**
- * Reads the price at once when this process takes the lead, and then at a steady pace. What keeps within the limits is stored; what does
- * not is held: no price is used until an operator has accepted a figure near it. What is refused or missing is logged and counted, and
- * leaves the last price standing until it is too old to be used. States: off (`none`), standing by while another leads, or reading every
- * interval, one reading at a time.
+ * Reads the token's price when this process takes the lead, and every minute while it leads. A price within the limits
+ * is stored. A price beyond them is held, and then no price is used until an operator has accepted a figure near the
+ * held one. A refused or missing price is logged and counted; the last price stays in use until it is too old. States:
+ * off (`none`), standing by while another process leads, or reading, one reading at a time.
  */
 import {
   Inject,
@@ -72,7 +72,7 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     this.startReading();
   }
 
-  /** The scheduler clears the interval; a reading under way is let finish. */
+  /** Waits for the current reading. The scheduler clears the interval itself. */
   async onApplicationShutdown(): Promise<void> {
     await this.readings.underWay();
   }
@@ -90,12 +90,12 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     void this.readings
       .run(() => this.readPrice(reader, lead))
       .then(() => {
-        // One that a lead began while this was under way is still to be made.
+        // A lead that began during this reading still lacks a reading of its own.
         if (status.lead !== lead) this.startReading();
       });
   }
 
-  /** Never rejects: a price that cannot be had must not stop the indexer. */
+  /** Never rejects, so that a missing price does not stop the indexer. */
   private async readPrice(reader: PriceReader, { fence }: Lead): Promise<void> {
     const { source, metrics, logger } = this;
     try {

@@ -13,7 +13,7 @@ function chainOf(times: readonly number[]): BlockHeader[] {
   }));
 }
 
-/** Finds it on a chain, and counts how often headers are asked for. */
+/** Finds the closing block on a chain and counts the requests for headers. */
 async function find(chain: readonly BlockHeader[], endSeconds: number) {
   let rounds = 0;
   const [from] = chain;

@@ -1,25 +1,24 @@
-/** Which days are to be sealed now, and the last block of each. */
+/** Determines which days are to be sealed now, and the closing block of each: the day's last block. */
 import { refOf } from '#libs/chain';
 import { type BlockHeader, type BlockRef, dayOf, RetryableError } from '#libs/domain';
 
 interface SealStanding {
   /** The newest block that is indexed, final and verified. */
   readonly settled: BlockRef;
-  /** The first day that is sealed; where none is, that of the first block that is indexed. */
+  /** The first sealed day; before any day is sealed, the day of the first indexed block. */
   readonly firstDay: number;
-  /** The newest day that is sealed. */
   readonly newestDay: number | null;
-  /** Sealed days from this one on have to be worked out again. */
+  /** First sealed day that has to be recomputed, together with all sealed days after it. */
   readonly recheckFrom: number | null;
 }
 
 export interface DueDays {
   readonly from: number;
-  /** The last one; below `from` where there is none. */
+  /** The last due day; below `from` where no day is due. */
   readonly to: number;
 }
 
-/** Without gaps: those that have to be worked out again, then those that are not sealed yet. */
+/** The due days, as one range without gaps: sealed days to be recomputed, followed by days not sealed yet. */
 export function dueDays(standing: SealStanding): DueDays {
   const { settled, firstDay, newestDay, recheckFrom } = standing;
   const next = newestDay === null ? firstDay : newestDay + 1;
@@ -27,24 +26,25 @@ export function dueDays(standing: SealStanding): DueDays {
   return { from, to: dayOf(settled.timestampSeconds) - 1 };
 }
 
-/** @returns in the order of the numbers; undefined where the node has no such block */
+/** @returns headers in the order of `numbers`; undefined where the node does not have the block */
 type ReadHeaders = (numbers: readonly bigint[]) => Promise<readonly (BlockHeader | undefined)[]>;
 
 interface ClosingSearch {
-  /** The first second that does not belong to the day any more; Unix time. */
+  /** First second after the day; Unix time. */
   readonly endSeconds: number;
-  /** A block dated before the end. */
+  /** A block dated before `endSeconds`. */
   readonly from: BlockRef;
-  /** A block dated at the end or after it. */
+  /** A block dated at `endSeconds` or later. */
   readonly to: BlockRef;
 }
 
-/** How far from where the end is expected blocks are asked for. */
+/** Distances, in blocks, from the expected end of the day at which headers are read. */
 const NEAR = [-200n, -20n, -1n, 0n, 1n, 20n, 200n];
 const PARTS = 8n;
 
 /**
- * The last block dated before the end, found by asking for some headers at once and again between two of them. The one after it is dated at the end or later, and names it as its parent.
+ * Finds the last block dated before the day's end. Each step reads several headers at once and continues between two of
+ * them. The block after the closing block must be dated at the end or later and name the closing block as its parent.
  * @throws RetryableError where nodes contradict each other, or a block is missing
  */
 export async function findClosingBlock(
@@ -64,7 +64,7 @@ export async function findClosingBlock(
     from = last ?? from;
     to = next ?? to;
   }
-  // Once more together, so that both are of one node.
+  // Reads both blocks once more in one request, so that both come from one node.
   const both = [from.number, to.number];
   const [closing, following] = required(both, await headersAt(both));
   const isEnd =
@@ -81,7 +81,10 @@ export async function findClosingBlock(
   return refOf(closing);
 }
 
-/** Where the end is expected by the time between both blocks, near it, and evenly between them; ascending. */
+/**
+ * Block numbers to read next, ascending: around the position at which the block times predict the day's end, and evenly
+ * spaced between both blocks.
+ */
 function numbersBetween({ endSeconds, from, to }: ClosingSearch): bigint[] {
   const span = to.number - from.number;
   const seconds = BigInt(to.timestampSeconds - from.timestampSeconds);
@@ -92,7 +95,7 @@ function numbersBetween({ endSeconds, from, to }: ClosingSearch): bigint[] {
   });
   const near = NEAR.map((distance) => expected + distance);
   const inside = [...near, ...even].filter((number) => number > from.number && number < to.number);
-  // Two of them are never nearer than a block: with a span of 2 the block between them has to be there.
+  // Always includes the block after `from`, so that each span of at least 2 blocks has a block to read.
   return [...new Set([...inside, from.number + 1n])].sort((a, b) => (a < b ? -1 : 1));
 }
 

@@ -1,6 +1,7 @@
 /**
- * Works out a day's lows and its tree, and seals it. For the day after the last one the balances are carried forward, and only the
- * wallets with a change are read; otherwise all are. Nothing is kept of an index that has another generation since.
+ * Computes the low-water marks of a day and their tree, and seals the day. Where the day follows the last sealed one,
+ * balances are carried forward and only wallets with a change are read; otherwise all wallets are read. Carried
+ * balances are dropped when the index version (`generation`) has changed.
  */
 import {
   type DayLows,
@@ -20,17 +21,16 @@ import {
 export interface DayToSeal {
   readonly day: number;
   readonly fence: bigint;
-  /** The number of the last block of the day before. */
+  /** Number of the closing block of the day before. */
   readonly above: bigint;
-  /** The last block of the day. */
   readonly closing: BlockRef;
-  /** Whether what proofs are made of is stored. */
+  /** Whether the tree's leaves and nodes are stored, from which proofs are made. */
   readonly keepsLists: boolean;
 }
 
 export class DaySealer {
   private readonly lows = new DayListBuilder();
-  /** What wallets hold at the end of the day; `before` is the day before's. */
+  /** Balances at the end of the day, by wallet. `before` holds those at the end of the day before. */
   private standing = new DayListBuilder();
   private before = new DayListBuilder();
   private carried: { readonly day: number; readonly basis: SealBasis } | undefined;

@@ -5,7 +5,7 @@ import { RetryableError } from '#libs/domain';
 import { type DayToSeal } from './day-sealer.js';
 
 export interface SealThreadData {
-  /** Of the database; the indexer's own. */
+  /** URL of the indexer's own database connection. */
   readonly url: string;
   readonly stakeSet: string;
   readonly applicationName: string;
@@ -15,23 +15,23 @@ export type SealReply =
   | { readonly outcome: SealOutcome; readonly failure?: never }
   | { readonly outcome?: never; readonly failure: { code: string; message: string } };
 
-/** A day that was not sealed; nothing was written of it. */
+/** A day was not sealed, and nothing of the day was written. */
 class SealFailedError extends RetryableError {}
 
-/** What it holds beside flat buffers; those of a million wallets take 350 MB. */
+/** Heap limit of the thread in MB. The flat buffers come on top: 350 MB for a million wallets. */
 const HEAP_MB = 512;
 
-/** The thread of seal.worker.ts, one day at a time. */
+/** The worker thread of seal.worker.ts. Seals one day at a time. */
 export class SealThread {
   private readonly worker: Worker;
   private readonly ended: Promise<SealReply>;
 
-  /** @param signal ends the thread, and with it the transaction that is under way */
+  /** @param signal terminates the thread, and with it the current transaction */
   constructor(
     data: SealThreadData,
     private readonly signal: AbortSignal,
   ) {
-    // By its name in package.json, which is the compiled file also for a test that runs the sources.
+    // The name in package.json resolves to the compiled file, even in a test that runs the TypeScript sources.
     this.worker = new Worker(new URL(import.meta.resolve('#seal-worker')), {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
@@ -54,7 +54,7 @@ export class SealThread {
   /** @throws SealFailedError */
   async seal(work: DayToSeal): Promise<SealOutcome> {
     const answered = once(this.worker, 'message').then(([reply]) => reply as SealReply);
-    // An error of the thread is what `ended` tells.
+    // `ended` reports an error of the thread; this handler only keeps the rejection from counting as unhandled.
     answered.catch(() => undefined);
     this.worker.postMessage(work);
     const reply = await Promise.race([answered.catch(() => this.ended), this.ended]);

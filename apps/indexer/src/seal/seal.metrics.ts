@@ -5,7 +5,10 @@ import { Counter, Gauge, readingGauges, type Registry } from '#libs/service';
 
 const KINDS = ['sealed', 'revised', 'same'] as const;
 
-/** What Prometheus sees of sealed days: those of the database, whichever process sealed them, and what this one does. */
+/**
+ * Metrics of sealed days. The counts of sealed days come from the database, whichever process sealed them; durations
+ * and results are those of this process.
+ */
 export class SealMetrics {
   private readonly left: Gauge;
   private readonly seconds: Gauge;

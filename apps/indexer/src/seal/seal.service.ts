@@ -15,31 +15,36 @@ import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
 import { SealThread } from './seal-thread.js';
 
-/** After a day that could not be sealed. */
 const RETRY_AFTER_MS = 10 * 60_000;
 
-/** What does not lie in the day: the index went back, or is level in a minute. */
+/**
+ * Codes of errors that the day itself did not cause: the index changed, another process leads, or the database is
+ * unavailable. The next tick, a minute later, tries again.
+ */
 const PASSING = new Set(['SEAL_OUTDATED', 'INDEX_FENCED', 'DATABASE_UNAVAILABLE']);
 
 interface SealRun extends DueDays {
   readonly lead: Lead;
-  /** A block dated at the end of the last day or later, indexed, final and verified. */
+  /** A block dated after the last day of the run, indexed, final and verified. */
   readonly settled: BlockRef;
-  /** The first of the days whose lists are kept. */
+  /** The first day whose leaves and nodes are kept. */
   readonly keptFrom: number;
   readonly recheck: Recheck;
 }
 
-/** What is noted of sealed days that have to be worked out again; where a rollback notes another day meanwhile, that one stays. */
+/**
+ * The stored note that sealed days have to be recomputed. Where a rollback has noted an earlier day since, the newer
+ * note stays.
+ */
 interface Recheck {
   from: number | undefined;
-  /** The newest day that was sealed when the run began. */
+  /** The newest sealed day when the run began. */
   readonly last: number | null;
 }
 
 /**
- * Seals each UTC day that is final, in the process that leads and while it follows the chain: the days of the past first, oldest first.
- * Whether there is one is looked up every minute. With each new day an older one is drawn at random and worked out again.
+ * Seals each final UTC day, oldest first, in the leader and only while it follows the chain. A check each minute looks
+ * for such days. Each run also draws an older day at random and recomputes it.
  */
 @Injectable()
 export class SealService implements BeforeApplicationShutdown {
@@ -64,7 +69,7 @@ export class SealService implements BeforeApplicationShutdown {
     return this.work.stop();
   }
 
-  /** Never rejects, and never runs twice at a time: the index goes on without it. */
+  /** Never rejects, so that a failure to seal does not stop the index. One run is made at a time. */
   @Cron('* * * * *', { name: 'seal', timeZone: 'UTC' })
   tick(): Promise<void> {
     return this.work.run((lead) => this.attempt(lead));
@@ -101,7 +106,6 @@ export class SealService implements BeforeApplicationShutdown {
     return { ...due, lead, settled, keptFrom, recheck };
   }
 
-  /** The newest block that is indexed, final and verified. */
   private async settledBlock(): Promise<BlockRef | undefined> {
     const state = await this.index.state();
     const { finalised, verifiedNumber, head, halted } = state ?? {};
@@ -136,7 +140,7 @@ export class SealService implements BeforeApplicationShutdown {
     }
   }
 
-  /** @returns the closing block of the day */
+  /** @returns the closing block of `day` */
   private async sealDay(
     thread: SealThread,
     { run, day, before }: { run: SealRun; day: number; before: BlockRef },
@@ -186,7 +190,10 @@ export class SealService implements BeforeApplicationShutdown {
     );
   }
 
-  /** The last block of the day before; the one before the first that is indexed where that is of the day, or later. */
+  /**
+   * The closing block of the day before. Where the first indexed block is dated on `day` or later, returns that block
+   * with the number before it, as nothing is indexed below.
+   */
   private async closingBefore(day: number, settled: BlockRef): Promise<BlockRef> {
     const { firstBlock } = this.options;
     const first = await this.block(firstBlock);

@@ -1,4 +1,7 @@
-/** Seals days in a thread of its own, with a connection of its own, so that the loop that follows the chain waits for none of it. */
+/**
+ * Seals days in a thread of its own with its own database connection, so that the loop that follows the chain never
+ * waits for this work.
+ */
 import 'reflect-metadata';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows, SealWriter, StakeSetStore } from '#libs/db';

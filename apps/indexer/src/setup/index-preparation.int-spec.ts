@@ -40,7 +40,10 @@ function prepare(reader: ChainReader, own: IndexStore, status: IndexStatus, opti
   return new IndexPreparation(reader, own, status, logger, options).prepare();
 }
 
-/** A chain on which another process makes the index between this one's look at the database and its own. */
+/**
+ * A reader behind which another process creates the index, after this process has looked for one and before it creates
+ * its own.
+ */
 function readerBehind(other: IndexOptions): ChainReader {
   const settings = indexSettingsOf(other);
   const made = anInitialIndex({ fingerprint: fingerprintOf(settings), settings: { ...settings } });

@@ -1,6 +1,6 @@
 /**
- * Everything that must be true before the first block is read: the endpoints are of the right chain, the contracts are there, and the
- * database holds either no index or one made with the same settings.
+ * Checks everything that must be true before the first block is read: the endpoints serve the right chain, the
+ * contracts exist, and the database holds either no index or one made with the same settings.
  */
 import {
   type ChainReader,
@@ -29,8 +29,8 @@ export class IndexPreparation {
   ) {}
 
   /**
-   * Afterwards the status knows by what events are vouched for, and before the chain is asked how far the index is: while no endpoint
-   * answers, that gets older.
+   * Prepares the index. Afterwards the status holds the verification mode. The stored head is in the status before the
+   * chain is asked, so that the reported lag grows while no endpoint answers.
    * @throws PermanentError where a setting is wrong; RetryableError where the chain or the database does not answer
    */
   async prepare(): Promise<void> {
@@ -46,8 +46,9 @@ export class IndexPreparation {
   }
 
   /**
-   * Says at the start of a long sync what it will read, before it is spent. `plan-sync` says it in more detail and without an indexer. The
-   * calls are the least that it takes: the provider may allow smaller ranges only, and which blocks hold events is not known yet.
+   * Logs the smallest number of requests that a long sync takes, before the sync begins. The real number can be higher:
+   * the provider may allow smaller ranges only, and the number of blocks with events is not known yet. `plan-sync`
+   * gives a closer estimate without an indexer.
    * @param head the newest indexed block, or the one before the first
    * @throws AllEndpointsFailedError
    */
@@ -87,15 +88,15 @@ export class IndexPreparation {
     );
   }
 
-  /** An endpoint that does not answer may take half a minute of each step. */
+  /** Reports the current step, as an endpoint that does not answer may delay each step by half a minute. */
   private say(step: string): void {
     this.status.step = step;
     this.logger.info(`Starting: ${step}`);
   }
 
   /**
-   * @returns the head of the stored index, new or resumed; and the head or the newest final block below it, as the chain may have left
-   * the head itself meanwhile
+   * @returns `head`: the head of the new or resumed index; `past`: the newest indexed block that is final, or `head`
+   * where none is. The chain may have replaced `head` itself in the meantime.
    */
   private async prepareState(): Promise<{ head: BlockRef; past: BlockRef }> {
     const { reader, store, options, logger } = this;
@@ -132,7 +133,7 @@ export class IndexPreparation {
       tokenDecimals: token.decimals,
       head: before,
     });
-    // Another process may have been first meanwhile.
+    // Another process may have created the index in the meantime.
     requireSameSettings(made, settings);
     logger.info({ firstBlock: options.firstBlock, ...token }, 'A new index begins');
     return { head: made.head, past: made.head };
@@ -153,7 +154,8 @@ export class IndexPreparation {
   }
 
   /**
-   * At the first start one provider may have been out, and the other believed alone. A symbol is a name, and tokens do change theirs.
+   * Compares the token with the stored one. At the first start one provider may have been unreachable, so that the
+   * other one was believed alone. A different symbol is only a warning, because tokens do change their symbols.
    * @throws PermanentError TOKEN_CHANGED
    */
   private compareToken(
@@ -176,6 +178,6 @@ export class IndexPreparation {
   }
 }
 
-/** Fewer are read in seconds. */
+/** A sync of at most this many blocks takes seconds and is not announced. */
 const WORTH_A_LINE = 1000n;
 const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: SECOND_LOOK } = COMPUTE_UNITS.perCall;

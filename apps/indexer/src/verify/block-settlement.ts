@@ -1,4 +1,7 @@
-/** A block of which two answers differ, settled by who tells the same of it, or by who contradicts itself. */
+/**
+ * Settles a block about which two answers differ: two independent sources must report the same, or one provider
+ * contradicts its own total.
+ */
 import {
   type ChainReader,
   type FetchOptions,
@@ -13,9 +16,9 @@ import {
 import { PermanentError } from '#libs/domain';
 import { deltaOf, effectsOf, withBlock } from './verified-range.js';
 
-/** Sources that should tell the same of a block do not, and no two of them agree. */
+/** Independent sources report different events of a block, and no two of them agree. */
 export class EventsInDoubtError extends PermanentError {
-  /** @param told what each source says of the block, bounded */
+  /** @param told what each source reports about the block, shortened */
   constructor(block: bigint, told: readonly string[]) {
     super(
       'EVENTS_IN_DOUBT',
@@ -28,28 +31,28 @@ export class EventsInDoubtError extends PermanentError {
 interface BlockInDoubt {
   readonly answer: RangeAnswer;
   readonly block: bigint;
-  /** Two sources are two providers, not the logs and the receipts of one. */
+  /** Whether independent sources are two providers; otherwise they are the logs and the receipts of one provider. */
   readonly isByProvider: boolean;
   readonly options: FetchOptions;
 }
 
-/** One of two providers is asked in both ways. */
+/** Each of two providers is asked in both ways. */
 const BOTH_WAYS = ['receipts', 'logs'] as const;
-/** Where there is one provider only, logs are asked for more often: one of several nodes behind its address may lack them. */
+/** A single provider is asked for logs three times, because one of several nodes behind its address may lack them. */
 const LOGS_REPEATED = ['receipts', 'logs', 'logs', 'logs'] as const;
 
-/** Characters of what a source says that an error repeats. */
+/** Longest text per source in the error message, in characters. */
 const MOST_SHOWN = 300;
 
 interface Witness {
-  /** Two of the same source are one. */
+  /** Witnesses with the same source are not independent and count as one. */
   readonly source: string;
   readonly single: RangeAnswer;
 }
 
 /**
- * An answer in which one block, of which two answers differed, is as two independent sources tell it: two providers where there
- * are two, else the logs and the receipts. Where two providers stand against each other, one whose events do not fit its own total is
+ * Replaces one block of an answer by what two independent sources report: two providers where there are two, else the
+ * logs and the receipts. Where two providers contradict each other, the one whose events do not fit its own total is
  * wrong.
  * @throws EventsInDoubtError
  */
@@ -103,18 +106,18 @@ function agreeing(witnesses: readonly Witness[], block: bigint): RangeAnswer | u
 }
 
 /**
- * Of two providers that tell different events of a block and the same total before and after it, the one whose events do not add up to
- * the difference. One that tells the truth never contradicts itself.
- * @param singles what they say of the block
- * @returns undefined where neither or both contradict themselves, they differ about the total or the block's
- * time too, or past totals are not to be had
+ * Of two providers that report different events of a block, but the same change of the contract's total, finds the
+ * provider whose events do not add up to this change. An honest provider never contradicts itself.
+ * @param singles the providers' answers about the block
+ * @returns undefined where neither or both contradict themselves, they differ about the total or the block's time too,
+ * or past totals are not available
  */
 async function selfContradicted(
   reader: ChainReader,
   singles: readonly RangeAnswer[],
   options: FetchOptions,
 ): Promise<string | undefined> {
-  // A false time is not found by a sum.
+  // A sum does not reveal a false time.
   const times = new Set(singles.map(({ head }) => head.timestampSeconds));
   if (times.size !== 1) return undefined;
   const changes = new Map<string, bigint>();
@@ -132,7 +135,7 @@ async function selfContradicted(
   return others.length === 0 ? wrong : undefined;
 }
 
-/** What the contract's total changes by in a block, by the provider of an endpoint. */
+/** Change of the contract's total in the block of `head`, as the endpoint's provider reports it. */
 async function changeBy(
   reader: ChainReader,
   endpoint: string,

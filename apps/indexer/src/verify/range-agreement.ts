@@ -1,6 +1,7 @@
 /**
- * A second opinion about a range. With endpoints of two providers it is that of the other one, in every mode: its logs, their times,
- * the block at the end, and the contract's total. With one provider it is the same question again, in the mode `wallets` only.
+ * Confirms a range by a second read. With endpoints of two providers the other provider confirms it, in every mode:
+ * logs, times, last block, and the contract's total. With one provider the same provider is asked again, in the mode
+ * `wallets` only.
  */
 import {
   type BlockRange,
@@ -19,25 +20,30 @@ import { settleBlock } from './block-settlement.js';
 import { type VerificationPolicy } from './verification-policy.js';
 
 interface AgreementQuestion {
-  /** Every block of the range is final. */
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
   readonly wantsTotal: boolean;
-  /** The blocks were read from their receipts, because logs left something out: logs are not asked for again and again. */
+  /**
+   * The blocks were read from their receipts because logs were missing. A range read from receipts is compared at most
+   * once.
+   */
   readonly isByReceipts: boolean;
 }
 
 export interface Agreement {
   readonly answer: RangeAnswer;
-  /** What another provider says of it; undefined where there is none, or it does not answer and the mode goes on without. */
+  /**
+   * What another provider reports about the range. Undefined where there is no other provider, or where it does not
+   * answer and the mode does not require one.
+   */
   readonly other: Comparison | undefined;
 }
 
-/** Answers to one question before blocks that still differ are looked at one by one. */
+/** Comparisons of a range before the blocks that still differ are settled one by one. */
 const ROUNDS = 5;
 
 export class RangeAgreement {
-  /** How many more times a range must come out the same. A provider that once contradicted itself is asked once more. */
+  /** Re-reads of a range that must match, with a single provider. Rises to 2 once this provider contradicted itself. */
   private confirmations = 1;
   private isAlone = false;
   private readonly disagreements: DisagreementLog;
@@ -53,9 +59,10 @@ export class RangeAgreement {
   }
 
   /**
-   * @returns the answer as two say it
-   * @throws EventsInDoubtError where no two sources agree; AllEndpointsFailedError where the other provider has another block, dates
-   * it otherwise, or does not answer and the mode needs it; RangeTooLargeError
+   * Reads and compares the range until two reads agree.
+   * @returns the answer on which both reads agree
+   * @throws EventsInDoubtError where no two sources agree; AllEndpointsFailedError where the other provider has another
+   * last block or another time for it, or does not answer and the mode requires it; RangeTooLargeError
    */
   async reach(first: RangeAnswer, question: AgreementQuestion): Promise<Agreement> {
     const { isFinal, isByReceipts, signal } = question;
@@ -79,7 +86,7 @@ export class RangeAgreement {
       const differingBlocks = told.differing.length;
       const { from, to, endpoint } = answer;
       this.disagreements.differ({ from, to, endpoint, other: told.endpoint, differingBlocks });
-      // The last one stays: nothing is taken that was not compared.
+      // Keeps the last answer, because a new one would not have been compared.
       if (left > 1) answer = await this.source.fetch(answer, options);
     }
     for (const block of told?.differing ?? []) {
@@ -89,7 +96,10 @@ export class RangeAgreement {
     return told ? agreed(answer, told) : { answer, other: undefined };
   }
 
-  /** Undefined where the other provider is out and the mode goes on without it. */
+  /**
+   * The comparison with a second read. Undefined where the other provider is unreachable and the mode does not require
+   * it.
+   */
   private async compare(
     answer: RangeAnswer,
     { isFinal, wantsTotal }: AgreementQuestion,
@@ -133,12 +143,12 @@ const A_LINE_EVERY_MS = 60_000;
 
 interface Disagreement extends BlockRange {
   readonly endpoint: string;
-  /** The endpoint that told something else; the same one where it was asked twice. */
+  /** The endpoint that reported something else; equal to `endpoint` where that was asked twice. */
   readonly other: string;
   readonly differingBlocks: number;
 }
 
-/** Says that endpoints tell different things, at most once a minute however often they do. */
+/** Warns about contradicting endpoints, at most once a minute. */
 export class DisagreementLog {
   private saidAtMs = -Infinity;
   private sinceLine = 0;

@@ -1,6 +1,6 @@
 /**
- * Ranges whose events do not add up to the contract's total. The same question again is often enough; else the half that does not add up
- * is looked for by the contract's total in the middle, until it is one block, which is read from its receipts.
+ * Repairs ranges whose events do not add up to the contract's total. Asking again is often enough. Otherwise the range
+ * is halved by the contract's total at the middle block until one wrong block is left, which is read from its receipts.
  */
 import {
   AllEndpointsFailedError,
@@ -16,7 +16,7 @@ import { type RangeAgreement } from './range-agreement.js';
 import { type VerificationPolicy } from './verification-policy.js';
 import { deltaOf, joinAnswers, partAfter, partUpTo, type VerifiedRange } from './verified-range.js';
 
-/** The events and the contract disagree and every way of reading the events was tried. */
+/** The events contradict the contract's total in every way of reading them. */
 export class TotalMismatchError extends PermanentError {
   constructor(mismatch: { block: bigint; indexed: bigint; contract: bigint; endpoint: string }) {
     super(
@@ -29,7 +29,7 @@ export class TotalMismatchError extends PermanentError {
 }
 
 export interface MendOptions {
-  /** The newest final block. */
+  /** Number of the newest final block. */
   readonly final: bigint;
   readonly signal: AbortSignal;
 }
@@ -37,7 +37,7 @@ export interface MendOptions {
 interface Totals {
   /** The contract's total at the end of the block before the answer. */
   readonly before: bigint;
-  /** At the end of its last block. */
+  /** The contract's total at the end of the answer's last block. */
   readonly end: bigint;
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
@@ -53,9 +53,9 @@ export class RangeMender {
   ) {}
 
   /**
-   * The range with events that add up.
+   * Returns the range with events that add up to the contract's total.
    * @param before the contract's total at the end of the block before the range
-   * @throws TotalMismatchError where a block does not add up in any way that it is read
+   * @throws TotalMismatchError where a block does not add up in any way of reading it
    */
   async mend(
     range: VerifiedRange,
@@ -68,7 +68,7 @@ export class RangeMender {
     // Only the parts that do not add up are read again.
     for (const { head, total: end, endpoint } of range.checkpoints) {
       const part = { ...partUpTo(rest, head), endpoint };
-      // A joined range may hold final blocks and newer ones.
+      // A joined range may hold both final and newer blocks.
       const isFinal = part.to <= final;
       const whole = await this.mendPart(part, { before: total, end, isFinal, signal });
       mended = mended ? joinAnswers(mended, whole) : whole;
@@ -98,7 +98,7 @@ export class RangeMender {
     throw new TotalMismatchError({ block: to, indexed, contract: end, endpoint });
   }
 
-  /** Undefined where no node has the state in the middle. */
+  /** Repairs both halves of an answer. Undefined where no node has the contract's state at the middle block. */
   private async mendHalves(answer: RangeAnswer, totals: Totals): Promise<RangeAnswer | undefined> {
     const [header] = await this.reader.headers([(answer.from + answer.to) / 2n]);
     const patient = { patienceMs: Infinity, signal: totals.signal };
@@ -110,8 +110,8 @@ export class RangeMender {
   }
 
   /**
-   * By another endpoint where one answers, else by the same, and with a second opinion where one is to be had; undefined where none can,
-   * or not so many blocks at once.
+   * Reads a range again, from another endpoint if one answers, else from the same one, and has it confirmed like a
+   * first read. Undefined where neither answers, or the range is too large for one read.
    */
   private async readAgain(
     { from, to, endpoint }: RangeAnswer,

@@ -1,8 +1,9 @@
 /**
- * Reads ranges and vouches for them before they are written (docs/decisions/0003), in the mode that STAKE_VERIFICATION comes to.
+ * Reads ranges and verifies them before they are written (docs/decisions/0003), as the mode in force demands.
  *
- * States of a range: read -> agreed (another provider says the same, or the same one again in the mode `wallets`) -> settled (the sum of
- * its events is what the contract's total says, where there is one). A range that stays in doubt is never written.
+ * States of a range: read -> agreed (another provider reports the same, or the same provider does a second time in the
+ * mode `wallets`) -> settled (the sum of the events matches the contract's total, where the contract has one). A range
+ * that stays in doubt is never written.
  */
 import {
   AllEndpointsFailedError,
@@ -34,16 +35,18 @@ import {
 import { deltaOf, joinRanges, type VerifiedRange } from './verified-range.js';
 
 interface ReadOptions {
-  /** Every block of the range is final: nothing in it can be reorganised. */
+  /** Every block of the range is final, so that no reorganisation can affect it. */
   readonly isFinal: boolean;
   readonly signal: AbortSignal;
 }
 
 interface VouchOptions extends ReadOptions {
-  /** Why the range was read in another way than others. */
+  /** How a suspect range is read again; undefined for other ranges. */
   readonly suspect?: SuspectRange | undefined;
   readonly tip?: {
-    /** The contract's total by the request that brought the range: at its end, or a little later. */
+    /**
+     * The contract's total from the request that brought the range: at the range's end, or at a slightly newer block.
+     */
     readonly newestTotal: bigint | undefined;
     readonly indexedTotal: bigint;
   };
@@ -61,7 +64,7 @@ export class RangeVerifier {
   /** @throws AllEndpointsFailedError, RangeTooLargeError, EventsInDoubtError */
   async read(range: BlockRange, { isFinal, signal }: ReadOptions): Promise<VerifiedRange> {
     const { source, reader, policy } = this;
-    // Where there is another provider, the total is its word, not that of the one that tells the logs.
+    // With a second provider, the total must come from there and not from the endpoint that gives the logs.
     const isTotalWanted = isFinal && policy.comparesTotal(true) && !policy.hasOtherProvider;
     const total = isTotalWanted ? await reader.totalCalls() : undefined;
     const options = { ...policy.fetchOptions(isFinal, signal), total };
@@ -72,10 +75,7 @@ export class RangeVerifier {
     return this.vouch(answer, { isFinal, signal, suspect });
   }
 
-  /**
-   * @param answer as it was read
-   * @throws as `read` does
-   */
+  /** @throws the errors of `read` */
   async vouch(answer: RangeAnswer, options: VouchOptions): Promise<VerifiedRange> {
     const { isFinal, signal, suspect, tip } = options;
     const comparesTotal = this.policy.comparesTotal(isFinal);
@@ -101,14 +101,15 @@ export class RangeVerifier {
     };
   }
 
-  /** The contract's total at the end of an answer, by another provider than the one that told the logs, where one answers. */
+  /** The contract's total at the end of an answer. Comes from another provider than the logs, if one answers. */
   private async totalOf(
     { answer, other }: Agreement,
     delta: bigint,
     { isFinal, signal, tip }: VouchOptions,
   ): Promise<ToldFigure<bigint> | undefined> {
     const told = other ? other.total : (tip?.newestTotal ?? answer.total);
-    // At the tip it may be of a block that came in between: unless it fits, it is asked for by the block's hash.
+    // At the chain's head, the total may belong to a block that came in between. Where it does not fit, the total is
+    // read again by the hash of the last block.
     const isOfItsEnd = isFinal || told === (tip?.indexedTotal ?? 0n) + delta;
     if (told !== undefined && isOfItsEnd) {
       return { figure: told, endpoint: other?.endpoint ?? answer.endpoint };
@@ -127,7 +128,10 @@ export class RangeVerifier {
     }
   }
 
-  /** From another endpoint where one answers; else from the same one, in the other way. */
+  /**
+   * Reads a suspect range, from another endpoint if one answers, else from any, by logs or receipts as the suspect
+   * range says.
+   */
   private async readAgain(
     range: BlockRange,
     { avoid, by }: SuspectRange,
@@ -143,13 +147,17 @@ export class RangeVerifier {
 }
 
 /**
- * Fetched ahead of the database, as it came; what is kept of it is a tenth as large. All that is there when the database is free
- * goes into one transaction, and large ones are cheaper; see docs/performance.md.
+ * Bytes of answers fetched ahead of the database, as received; their parsed form is a tenth as large. When the database
+ * is free, all waiting ranges are joined into one transaction, and large transactions are cheaper: see
+ * docs/performance.md.
  */
 const MAX_BUFFERED_BYTES = 40 * 1024 * 1024;
 const INITIAL_BLOCKS = 100;
 
-/** The ranges that the index lacks, read and vouched for: those of a long way to go, several at a time, or the newest one. */
+/**
+ * Source of the ranges that the index lacks, read and verified: several ranges in parallel during a sync, or the newest
+ * one at the chain's head.
+ */
 export class RangeSource {
   private readonly sizer: RangeSizer;
 
@@ -166,7 +174,10 @@ export class RangeSource {
     });
   }
 
-  /** Ascending, without a gap. @param final the newest final block */
+  /**
+   * Ranges in ascending order without gaps.
+   * @param final number of the newest final block
+   */
   stream(
     missing: BlockRange,
     final: bigint,
@@ -202,7 +213,7 @@ export class RangeSource {
   }
 }
 
-/** Blocks that are read from the chain, or written to the index; both ends belong to them. */
+/** A span for reading or writing a range, both ends included. */
 export function rangeSpan(what: 'read' | 'write', { from, to }: BlockRange): SpanStart {
   return {
     name: `${what} range`,
@@ -210,7 +221,7 @@ export function rangeSpan(what: 'read' | 'write', { from, to }: BlockRange): Spa
   };
 }
 
-/** No range holds final blocks and others: the two are read in different ways. */
+/** Ends a range at the finalised block, because final blocks and newer ones are read in different ways. */
 function cutAt(final: bigint, range: BlockRange): BlockRange {
   return range.from <= final && final < range.to ? { from: range.from, to: final } : range;
 }

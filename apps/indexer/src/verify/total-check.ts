@@ -1,8 +1,9 @@
 /**
- * The sum of all balances in the index held against the contract's total.
+ * Compares the sum of all balances in the index with the contract's total.
  *
- * Events may be written before they are vouched for: where the contract's total could not be read yet, or wallets are compared at the
- * end. When a later range shows that some of them are wrong, the index goes back to where it was last vouched for.
+ * Events may be written before they are verified: where the contract's total could not be read yet, or where wallets
+ * are compared only at the end. When a later range shows that some of these events are wrong, the index is rolled back
+ * to the newest verified block.
  */
 import { askFigure, askOtherProvider, type ChainReader, type RangeAnswer } from '#libs/chain';
 import { type IndexState } from '#libs/db';
@@ -13,18 +14,18 @@ import { type MendOptions, type RangeMender, TotalMismatchError } from './range-
 import { type SuspectRanges, type VerificationPolicy } from './verification-policy.js';
 import { type VerifiedRange } from './verified-range.js';
 
-/** Up to which block events are in doubt, and by whose word. */
+/** Last block of the doubtful events, and the endpoint that reported them. */
 interface Shown {
   readonly to: bigint;
   readonly endpoint: string;
 }
 
-/** A range that adds up, or the block that the index is to go back to instead. */
+/** A range whose events add up, or the block to which the index must be rolled back instead. */
 type CheckedRange =
   | { readonly kind: 'agreed'; readonly range: VerifiedRange }
   | { readonly kind: 'roll-back'; readonly to: BlockRef };
 
-/** So often the same blocks are read again before the difference is believed. */
+/** Re-reads of the same blocks before the difference is accepted as real. */
 const TRIES = 3;
 
 export class TotalCheck {
@@ -38,9 +39,10 @@ export class TotalCheck {
   ) {}
 
   /**
-   * The range with events that add up to the contract's total.
-   * @param state of the index before the range
-   * @throws TotalMismatchError; RetryableError where blocks above finality have no total to be compared with now
+   * Compares a range with the contract's total, and repairs it where only the range is wrong.
+   * @param state the index before the range
+   * @throws TotalMismatchError; RetryableError where blocks above the finalised one cannot be compared now, as no
+   * endpoint has their total
    */
   async check(
     range: VerifiedRange,
@@ -64,9 +66,10 @@ export class TotalCheck {
   }
 
   /**
-   * The contract's total at the head, once at the end of a first sync: a wallet that is missing altogether shows in nothing else.
-   * @returns the block to go back to; undefined where the index agrees
-   * @throws TotalMismatchError where all was read again often enough
+   * Compares the index with the contract's total at the head, once at the end of the first sync. Only this comparison
+   * shows a wallet that is missing altogether.
+   * @returns the block to which the index must be rolled back; undefined where the index agrees
+   * @throws TotalMismatchError where the blocks were already read again often enough
    */
   async checkHead(state: IndexState): Promise<BlockRef | undefined> {
     const { reader } = this;
@@ -79,8 +82,9 @@ export class TotalCheck {
   }
 
   /**
-   * Puts all since the last block that was vouched for in doubt, to be read again.
-   * @returns that block, to go back to; undefined where the head itself is vouched for, or the blocks were read again often enough
+   * Marks all blocks after the newest verified one as suspect, to be read again.
+   * @returns the newest verified block, to which the index must be rolled back; undefined where the head itself is
+   * verified, or the blocks were already read again often enough
    */
   async suspectUnverified(
     { head, verifiedNumber }: IndexState,
@@ -109,8 +113,8 @@ export class TotalCheck {
   }
 
   /**
-   * Whether another provider's total is the index's: then the events and one provider stand against the other, and a total that one
-   * provider alone tells changes nothing.
+   * Whether another provider confirms the index's total. In this case the events and that provider contradict a single
+   * provider, whose total alone changes nothing.
    */
   private async isContradicted(
     head: BlockRef,
@@ -131,9 +135,9 @@ export class TotalCheck {
   }
 
   /**
-   * Whose fault it is that the events do not add up to the contract's total: the newest range's own, or that of the index before it.
-   * @returns the block to go back to; undefined where the index agrees and the range is at fault
-   * @throws TotalMismatchError where the index is at fault and all was read again often enough
+   * Determines whether the newest range or the index before it causes the difference to the contract's total.
+   * @returns the block to which the index must be rolled back; undefined where the range is at fault
+   * @throws TotalMismatchError where the index is at fault and the blocks were already read again often enough
    */
   private async startOfDoubt(
     state: IndexState,

@@ -1,4 +1,4 @@
-/** What the mode in force (docs/decisions/0003) asks of each range. */
+/** What the verification mode in force (docs/decisions/0003) demands of each range. */
 import {
   type BlockRange,
   type ChainReader,
@@ -24,26 +24,30 @@ export class VerificationPolicy {
     return this.status.verification?.mode ?? 'headers';
   }
 
-  /** Whether the endpoints are of two providers at least: another one can be asked what one says. */
+  /** Whether the endpoints belong to at least two providers, so that another one can confirm what one reports. */
   get hasOtherProvider(): boolean {
     return countProviders(this.reader.endpoints) > 1;
   }
 
-  /** What a block may be dated at the most, Unix seconds. */
+  /** Latest believable block time; Unix time in seconds. */
   get latestSeconds(): number {
     return Math.floor(this.clock.nowMs() / 1000) + MAX_AHEAD_SECONDS;
   }
 
   /**
-   * Whether ranges are held against the contract's total. Where it is known of recent blocks only and wallets are compared, not before
-   * they were: they show where an event is missing, the total only that one is.
+   * Whether ranges are compared with the contract's total. Where endpoints have the total of recent blocks only, final
+   * ranges are not compared, and in the mode `wallets` newer ranges only after the first comparison of wallets: a
+   * wallet's difference shows where an event is missing, a difference in the total only shows that one is missing.
    */
   comparesTotal(isFinal: boolean): boolean {
     if (this.status.verification?.comparesPastTotals ?? true) return true;
     return !isFinal && (this.mode !== 'wallets' || this.hasComparedWallets);
   }
 
-  /** Whether a range that was read is vouched for; in the mode `wallets` that is for their comparison to say. */
+  /**
+   * Whether a range counts as verified once it is read. In the mode `wallets` only the comparison of wallets verifies
+   * blocks.
+   */
   isVouchedFor({ contractTotal, isConfirmed }: VerifiedRange): boolean {
     return this.mode !== 'wallets' && (contractTotal !== undefined || isConfirmed);
   }
@@ -60,15 +64,15 @@ export class VerificationPolicy {
   }
 }
 
-/** How a range is to be read again after what it brought was found wrong. */
+/** How a range is read again after its first answer was found wrong. */
 export interface SuspectRange extends BlockRange {
-  /** Endpoints whose word does not count here. */
+  /** Endpoints whose answers do not count for this range. */
   readonly avoid: readonly string[];
-  /** Receipts are a second source on the same node: a node that loses logs in its log index still has them there. */
+  /** Receipts are a second source on the same node: they still hold logs that the node's log index has lost. */
   readonly by: 'logs' | 'receipts';
 }
 
-/** The ranges whose first answer was wrong. They are read apart from the others, and otherwise. */
+/** The ranges whose first answer was wrong. Each is read separately from its neighbours, and in its own way. */
 export class SuspectRanges {
   private ranges: SuspectRange[] = [];
 
@@ -76,7 +80,7 @@ export class SuspectRanges {
     this.ranges.push(range);
   }
 
-  /** The newest one that covers a block: what was found later is known better. */
+  /** The newest suspect range that covers a block, as the newest finding is the most exact. */
   at(block: bigint): SuspectRange | undefined {
     return this.ranges.findLast((suspect) => suspect.from <= block && block <= suspect.to);
   }
@@ -85,7 +89,7 @@ export class SuspectRanges {
     return this.ranges.filter(({ from, to }) => from <= block && block <= to).length;
   }
 
-  /** Shortens a range so that it lies wholly inside or wholly outside each of them. */
+  /** Shortens a range so that it lies completely inside or completely outside each suspect range. */
   cut = (range: BlockRange): BlockRange => {
     let { to } = range;
     for (const suspect of this.ranges) {
@@ -100,7 +104,7 @@ export class SuspectRanges {
     this.ranges = [];
   }
 
-  /** Forgets what lies at or below a block that has been verified since. */
+  /** Forgets suspect ranges that end at or below a block that is verified by now. */
   forgetUpTo(block: bigint): void {
     this.ranges = this.ranges.filter((suspect) => suspect.to > block);
   }

@@ -1,4 +1,4 @@
-/** A range of blocks with what vouches for its events, and what can be done with its answer: sum it up, cut it, join parts. Pure. */
+/** A range of blocks with what verifies its events, and pure functions to sum, cut and join answers. */
 import { type Comparison, type RangeAnswer, refOf } from '#libs/chain';
 import { type BlockDeltas, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
 
@@ -10,26 +10,32 @@ export interface Checkpoint {
 
 export interface VerifiedRange {
   readonly answer: RangeAnswer;
-  /** What the range's events add to the sum of all balances. */
+  /** Change of the sum of all balances by the range's events. */
   readonly delta: bigint;
-  /** The contract's total at its end. Undefined where no node has the state of that block, or there is no total to ask for. */
+  /**
+   * The contract's total at the range's end. Undefined where no node has the state of that block, or the contract has
+   * no total.
+   */
   readonly contractTotal: bigint | undefined;
   readonly totalBy: string | undefined;
-  /** What another provider said of the range. */
+  /** What another provider reports about the range. */
   readonly other: Comparison | undefined;
-  /** The contract's totals at the ends of the parts that were joined, ascending; the last is at the range's end where it is known. */
+  /**
+   * The contract's totals at the ends of the joined parts, ascending. The last one is at the range's end, if it is
+   * known.
+   */
   readonly checkpoints: readonly Checkpoint[];
-  /** Something else than the contract's total vouches for the events: a second provider, or headers and receipts. */
+  /** Something else than the contract's total verifies the events: a second provider, or headers and receipts. */
   readonly isConfirmed: boolean;
-  /** Read apart from its neighbours, and to stay so. */
+  /** A suspect range, which must not be joined with its neighbours. */
   readonly apart: boolean;
   readonly bytes: number;
 }
 
 /**
- * Two neighbours as one, as if the node had been asked for both at once.
- * @returns undefined where they are not of one fork, or where the contract's totals before and after the later one differ by something
- *   else than its events: what is wrong is found more easily in the smaller range
+ * Joins two neighbours into one range, as if the node had been asked for both at once.
+ * @returns undefined where the two are not on one fork or must stay apart, or where the change of the contract's total
+ * over the later one is not the sum of its events: an error is found more easily in the smaller range
  */
 export function joinRanges(
   earlier: VerifiedRange,
@@ -60,12 +66,12 @@ export function joinRanges(
   };
 }
 
-/** What the events of an answer add to the sum of all balances. */
+/** Change of the sum of all balances by the events of an answer. */
 export function deltaOf({ blocks, to }: RangeAnswer): bigint {
   return totalAt(0n, blocks, to);
 }
 
-/** The time and the effects of one block as text, the same for the same events in the same order; empty where nothing happened. */
+/** Time and effects of one block as text, equal for equal events in the same order; empty where nothing happened. */
 export function effectsOf(blocks: readonly BlockDeltas[], number: bigint): string {
   const block = blocks.find(({ blockNumber }) => blockNumber === number);
   if (!block) return '';
@@ -73,7 +79,10 @@ export function effectsOf(blocks: readonly BlockDeltas[], number: bigint): strin
   return `at ${block.timestampSeconds}: ${deltas.join(', ')}`;
 }
 
-/** The part of an answer up to a block. @param head that block's header */
+/**
+ * The part of an answer up to and including a block.
+ * @param head the block's header
+ */
 export function partUpTo(answer: RangeAnswer, head: RangeAnswer['head']): RangeAnswer {
   const { number } = head;
   return {
@@ -85,7 +94,7 @@ export function partUpTo(answer: RangeAnswer, head: RangeAnswer['head']): RangeA
   };
 }
 
-/** The part of an answer after a block of it. */
+/** The part of an answer after one of its blocks. */
 export function partAfter(answer: RangeAnswer, block: BlockRef): RangeAnswer {
   return {
     ...answer,
@@ -96,7 +105,10 @@ export function partAfter(answer: RangeAnswer, block: BlockRef): RangeAnswer {
   };
 }
 
-/** Two neighbours as one. Events and bytes are those of the whole answer that both come from. */
+/**
+ * Joins two neighbouring answers. `events` and `bytes` are those of the later one, which are right for parts of one
+ * answer: each part carries those of the whole.
+ */
 export function joinAnswers(earlier: RangeAnswer, later: RangeAnswer): RangeAnswer {
   return {
     ...later,
@@ -107,7 +119,7 @@ export function joinAnswers(earlier: RangeAnswer, later: RangeAnswer): RangeAnsw
   };
 }
 
-/** An answer with one block as another answer has it. */
+/** Replaces one block of an answer by the same block of another answer. */
 export function withBlock(answer: RangeAnswer, single: RangeAnswer): RangeAnswer {
   const { to: number } = single;
   const inOrder = <T>(items: readonly T[], numberOf: (item: T) => bigint): T[] =>
@@ -125,7 +137,7 @@ export function withBlock(answer: RangeAnswer, single: RangeAnswer): RangeAnswer
   };
 }
 
-/** The sum of all balances at the end of `block`, when it was `before` ahead of the range. */
+/** The sum of all balances at the end of `block`, given the sum before the range. */
 export function totalAt(before: bigint, blocks: readonly BlockDeltas[], block: bigint): bigint {
   let total = before;
   for (const { blockNumber, deltas } of blocks) {

@@ -1,7 +1,8 @@
 /**
- * Holds wallets against the contract's own view of them: events that cancel each other out in the sum (a transfer, a stake and a
- * withdrawal of the same size) show only here. In the mode `wallets` every wallet is compared before the index is first called level,
- * and from then on each one that changed; in every mode a sample now and then.
+ * Compares wallets with the contract's own view of their balances. Only this shows wrong events that cancel each other
+ * out in the total (a transfer; a stake and a withdrawal of the same size). In the mode `wallets` every wallet is
+ * compared before the index is first called level, and each changed wallet from then on. In every mode a sample is
+ * compared at intervals.
  */
 import {
   ANSWER_BYTES,
@@ -24,16 +25,16 @@ import {
   type VerificationPolicy,
 } from './verification-policy.js';
 
-/** Half of them changed lately, half are drawn from all. */
+/** Wallets per sample: half changed recently, half are drawn at random from all. */
 const SAMPLE = 32;
-/** Each sample costs as many calls of the contract as there are wallets in it. */
+/** Time between two samples. A sample costs as many contract calls as it has wallets. */
 const SAMPLE_EVERY_MS = 5 * 60_000;
-/** Wallets that changed are compared as blocks become final, but not more often. */
+/** Shortest time between two comparisons of the changed wallets, which are due when blocks become final. */
 const SWEEP_EVERY_MS = 60_000;
-/** Differences that are traced to their blocks at once. */
+/** A sweep stops after this many differences, because each one is traced to its block. */
 const MOST_TRACED = 100;
 const PROGRESS_EVERY_MS = 2_000;
-/** Blocks that became final since the last sweep are few. */
+/** Blocks per request when final blocks are read once more. Few blocks become final between two comparisons. */
 const BLOCKS_AT_ONCE = 1_000;
 
 class WalletMismatchError extends PermanentError {
@@ -49,17 +50,26 @@ class WalletMismatchError extends PermanentError {
 
 export type CheckResult =
   | { readonly kind: 'agreed'; readonly verifiedNumber: bigint | undefined }
-  /** Some events are to be read again, from the block after this one on. */
+  /** Events after the block `to` must be read again. */
   | { readonly kind: 'roll-back'; readonly to: BlockRef };
 
 export class WalletCheck {
   private lastGood: bigint | undefined;
   private checkedAtMs = 0;
-  /** In the mode `wallets` a sample is taken as well, of those that did not change. */
+  /**
+   * Time of the last sample in the mode `wallets`, which also covers wallets that did not change; Unix time in
+   * milliseconds.
+   */
   private sampledAtMs: number | undefined;
-  /** Blocks read again since the last check that held: once is enough to believe the difference. */
+  /**
+   * First blocks of the ranges read again since the last check without differences. A difference that remains after one
+   * re-read is accepted as real.
+   */
   private readonly readAgain = new Set<bigint>();
-  /** Wallets that differed since the last check that held: a sample that misses them does not pass for a cure. */
+  /**
+   * Wallets that differed since the last check without differences. Every sample includes them, so that a sample
+   * without them does not count as a repair.
+   */
   private readonly differed = new Set<Address>();
 
   constructor(
@@ -75,7 +85,9 @@ export class WalletCheck {
     private readonly options: IndexOptions,
   ) {}
 
-  /** Whether no check held yet, or blocks became final since one did that is some minutes old. */
+  /**
+   * Whether a check is due: none has succeeded yet, or blocks became final since the last one and its interval is over.
+   */
   isDue({ state, synced }: IndexWriter): boolean {
     const { finalised, verifiedNumber } = state;
     if (finalised === undefined) return false;
@@ -89,8 +101,9 @@ export class WalletCheck {
   }
 
   /**
-   * @throws WalletMismatchError where a wallet differs and its block could not be found, or reading it again gave the same;
-   * RetryableError where the mode is `wallets` and no endpoint has the state of the finalised block or of the head
+   * Compares the wallets that are due in the current mode.
+   * @throws WalletMismatchError where a wallet still differs after its blocks were read again; RetryableError where the
+   * mode is `wallets` and no endpoint has the state of the finalised block or of the head
    */
   async check(writer: IndexWriter, signal: AbortSignal): Promise<CheckResult> {
     const differences =
@@ -107,7 +120,10 @@ export class WalletCheck {
     return { kind: 'agreed', verifiedNumber };
   }
 
-  /** What was read again before does not count against the next answers: the endpoints may have been mended since. */
+  /**
+   * Forgets earlier re-reads, so that they do not count against the next answers: the endpoints may have been repaired
+   * since.
+   */
   forgetReadAgain(): void {
     this.readAgain.clear();
     this.suspects.clear();
@@ -116,14 +132,14 @@ export class WalletCheck {
   private async sweepAndSample(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
     const found = await this.sweep(writer, signal);
     const nowMs = this.clock.nowMs();
-    // The first sweep compares every wallet.
+    // The first sweep compares every wallet, so the interval of samples begins with it.
     this.sampledAtMs ??= nowMs;
     if (found.length > 0 || nowMs - this.sampledAtMs < SAMPLE_EVERY_MS) return found;
     this.sampledAtMs = nowMs;
     return this.sample(writer);
   }
 
-  /** At the finalised block, as far as a node still has its state, and at the head. */
+  /** Compares a sample at the finalised block, if a node still has its state, and at the head. */
   private async sample(writer: IndexWriter): Promise<Difference[]> {
     const recent = writer.recentWallets(SAMPLE / 2);
     const sampled = await this.store.sampleWallets(SAMPLE - recent.length);
@@ -135,7 +151,7 @@ export class WalletCheck {
     return [];
   }
 
-  /** Every wallet that changed since the block at which all were last compared. */
+  /** Compares every wallet that changed since the block at which all wallets were last compared. */
   private async sweep(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
     const { store, clock, logger, status } = this;
     const { finalised, verifiedNumber } = writer.state;
@@ -180,7 +196,10 @@ export class WalletCheck {
     );
   }
 
-  /** Finds the block of each difference. @returns the block before the first of them, to roll back to */
+  /**
+   * Finds the block of each difference and marks it as suspect.
+   * @returns the block before the first of them, to which the index must be rolled back
+   */
   private async trace(differences: readonly Difference[]): Promise<BlockRef> {
     const { reader, suspects, logger, status, clock } = this;
     const found = new Map<bigint, SuspectRange>();
@@ -205,7 +224,10 @@ export class WalletCheck {
     throw new RetryableError('NO_HEADER', `No endpoint has the header of block ${first - 1n}`);
   }
 
-  /** The block, by the wallet's view at past ones; all since the last comparison that held, where no endpoint has their state. */
+  /**
+   * Finds the block that caused a difference by the wallet's view at past blocks. Where no endpoint has their state,
+   * returns all blocks since the last check without differences.
+   */
   private async rangeOf({ wallet, block: bad }: Difference): Promise<SuspectRange> {
     const good = this.lastGood ?? this.options.firstBlock - 1n;
     const block = await firstDisagreement(good, bad, async (number) => {
@@ -219,9 +241,10 @@ export class WalletCheck {
   }
 
   /**
-   * The wallets of the events in the blocks that became final since wallets were compared, by asking for them once more. Those blocks may
-   * have been read once only, above finality: a wallet that was left out then, and did nothing else, shows in no other comparison.
-   * @returns none where another provider vouches for each block, or every final block was asked for twice
+   * Reads the blocks that became final since the last comparison of wallets once more, and returns the wallets of their
+   * events. Above finality these blocks were perhaps read only once; a wallet that was left out then, and had no other
+   * event, shows in no other comparison.
+   * @returns no wallets where another provider confirms each block, or every final block was already read twice
    * @throws AllEndpointsFailedError
    */
   private async walletsNamedAgain({ state }: IndexWriter, signal: AbortSignal): Promise<Address[]> {
@@ -253,10 +276,10 @@ export class WalletCheck {
 }
 
 /**
- * The first block in (good, bad] at whose end `agrees` is false, by bisection.
+ * Finds the first block in (good, bad] at whose end `agrees` is false, by bisection.
  *
- * @param agrees whether both sides agree at a block; undefined where the node has no state for it any more
- * @returns undefined where the state is not there to decide
+ * @param agrees whether index and contract agree at a block; undefined where the node no longer has the block's state
+ * @returns undefined where the state that decides is not available
  */
 export async function firstDisagreement(
   good: bigint,

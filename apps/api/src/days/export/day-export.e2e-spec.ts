@@ -206,7 +206,7 @@ describe('the limit', () => {
       return Number(answer.headers['x-ratelimit-remaining']);
     };
     const { apiKey: key } = await addPartner(api, 'weighed', { rate: 1, burst: 40 });
-    // The clock of the test stands still.
+    // The test's clock stands still, so the bucket does not refill.
     expect(await remaining({})).toBe(25);
     expect(await remaining({ range: 'bytes=0-99' })).toBe(24);
     expect(await remaining({ range: 'bytes=-2000000' })).toBeGreaterThan(20);

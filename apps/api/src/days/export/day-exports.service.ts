@@ -12,33 +12,36 @@ import { type DayListSource, SealedDays } from '../sealed-days.service.js';
 import { DayLines, type ExportFormat, MEDIA_TYPES } from './day-lines.js';
 import { type Representation, representationFor } from './representation.js';
 
-/** A client that takes nothing for so long has gone, or is not worth its place. */
+/** Injection token: time in milliseconds after which a client that reads nothing of its list is disconnected. */
 export const EXPORT_IDLE_MS = Symbol('ExportIdleMs');
 const DEFAULT_IDLE_MS = 30_000;
-/** A client that is not done by then asks for the rest by `Range`. */
+/** Longest time for sending a list, in milliseconds. A slower client asks for the rest by `Range`. */
 const MOST_MS = 900_000;
-/** After each part: other requests have their turn. A million wallets take some 15 seconds. */
+/**
+ * Pause after each chunk, in milliseconds, so that other requests have their turn. A million wallets take some 15
+ * seconds.
+ */
 const PAUSE_MS = 3;
-/** So many wallets weigh as one request. */
+/** Wallets of a list that count as one request. */
 const WALLETS_OF_A_REQUEST = 10_000;
-/** At once in this process: few enough that connections to the database are left for everything else. */
+/** Lists sent at once by this process: few enough to leave database connections for other requests. */
 const PLACES = 4;
-/** Of them for one partner. */
+/** Lists sent at once to one partner. */
 const PLACES_OF_PARTNER = 2;
 const RETRY_AFTER_SECONDS = 10;
-/** Of a revision that is named nothing ever changes; the newest one may be another when it is asked for again. */
+/** A named revision never changes; the newest revision may be another one at the next request. */
 const CACHE_OF_REVISION = 'private, immutable, max-age=31536000';
 const CACHE_OF_NEWEST = 'private, no-cache';
 
 export interface AskedExport {
   readonly format: ExportFormat;
   readonly day: number;
-  /** Undefined: the newest. */
+  /** Undefined for the newest revision. */
   readonly revision: number | undefined;
   readonly contract: AccountId | undefined;
 }
 
-/** Sends lists of sealed days while it reads them, so that memory does not grow with them. */
+/** Sends lists of sealed days while they are read, so that memory does not grow with their length. */
 @Injectable()
 export class DayExports {
   private readonly places = new ExportPlaces();
@@ -53,12 +56,15 @@ export class DayExports {
     this.idleMs = idleMs ?? DEFAULT_IDLE_MS;
   }
 
-  /** How many lists are being sent. */
+  /** Number of lists that are being sent. */
   get underWay(): number {
     return this.places.count;
   }
 
-  /** @throws HttpProblem as `SealedDays.list`, 416, 429, 503, before the answer has begun; errors of the database */
+  /**
+   * @throws HttpProblem as `SealedDays.list`, and 416, 429, 503; errors of the database; all before the answer has
+   * begun
+   */
   async send({ request, reply }: Exchange, { contract, ...asked }: AskedExport): Promise<void> {
     const caller = requireCaller(request.admission);
     const source = await this.sealedDays.list(caller, asked, contract);
@@ -105,7 +111,7 @@ export class DayExports {
     }
   }
 
-  /** What ends early is cut off, so that the client sees that it is not whole. */
+  /** Cuts the connection where sending ends early, so that the client sees an incomplete list. */
   private async stream(
     response: Exchange['reply']['raw'],
     bytes: AsyncGenerator<Buffer>,
@@ -115,7 +121,7 @@ export class DayExports {
     const body = Readable.from(bytes, { objectMode: false });
     response.setTimeout(this.idleMs, () => response.destroy());
     try {
-      // The fastest level: the digits of an address do not shrink by much at any.
+      // The fastest level, because the digits of addresses hardly shrink more at a higher one.
       const packed = createGzip({ level: constants.Z_BEST_SPEED });
       await (isGzip
         ? pipeline(body, packed, response, { signal })
@@ -129,7 +135,7 @@ export class DayExports {
   }
 }
 
-/** Names and values in turn. */
+/** Header names and values, alternating. */
 function headersFor(
   { status, isGzip, etag, span }: Representation,
   { format, size }: DayLines,
@@ -143,7 +149,7 @@ function headersFor(
   return headers;
 }
 
-/** Bounds how many lists are sent at once. */
+/** Limits the number of lists that are sent at once. */
 class ExportPlaces {
   private readonly taken: string[] = [];
 
@@ -151,7 +157,10 @@ class ExportPlaces {
     return this.taken.length;
   }
 
-  /** @returns gives the place back @throws HttpProblem 429 (the partner has its places), 503 (all are taken) */
+  /**
+   * @returns a function that frees the place
+   * @throws HttpProblem 429 (the partner has all its places), 503 (all places are taken)
+   */
   take(partnerId: string): () => void {
     const retryAfterSeconds = RETRY_AFTER_SECONDS;
     const own = this.taken.filter((one) => one === partnerId).length;

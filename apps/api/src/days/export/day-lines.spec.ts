@@ -15,7 +15,7 @@ function listOf(lows: readonly bigint[], endsAtLast = false): DayList {
   return builder.list();
 }
 
-/** As they are stored; and which of them were read. */
+/** The leaves of a list in stored chunks, and the indices of the chunks that were read. */
 function chunksOf(list: DayList) {
   const leaves = new DayLeaves(list);
   const read: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * The list of a sealed day as text: a line for each wallet, all of one length. So the place of each byte is known before anything is read:
- * the size of the whole, and which leaves a range of bytes needs. No low is above the sum of all, whose digits are the width of a low.
+ * The list of a sealed day as text, with a line for each wallet and all lines of one length. The position of each byte
+ * is therefore known before anything is read: the size of the text, and the leaves that a range of bytes needs. No
+ * low-water mark exceeds the sum of all, so the digits of the sum are the width of the amount.
  */
 import { LEAVES_IN_CHUNK, type SealedDay } from '#libs/db';
 import { DayList, ENTRY_BYTES, WALLET_BYTES } from '#libs/domain';
@@ -12,7 +13,7 @@ export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8; header=present',
 };
 
-/** Bytes of a text, from the first one up to, not including, another. */
+/** A range of bytes, `to` exclusive. */
 export interface ByteSpan {
   readonly from: number;
   readonly to: number;
@@ -24,22 +25,22 @@ const ADDRESS_DIGITS = 2 * WALLET_BYTES;
 export class DayLines {
   readonly header: Buffer;
   readonly lineBytes: number;
-  /** Of the whole text. */
+  /** Size of the whole text, in bytes. */
   readonly size: number;
-  /** A line whose wallet and low are still to be written. */
+  /** A line without wallet and amount. */
   private readonly blank: Buffer;
   private readonly addressAt: number;
   private readonly lowAt: number;
   private readonly width: number;
 
-  /** Another form of the same list has to have another name: it is part of the ETag. */
+  /** The format's name is part of the ETag, so another layout of the lines needs another name. */
   constructor(
     readonly format: ExportFormat,
     { wallets, total }: Pick<SealedDay, 'wallets' | 'total'>,
   ) {
     this.width = String(total).length;
     const address = '0'.repeat(ADDRESS_DIGITS);
-    // Blanks between tokens mean nothing in JSON, nor do zeros before a number in CSV.
+    // Padding does not change the values: blanks between JSON tokens, zeros before a CSV number.
     const [header, before, between, rest] =
       format === 'ndjson'
         ? ['', '{"walletAddress":"0x', '","low":"', `${' '.repeat(this.width + 1)}}\n`]
@@ -52,15 +53,14 @@ export class DayLines {
     this.size = this.header.length + wallets * this.lineBytes;
   }
 
-  /** How many lines a span touches. */
   linesIn({ from, to }: ByteSpan): number {
     return to <= from ? 0 : this.lineAt(to - 1) - this.lineAt(from) + 1;
   }
 
   /**
-   * The bytes of a span, a chunk of leaves at a time.
-   * @param chunksFrom the chunks of the day from one on
-   * @throws Error where they end before the span does
+   * The bytes of a span, one chunk of leaves at a time.
+   * @param chunksFrom reads the chunks of the day from this one on
+   * @throws Error where the chunks end before the span does
    */
   async *bytes(
     { from, to }: ByteSpan,
@@ -70,7 +70,7 @@ export class DayLines {
     if (from < header.length && from < to) yield header.subarray(from, Math.min(header.length, to));
     let at = Math.max(from, header.length);
     if (at >= to) return;
-    // The first leaf is that of the zero address.
+    // The first leaf is the zero address, which has no line.
     let place = this.lineAt(at) + 1;
     const last = this.lineAt(to - 1) + 1;
     for await (const leaves of chunksFrom(Math.floor(place / LEAVES_IN_CHUNK))) {
@@ -86,7 +86,7 @@ export class DayLines {
     throw new Error('the list of the day ends early: it was removed meanwhile');
   }
 
-  /** The line that a byte belongs to, from 0 on; the header counts for the first one. */
+  /** Index of the line that holds a byte, from 0 on. The header counts as part of the first line. */
   private lineAt(byte: number): number {
     return Math.max(0, Math.floor((byte - this.header.length) / this.lineBytes));
   }

@@ -1,14 +1,14 @@
-/** Which form of a list a request gets, and which part of it (RFC 9110, sections 8.8, 12.5.3, 13 and 14). */
+/** Chooses the form and the part of a list that a request gets (RFC 9110, sections 8.8, 12.5.3, 13 and 14). */
 import { type IncomingHttpHeaders } from 'node:http';
 import { type NodeHash } from '#libs/domain';
 import { type ByteSpan, type DayLines } from './day-lines.js';
 
 export interface Representation {
-  /** 416: none of the bytes that are asked for is there. */
+  /** 416: the list has none of the requested bytes. */
   readonly status: 200 | 206 | 304 | 416;
   readonly isGzip: boolean;
   readonly etag: string;
-  /** What is sent of it; all of it but where the status is 206. */
+  /** The bytes that are sent: the whole list, unless the status is 206. */
   readonly span: ByteSpan;
 }
 
@@ -18,8 +18,8 @@ interface Asked {
 }
 
 /**
- * Ranges are of the plain form alone: the bytes of gzip depend on the machine that packs. So a request with `Range` gets the plain form,
- * and the ETag of the packed one is weak, which no `If-Range` takes.
+ * Only the plain form supports ranges, because the bytes of gzip depend on the machine that compresses. A request with
+ * `Range` therefore gets the plain form, and the ETag of the gzip form is weak, so that `If-Range` never matches.
  */
 export function representationFor(
   { method, headers }: Asked,
@@ -27,7 +27,7 @@ export function representationFor(
   root: NodeHash,
 ): Representation {
   const { range, 'accept-encoding': coding } = headers;
-  // Ranges are of GET alone.
+  // HTTP defines ranges for GET only.
   const wanted = method === 'GET' ? range : undefined;
   const isGzip = wanted === undefined && acceptsGzip(coding);
   const plainTag = `"${root.slice(2)}.${format}"`;
@@ -45,7 +45,10 @@ export function representationFor(
 
 const RANGE = /^bytes=[ \t]*(?:(\d+)-(\d*)|-(\d+))[ \t]*$/i;
 
-/** Undefined where `Range` is to be ignored: it is none of bytes, or several at once. Empty where none of the bytes is there. */
+/**
+ * Undefined where `Range` is ignored, as it does not name exactly one range of bytes. Empty where the list has none of
+ * these bytes.
+ */
 function spanOf(range: string, size: number): ByteSpan | undefined {
   const [, first, last, suffix] = RANGE.exec(range) ?? [];
   if (suffix !== undefined) return { from: Math.max(0, size - Number(suffix)), to: size };
@@ -55,7 +58,7 @@ function spanOf(range: string, size: number): ByteSpan | undefined {
   return Number(last) < from ? undefined : { from, to: Math.min(Number(last) + 1, size) };
 }
 
-/** By the weak comparison. */
+/** Whether `If-None-Match` names the ETag, by weak comparison. */
 function matches(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   if (header.trim() === '*') return true;
@@ -63,7 +66,7 @@ function matches(header: string | undefined, etag: string): boolean {
   return [...header.matchAll(/"[^"]*"/g)].some(([tag]) => tag === opaque);
 }
 
-/** Whether gzip is preferred to no coding at all. */
+/** Whether the client prefers gzip to no compression. */
 export function acceptsGzip(header: string | string[] | undefined): boolean {
   const weights = new Map<string, number>();
   for (const member of String(header ?? '').split(',')) {

@@ -1,4 +1,4 @@
-/** Lists of sealed days for clients that are slow, many, or have gone. */
+/** Lists of sealed days for clients that are slow, too many, or disconnect. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayText, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
@@ -15,7 +15,7 @@ import {
 import { expectError } from '../../testing/wire.support-spec.js';
 import { DayExports } from './day-exports.service.js';
 
-/** More than the buffers of two sockets take. */
+/** Wallets whose list is larger than the buffers of both sockets. */
 const MANY = 150_000;
 const [SMALL, LARGE] = [FIRST, FIRST + 1];
 const IDLE_MS = 1500;
@@ -49,7 +49,7 @@ describe('a client that is slow', () => {
     expect(exportsOf().underWay).toBe(1);
     await eventually(() => exportsOf().underWay === 0);
     expect((await client.rest()).length).toBeLessThan(client.length);
-    // The rest is there.
+    // The client can ask for the rest of the list.
     const whole = (await ask(pathOf(LARGE))).body;
     const part = await ask(pathOf(LARGE), { range: 'bytes=5000000-' });
     expect(part.body).toBe(whole.slice(5_000_000));
@@ -71,7 +71,7 @@ describe('a client that is slow', () => {
     );
     expect(await client.rest()).toBe(before);
     const etag = /etag: (\S+)/i.exec(client.head)?.[1] ?? '';
-    // The new one as a whole, not a part of it behind a part of the old one.
+    // The answer is the whole new list, and not a part of it after a part of the old one.
     const resumed = await ask(pathOf(LARGE), { range: 'bytes=5000000-', 'if-range': etag });
     expect([resumed.status, resumed.body === before]).toEqual([200, false]);
     const old = await ask(`${pathOf(LARGE)}?revision=1`);
@@ -102,7 +102,7 @@ describe('many clients at once', () => {
     const late = await ask(pathOf(SMALL), { 'x-api-key': keys[3] ?? '' });
     expectError(late, 503, 'SERVICE_UNAVAILABLE');
     expect(late.headers['retry-after']).toBe('10');
-    // Everything else is answered.
+    // Other requests are still answered.
     expect((await ask(`/api/staking/days/${dayText(SMALL)}`)).status).toBe(200);
     for (const client of holding) client.destroy();
     await eventually(() => exportsOf().underWay === 0);

@@ -47,7 +47,7 @@ class AuditRunsBody {
   @Field.Next() readonly next!: string | null;
 }
 
-/** The audits that the indexer makes each night. */
+/** The nightly audits of the indexer. */
 @Controller('api/operate/audits')
 @ForOperators('viewer')
 export class AuditsController {

@@ -31,7 +31,7 @@ const WALLET = {
   description: 'An address, in any capitals.',
 };
 
-/** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
+/** One wallet: the history of its stake, its redemptions, and the comparison of its balance with the contract. */
 @Controller('api/operate/wallets/:wallet')
 @ApiParam(WALLET)
 @ForOperators('viewer')

@@ -60,7 +60,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session under a new token, and closes the previous session of the browser. @throws DatabaseUnavailableError
+   * Opens a session under a new token, and closes the previous session of the browser.
+   * @throws DatabaseUnavailableError
    */
   async open(
     request: FastifyRequest,

@@ -22,7 +22,9 @@ export class OperateKeys {
   }
 
   /**
-   * The keys for the secrets of partners. @param command for the refusal, see `keyMissingText`. @throws HttpProblem 503
+   * The keys for the secrets of partners.
+   * @param command for the refusal, see `keyMissingText`.
+   * @throws HttpProblem 503
    */
   keyRing(command: string): KeyRing {
     if (this.ring === undefined) throw keyMissing('SECRETS_KEY', command);
@@ -30,7 +32,9 @@ export class OperateKeys {
   }
 
   /**
-   * The keys for the MACs of redemptions. @param command for the refusal, see `keyMissingText`. @throws HttpProblem 503
+   * The keys for the MACs of redemptions.
+   * @param command for the refusal, see `keyMissingText`.
+   * @throws HttpProblem 503
    */
   seal(command: string): EvidenceKeys {
     if (this.evidence === undefined) throw keyMissing('EVIDENCE_KEY', command);

@@ -109,8 +109,8 @@ export class SignatureController {
   }
 
   /**
-   * Tries the partner's other secrets. @returns which of them made the signature, with further mistakes; empty where
-   * none did
+   * Tries the partner's other secrets.
+   * @returns which of them made the signature, with further mistakes; empty where none did
    */
   private async byOther(
     member: ConsoleMember,

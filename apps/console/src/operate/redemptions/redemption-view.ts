@@ -43,7 +43,8 @@ export class RedemptionView {
   ) {}
 
   /**
-   * @param subject of the operator who views the redemption. @throws RedemptionMissingError, UnreadableRedemptionError
+   * @param subject of the operator who views the redemption.
+   * @throws RedemptionMissingError, UnreadableRedemptionError
    */
   async show(id: UuidV7, subject: string): Promise<RedemptionBody> {
     const shown = await showRedemption(this.database, id);

@@ -169,8 +169,8 @@ export class RedemptionsController {
   }
 
   /**
-   * Finds a partner by name or id, or by a part of a name that only one partner has. @throws PartnerUnknownError;
-   * HttpProblem 400
+   * Finds a partner by name or id, or by a part of a name that only one partner has.
+   * @throws PartnerUnknownError; HttpProblem 400
    */
   private async partnerId(text: string): Promise<string> {
     const exact = await this.partners.identify(text);

@@ -25,8 +25,8 @@ interface ConnectionTools {
 }
 
 /**
- * The console's database connections: one as its own database user, one as the portal's, who sees the rows of a single
- * partner. The console starts without the databases, and opens each when it answers.
+ * The console's database connections: one as its own database user, and one as the portal user, who sees the rows of
+ * one partner at a time. The console starts without the databases, and opens each when it answers.
  */
 export class Connections {
   private constructor(
@@ -72,7 +72,7 @@ export class ConnectionsModule {
   }
 }
 
-/** Opens a database. The first request that needs the database opens it where it does not answer now. */
+/** Opens a database now where it answers, else at the first request that needs it. */
 async function tryToOpen(database: LateDatabase, logger: Logger): Promise<void> {
   try {
     await database.open();

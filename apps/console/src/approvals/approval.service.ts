@@ -210,8 +210,8 @@ export class ApprovalService {
   }
 
   /**
-   * Returns a refusal as the outcome, and throws any other error. The request then has no outcome: whether the action
-   * was done is unknown, and an operator has to look it up.
+   * Returns a refusal as the outcome. Any other error is thrown and leaves the request without an outcome: whether the
+   * action was done is unknown, and an operator has to look it up.
    */
   private async outcomeOf(
     action: ApprovableAction,

@@ -17,7 +17,7 @@ import { type CurrentSession } from './sessions.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
 
-/** For everyone, signed in or not: sign-in routes, and routes that reveal nothing. */
+/** For everyone, signed in or not: sign-in routes, and routes without confidential data. */
 export function ForAnyone(): Decorator {
   return applyDecorators(
     SetMetadata(AUDIENCE, { kind: 'anyone' } satisfies Audience),

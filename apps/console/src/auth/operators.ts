@@ -52,8 +52,8 @@ export function roleOfGroups(
 const LONGEST_NAME = 64;
 
 /**
- * Name of the person in the audit log and the timeline. A digest of the subject keeps names apart that persons chose
- * alike.
+ * Name of the person in the audit log and the timeline. A digest of the subject keeps apart persons who chose the same
+ * name.
  */
 export function actorOf({ subject, name }: Person): string {
   if (subject.startsWith(WALLET)) return `operator:${subject.slice(WALLET.length)}`;

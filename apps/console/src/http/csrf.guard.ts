@@ -8,7 +8,7 @@ const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Admits a request that changes something only where a page of this console has sent it. Runs before every route.
- * 1. The browser confirms this origin, by `Origin` or `Sec-Fetch-Site`.
+ * 1. The browser confirms this origin by `Origin`, `Sec-Fetch-Site` or both.
  * 2. The request has the header `X-CSRF-Token`, which no form can send. In a session its value must be that of the
  *    session (`csrfTokenOf`); without a session any value passes.
  */

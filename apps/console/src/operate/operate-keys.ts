@@ -50,7 +50,7 @@ const IN_COMPOSE: Readonly<Record<Key, string>> = {
   EVIDENCE_KEY: 'docker compose run --rm --no-deps redemption node dist/apps/cli/src/main.js',
 };
 
-/** @param command does the same, and has to run where the key is set */
+/** @param command the command that does the same where the key is set */
 export function keyMissingText(setting: Key, command: string): string {
   return `This console has no ${setting}: set it, or do it where it is set: ${IN_COMPOSE[setting]} ${command} with compose, npm run --silent cli -- ${command} in a clone.`;
 }

@@ -17,7 +17,7 @@ const PAGES = {
   players: ['/', '/redeem'],
   desk: ['/redeem/*', '/operate', '/operate/*', '/partner', '/partner/*', '/sign-in/*'],
 };
-/** The first language is for readers who want none of the others. */
+/** The first language is the default for readers who want none of these. */
 const LANGUAGES = ['en', 'de'] as const;
 const SCHEMES = new Set(['light', 'dark']);
 const YEAR_MS = 365 * 24 * 3_600_000;

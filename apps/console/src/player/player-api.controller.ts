@@ -113,8 +113,8 @@ export class PlayerApiController {
 }
 
 /**
- * @throws HttpProblem 404 where `/player/api/` is partly percent-encoded: the router decodes the path, but the path
- * that would be passed on is not decoded
+ * @throws HttpProblem 404 where the URL writes `/player/api/` with percent-encoding: the router matches the decoded
+ * path, but only the plain prefix can be cut off
  */
 function pathOf({ url }: FastifyRequest): string {
   const path = PATH.exec(url)?.[1];

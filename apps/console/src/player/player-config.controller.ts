@@ -8,7 +8,7 @@ export interface PlayerConfig {
    * wallet.
    */
   readonly testWallet: { readonly accounts: readonly string[] | null } | null;
-  /** The network as wallets that do not know it are told to add it. */
+  /** Description of the network, for wallets that do not know it. */
   readonly network: {
     readonly name: string | null;
     readonly coin: string;

@@ -18,7 +18,7 @@ export class BaseStringBody {
 
 interface Answered {
   readonly method: string;
-  /** With the query, one character per byte. */
+  /** The path with the query, one character per byte. */
   readonly target: string;
   readonly body: Buffer;
   readonly isWhole: boolean;

@@ -179,7 +179,10 @@ export async function replayWebhook(
 const EVENT_ID =
   /^(?:msg_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 
-/** Parses the id of an event, with or without hyphens and the `msg_` of `webhook-id`. @throws WebhookEventMissingError */
+/**
+ * Parses the id of an event, with or without hyphens and the `msg_` of `webhook-id`.
+ * @throws WebhookEventMissingError
+ */
 export function webhookEventId(text: string): string {
   const [, ...parts] = EVENT_ID.exec(text.toLowerCase()) ?? [];
   if (parts.length === 0) throw new WebhookEventMissingError();

@@ -78,7 +78,7 @@ export class RedemptionView {
     return allowedActions(history, { nowMs: this.clock.nowMs(), policy });
   }
 
-  /** The approvals asked for this redemption, newest first. */
+  /** The approvals that were requested for the redemption, newest first. */
   async approvalsOf(id: UuidV7): Promise<Approval[]> {
     const newest = await this.approvals.list({ limit: MOST_APPROVALS });
     const open = await this.approvals.listOpen(MOST_APPROVALS);

@@ -14,7 +14,7 @@ import { HttpProblem } from '#libs/service';
 import { StakeSets } from '../stake-sets.js';
 import { type Range, type WalletDayBody, type WalletHistoryBody } from './wallets.dto.js';
 
-/** Bounds of an answer, by what a chart can show. */
+/** Maximum numbers of days and changes: as many as a chart can show and an answer can hold. */
 const MOST_DAYS = 1_100;
 const MOST_CHANGES = 5_000;
 

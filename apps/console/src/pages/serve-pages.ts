@@ -104,7 +104,7 @@ async function readDocument(file: string): Promise<string> {
 }
 
 /**
- * The language of the document: the one that the reader chose, else the first accepted one that exists, else the first
+ * The language of the document: the chosen one, else the first accepted language that is in `languages`, else the first
  * of `languages`.
  */
 export function languageOf(

@@ -42,7 +42,7 @@ export function setsCallback(change: CallbackChange): boolean {
 
 /**
  * Whether the change does nothing but lower the daily budget or leave it equal, so that no more tokens are let out than
- * before. `none` does not count as lower: redemptions that were begun would have no budget.
+ * before. `none` does not count as lower: redemptions that were begun would have no limit.
  */
 export function onlyCutsBudget(
   before: Pick<PartnerCallback, 'dailyTokenBudget'> | undefined,

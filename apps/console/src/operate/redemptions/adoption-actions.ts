@@ -48,7 +48,7 @@ export class AdoptionActions implements OnModuleInit {
     });
   }
 
-  /** Adopts the redemptions whose version is the one that the operator saw. @returns how many were adopted */
+  /** Adopts the redemptions that are still at the version that the operator saw. @returns how many were adopted */
   private async adopt(given: Readonly<Record<string, unknown>>, actors: Actors): Promise<number> {
     const dto = plainToInstance(AdoptDto, given);
     if (validateSync(dto).length > 0) {

@@ -29,7 +29,7 @@ import {
   type RedemptionBody,
 } from './redemption.bodies.js';
 
-/** Maximum number of the newest and of the open approvals that are searched for those of one redemption. */
+/** Maximum number of approvals that are searched: of the newest ones, and of the open ones. */
 const MOST_APPROVALS = 100;
 
 @Injectable()

@@ -14,7 +14,7 @@ const LONGEST_NOTE = 255;
 /** How long the redemption service gives its workers to record a claim. */
 export const CLAIM_OVERDUE_MS = 3_600_000;
 
-/** The claims that no row explains, oldest first. @param page with `all`, acknowledged claims too */
+/** The claims that no row explains, oldest first. @param page `all` includes acknowledged claims */
 export function unexplainedClaims(
   database: Database,
   clock: Clock,

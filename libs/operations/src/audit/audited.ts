@@ -92,7 +92,7 @@ export async function onRedemption<T>(
 }
 
 interface OnPartner {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** The other arguments, without secrets. */
   readonly arguments?: object;

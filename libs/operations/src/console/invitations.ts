@@ -16,7 +16,7 @@ const INVITATION_MS = 7 * 24 * 3_600_000;
 const INVITATION_PATH = '/partner/invitation';
 
 export interface InvitationWish {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** An address, or another text that tells for whom the invitation is. */
   readonly note: string;
@@ -74,7 +74,7 @@ export function withdrawInvitation(
   });
 }
 
-/** For the operator to read before a member is removed. */
+/** The consequence, for the operator to read before a member is removed. */
 export const REMOVE_MEMBER_CONSEQUENCE =
   'The member is signed out at once and can act for the partner no more; an invitation would let them in again.';
 

@@ -41,7 +41,7 @@ export function issueCredential(keyRing: KeyRing): {
 }
 
 interface Rotation {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** Id of the credential, for a request that may be repeated: the second request is refused. */
   readonly id?: string;
@@ -67,7 +67,7 @@ export async function rotateCredential(
 }
 
 export interface CredentialReplacement {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** Prefix of the key that is replaced; see `KEY_PREFIX`. */
   readonly keyPrefix: string;
@@ -75,7 +75,7 @@ export interface CredentialReplacement {
   readonly overlapHours: number;
 }
 
-/** 30 days. */
+/** 30 days, in hours. */
 export const LONGEST_OVERLAP_HOURS = 720;
 
 /**

@@ -74,7 +74,7 @@ export async function createPartner(
 
 /** An absent field stays as it is. */
 export interface PartnerChange {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   readonly rate?: number | undefined;
   readonly burst?: number | undefined;

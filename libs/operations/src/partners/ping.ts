@@ -29,7 +29,7 @@ import { onPartner, type Operator } from '../audit/audited.js';
 import { adviceFor, isGood } from './ping-advice.js';
 
 export interface Ping {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** The wallet of a player. */
   readonly address: Address;
@@ -194,7 +194,7 @@ export class ObservedEndpoint extends PartnerEndpoint {
   }
 
   override verify(call: CallIdentity, body: Uint8Array, signature: string): boolean {
-    // The first call has the bytes as received; a later one has their canonical form.
+    // The first call passes the body as received, and a later call passes its canonical form.
     this.answered ??= body;
     this.given ??= signature;
     const fits = super.verify(call, body, signature);

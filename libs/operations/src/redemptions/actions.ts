@@ -22,7 +22,7 @@ export interface Resolution {
   readonly as: 'restored-out-of-band' | 'not-deducted' | 'settled-by-hand';
   readonly event: OperatorEvent;
   readonly title: string;
-  /** For the operator to read before the action. */
+  /** Text for the operator to read before the action. */
   readonly consequence: (redemption: Redemption) => string;
 }
 
@@ -85,7 +85,7 @@ export interface OperatorAction {
   readonly action: ActionName;
   readonly command: string;
   readonly title: string;
-  /** For the operator to read before the action. */
+  /** Text for the operator to read before the action. */
   readonly consequence: string;
   readonly input: ActionInput | undefined;
 }

@@ -12,7 +12,7 @@ import { type Address, type Redemption, type RedemptionState, type UuidV7 } from
 
 export interface RedemptionQuestion {
   readonly state?: RedemptionState | undefined;
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner?: string | undefined;
   readonly wallet?: Address | undefined;
   readonly limit: number;

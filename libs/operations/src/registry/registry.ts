@@ -15,7 +15,7 @@ import { type Clock } from '#libs/platform';
 import { audited, type Operator } from '../audit/audited.js';
 
 export interface PublicationLine {
-  /** `2026-01-31` */
+  /** A UTC day, for example `2026-01-31`. */
   readonly firstDay: string;
   readonly lastDay: string;
   readonly kind: Publication['kind'];

@@ -14,7 +14,7 @@ import {
 import { type IndexSettings, type SettingDifference } from '#libs/db';
 import { type Address } from '#libs/domain';
 
-/** The indexer has the same default. */
+/** Default of STAKE_EVENTS, the same as in the indexer. */
 export const DEFAULT_EVENTS = 'staked-withdrawn';
 
 /** Settings that the indexer makes an index with. Those that are not set for this program are undefined. */

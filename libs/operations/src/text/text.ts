@@ -35,19 +35,19 @@ export function duration(ms: number): string {
   return minutes > 0 ? `${minutes}m ${rest}s` : `${rest}s`;
 }
 
-/** `in 5m 0s`, or `12s ago`. */
+/** A time relative to now: `in 5m 0s`, or `12s ago`. */
 export function fromNow(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${duration(atMs - nowMs)}` : `${duration(nowMs - atMs)} ago`;
 }
 
-/** `in 5m 0s`, or `now, 12s late`. */
+/** A due time relative to now: `in 5m 0s`, or `now, 12s late`. */
 export function due(atMs: number, nowMs: number): string {
   const lateMs = nowMs - atMs;
   if (lateMs < 0) return fromNow(atMs, nowMs);
   return lateMs < 1000 ? 'now' : `now, ${duration(lateMs)} late`;
 }
 
-/** `1 attempt`, `2 attempts`. */
+/** A count with its noun: `1 attempt`, `2 attempts`. */
 export function counted(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }

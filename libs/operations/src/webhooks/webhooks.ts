@@ -21,7 +21,7 @@ import { onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 
 export interface WebhookChoice {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   readonly webhook: string;
 }
@@ -40,7 +40,7 @@ export interface WebhookChange {
 }
 
 export interface NewWebhook extends WebhookChange {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   readonly url: string;
   readonly topics: readonly WebhookTopic[];

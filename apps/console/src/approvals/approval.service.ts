@@ -144,8 +144,8 @@ export class ApprovalService {
   }
 
   /**
-   * Approves a request and carries out its action. The store lets one decision win, so the action runs at most once.
-   * Where the action is refused, the refusal is its outcome.
+   * Approves a request and carries out its action. Of concurrent decisions the store accepts one, so the action runs at
+   * most once. Where the action is refused, the refusal is its outcome.
    * @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError
    */
   async approve(id: bigint, operator: ConsoleOperator): Promise<Approval> {

@@ -90,7 +90,7 @@ export class Sessions {
   }
 
   /**
-   * Finds the session of a request, and prolongs it for a use.
+   * Finds the session of a request, and prolongs it where `isUse` is true.
    * @param isUse whether a user action caused the request
    * @returns undefined where no session has the token, the session has ended, or its person has no rights any more
    * @throws DatabaseUnavailableError

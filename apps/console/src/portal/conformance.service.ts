@@ -9,7 +9,7 @@ import { OpenDeductions } from './open-deductions.js';
 import { memberActor } from './own-rows.js';
 import { PartnerEndpoints } from './partner-endpoints.js';
 
-/** No check begins later in a run. Points that the run deducted are still given back after this time. */
+/** A run begins no new check after this time. Points that it deducted are still given back. */
 const MAX_RUN_MS = 120_000;
 /** Maximum points of one deduction. A player who has more is not a test player. */
 const MAX_POINTS = 1000;

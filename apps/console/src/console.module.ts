@@ -16,7 +16,6 @@ import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
-  /** Where `settings` were read from. */
   readonly source: SettingsSource;
   readonly logger: Logger;
   readonly clock: Clock;

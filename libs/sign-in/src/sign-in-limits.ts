@@ -18,7 +18,6 @@ export interface Limit {
   readonly policy: RatePolicy;
 }
 
-/** The counter of refused requests. */
 export interface RefusalCount {
   readonly metric: string;
   /** All values of the label `limit`. */
@@ -68,10 +67,7 @@ export class SignInLimits {
     return this.take(addressLimits('guess', clientAddress, GUESS));
   }
 
-  /**
-   * Takes from the narrowest limit first: a request that it refuses does not count against the wider limits, which
-   * others share.
-   */
+  /** The narrowest limit comes first: a request that it refuses does not count against the limits that others share. */
   protected async take(limits: readonly Limit[]): Promise<void> {
     for (const { name, key, policy } of limits) {
       const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);

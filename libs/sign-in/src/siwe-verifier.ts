@@ -1,7 +1,4 @@
-/**
- * Sign-In with Ethereum (EIP-4361): the nonce, the message and its signature. Shared by all programs that sign wallets
- * in.
- */
+/** Sign-In with Ethereum (EIP-4361): nonce, message and signature, for all programs that sign wallets in. */
 import { randomBytes } from 'node:crypto';
 import { parseSiwe, type SiweMessage } from '#libs/chain';
 import { type NonceStore } from '#libs/db';
@@ -81,10 +78,7 @@ export class SiweVerifier {
   }
 }
 
-/**
- * The fault of a message for this site and time; undefined where there is none. Signature and nonce are checked
- * separately.
- */
+/** The fault of a message for this site and time; undefined where there is none. Leaves out signature and nonce. */
 function faultOf(message: SiweMessage, site: SiweSite, nowMs: number): SiweCode | undefined {
   const { domain, uri, issuedAtMs, expiresAtMs = Infinity, notBeforeMs = -Infinity } = message;
   if (!site.domains.includes(domain.toLowerCase())) return 'SIWE_DOMAIN';

@@ -8,15 +8,11 @@ import { type Performed } from './approval.service.js';
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
-/**
- * Name of the argument with sealed secrets. Only the console that carries out the action opens the secrets; pages never
- * get them.
- */
+/** Name of the argument with sealed secrets, for the console that carries out the action. Pages never get it. */
 export const SEALED = 'sealed';
 
 const LONGEST_REASON = 500;
 
-/** Field for the reason of an action that may need a second operator. */
 export function ApprovalReason(): PropertyDecorator {
   const must = `be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one`;
   return applyDecorators(

@@ -24,10 +24,7 @@ import { signInProblem } from '../auth/sign-in.problem.js';
 import { ConsoleSettings } from '../console.env.js';
 
 export const APPROVAL_MS = 24 * 3_600_000;
-/**
- * Worth of an action without an upper bound. Where APPROVAL_ABOVE_USD is set, the action always needs a second
- * operator.
- */
+/** Worth of an action without an upper bound: always needs a second operator where APPROVAL_ABOVE_USD is set. */
 export const UNBOUNDED = 'unbounded';
 /** In bytes of JSON. The table accepts 16 KiB of JSON in PostgreSQL's own format, which is longer. */
 const LONGEST_ARGUMENTS = 15_000;
@@ -47,7 +44,6 @@ export interface Actors {
   readonly approvedBy?: string;
 }
 
-/** An action that may need a second operator. */
 export interface ApprovableAction {
   /** The command that does the same, such as `redemption resolve`. */
   readonly name: string;

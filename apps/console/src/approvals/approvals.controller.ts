@@ -17,7 +17,6 @@ import { ApprovalService } from './approval.service.js';
 const MOST = 100;
 const ID = { name: 'id', schema: Input.NUMBER_SCHEMA, description: 'Its id.' };
 
-/** Requests for a second operator, and the decisions on them. */
 @Controller('api/operate/approvals')
 @ForOperators('viewer')
 export class ApprovalsController {

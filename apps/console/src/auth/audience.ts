@@ -51,10 +51,7 @@ export function ForPartners(): Decorator {
   );
 }
 
-/**
- * Demands a sign-in within the last five minutes, for actions that move money or secrets. Stands on a method, beside
- * the audience.
- */
+/** Demands a sign-in of the last five minutes, for actions that move money or secrets. Goes on a method. */
 export function FreshSignIn(): Decorator {
   return SetMetadata(FRESH, true);
 }

@@ -51,10 +51,7 @@ export function roleOfGroups(
 
 const LONGEST_NAME = 64;
 
-/**
- * Name of the person in the audit log and the timeline. A digest of the subject keeps apart persons who chose the same
- * name.
- */
+/** Name in the audit log and the timeline. A digest of the subject keeps apart persons who chose the same name. */
 export function actorOf({ subject, name }: Person): string {
   if (subject.startsWith(WALLET)) return `operator:${subject.slice(WALLET.length)}`;
   const digest = createHash('sha256').update(subject).digest('hex').slice(0, 8);

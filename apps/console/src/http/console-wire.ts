@@ -12,7 +12,6 @@ import { type ConsoleSettings } from '../console.env.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** Headers of every answer. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -1,7 +1,4 @@
-/**
- * Decorators for fields of requests. Each sets a validation rule, the message of its refusal, and the schema in the
- * contract.
- */
+/** Decorators for fields of requests. Each sets a rule, the message of its refusal, and the schema in the contract. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, ApiPropertyOptional } from '@nestjs/swagger';
 import {

@@ -1,9 +1,6 @@
 import { ValidateBy } from 'class-validator';
 
-/**
- * A date, or a time in UTC or with an offset, as in RFC 3339. At most microseconds, and years that both PostgreSQL and
- * `Date` can hold.
- */
+/** An RFC 3339 date, or a time with `Z` or an offset. At most microseconds; years that PostgreSQL and `Date` share. */
 const MOMENT =
   /^(?!0000)\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-](?:0\d|1[0-4]):\d\d))?$/;
 const MESSAGE = '$property must be a moment such as 2026-11-23T12:00:00Z.';

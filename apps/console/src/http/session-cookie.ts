@@ -70,10 +70,7 @@ export class SessionCookie {
   }
 }
 
-/**
- * The value of `X-CSRF-Token` for a session. Only a page that can read the session's cookies, or knows the token, can
- * send it.
- */
+/** Value of `X-CSRF-Token`. Only a page that can read the session's cookies, or knows the token, can send it. */
 export function csrfTokenOf(token: string): string {
   return createHash('sha256').update(`lowmark-csrf:${token}`).digest('base64url');
 }

@@ -38,7 +38,6 @@ import { WalletAudits } from './wallets/wallet-audits.js';
 import { WalletHistoryService } from './wallets/wallet-history.service.js';
 import { WalletsController } from './wallets/wallets.controller.js';
 
-/** Routes of the operators' pages: views of the installation, and actions on it. */
 @Module({
   controllers: [
     OverviewController,

@@ -3,10 +3,7 @@ import { inPageWords, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
 
-/**
- * Statuses of refusals by code. Errors with these codes are answered with their own message, since operators may read
- * it.
- */
+/** Statuses of refusals by code. These errors are answered with their own message, since operators may read it. */
 const STATUS: Readonly<Record<string, number>> = {
   OPTION_INVALID: 400,
   PARTNER_CREDENTIAL_INVALID: 400,

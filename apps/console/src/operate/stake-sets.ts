@@ -3,7 +3,6 @@ import { Database, StakeSetStore, UnknownStakeSetError } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 
-/** The databases of the stake sets, by name. */
 @Injectable()
 export class StakeSets {
   private readonly store: StakeSetStore;

@@ -10,8 +10,8 @@ import { PermanentError } from '#libs/domain';
 /** The folder into which Vite builds the web app, beside this program. */
 export const BUILT_PAGES = fileURLToPath(new URL('../../../web/', import.meta.url));
 /**
- * Paths of each kind of page. A kind has one document per language; the web app finds the page of a path. See
- * apps/web/documents.mjs.
+ * Paths by kind of page. Each kind has one document per language; see apps/web/documents.mjs. The web app finds the
+ * page.
  */
 const PAGES = {
   players: ['/', '/redeem'],
@@ -67,7 +67,6 @@ interface Marks {
   readonly scheme: string;
 }
 
-/** Fills the placeholders that a document leaves for each answer. */
 function filled(document: string, { nonce, language, scheme }: Marks): string {
   return document
     .replaceAll('%NONCE%', nonce)

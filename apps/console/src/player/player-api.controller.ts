@@ -9,10 +9,7 @@ import { RedemptionService, type ServiceAnswer } from './redemption-service.js';
 
 /** Format of the redemption service's session tokens. A cookie with any other value counts as no token. */
 const TOKEN = /^svct_[A-Za-z0-9_-]{43}$/;
-/**
- * Captures the redemption service's own path, behind `/player`. An origin may precede the path (RFC 9112, section
- * 3.2.2).
- */
+/** Captures the path of the redemption service, behind `/player`. An origin may come first (RFC 9112, 3.2.2). */
 const PATH = /^(?:https?:\/\/[^/?#]*)?\/player(\/api\/.*)$/i;
 
 interface SignedIn {

@@ -3,10 +3,7 @@ import { ForPlayers } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 
 export interface PlayerConfig {
-  /**
-   * The test wallet of the page, with accounts of a local chain (null: all accounts); null where there is no test
-   * wallet.
-   */
+  /** The test wallet, with accounts of a local chain (null: all of them); null where there is no test wallet. */
   readonly testWallet: { readonly accounts: readonly string[] | null } | null;
   /** Description of the network, for wallets that do not know it. */
   readonly network: {

@@ -21,12 +21,8 @@ const SILENCE_MS = 20_000;
 /** More than twice the size of a page of a hundred redemptions. */
 const MAX_ANSWER_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 3;
-/**
- * Headers of a request that are passed on. All other headers, cookies above all, are withheld from the redemption
- * service.
- */
+/** Headers of a request that are passed on. All others, cookies above all, are withheld from the service. */
 const PASSED_ON = ['idempotency-key', 'last-event-id', 'accept'] as const;
-/** Headers of an answer that are passed back. */
 const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
 
 export interface ServiceAnswer<Body = Buffer> {
@@ -35,10 +31,7 @@ export interface ServiceAnswer<Body = Buffer> {
   readonly body: Body;
 }
 
-/**
- * Client of the redemption service for players' requests. Sends each request once, with the player's session token and
- * client address.
- */
+/** Sends players' requests to the redemption service, each once, with the player's session token and address. */
 @Injectable()
 export class RedemptionService implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly pool: Pool;

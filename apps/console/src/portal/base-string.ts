@@ -1,6 +1,5 @@
 /**
- * The base string of an answer's signature: method + path without the query + body, byte for byte. See
- * docs/wire/signature.md.
+ * The base string of a signature: method + path without the query + body, byte for byte. See docs/wire/signature.md.
  */
 import { createHash } from 'node:crypto';
 import { ApiSchema } from '@nestjs/swagger';

@@ -1,6 +1,5 @@
 /**
- * Our calls to a partner, for its engineers: the request, the answer, the verdict, and the bytes that the answer's
- * signature has to cover.
+ * Our calls to a partner, for its engineers: request, answer, verdict, and the bytes that the signature has to cover.
  */
 import { createHash } from 'node:crypto';
 import { ApiSchema } from '@nestjs/swagger';

@@ -25,10 +25,7 @@ interface Kept {
   readonly done: Promise<void>;
 }
 
-/**
- * Tests the endpoints of partners, one run at a time per partner. The report is kept until the partner's next run, or
- * for an hour.
- */
+/** Tests the endpoints of partners, one run at a time for each. A report is kept for an hour or until the next run. */
 @Injectable()
 export class ConformanceService implements OnApplicationShutdown {
   private readonly runs = new Map<string, Kept>();

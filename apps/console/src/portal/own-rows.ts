@@ -4,10 +4,7 @@ import { HttpProblem } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
 import { actorOf } from '../auth/operators.js';
 
-/**
- * Reads what the session's partner may see. Statements do not name the partner: the database shows the rows of the
- * transaction's partner only.
- */
+/** Reads the rows of the session's partner. Statements do not name the partner: the transaction does. */
 @Injectable()
 export class OwnRows {
   constructor(private readonly portal: PortalDatabase) {}

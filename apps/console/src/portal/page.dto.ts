@@ -24,7 +24,6 @@ export class TimeFilter {
   @Input.Optional() @Input.Moment('Not included.') readonly until?: string;
 }
 
-/** A range of time, and a wallet. */
 export class WalletFilter extends TimeFilter {
   @Input.Optional() @Input.Wallet() readonly wallet?: string;
 }

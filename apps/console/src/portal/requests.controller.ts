@@ -162,10 +162,7 @@ export class RequestsController {
     return { since, ...(await this.rows.read(member, (query) => readUsage(query, since))) };
   }
 
-  /**
-   * Whether the stored signature verifies; null where the credential is gone, its secret cannot be opened, or bytes are
-   * missing.
-   */
+  /** Whether the signature verifies; null where credential or bytes are missing, or the secret cannot be opened. */
   private async verifiesNow(
     member: ConsoleMember,
     request: AnsweredRequest,

@@ -67,7 +67,6 @@ export class WebhookHistoryBody extends WebhookEventBody {
 
 const ID = { name: 'id', schema: Field.UUID };
 
-/** The log of a webhook: its events, the attempts to send them, and the answers. */
 @Controller('api/partner/webhooks/:id/events')
 @ApiParam(ID)
 @ForPartners()

@@ -50,7 +50,6 @@ const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
 const ID = { name: 'id', schema: Field.UUID };
 
-/** The partner's webhooks, which report sealed days, tiers and redemptions. */
 @Controller('api/partner/webhooks')
 @ForPartners()
 @UseInterceptors(REFUSALS)

@@ -1,7 +1,4 @@
-/**
- * The whole console with its database, and persons who sign in. Its name makes it a test file for the tools, but it
- * contains no tests.
- */
+/** The whole console with its database, and persons who sign in. A spec by name only: it has no tests. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';

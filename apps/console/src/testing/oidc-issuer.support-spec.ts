@@ -1,7 +1,4 @@
-/**
- * A certified OpenID provider on loopback, with made-up persons. Its name makes it a test file for the tools, but it
- * contains no tests.
- */
+/** A certified OpenID provider on loopback, with made-up persons. A spec by name only: it has no tests. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { freePort } from '#libs/devprocess';
 import { Visitor } from './visitor.support-spec.js';

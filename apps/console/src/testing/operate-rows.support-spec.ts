@@ -1,6 +1,6 @@
 /**
- * Rows of an installation in its database: an index, a price, audits, redemptions, a claim and the audit log. Its name
- * makes it a test file for the tools, but it contains no tests.
+ * Rows of an installation: an index, a price, audits, redemptions, a claim, the audit log. A spec by name only: it has
+ * no tests.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {

@@ -1,7 +1,4 @@
-/**
- * The routes of the console, from Nest's own list. Its name makes it a test file for the tools, but it contains no
- * tests.
- */
+/** The routes of the console, from Nest's own list. A spec by name only: it has no tests. */
 import { type INestApplication, RequestMethod } from '@nestjs/common';
 import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';

@@ -25,7 +25,6 @@ export interface Operator {
   readonly approvedBy?: string | undefined;
 }
 
-/** An operation with the arguments of its audit row. */
 export interface AuditedCommand extends Operator {
   /** Without secrets. */
   readonly arguments?: object;

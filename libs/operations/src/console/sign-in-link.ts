@@ -1,6 +1,5 @@
 /**
- * Links that sign in to the pages once. The token is in the fragment of the URL, which browsers send to no server, so
- * that no log contains it.
+ * Links that sign in once. The token is in the fragment of the URL, which browsers send to no server and no log has.
  */
 import { isLoopback } from '#libs/config';
 import { type Database, type OperatorRole, RedemptionViews, SignInLinkStore } from '#libs/db';

@@ -1,6 +1,5 @@
 /**
- * A partner's credentials for its calls to us. Several are valid at once, so that a credential can be replaced without
- * an interruption.
+ * Credentials of partners for calls to us. Several are valid at once, so that one is replaced without an interruption.
  */
 import {
   CredentialStore,

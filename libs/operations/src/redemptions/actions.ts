@@ -1,7 +1,4 @@
-/**
- * The actions that an operator may take on a redemption. The domain decides which are allowed; this file repeats none
- * of its rules.
- */
+/** Actions that an operator may take on a redemption. The domain decides what is allowed; no rule is repeated here. */
 import { type RedemptionHistory } from '#libs/db';
 import {
   deliveryTransition,
@@ -52,10 +49,7 @@ export const SETTLED_BY_HAND: Resolution = {
 
 export const LONGEST_NOTE = 255;
 
-/**
- * Whether the audit log takes the text as the note of a settlement: one line, not empty, at most LONGEST_NOTE
- * characters.
- */
+/** Whether the text can be the note of a settlement: one line, not empty, at most LONGEST_NOTE characters. */
 export function isSettlementNote(text: string): boolean {
   return text.trim() !== '' && text.length <= LONGEST_NOTE && !/\p{Cc}/u.test(text);
 }
@@ -175,10 +169,7 @@ export interface ActionContext {
   readonly policy: PartnerPolicy;
 }
 
-/**
- * The actions that are allowed now, in the order of a page. A retry that would end in `attention` again comes after the
- * others.
- */
+/** The actions allowed now, in the order of a page. A retry that leads back to `attention` follows the other events. */
 export function allowedActions(
   { redemption, confirmation }: Standing,
   { nowMs, policy }: ActionContext,

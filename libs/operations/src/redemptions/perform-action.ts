@@ -1,7 +1,4 @@
-/**
- * Carries out an action that an operator chose on a view of a redemption, provided that the redemption has not changed
- * since.
- */
+/** Carries out an action that an operator chose on a view of a redemption, unless the redemption has changed since. */
 import { type Database, type EvidenceSeal, type LoggedTransition, RedemptionLog } from '#libs/db';
 import { PermanentError, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -18,10 +15,7 @@ export interface WantedAction {
   readonly given?: string | undefined;
   /** `operator:NAME` of the second operator, where one approved the action. */
   readonly approvedBy?: string | undefined;
-  /**
-   * The rules refused the action before. They are asked again for the reason, but the action is not carried out if they
-   * now allow it.
-   */
+  /** The rules refused the action before. Asks them again for the reason, and does not act if they now allow it. */
   readonly isRefused?: true;
 }
 

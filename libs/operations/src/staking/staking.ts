@@ -1,7 +1,4 @@
-/**
- * The staking contracts by the settings of the indexer: the settings that an index is made with, and the contracts' own
- * figures.
- */
+/** The staking contracts by the settings of the indexer: the settings of an index, and the contracts' own figures. */
 import {
   ChainReader,
   loadStakeDescription,

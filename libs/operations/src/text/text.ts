@@ -2,8 +2,7 @@
 import { decimalText } from '#libs/db';
 
 /**
- * Control, invisible and direction characters, and lone surrogates: they could move the cursor, hide text or fake a
- * line.
+ * Control, invisible and direction characters and lone surrogates: these can move the cursor, hide text or fake a line.
  */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 

@@ -47,7 +47,6 @@ class AuditRunsBody {
   @Field.Next() readonly next!: string | null;
 }
 
-/** The nightly audits of the indexer. */
 @Controller('api/operate/audits')
 @ForOperators('viewer')
 export class AuditsController {

@@ -26,10 +26,7 @@ export interface DoctorReport {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Runs the checks of the command `doctor`, with the settings of the console. One run at a time; all operators read the
- * same report.
- */
+/** Runs the checks of the command `doctor`. One run at a time, whose report all operators read. */
 @Injectable()
 export class DoctorService {
   private startedAt: Date | null = null;

@@ -144,8 +144,7 @@ export class PartnerActions implements OnModuleInit {
   }
 
   /**
-   * The arguments as an open request stores them: key and secret are sealed, for the console that carries out the
-   * change.
+   * The arguments as the request stores them. Key and secret are sealed for the console that carries out the change.
    */
   private stored(partner: string, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
     const { callback: { key, secret, ...callback } = {}, ...terms } = dto;

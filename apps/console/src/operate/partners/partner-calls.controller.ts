@@ -28,7 +28,6 @@ import { CallsQuery, HoursQuery, PARTNER_ID, partnerIdOf, PingDto } from './part
 const HOUR_MS = 3_600_000;
 const PING_SECONDS = 10;
 
-/** The log of our calls to a partner, and a test call. */
 @Controller('api/operate/partners/:partner')
 @ApiParam(PARTNER_ID)
 @ForOperators('viewer')

@@ -47,7 +47,6 @@ interface Token {
   readonly text: (amount: bigint) => string;
 }
 
-/** The result of the last reconciliation, and the claims that the ledger does not explain. */
 @Controller('api/operate/reconciliation')
 @ApiExtraModels(AcknowledgementBody)
 @ForOperators('viewer')

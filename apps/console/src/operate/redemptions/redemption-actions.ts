@@ -20,10 +20,7 @@ import { OperateKeys } from '../operate-keys.js';
 import { RedemptionView, worthUsd } from './redemption-view.js';
 import { type ActionDto } from './redemption.requests.js';
 
-/**
- * Operators' actions on one redemption. The state must allow the action, and the redemption must be as the operator saw
- * it.
- */
+/** Actions on one redemption. The state must allow the action, and the redemption must be as the operator saw it. */
 @Injectable()
 export class RedemptionActions implements OnModuleInit {
   constructor(

@@ -24,7 +24,6 @@ interface Asked {
   readonly stakeSet?: string | undefined;
 }
 
-/** The stake of a wallet over time: by day, and by change. */
 @Injectable()
 export class WalletHistoryService {
   constructor(

@@ -31,7 +31,6 @@ const WALLET = {
   description: 'An address, in any capitals.',
 };
 
-/** One wallet: the history of its stake, its redemptions, and the comparison of its balance with the contract. */
 @Controller('api/operate/wallets/:wallet')
 @ApiParam(WALLET)
 @ForOperators('viewer')

@@ -51,7 +51,7 @@ export function ForPartners(): Decorator {
   );
 }
 
-/** Demands a sign-in of the last five minutes, for actions that move money or secrets. Goes on a method. */
+/** Demands a sign-in of the last five minutes, to move money or secrets. Goes on a method, beside the audience. */
 export function FreshSignIn(): Decorator {
   return SetMetadata(FRESH, true);
 }

@@ -158,7 +158,9 @@ export class SignInService {
     return this.bodyOf(session);
   }
 
-  /** Accepts an invitation, if given. Otherwise a member of several partners keeps the one of the current session. */
+  /**
+   * Accepts an invitation, if given. Otherwise a member of several partners keeps the partner of the current session.
+   */
   private async partnerStanding(
     { request }: Exchange,
     { subject, name }: Person,

@@ -26,7 +26,7 @@ export interface DoctorReport {
   readonly findings: readonly Finding[];
 }
 
-/** Runs the checks of the command `doctor`. One run at a time, whose report all operators read. */
+/** Runs the checks of `doctor` with the settings of the console. One run at a time, whose report all operators read. */
 @Injectable()
 export class DoctorService {
   private startedAt: Date | null = null;

@@ -24,7 +24,10 @@ interface ConnectionTools {
   readonly registry: Registry;
 }
 
-/** What the console holds open: its database, and the same as a partner may see it. It starts without them, and opens them when they are there. */
+/**
+ * The console's database connections: one as its own database user, and one as the portal user, who sees the rows of
+ * one partner at a time. The console starts without the databases, and opens each when it answers.
+ */
 export class Connections {
   private constructor(
     readonly database: LateDatabase,
@@ -32,7 +35,7 @@ export class Connections {
     readonly limiter: RateLimiter,
   ) {}
 
-  /** @throws PermanentError where a database is there and cannot be used as it is: what is to be mended is in the message */
+  /** @throws PermanentError where a database answers but is not usable; the message says what to mend */
   static async open(
     settings: ConsoleSettings,
     { clock, logger, registry }: ConnectionTools,
@@ -50,7 +53,7 @@ export class Connections {
     return new Connections(database, new PortalDatabase(portal), new MemoryRateLimiter(clock));
   }
 
-  /** In the order in which they are closed. */
+  /** In the order of closing. */
   get opened(): readonly { close(): Promise<void> }[] {
     return [this.portal, this.database];
   }
@@ -69,7 +72,7 @@ export class ConnectionsModule {
   }
 }
 
-/** One that does not answer is opened by the first request that finds it there. */
+/** Opens a database now where it answers, else at the first request that needs it. */
 async function tryToOpen(database: LateDatabase, logger: Logger): Promise<void> {
   try {
     await database.open();

@@ -28,7 +28,7 @@ import { type OperatorRole } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { groupRoles, operatorWallets } from './auth/operator-roles.js';
 
-/** @throws Error where an issuer could be read on its way */
+/** @throws Error where the issuer is neither https nor on this machine, so that others could read the traffic */
 function issuer(text: string): string {
   const { protocol } = new URL(url('http', 'https')(text));
   if (protocol === 'http:' && !isLoopback(text)) throw new Error('must be an https:// URL');
@@ -37,7 +37,7 @@ function issuer(text: string): string {
 
 const LOCAL_CHAIN = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|chain)$/;
 
-/** @throws Error where it is not a chain of this machine, or that of the local profile of compose */
+/** @throws Error where the URL is neither on this machine nor the host `chain` of the local compose profile */
 function localChain(text: string): string {
   const parsed = url('http')(text);
   if (LOCAL_CHAIN.test(new URL(parsed).hostname)) return parsed;
@@ -48,7 +48,7 @@ function addresses(text: string): string[] {
   return commaList(text).map(address);
 }
 
-/** @returns that the page offers a wallet whose accounts are open to all */
+/** The development setting by which the page offers a wallet whose accounts are open to every visitor. */
 export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
   return {
     variable: 'CONSOLE_TEST_WALLET_RPC_URL',
@@ -57,7 +57,7 @@ export function testWallet(rpcUrl: string | undefined): DevelopmentSetting {
   };
 }
 
-/** The token of what the settings were read from: for what reads settings of other services, as the doctor does. */
+/** Injection token of the `SettingsSource`, for the doctor, which reads the settings of other services. */
 export const SETTINGS_SOURCE = Symbol('SettingsSource');
 
 export class ConsoleSettings extends ServiceSettings {

@@ -16,13 +16,12 @@ import { PlayerModule } from './player/player.module.js';
 
 interface ConsoleTools {
   readonly settings: ConsoleSettings;
-  /** What they were read from. */
   readonly source: SettingsSource;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** The server of the web pages. The CSRF guard stands before the routes of all areas. */
+/** The server of the web pages. The CSRF guard runs before the routes of all areas. */
 @Module({
   imports: [
     ScheduleModule.forRoot(),
@@ -37,13 +36,13 @@ interface ConsoleTools {
   providers: [{ provide: APP_GUARD, useClass: CsrfGuard }],
 })
 export class ConsoleModule {
-  /** @param global settings, connections and what is served beside the api */
+  /** @param global global modules: the settings, the connections, and the metrics and health routes */
   static register(...global: DynamicModule[]): DynamicModule {
     return { module: ConsoleModule, imports: global };
   }
 }
 
-/** The settings and the tools of the process, for all other modules. */
+/** Provides the settings, the clock and the logger to all other modules. */
 @Module({})
 export class SettingsModule {
   static register({ settings, source, logger, clock }: ConsoleTools): DynamicModule {

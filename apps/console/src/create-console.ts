@@ -20,18 +20,19 @@ import { BUILT_PAGES, servePages } from './pages/serve-pages.js';
 export interface ConsoleOptions {
   readonly settings: ConsoleSettings;
   readonly logger: Logger;
-  /** What the settings were read from, for the doctor. Default: the environment. */
+  /** Where the settings were read from, for the doctor. Default: the environment. */
   readonly source?: SettingsSource;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
-  /** Where the web app was built into. Default: beside this program. */
+  /** Folder of the built web app. Default: beside this program. */
   readonly pages?: string;
 }
 
 /**
- * The server of the web pages, ready to listen; `close()` stops it and everything it opened. It starts without a database that does
- * not answer.
- * @throws PermanentError where a setting is wrong or is refused in production, the database is not as it must be, or the pages are not built
+ * Creates the server of the web pages, ready to listen; `close()` stops the server and closes all connections. A
+ * database that does not answer does not prevent the start.
+ * @throws PermanentError where a setting is wrong or refused in production, a database is not usable, or the pages are
+ * not built
  */
 export async function createConsole({
   settings,
@@ -71,7 +72,7 @@ export async function createConsole({
   }
 }
 
-/** @throws PermanentError OIDC_INCOMPLETE where only a part of what signs in by OpenID Connect is set */
+/** @throws PermanentError OIDC_INCOMPLETE where the settings of OpenID Connect are only partly set */
 function refuseHalfSettings(settings: ConsoleSettings): void {
   const { oidcIssuer, oidcClientId, oidcClientSecret, oidcRoles } = settings;
   const parts = [oidcIssuer, oidcClientId];

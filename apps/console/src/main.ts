@@ -1,4 +1,4 @@
 import { hasSupportedNode } from '#libs/node-version';
 
-// Only then: an older Node fails in the middle of what the program imports.
+// Imported only after the check: an older Node fails while it loads the imports of the program.
 if (hasSupportedNode()) await import('./console.program.js');

@@ -3,7 +3,7 @@ import { HttpProblem } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { ConsoleSettings } from './console.env.js';
 
-/** What seals and opens the secrets of partners, where the console has SECRETS_KEY. */
+/** The key ring that seals and opens the secrets of partners. Requires SECRETS_KEY. */
 @Injectable()
 export class Secrets {
   private readonly ring: KeyRing | undefined;

@@ -11,10 +11,10 @@ import { audited, auditedText, type Operator } from './audit/audited.js';
 
 const ID = /^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|0x[0-9a-f]{64})$/i;
 const LONGEST_NOTE = 255;
-/** As long as the service gives its workers to record a claim. */
+/** How long the redemption service gives its workers to record a claim. */
 export const CLAIM_OVERDUE_MS = 3_600_000;
 
-/** The claims that no row explains, the oldest first. @param all also those that were acknowledged */
+/** The claims that no row explains, oldest first. @param page `all` includes acknowledged claims */
 export function unexplainedClaims(
   database: Database,
   clock: Clock,
@@ -31,8 +31,8 @@ export interface ClaimAcknowledgement {
 }
 
 /**
- * A person has looked into a claim, and it is no alert any more.
- * @returns how many claims; one id may be claimed on several vaults
+ * Notes that a person has looked into a claim, so that it raises no alert any more.
+ * @returns how many claims the note is for; one id may be claimed on several vaults
  * @throws NoSuchClaimError
  */
 export function acknowledgeClaim(
@@ -47,12 +47,12 @@ export function acknowledgeClaim(
   );
 }
 
-/** As the list has it; undefined where it is no id of a claim. */
+/** The id as the list of claims has it; undefined where the text is not the id of a claim. */
 export function parseClaimId(text: string): string | undefined {
   return ID.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** As the audit keeps it; undefined where it is empty or too long. */
+/** The note as the audit log keeps it; undefined where it is empty or too long. */
 export function parseClaimNote(text: string): string | undefined {
   const note = auditedText(text.trim());
   return note === '' || Array.from(text.trim()).length > LONGEST_NOTE ? undefined : note;

@@ -1,6 +1,6 @@
 /**
- * What a person is told before an operation is done, by its command. Those on one redemption say it by what the redemption is (see
- * `allowedActions`), and `restoreConsequence` by what was lost.
+ * Consequence of each operation, by its command, for the operator to read before the operation. `allowedActions`
+ * describes the consequences of actions on one redemption, and `restoreConsequence` those of a restored ledger.
  */
 export const CONSEQUENCES = {
   'partner create':

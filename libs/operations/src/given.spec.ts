@@ -1,4 +1,4 @@
-/** What operators type or a page sends, before anything is done with it. */
+/** Input of operators and pages, as it is checked before an operation. */
 import { describe, expect, it } from '@jest/globals';
 import { auditedText, OPERATOR_NAME } from './audit/audited.js';
 import { parseClaimId, parseClaimNote } from './claims.js';
@@ -94,7 +94,7 @@ describe('a lower budget', () => {
     ['nothing at all', {}, false],
   ])('%s', (_, change, cuts) => {
     expect(onlyCutsBudget(before, change)).toBe(cuts);
-    // Where there is none, nothing is redeemed: any budget lets more out.
+    // Without a budget nothing can be redeemed, so any budget lets more tokens out.
     expect(onlyCutsBudget({}, change)).toBe(false);
     expect(onlyCutsBudget(undefined, change)).toBe(false);
   });

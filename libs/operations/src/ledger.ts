@@ -1,4 +1,7 @@
-/** A ledger that was restored from a backup: what happened since is lost, and nothing of before may be begun or planned again. */
+/**
+ * A ledger that was restored from a backup. What happened after the backup is lost, so no redemption from before it may
+ * be begun or planned again.
+ */
 import {
   countPrograms,
   type Database,
@@ -13,23 +16,23 @@ import { OptionError } from './operation.error.js';
 import { type ForgottenVaults } from './redemptions/chain-evidence.js';
 import { moment } from './text/text.js';
 
-/** The least and the most that VOUCHER_TTL_SECONDS can be. */
+/** Bounds of VOUCHER_TTL_SECONDS. */
 export const TTL_SECONDS = { min: 10, max: 86_400 };
-/** What the clocks of the service, the chain and the operator may differ by. */
+/** Maximum difference between the clocks of the service, the chain and the operator. */
 const CLOCKS_SECONDS = 600;
 
 export interface LedgerRestoreNote {
   readonly nowMs: number;
-  /** The moment of the backup. */
+  /** Time of the backup. */
   readonly lostSinceMs: number;
-  /** The largest VOUCHER_TTL_SECONDS that the service has had since then. */
+  /** The largest VOUCHER_TTL_SECONDS that the service has had since the backup. */
   readonly voucherTtlSeconds: number;
-  /** Those of which the restored ledger knows nothing; from `forgottenVaults`. */
+  /** Vaults that the restored ledger does not know, from `forgottenVaults`. */
   readonly forgotten?: ForgottenVaults | undefined;
 }
 
 /**
- * What a person is told before the note is made.
+ * The consequence of the note, for the operator to read before the note is made.
  * @throws PermanentError where a redemption service runs, OptionError
  */
 export async function restoreConsequence(
@@ -46,7 +49,10 @@ export async function restoreConsequence(
   );
 }
 
-/** Notes the restore, with its audit row. To be confirmed by what `restoreConsequence` says. @throws PermanentError where a redemption service runs */
+/**
+ * Notes the restore, with its audit row. The operator confirms `restoreConsequence` before.
+ * @throws PermanentError where a redemption service runs
+ */
 export async function noteLedgerRestore(
   database: Database,
   operator: Operator,
@@ -82,7 +88,7 @@ async function requireStopped(database: Database): Promise<void> {
   );
 }
 
-/** What the ledger itself has seen is no less. */
+/** Refuses a lifetime that is shorter than that of a voucher in the ledger. */
 async function requireLongEnough(restores: LedgerRestoreStore, voucherTtl: number): Promise<void> {
   const longest = Math.min(await restores.longestVoucherSeconds(), TTL_SECONDS.max);
   if (voucherTtl >= longest) return;
@@ -91,7 +97,7 @@ async function requireLongEnough(restores: LedgerRestoreStore, voucherTtl: numbe
   );
 }
 
-/** The moment after which no lost voucher can be claimed. */
+/** The time after which no lost voucher can be claimed. */
 export function vouchersUntil({ vouchersUntilSeconds }: RestoreScope): string {
   return moment(vouchersUntilSeconds * 1000) ?? '';
 }

@@ -1,6 +1,6 @@
 import { PermanentError } from '#libs/domain';
 
-/** What was given for an operation does not fit together. The message never shows a secret. */
+/** The options of an operation are wrong or do not fit together. The message never contains a secret. */
 export class OptionError extends PermanentError {
   constructor(message: string) {
     super('OPTION_INVALID', message);

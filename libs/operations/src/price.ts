@@ -1,4 +1,4 @@
-/** The price of the token, and one that is held until an operator accepts it. */
+/** The price of a token, and a held price, which is not used until an operator accepts it. */
 import {
   type Database,
   decimalText,
@@ -11,7 +11,7 @@ import {
 import { type Decimal, DEFAULT_STAKE_SET } from '#libs/domain';
 import { audited, type Operator } from './audit/audited.js';
 
-/** Why a price is held, for operators; by the reasons of libs/price. */
+/** Why a price is held, in words for operators, by the reasons of libs/price. */
 export const HELD_BECAUSE: Readonly<Record<string, string>> = {
   first: 'it is the first price, and PRICE_MIN_USD and PRICE_MAX_USD are not both set',
   'below-minimum': 'it is below PRICE_MIN_USD',
@@ -23,11 +23,11 @@ export const HELD_BECAUSE: Readonly<Record<string, string>> = {
 export interface ShownPrice {
   readonly stored: Price | null;
   readonly hold: PriceHold | null;
-  /** What was accepted last. */
+  /** The last acceptance of a held price. */
   readonly accepted: PriceAcceptance | null;
 }
 
-/** @param database of the stake set; likewise below */
+/** @param database of the stake set */
 export async function showPrice(database: Database): Promise<ShownPrice> {
   const prices = new PriceStore(database);
   const { hold } = await prices.standing();
@@ -37,8 +37,8 @@ export async function showPrice(database: Database): Promise<ShownPrice> {
 }
 
 /**
- * Lets a price be used that is held. It names the figure, so that no other one is accepted by it.
- * @returns what was held
+ * Accepts a held price. The operator names the figure, so that no other price is accepted by mistake.
+ * @returns the hold that was accepted
  */
 export function acceptPrice(
   database: Database,
@@ -46,7 +46,7 @@ export function acceptPrice(
   { usd: price, stakeSet }: { readonly usd: Decimal; readonly stakeSet: string },
 ): Promise<PriceHold> {
   const usd = decimalText(price);
-  // In the audit, where it is not the only one.
+  // The audit row names the stake set unless it is the default one.
   const given = { usd, ...(stakeSet !== DEFAULT_STAKE_SET && { stakeSet }) };
   const note = { command, arguments: given };
   return audited(database, { actor, ...note }, {}, () =>

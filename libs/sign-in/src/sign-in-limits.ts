@@ -1,31 +1,30 @@
-/** How fast a client address may sign in, and guess tokens. */
+/** Limits on sign-ins and on guesses of tokens, by client address. */
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
 import { Counter, HttpProblem, type Registry } from '#libs/service';
 
-/** Tokens of no session, per client address. */
+/** Limit on tokens that belong to no session, per client address. */
 const GUESS: RatePolicy = { rate: 1, burst: 30 };
 
-/** A /48 of IPv6 may be one customer or the people of a whole office: as much as so many addresses. */
+/** How many addresses a /48 of IPv6 counts as, since it may be one customer or a whole office. */
 const ADDRESSES_OF_A_SITE = 4;
 
-/** A bucket that a request takes from. */
+/** A rate limit that a request counts against. */
 export interface Limit {
-  /** The value of the label `limit`. */
+  /** Value of the label `limit`. */
   readonly name: string;
   readonly key: string;
   readonly policy: RatePolicy;
 }
 
-/** The counter of refused requests. */
 export interface RefusalCount {
   readonly metric: string;
-  /** All values of its label `limit`. */
+  /** All values of the label `limit`. */
   readonly limits: readonly string[];
 }
 
-/** That of the address, or of its /64, and that of its /48. */
+/** The limit of the address (of its /64 for IPv6) and, for IPv6, that of its /48. */
 export function addressLimits(name: string, clientAddress: string, policy: RatePolicy): Limit[] {
   const own = { name, key: `${name}:${addressKey(clientAddress)}`, policy };
   const site = siteKey(clientAddress);
@@ -37,7 +36,7 @@ export function addressLimits(name: string, clientAddress: string, policy: RateP
   return [own, { name, key: `${name}:${site}`, policy: wide }];
 }
 
-/** All of its limits throw HttpProblem 429. */
+/** Every limit throws HttpProblem 429. */
 export class SignInLimits {
   private readonly refused: Counter<'limit'>;
 
@@ -61,14 +60,14 @@ export class SignInLimits {
   }
 
   /**
-   * A token was looked up and is of no session. Sessions are looked up first, by their primary key, so that a client address that
-   * guesses does not shut out the people who share it.
+   * Counts a token that belongs to no session. Sessions are looked up first, by primary key, so that guesses from a
+   * client address do not shut out other people who share the address.
    */
   missed(clientAddress: string): Promise<void> {
     return this.take(addressLimits('guess', clientAddress, GUESS));
   }
 
-  /** The narrowest first: what it refuses does not count for others with whom the wider ones are shared. */
+  /** The narrowest limit comes first: a request that it refuses does not count against the limits that others share. */
   protected async take(limits: readonly Limit[]): Promise<void> {
     for (const { name, key, policy } of limits) {
       const { allowed, retryAfterSeconds } = await this.limiter.take(key, policy);
@@ -79,7 +78,7 @@ export class SignInLimits {
   }
 }
 
-/** Before a sign-in the client's address is all that can be limited. */
+/** Limits sign-ins by client address, since nothing else is known of the caller before a sign-in. */
 @Injectable()
 export class SignInLimitGuard implements CanActivate {
   constructor(private readonly limits: SignInLimits) {}

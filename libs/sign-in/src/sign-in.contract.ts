@@ -1,11 +1,11 @@
-/** The contract of signing in by a wallet: its routes, and the fields of what is sent and answered. */
+/** The contract of sign-in by a wallet: its routes, and the fields of requests and answers. */
 import { applyDecorators, HttpCode, Post, type Type } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { IsString, Matches, MaxLength } from 'class-validator';
 import { Answers, Fails } from '#libs/openapi';
 import { SIWE_CODES } from './siwe-verifier.js';
 
-/** In characters; EIP-4361 knows none. */
+/** In characters. EIP-4361 sets no limit. */
 const LONGEST_MESSAGE = 4096;
 const TEXT = { message: '$property must be a text.' };
 
@@ -18,7 +18,7 @@ export class NonceBody {
   readonly expiresAt!: string;
 }
 
-/** A route that issues a nonce: `SiweVerifier.issueNonce`. */
+/** A route for `SiweVerifier.issueNonce`. */
 export function NonceRoute(path: string): MethodDecorator {
   return applyDecorators(
     Post(path),
@@ -32,7 +32,7 @@ export function NonceRoute(path: string): MethodDecorator {
   );
 }
 
-/** The message of a body: `SiweVerifier.verify`. */
+/** The field for the message of `SiweVerifier.verify`. */
 export function MessageField(): PropertyDecorator {
   const description = 'An EIP-4361 message, exactly as it was signed.';
   return applyDecorators(
@@ -42,7 +42,7 @@ export function MessageField(): PropertyDecorator {
   );
 }
 
-/** @param must what the signature must be, for the refusal */
+/** @param must completes the refusal "$property must be …" */
 export function SignatureField(pattern: RegExp, must: string): PropertyDecorator {
   return applyDecorators(
     ApiProperty({ type: 'string', pattern: pattern.source }),
@@ -51,7 +51,7 @@ export function SignatureField(pattern: RegExp, must: string): PropertyDecorator
   );
 }
 
-/** A route that opens a session by a message and its signature: `SiweVerifier.verify`. */
+/** A route that opens a session after `SiweVerifier.verify`. */
 export function WalletSignInRoute(
   path: string,
   session: Type,

@@ -1,4 +1,4 @@
-/** Sign-In with Ethereum (EIP-4361): the nonce, the message and its signature, for every program that signs wallets in. */
+/** Sign-In with Ethereum (EIP-4361): nonce, message and signature, for all programs that sign wallets in. */
 import { randomBytes } from 'node:crypto';
 import { parseSiwe, type SiweMessage } from '#libs/chain';
 import { type NonceStore } from '#libs/db';
@@ -6,9 +6,9 @@ import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 
-/** How far a person's clock may be from ours. */
+/** Tolerated difference between a person's clock and ours. */
 const CLOCK_MS = 5 * 60_000;
-/** How long a message may have waited for its signature; its nonce is good no longer. */
+/** Lifetime of a nonce, and so the longest that a message may wait for its signature. */
 const NONCE_TTL_MS = 5 * 60_000;
 
 const MESSAGES = {
@@ -23,16 +23,16 @@ const MESSAGES = {
 } as const;
 type SiweCode = keyof typeof MESSAGES;
 
-/** Which part of a message was wrong, as the code of a 401. */
+/** Codes of a 401, one for each part of a message that can be wrong. */
 export const SIWE_CODES = Object.keys(MESSAGES) as readonly SiweCode[];
 
-/** Where wallets sign in, and what counts as their signature. */
+/** A site where wallets sign in, and the check of their signatures. */
 export interface SiweSite {
-  /** Host and port, in lower case. */
+  /** Hosts with their ports, in lower case. */
   readonly domains: readonly string[];
-  /** Whether a page, without a user in front of its host, is one of the site. */
+  /** Whether a page belongs to the site. The verifier has already refused a URL with a user part. */
   readonly hasPage: (page: URL) => boolean;
-  /** Undefined: any. */
+  /** Undefined: any chain. */
   readonly chainId?: number;
   readonly isSignedBy: (wallet: Address, text: string, signature: string) => Promise<boolean>;
 }
@@ -58,8 +58,9 @@ export class SiweVerifier {
   }
 
   /**
-   * The nonce is taken last: where the signature cannot be judged now, the same message may be sent again.
-   * @returns the wallet that signed, and for which of the domains
+   * Verifies a message and its signature. The nonce is used last, so that the same message can be sent again where the
+   * signature could not be checked.
+   * @returns the wallet that signed, and the domain of the site that the message is for
    * @throws HttpProblem 400, 401; AllEndpointsFailedError; DatabaseUnavailableError
    */
   async verify(text: string, signature: string): Promise<SignedIn> {
@@ -77,7 +78,7 @@ export class SiweVerifier {
   }
 }
 
-/** Why the message does not sign its wallet in here and now, its signature and nonce aside. */
+/** The fault of a message for this site and time; undefined where there is none. Leaves out signature and nonce. */
 function faultOf(message: SiweMessage, site: SiweSite, nowMs: number): SiweCode | undefined {
   const { domain, uri, issuedAtMs, expiresAtMs = Infinity, notBeforeMs = -Infinity } = message;
   if (!site.domains.includes(domain.toLowerCase())) return 'SIWE_DOMAIN';
@@ -89,7 +90,7 @@ function faultOf(message: SiweMessage, site: SiweSite, nowMs: number): SiweCode 
   return isNow ? undefined : 'SIWE_ISSUED_AT';
 }
 
-/** With a user in front of its host, a wallet would show its user another site first. */
+/** Refuses a URI with a user part, which a wallet would show before the host, as if it were the site. */
 function isPageOf(site: SiweSite, uri: string): boolean {
   if (!URL.canParse(uri)) return false;
   const page = new URL(uri);

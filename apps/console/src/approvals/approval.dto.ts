@@ -8,12 +8,11 @@ import { type Performed } from './approval.service.js';
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
 
-/** The argument that holds secrets, sealed: for the console that does the action, and for no page. */
+/** Name of the argument with sealed secrets, for the console that carries out the action. Pages never get it. */
 export const SEALED = 'sealed';
 
 const LONGEST_REASON = 500;
 
-/** Why an action is asked for, in a request for one that may need a second operator. */
 export function ApprovalReason(): PropertyDecorator {
   const must = `be 1 to ${LONGEST_REASON} characters in one line, none of them a control, direction or invisible one`;
   return applyDecorators(
@@ -65,7 +64,7 @@ export class ApprovalsBody {
   @Field.ListOf(ApprovalBody) readonly approvals!: ApprovalBody[];
 }
 
-/** @param subject of the operator who looks at it */
+/** @param subject of the operator who views the approval */
 export function approvalBody(approval: Approval, subject: string, nowMs: number): ApprovalBody {
   const { id, action, summary, reason, requestedBy, requestedAt, expiresAt, decided } = approval;
   const given = Object.fromEntries(
@@ -91,7 +90,7 @@ export class ActionResultBody {
   @Field.NestedOrNull(ApprovalBody) readonly approval!: ApprovalBody | null;
 }
 
-/** @param subject of the operator who asked */
+/** @param subject of the operator who sent the request */
 export function actionResult(
   performed: Performed,
   subject: string,

@@ -24,58 +24,60 @@ import { signInProblem } from '../auth/sign-in.problem.js';
 import { ConsoleSettings } from '../console.env.js';
 
 export const APPROVAL_MS = 24 * 3_600_000;
-/** The worth of an action that no figure bounds: it always needs a second operator, where there is a set value. */
+/** Worth of an action without an upper bound: always needs a second operator where APPROVAL_ABOVE_USD is set. */
 export const UNBOUNDED = 'unbounded';
-/** The table takes 16 KiB, as it writes JSON. */
+/** In bytes of JSON. The table accepts 16 KiB of JSON in PostgreSQL's own format, which is longer. */
 const LONGEST_ARGUMENTS = 15_000;
-/** Open requests that are looked through for one that asks for the same. */
+/** Maximum number of open requests that `requireNoneOpen` searches. */
 const MOST_OPEN = 100;
-/** What a refusal of it may be told at most. */
+/** Maximum length of the outcome of a refused action, in characters. */
 const LONGEST_OUTCOME = 1000;
 const MINUTE_MS = 60_000;
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** Who acts, for the audit. */
+/** The operators of an action, for the audit log. */
 export interface Actors {
-  /** `operator:NAME` of who asked for the action. */
+  /** `operator:NAME` of the operator who asked for the action. */
   readonly actor: string;
-  /** `operator:NAME` of the second operator; for the arguments of the audit row. */
+  /** `operator:NAME` of the second operator, for the arguments of the audit row. */
   readonly approvedBy?: string;
 }
 
-/** An action that may need a second operator. */
 export interface ApprovableAction {
-  /** `redemption resolve`: the command that does the same. */
+  /** The command that does the same, such as `redemption resolve`. */
   readonly name: string;
-  /** What who asks and who approves need. */
+  /** The role that both operators need. */
   readonly role: OperatorRole;
   /**
-   * Does it, with its audit row.
-   * @param given as they were asked for: plain JSON, checked by the route
-   * @returns what came of it, in a sentence
+   * Carries out the action, and writes its audit row.
+   * @param given arguments of the request: plain JSON, validated by the route
+   * @returns the outcome, in a sentence
    */
   execute(given: Arguments, actors: Actors): Promise<string>;
 }
 
 export interface Wanted {
   readonly action: string;
-  /** Without secrets. */
+  /** Plain JSON without secrets, unless they are sealed. */
   readonly arguments: Arguments;
-  /** The consequence, in the words that the page showed. */
+  /** The consequence of the action, as the page showed it. */
   readonly summary: string;
-  /** What it is about, a decimal number; UNBOUNDED where no figure bounds it; undefined where it moves nothing. */
+  /** A decimal number in USD; UNBOUNDED for an action without an upper bound; undefined for one that moves no value. */
   readonly worthUsd?: string | undefined;
-  /** Why, for the second operator: needed where one is. */
+  /** For the second operator; required where the action needs one. */
   readonly reason?: string | undefined;
 }
 
-/** Done, with what came of it; or waiting for another operator. */
+/** The outcome of an action that is done, or the request that waits for a second operator. */
 export type Performed =
   | { readonly done: true; readonly outcome: string }
   | { readonly done: false; readonly approval: Approval };
 
-/** Actions that are done at once, or above a set value when a second operator has approved them. */
+/**
+ * Two-person approval. Carries an action out at once, or, where its worth is APPROVAL_ABOVE_USD or more, after a second
+ * operator has approved it.
+ */
 @Injectable()
 export class ApprovalService {
   private readonly actions = new Map<string, ApprovableAction>();
@@ -91,18 +93,20 @@ export class ApprovalService {
     this.above = approvalAboveUsd === undefined ? undefined : parseDecimal(approvalAboveUsd);
   }
 
-  /** At the start, by the module that has the action. */
+  /** Called at start-up by the module that has the action. */
   register(action: ApprovableAction): void {
     if (this.actions.has(action.name)) throw new Error(`${action.name} is registered twice`);
     this.actions.set(action.name, action);
   }
 
-  /** The set value as it is set; undefined where no action needs a second operator. */
+  /** APPROVAL_ABOVE_USD as set; undefined where no action needs a second operator. */
   get aboveUsd(): string | undefined {
     return this.settings.approvalAboveUsd;
   }
 
-  /** @throws HttpProblem 400 where a reason is missing, 403, and what the action throws */
+  /**
+   * @throws HttpProblem 400 where the reason is missing or the arguments are too long, 403, and what the action throws
+   */
   async perform(operator: ConsoleOperator, wanted: Wanted): Promise<Performed> {
     const action = this.actionOf(wanted.action);
     requireRole(operator, action);
@@ -136,7 +140,8 @@ export class ApprovalService {
   }
 
   /**
-   * The action is done by this call, once, even where another decides meanwhile. Where it is refused, that is its outcome.
+   * Approves a request and carries out its action. Of concurrent decisions the store accepts one, so the action runs at
+   * most once. Where the action is refused, the refusal is its outcome.
    * @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError
    */
   async approve(id: bigint, operator: ConsoleOperator): Promise<Approval> {
@@ -150,7 +155,7 @@ export class ApprovalService {
     return { ...decided, outcome };
   }
 
-  /** @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError */
+  /** Refuses a request, or withdraws the operator's own one. @throws HttpProblem 403, 404; ApprovalClosedError */
   async refuse(id: bigint, operator: ConsoleOperator): Promise<Approval> {
     const { action, requestedBy } = await this.find(id);
     requireRole(operator, this.actionOf(action));
@@ -160,8 +165,8 @@ export class ApprovalService {
   }
 
   /**
-   * Refuses to ask twice for the same.
-   * @throws HttpProblem 409
+   * Prevents a second open request for the same action.
+   * @throws HttpProblem 409 APPROVAL_PENDING
    */
   async requireNoneOpen(isSame: (open: Approval) => boolean): Promise<void> {
     const open = (await this.listOpen(MOST_OPEN)).find(isSame);
@@ -170,12 +175,12 @@ export class ApprovalService {
     throw new HttpProblem(409, message, { code: 'APPROVAL_PENDING' });
   }
 
-  /** Those that can be decided, the first to expire first. */
+  /** Requests that are neither decided nor expired, the first to expire first. */
   listOpen(limit: number): Promise<Approval[]> {
     return this.store.listOpen(this.clock.nowMs(), limit);
   }
 
-  /** All, newest first. */
+  /** All requests, newest first. */
   list(page: {
     readonly before?: bigint | undefined;
     readonly limit: number;
@@ -183,13 +188,13 @@ export class ApprovalService {
     return this.store.list(page);
   }
 
-  /** Writes expired requests into the log, every minute. They are refused from the moment of their end on. */
+  /** Writes expired requests to the audit log, every minute. A request is refused from its expiry on, noted or not. */
   @Interval('note-expired-approvals', MINUTE_MS)
   async noteExpired(): Promise<void> {
     try {
       await this.store.noteExpired(this.clock.nowMs(), CONSOLE_ACTOR);
     } catch (error) {
-      // Next time.
+      // The next run tries again.
       if (!(error instanceof RetryableError)) throw error;
     }
   }
@@ -200,7 +205,10 @@ export class ApprovalService {
     return worthUsd === UNBOUNDED || compareDecimals(parseDecimal(worthUsd), this.above) >= 0;
   }
 
-  /** Of an end that was never learnt there is no outcome: whether it was done is to be looked up. */
+  /**
+   * Returns a refusal as the outcome. Any other error is thrown and leaves the request without an outcome: whether the
+   * action was done is unknown, and an operator has to look it up.
+   */
   private async outcomeOf(
     action: ApprovableAction,
     { id, arguments: given }: Approval,

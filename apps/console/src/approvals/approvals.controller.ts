@@ -17,7 +17,6 @@ import { ApprovalService } from './approval.service.js';
 const MOST = 100;
 const ID = { name: 'id', schema: Input.NUMBER_SCHEMA, description: 'Its id.' };
 
-/** What waits for a second operator. */
 @Controller('api/operate/approvals')
 @ForOperators('viewer')
 export class ApprovalsController {

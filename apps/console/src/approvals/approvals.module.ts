@@ -4,7 +4,7 @@ import { provide } from '#libs/service';
 import { ApprovalService } from './approval.service.js';
 import { ApprovalsController } from './approvals.controller.js';
 
-/** Actions that need a second operator. The modules that have such actions register them with the service. */
+/** Two-person approval. Modules register their actions that may need a second operator with `ApprovalService`. */
 @Global()
 @Module({
   controllers: [ApprovalsController],

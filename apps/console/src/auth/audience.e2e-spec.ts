@@ -13,7 +13,7 @@ import { type Visitor } from '../testing/visitor.support-spec.js';
 import { ForOperators, FreshSignIn } from './audience.js';
 import { OPERATOR_ROLES } from './operator-roles.js';
 
-/** What is wrong with a route; undefined where nothing is. */
+/** Why a route is not declared correctly; undefined where it is. */
 function faultOf({ method, path, audience, isFresh, isGuarded }: Route): string | undefined {
   const route = `${method} ${path}`;
   if (audience === undefined) return `${route} does not say who it is for`;
@@ -27,19 +27,19 @@ function faultOf({ method, path, audience, isFresh, isGuarded }: Route): string 
 class Careless {
   @Get('open')
   open(): void {
-    // Says nothing.
+    // No audience is declared.
   }
 
   @Post('fresh')
   @FreshSignIn()
   fresh(): void {
-    // Says nothing of a session.
+    // A fresh sign-in is demanded, but no audience is declared.
   }
 
   @Get('good')
   @ForOperators('admin')
   good(): void {
-    // Says it.
+    // The audience is declared.
   }
 }
 

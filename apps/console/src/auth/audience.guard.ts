@@ -8,7 +8,7 @@ import { mayActAs } from './operator-roles.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { signInProblem } from './sign-in.problem.js';
 
-/** What the decorators of audience.ts leave on a route. */
+/** Keys of the metadata that the decorators of audience.ts set on a route. */
 export const AUDIENCE = Symbol('audience');
 export const FRESH = Symbol('fresh sign-in');
 
@@ -16,10 +16,12 @@ export type Audience =
   | { readonly kind: 'anyone' | 'player' | 'partner' | 'signed-in' }
   | { readonly kind: 'operator'; readonly role: OperatorRole };
 
-/** Sent by a page that asks by itself, without a person: the session does not go on by it. */
+/**
+ * Sent by a page with the requests that it makes without a user action. Such a request does not prolong the session.
+ */
 export const BACKGROUND_HEADER = 'x-background';
 
-/** Lets those through whom the route is for; see audience.ts. */
+/** Admits a request whose session fits the audience of the route; see audience.ts. */
 @Injectable()
 export class AudienceGuard implements CanActivate {
   constructor(

@@ -1,4 +1,4 @@
-/** Who a route is for. Each route of the console says it, by one of these decorators on it or on its controller. */
+/** Decorators that declare who may call a route. Each route of the console bears one, or its controller does. */
 import {
   applyDecorators,
   createParamDecorator,
@@ -15,10 +15,9 @@ import { actorOf } from './operators.js';
 import { type Audience, AUDIENCE, AudienceGuard, FRESH } from './audience.guard.js';
 import { type CurrentSession } from './sessions.js';
 
-/** Of a class or of a method. */
 type Decorator = ClassDecorator & MethodDecorator;
 
-/** For everyone: signing in, and what tells nothing. */
+/** For everyone, signed in or not: sign-in routes, and routes without confidential data. */
 export function ForAnyone(): Decorator {
   return applyDecorators(
     SetMetadata(AUDIENCE, { kind: 'anyone' } satisfies Audience),
@@ -26,12 +25,12 @@ export function ForAnyone(): Decorator {
   );
 }
 
-/** For players, whose session the redemption service knows and checks. */
+/** For players. The redemption service, not the console, knows and checks their sessions. */
 export function ForPlayers(): Decorator {
   return SetMetadata(AUDIENCE, { kind: 'player' } satisfies Audience);
 }
 
-/** For operators and partners alike. */
+/** For operators and partner members alike. */
 export function ForSignedIn(): Decorator {
   return forSession({ kind: 'signed-in' });
 }
@@ -44,7 +43,7 @@ export function ForOperators(role: OperatorRole): Decorator {
   );
 }
 
-/** For members of a partner; what they see is read as that partner: `PortalDatabase.asPartner`. */
+/** For members of a partner. Handlers read data as that partner, by `PortalDatabase.asPartner`. */
 export function ForPartners(): Decorator {
   return applyDecorators(
     forSession({ kind: 'partner' }),
@@ -52,7 +51,7 @@ export function ForPartners(): Decorator {
   );
 }
 
-/** Only within five minutes of a sign-in: for what moves money or secrets. On a method, beside its audience. */
+/** Demands a sign-in of the last five minutes, to move money or secrets. Goes on a method, beside the audience. */
 export function FreshSignIn(): Decorator {
   return SetMetadata(FRESH, true);
 }
@@ -67,18 +66,18 @@ function forSession(audience: Audience): Decorator {
   );
 }
 
-/** The operator who asks, for the audit: `actor` is `operator:NAME`. */
+/** The operator who sends the request. `actor` is `operator:NAME`, for the audit log. */
 export interface ConsoleOperator extends Person {
   readonly role: OperatorRole;
   readonly actor: string;
 }
 
-/** The member who asks, and the partner for which. */
+/** The partner member who sends the request, and the partner of the session. */
 export interface ConsoleMember extends Person {
   readonly partnerId: string;
 }
 
-/** Behind `ForOperators`: a `ConsoleOperator`. */
+/** A `ConsoleOperator`, on routes with `ForOperators`. */
 export const CurrentOperator = createParamDecorator(
   (_: unknown, context: ExecutionContext): ConsoleOperator => {
     const { subject, name, standing } = sessionOf(context);
@@ -87,7 +86,7 @@ export const CurrentOperator = createParamDecorator(
   },
 );
 
-/** Behind `ForPartners`: a `ConsoleMember`. */
+/** A `ConsoleMember`, on routes with `ForPartners`. */
 export const CurrentMember = createParamDecorator(
   (_: unknown, context: ExecutionContext): ConsoleMember => {
     const { subject, name, standing } = sessionOf(context);
@@ -96,7 +95,7 @@ export const CurrentMember = createParamDecorator(
   },
 );
 
-/** Behind any audience with a session. */
+/** A `CurrentSession`, on routes for operators, for partners or for both. */
 export const Session = createParamDecorator((_: unknown, context: ExecutionContext) =>
   sessionOf(context),
 );

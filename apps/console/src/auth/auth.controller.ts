@@ -83,7 +83,7 @@ export class SessionController {
   }
 }
 
-/** Signing in by a wallet or by a link. Each answer that signs in sets the cookies of the session. */
+/** Sign-in by a wallet or by a link. Each answer that opens a session sets the session's cookies. */
 @Controller('api/auth')
 @ForAnyone()
 @UseGuards(SignInLimitGuard)

@@ -29,7 +29,9 @@ import { SignInService } from './sign-in.service.js';
 const NONCE_SCHEMA = Symbol('NonceSchema');
 const SIWE_SITE = Symbol('SiweSite');
 
-/** Signing in, and for all other modules who is signed in: the guard of `ForOperators`, `ForPartners` and `ForSignedIn`. */
+/**
+ * Sign-in, and the sessions and the guard behind `ForOperators`, `ForPartners` and `ForSignedIn` for all other modules.
+ */
 @Global()
 @Module({
   controllers: [SessionController, SignInController, OidcController],
@@ -62,7 +64,10 @@ function signInLimits(limiter: RateLimiter, registry: Registry): SignInLimits {
   return new SignInLimits(limiter, registry, refusals, { rate: 1, burst: 20 });
 }
 
-/** This origin alone, and accounts alone: no chain is asked, so that a lying node cannot sign in for another. */
+/**
+ * Accepts messages for the console's own origin, signed by an account's key. Signatures of contract wallets are not
+ * accepted: they need a call to the chain, and a lying node could sign in for any wallet.
+ */
 function siweSite({ consoleOrigin }: ConsoleSettings): SiweSite {
   return {
     domains: [new URL(consoleOrigin).host],

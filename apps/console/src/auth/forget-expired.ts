@@ -6,7 +6,9 @@ import { CLOCK, type Clock } from '#libs/platform';
 
 const TEN_MINUTES_MS = 600_000;
 
-/** Removes what has expired, every ten minutes; each of it is refused before. */
+/**
+ * Deletes expired sessions, sign-in attempts, nonces and links every ten minutes. All are refused from their expiry on.
+ */
 @Injectable()
 export class ForgetExpired {
   constructor(
@@ -25,7 +27,7 @@ export class ForgetExpired {
         await store.forgetExpired(nowMs);
       }
     } catch (error) {
-      // Next time.
+      // The next run tries again.
       if (!(error instanceof RetryableError)) throw error;
     }
   }

@@ -10,17 +10,17 @@ import { signInProblem } from './sign-in.problem.js';
 export const CALLBACK_PATH = '/api/auth/oidc/callback';
 
 const TIMEOUT_SECONDS = 10;
-/** What a subject of the database may be. */
+/** In characters; the limit of a subject in the database. */
 const LONGEST_SUBJECT = 512;
 
-/** What the second half of a sign-in is held to. */
+/** Values of the authorization request that the issuer's answer must match. */
 export interface Expected {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
 }
 
-/** The issuer of OpenID Connect. It is discovered when it is first needed, and again where that failed. */
+/** Client of the OpenID Connect issuer. Discovery runs at the first use, and again at the next use where it failed. */
 @Injectable()
 export class OidcProvider {
   private readonly discovering = new SingleFlight<oidc.Configuration>();
@@ -36,8 +36,9 @@ export class OidcProvider {
   }
 
   /**
-   * Where the browser is sent to.
-   * @param maxAgeSeconds for how long the issuer may have known the person; with 0 it asks them again
+   * The URL of the issuer to which the browser goes.
+   * @param maxAgeSeconds maximum age of an authentication that the issuer may reuse; with 0 the issuer authenticates
+   * the person again
    * @throws HttpProblem 404, 503
    */
   async authorizationUrl(expected: Expected, maxAgeSeconds: number): Promise<string> {
@@ -56,8 +57,9 @@ export class OidcProvider {
   }
 
   /**
-   * The person whom the issuer's answer is about.
-   * @param query of the request to CALLBACK_PATH, with its question mark
+   * Exchanges the authorization code of the issuer's answer for an ID token, and returns the person whom the token
+   * names.
+   * @param query query string of the request to CALLBACK_PATH, with its question mark
    * @throws HttpProblem 401, 503
    */
   async personOf(query: string, expected: Expected): Promise<Authenticated> {
@@ -95,7 +97,8 @@ export class OidcProvider {
       subject,
       name,
       role: roleOfGroups(claims[this.settings.oidcGroupsClaim], this.settings),
-      // The browser can take max_age out of the URL, and then some issuers do not say it: such a sign-in may be of any age.
+      // A browser can remove max_age from the URL, and some issuers then omit auth_time. The age of such an
+      // authentication is unknown, so the sign-in never counts as fresh.
       authenticatedAtMs: typeof authTime === 'number' ? authTime * 1000 : 0,
     };
   }
@@ -112,7 +115,7 @@ export class OidcProvider {
           secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret),
           {
             timeout: TIMEOUT_SECONDS,
-            // On this machine only; see the setting.
+            // Plain http is accepted only for an issuer on this machine: see `oidcIssuer` in console.env.ts.
             // eslint-disable-next-line @typescript-eslint/no-deprecated -- it is marked so to stand out
             execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
           },
@@ -124,7 +127,7 @@ export class OidcProvider {
     }
   }
 
-  /** The texts of the errors may repeat what was sent; their codes do not. */
+  /** Logs the code of an error but not its text, which may repeat values of the request. */
   private problemOf(error: unknown): HttpProblem {
     if (error instanceof HttpProblem) return error;
     if (error instanceof oidc.AuthorizationResponseError) return signInProblem('OIDC_DENIED');

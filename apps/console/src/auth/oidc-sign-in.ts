@@ -15,17 +15,19 @@ import { type Exchange, SignInService } from './sign-in.service.js';
 const PATH = '/api/auth/oidc';
 const HOUR_SECONDS = 3600;
 const LONGEST_PATH = 2048;
-/** The pages that need a sign-in. */
+/** Paths of the pages that need a sign-in. */
 const SIGNED_IN_PAGES = /^\/(?:operate|partner)(?:[/?#]|$)/;
 
-/** What only the browser that began a sign-in has: an answer of the issuer that another one brings is refused. */
+/**
+ * Content of the cookie of the browser that began the sign-in. The issuer's answer is refused from any other browser.
+ */
 interface Begun {
   readonly kind: Standing['kind'];
   readonly state: string;
   readonly invitation: string;
 }
 
-/** Sign-in by OpenID Connect, in two halves: to the issuer, and back. */
+/** Sign-in by OpenID Connect: `begin` sends the browser to the issuer, `end` handles its return. */
 @Injectable()
 export class OidcSignIn {
   private readonly cookieName: string;
@@ -59,7 +61,7 @@ export class OidcSignIn {
     return { url };
   }
 
-  /** @returns the page to go on with: the one that was asked for, or the sign-in with the code of what went wrong */
+  /** @returns the path to redirect to: the requested page, or the sign-in page with the code of the error */
   async end(exchange: Exchange): Promise<string> {
     const { request, reply } = exchange;
     const begun = this.begunBy(request);
@@ -92,7 +94,7 @@ export class OidcSignIn {
     return { kind, state, invitation };
   }
 
-  /** Lax: the browser comes back from another site. */
+  /** `lax`, since browsers withhold a strict cookie when they come back from the issuer's site. */
   private get cookieOptions() {
     return { httpOnly: true, sameSite: 'lax', secure: this.isSecure, path: PATH } as const;
   }
@@ -109,7 +111,8 @@ function signInPage(kind: Standing['kind'], problem: string, returnTo = ''): str
 }
 
 /**
- * Where a sign-in leads back to: a page of this console, whatever tricks browsers read into the text.
+ * The path to which a sign-in returns, as a URL parser reads it. A path that a browser could read as another site is
+ * refused.
  * @throws HttpProblem 400
  */
 function returnPath(text: string, consoleOrigin: string): string {

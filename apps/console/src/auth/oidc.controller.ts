@@ -7,7 +7,7 @@ import { ForAnyone } from './audience.js';
 import { OidcStart, OidcStarted } from './auth.dto.js';
 import { OidcSignIn } from './oidc-sign-in.js';
 
-/** Signing in by OpenID Connect: authorization code flow with PKCE. */
+/** Sign-in by OpenID Connect: authorization code flow with PKCE. */
 @Controller('api/auth/oidc')
 @ForAnyone()
 export class OidcController {
@@ -31,7 +31,7 @@ export class OidcController {
     return this.oidc.begin(reply, start);
   }
 
-  /** Of the browser, not of a page: what goes wrong is shown by the page of the sign-in. */
+  /** The browser navigates to this route, so an error redirects to the sign-in page. */
   @Get('callback')
   @ApiExcludeEndpoint()
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

@@ -29,7 +29,7 @@ async function begin(visitor: Visitor, wish: Wish = {}): Promise<string> {
   return ((await answer.json()) as { url: string }).url;
 }
 
-/** Where the console sends the browser. */
+/** The path to which the console redirects the browser after the sign-in. */
 async function end(visitor: Visitor, callback: string): Promise<string> {
   const answer = await visitor.get(callback);
   expect(answer.status).toBe(303);
@@ -184,7 +184,7 @@ describe('signing in by OpenID Connect', () => {
     const browser = bench.visitor();
     await end(visitor, await bench.issuer.signIn(await begin(visitor), 'ann', browser));
     bench.clock.advance(6 * MINUTE);
-    // The issuer still knows the person, and asks nothing.
+    // The issuer still has a session of the person, and does not ask for a login.
     await end(visitor, await bench.issuer.signIn(await begin(visitor), 'ann', browser));
     const { freshUntil } = (await (await visitor.get('/api/auth/me')).json()) as SessionBody;
     expect(Date.parse(freshUntil)).toBeLessThan(bench.clock.nowMs());

@@ -2,7 +2,7 @@ import { address, commaList } from '#libs/config';
 import { type OperatorRole } from '#libs/db';
 import { type Address } from '#libs/domain';
 
-/** What operators may do, the least first: each may also do what those before it may. */
+/** Roles of operators, lowest first. Each role includes the rights of the lower ones. */
 export const OPERATOR_ROLES: readonly OperatorRole[] = ['viewer', 'operator', 'admin'];
 
 export function mayActAs(role: OperatorRole, needed: OperatorRole): boolean {
@@ -13,26 +13,26 @@ export function highestOf(roles: readonly OperatorRole[]): OperatorRole | undefi
   return OPERATOR_ROLES.findLast((role) => roles.includes(role));
 }
 
-/** OPERATORS. @throws Error that says what is expected */
+/** Parses OPERATORS. @throws Error that says what is expected */
 export function operatorWallets(text: string): ReadonlyMap<Address, OperatorRole> {
   return rolesOf(text, { keyOf: address, entry: '0x…=ROLE' });
 }
 
-/** OIDC_ROLES. @throws Error that says what is expected */
+/** Parses OIDC_ROLES. @throws Error that says what is expected */
 export function groupRoles(text: string): ReadonlyMap<string, OperatorRole> {
   return rolesOf(text, { keyOf: (group) => group, entry: 'GROUP=ROLE' });
 }
 
 interface RoleList<K> {
   readonly keyOf: (name: string) => K;
-  /** What an entry looks like. */
+  /** Format of an entry, for error messages. */
   readonly entry: string;
 }
 
 function rolesOf<K>(text: string, { keyOf, entry }: RoleList<K>): ReadonlyMap<K, OperatorRole> {
   const roles = new Map<K, OperatorRole>();
   for (const [index, part] of commaList(text).entries()) {
-    // A group's name may have an equals sign.
+    // The name of a group may contain an equals sign, so the last one separates the role.
     const at = part.lastIndexOf('=');
     const role = OPERATOR_ROLES.find((one) => one === part.slice(at + 1).trim());
     const which = `entry ${index + 1}`;

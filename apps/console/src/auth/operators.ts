@@ -7,7 +7,7 @@ import { highestOf } from './operator-roles.js';
 const WALLET = 'wallet:';
 const OIDC = 'oidc:';
 
-/** The person who holds a wallet. @param wallet in lower case */
+/** Subject of the person who holds a wallet. @param wallet in lower case */
 export function walletSubject(wallet: string): string {
   return `${WALLET}${wallet}`;
 }
@@ -17,9 +17,10 @@ export function oidcSubject(issuer: string, sub: string): string {
 }
 
 /**
- * What an operator may do by the settings of now; undefined where nothing any more. Of a group only the issuer says who is in it, at
- * the next sign-in; here its role is gone where no group has it any more.
- * @param roleThen at the sign-in
+ * The role of an operator by the current settings; undefined where the person is not an operator any more.
+ * Only the issuer knows the members of a group, so a change of membership counts from the next sign-in. A role from
+ * OpenID Connect ends earlier where no group has the role any more or the issuer is another.
+ * @param roleThen role at the sign-in
  */
 export function roleNow(
   subject: string,
@@ -37,7 +38,7 @@ export function roleNow(
   return roleThen;
 }
 
-/** @param claim of the groups, whatever the issuer sent */
+/** @param claim value of the groups claim, not validated */
 export function roleOfGroups(
   claim: unknown,
   { oidcRoles }: ConsoleSettings,
@@ -50,7 +51,7 @@ export function roleOfGroups(
 
 const LONGEST_NAME = 64;
 
-/** As the audit and the timeline name the person: unlike any other, whatever name they gave themselves. */
+/** Name in the audit log and the timeline. A digest of the subject keeps apart persons who chose the same name. */
 export function actorOf({ subject, name }: Person): string {
   if (subject.startsWith(WALLET)) return `operator:${subject.slice(WALLET.length)}`;
   const digest = createHash('sha256').update(subject).digest('hex').slice(0, 8);

@@ -100,7 +100,7 @@ describe('a member', () => {
     }
     const refused = visitor.post('/api/auth/partner', { partnerId: foreign });
     expect(await refusalOf(refused)).toBe('403 NOT_A_MEMBER');
-    // A fresh sign-in goes on for the same partner.
+    // A fresh sign-in keeps the partner of the session.
     await bench.signedIn(account, { kind: 'partner' }, visitor);
     expect((await me(visitor)).partner?.id).toBe(other);
   });

@@ -19,30 +19,30 @@ const HOUR_MS = 3_600_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session that the request was found to have. */
+    /** Set by `Sessions.find`, which looks a session up once per request. */
     consoleSession?: CurrentSession;
   }
 }
 
-/** The session of a request, with what its person may do now. */
+/** The session of a request. `standing` holds what the person may do now, which may be less than at the sign-in. */
 export interface CurrentSession extends Person {
   readonly tokenHash: Buffer;
   readonly standing: Standing;
-  /** For the header X-CSRF-Token of the requests of this session. */
+  /** The session token. `csrfTokenOf` derives the value of the header X-CSRF-Token from it. */
   readonly token: string;
-  /** Where it is used no more until then, it ends. */
+  /** Unix time in milliseconds at which the session ends unless it is used before. */
   readonly untilMs: number;
   readonly freshUntilMs: number;
 }
 
-/** A person who has just shown who they are. */
+/** A person who has just authenticated. */
 export interface Opening extends Person {
   readonly standing: Standing;
-  /** When they did, where that was not just now. */
+  /** Unix time in milliseconds. Default: now. An issuer of OpenID Connect may have authenticated the person earlier. */
   readonly authenticatedAtMs?: number | undefined;
 }
 
-/** The sign-ins of operators and partners: a row of console.session each, and a cookie. */
+/** The sessions of operators and partner members: a row of console.session and a cookie each. */
 @Injectable()
 export class Sessions {
   private readonly cookie: SessionCookie;
@@ -59,7 +59,10 @@ export class Sessions {
     this.lifeMs = settings.consoleSessionHours * HOUR_MS;
   }
 
-  /** Opens a new session under a new token; the one that the browser had is over. @throws DatabaseUnavailableError */
+  /**
+   * Opens a session under a new token, and closes the previous session of the browser.
+   * @throws DatabaseUnavailableError
+   */
   async open(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -81,14 +84,15 @@ export class Sessions {
     return this.currentOf({ subject, name, standing, ...times }, token, tokenHash);
   }
 
-  /** The token that came with the request; not whether there is such a session. */
+  /** The session token in the request's cookie. Whether a session with this token exists is not checked. */
   tokenOf(request: FastifyRequest): string | undefined {
     return this.cookie.read(request);
   }
 
   /**
-   * Undefined where there is none, it has ended, or its person may do nothing here any more.
-   * @param isUse whether a person is there, so that the session goes on
+   * Finds the session of a request, and prolongs it where `isUse` is true.
+   * @param isUse whether a user action caused the request
+   * @returns undefined where no session has the token, the session has ended, or its person has no rights any more
    * @throws DatabaseUnavailableError
    */
   async find(
@@ -114,7 +118,7 @@ export class Sessions {
     return session;
   }
 
-  /** False where the person is no member of that partner. */
+  /** Switches a session to another partner. @returns false where the person is not a member of this partner */
   choosePartner({ tokenHash }: CurrentSession, partnerId: string): Promise<boolean> {
     return this.store.choosePartner(tokenHash, partnerId);
   }

@@ -4,10 +4,10 @@ import { RetryableError } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 
-/** Statuses of a sign-in that is refused; others are of a request that is none, or of something that is away. */
+/** Statuses of a refused sign-in. Other statuses mean a malformed request or an unavailable dependency. */
 const REFUSED = [401, 403];
 
-/** Operators' sign-ins in the log of who did what, the refused ones too: of these as many in an hour as `SignInLog` takes. */
+/** Writes sign-ins of operators to the audit log, and refused sign-ins up to the hourly limits of `SignInLog`. */
 @Injectable()
 export class SignInAudit {
   private unnoted = 0;
@@ -22,7 +22,7 @@ export class SignInAudit {
     return this.log.note(actor, note);
   }
 
-  /** @param error why it was refused; what is no refusal is not noted */
+  /** @param error noted only where it is a refusal of the sign-in */
   async noteRefused(error: unknown, note: SignInNote & { readonly who?: string | undefined }) {
     if (!(error instanceof HttpProblem) || !REFUSED.includes(error.status)) return;
     const refused = { ...note, code: error.code, unnoted: this.unnoted };
@@ -30,7 +30,7 @@ export class SignInAudit {
       const isNoted = await this.log.noteRefused(refused, this.clock.nowMs());
       this.unnoted = isNoted ? 0 : this.unnoted + 1;
     } catch (failure) {
-      // The refusal is what the person has to know.
+      // The caller reports the refusal to the person even where the database cannot note it.
       if (!(failure instanceof RetryableError)) throw failure;
       this.unnoted += 1;
     }

@@ -31,7 +31,7 @@ const heading = (name: string) => page.getByRole('heading', { name, exact: true 
 const press = (name: string) => page.getByRole('button', { name }).click();
 const place = () => new URL(page.url()).pathname + new URL(page.url()).search;
 
-/** A wallet of the browser that signs with a key of the test. */
+/** Gives the page a wallet that signs with the key of a test account. */
 async function withWallet(account: Account): Promise<void> {
   await page.exposeFunction('signByTest', (message: `0x${string}`) =>
     account.signMessage({ message: { raw: message } }),

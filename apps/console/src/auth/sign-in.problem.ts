@@ -22,14 +22,13 @@ const MESSAGES = {
 
 export type SignInCode = keyof typeof MESSAGES;
 
-/** @param who of a wallet its address, as OPERATORS lists it */
+/** @param who for a wallet its address, as OPERATORS lists it */
 export function notAnOperator(by: 'wallet' | 'oidc', who: string): HttpProblem {
   if (by !== 'wallet') return signInProblem('NOT_AN_OPERATOR');
   const message = `The account ${who} is not one of the operators: an administrator adds it to the setting OPERATORS (${who}=viewer, say) and restarts the console.`;
   return new HttpProblem(403, message, { code: 'NOT_AN_OPERATOR' });
 }
 
-/** Why a request, or a sign-in, is refused. */
 export function signInProblem(code: SignInCode): HttpProblem {
   const [status, message] = MESSAGES[code];
   return new HttpProblem(status, message, { code });

@@ -21,28 +21,28 @@ import { type CurrentSession, Sessions } from './sessions.js';
 import { SignInAudit } from './sign-in-audit.js';
 import { notAnOperator, signInProblem } from './sign-in.problem.js';
 
-/** The request and its answer, whose cookie becomes that of the new session. */
+/** A request and its reply, which gets the cookies of the new session. */
 export interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** A person who has just shown who they are, by a wallet or by OpenID Connect. */
+/** A person who has just authenticated, by a wallet or by OpenID Connect. */
 export interface Authenticated extends Person {
-  /** What they may do as an operator. */
+  /** The role as an operator; undefined for a person who is not an operator. */
   readonly role: OperatorRole | undefined;
-  /** When they did, where that was not just now. */
+  /** Unix time in milliseconds. Default: now. An issuer of OpenID Connect may have authenticated the person earlier. */
   readonly authenticatedAtMs?: number | undefined;
 }
 
-/** As what they want to be signed in. */
+/** What a person wants to sign in as. */
 export interface Wish {
   readonly kind: Standing['kind'];
-  /** The token of an invitation to act for a partner. */
+  /** Token of an invitation to act for a partner, which the sign-in accepts. */
   readonly invitation?: string | undefined;
 }
 
-/** From a person who is known to a session: as an operator, or for a partner. */
+/** Opens sessions for authenticated persons, as operators or as members of a partner. */
 @Injectable()
 export class SignInService {
   constructor(
@@ -57,7 +57,8 @@ export class SignInService {
   ) {}
 
   /**
-   * @param authenticate who it is; refused, it is a refused sign-in
+   * Opens a session. A refused sign-in as an operator goes to the audit log.
+   * @param authenticate identifies the person, or throws where the sign-in is refused
    * @throws HttpProblem 403, and what `authenticate` throws; DatabaseUnavailableError
    */
   async signIn(
@@ -82,7 +83,7 @@ export class SignInService {
     }
   }
 
-  /** @param verify the account that has signed. @throws HttpProblem 400, 401, 403; DatabaseUnavailableError */
+  /** @param verify returns the account that has signed. @throws HttpProblem 400, 401, 403; DatabaseUnavailableError */
   signInByWallet(
     exchange: Exchange,
     verify: () => Promise<{ readonly wallet: Address }>,
@@ -96,7 +97,7 @@ export class SignInService {
     return this.signIn(exchange, 'wallet', authenticate, wish);
   }
 
-  /** By a link that signs in once. @throws HttpProblem 403; DatabaseUnavailableError */
+  /** Signs in by a link that works once. @throws HttpProblem 403; DatabaseUnavailableError */
   async signInByLink(exchange: Exchange, token: string): Promise<SessionBody> {
     const tokenHash = hashToken(token);
     const used = tokenHash && (await this.links.use(tokenHash, this.clock.nowMs()));
@@ -108,7 +109,7 @@ export class SignInService {
     return this.open(exchange, used, { by: 'link', standing: used.standing });
   }
 
-  /** The partner that invites. @throws HttpProblem 403; DatabaseUnavailableError */
+  /** The partner of an open invitation. @throws HttpProblem 403; DatabaseUnavailableError */
   async invitingPartner(token: string): Promise<InvitingPartnerBody> {
     const tokenHash = hashToken(token);
     const found = tokenHash && (await this.invitations.find(tokenHash, this.clock.nowMs()));
@@ -116,7 +117,7 @@ export class SignInService {
     return { partner: { id: found.partnerId, name: found.partnerName } };
   }
 
-  /** The same session for another partner. @throws HttpProblem 403; DatabaseUnavailableError */
+  /** Switches the session to another partner of the person. @throws HttpProblem 403; DatabaseUnavailableError */
   async choosePartner(session: CurrentSession, partnerId: string): Promise<SessionBody> {
     if (!(await this.sessions.choosePartner(session, partnerId))) {
       throw signInProblem('NOT_A_MEMBER');
@@ -148,7 +149,7 @@ export class SignInService {
     const { subject, name, authenticatedAtMs } = person;
     const opening = { subject, name: shownName(name), authenticatedAtMs, standing };
     const who = standing.kind === 'operator' ? actorOf(person) : standing.partnerId;
-    // Before the session: there is none that the log does not have.
+    // The audit row is written before the session opens, so that no operator has a session without an audit row.
     if (standing.kind === 'operator') {
       await this.audit.note(who, { by, from: request.ip, role: standing.role });
     }
@@ -157,7 +158,9 @@ export class SignInService {
     return this.bodyOf(session);
   }
 
-  /** Who is signed in for one of several partners already stays with it. */
+  /**
+   * Accepts an invitation, if given. Otherwise a member of several partners keeps the partner of the current session.
+   */
   private async partnerStanding(
     { request }: Exchange,
     { subject, name }: Person,
@@ -180,7 +183,6 @@ export class SignInService {
   }
 }
 
-/** A wallet is told which account it is, and where operators are listed. */
 function operatorStanding({ role, name }: Authenticated, by: 'wallet' | 'oidc'): Standing {
   if (role === undefined) throw notAnOperator(by, name);
   return { kind: 'operator', role };
@@ -188,7 +190,7 @@ function operatorStanding({ role, name }: Authenticated, by: 'wallet' | 'oidc'):
 
 const LONGEST_NAME = 255;
 
-/** As the table keeps it; what people call themselves may be anything. */
+/** The name as the table can store it: without NUL characters, and at most LONGEST_NAME characters long. */
 function shownName(name: string): string {
   return Array.from(name.replaceAll('\0', '')).slice(0, LONGEST_NAME).join('');
 }

@@ -5,7 +5,10 @@ import { AuthModule } from '../auth/auth.module.js';
 import { OperateModule } from '../operate/operate.module.js';
 import { PortalModule } from '../portal/portal.module.js';
 
-/** The contract of the console with its pages, from its controllers and DTOs; what it forwards for players is the redemption service's. */
+/**
+ * The contract of the console with its pages, from its controllers and DTOs. The contract of the redemption service
+ * describes the routes that the console forwards for players.
+ */
 export function openApiOf(app: INestApplication): OpenApi {
   return describeApi(app, {
     title: 'Lowmark console',

@@ -4,7 +4,10 @@ import { HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
 import { Connections } from '../connections.module.js';
 import { ConsoleSettings } from '../console.env.js';
 
-/** Whether the process goes on. The pages are served whatever is down behind them: they say so themselves. */
+/**
+ * The health of the process alone: unhealthy while it shuts down. The pages are served while services behind them are
+ * down, and report the failures themselves.
+ */
 @Injectable()
 class ProcessState {
   isStopping = false;

@@ -1,4 +1,4 @@
-/** All bytes of a body; undefined where they are more. @throws what the body throws */
+/** @returns all bytes of a body; undefined where they are more than `most`. @throws what the body throws */
 export async function bytesUpTo(
   most: number,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,

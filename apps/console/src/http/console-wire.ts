@@ -12,7 +12,6 @@ import { type ConsoleSettings } from '../console.env.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
-/** What every answer says to browsers; `Cache-Control` only where the answer itself says nothing else. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -22,10 +21,10 @@ const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 };
 const NOTHING_LOADS = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
-/** Two years: https://hstspreload.org. */
+/** Two years, in seconds; see https://hstspreload.org. */
 const HSTS = 'max-age=63072000';
 
-/** JSON in, JSON out, and every error in the same envelope. */
+/** JSON requests and answers, with every error in the same envelope. */
 export class ConsoleWire implements HttpWire {
   private readonly headers: Readonly<Record<string, string>>;
 
@@ -36,7 +35,6 @@ export class ConsoleWire implements HttpWire {
     };
   }
 
-  /** There is no list of the routes here, as the other services have one. */
   readonly problemOf = (error: unknown): HttpProblem => {
     const problem = problemFrom(error);
     if (problem === error || problem.status !== 404) return problem;

@@ -17,7 +17,7 @@ interface Sent {
   readonly cookies?: Readonly<Record<string, string>>;
 }
 
-/** The code that the request is refused with. */
+/** The code of the refusal; undefined where the request passes. */
 function refusal({ method = 'POST', url = '/player/api/x', headers = {}, cookies = {} }: Sent) {
   const request = { method, routeOptions: { url }, headers, cookies };
   const context = { switchToHttp: () => ({ getRequest: () => request }) };

@@ -7,10 +7,10 @@ import { type Area, areaOf, CSRF_HEADER, isCsrfTokenOf, SessionCookie } from './
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Lets a request that changes something pass only where a page of this console has sent it. It stands before every route.
- * 1. The browser says that it comes from this origin (`Origin`, `Sec-Fetch-Site`).
- * 2. It has the header `X-CSRF-Token`, which no form can send. In a session its value is that of the session (`csrfTokenOf`); before
- *    there is one, any value will do.
+ * Admits a request that changes something only where a page of this console has sent it. Runs before every route.
+ * 1. The browser confirms this origin by `Origin`, `Sec-Fetch-Site` or both.
+ * 2. The request has the header `X-CSRF-Token`, which no form can send. In a session its value must be that of the
+ *    session (`csrfTokenOf`); without a session any value passes.
  */
 @Injectable()
 export class CsrfGuard implements CanActivate {

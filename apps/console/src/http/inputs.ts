@@ -1,4 +1,4 @@
-/** The fields of requests: each decorator is a rule, what its refusal says, and its schema in the contract. */
+/** Decorators for fields of requests. Each sets a rule, the message of its refusal, and the schema in the contract. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, ApiPropertyOptional } from '@nestjs/swagger';
 import {
@@ -17,24 +17,27 @@ import { IsMoment } from './moment.js';
 
 export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 
-/** A row's number, as it is in paths. */
+/** The id of a row in paths, as decimal digits. */
 export const NUMBER_PATTERN = /^[1-9]\d{0,17}$/;
 export const NUMBER_SCHEMA = { type: 'string', pattern: NUMBER_PATTERN.source } as const;
 const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 
 type Schema = ApiPropertyOptions;
 
-/** Above the rule of a field that may be absent. */
+/** Marks a field as optional. Stands above the rule of the field. */
 export function Optional(): PropertyDecorator {
   return applyDecorators(ApiPropertyOptional(), IsOptional());
 }
 
-/** @param must what the text must be, for the refusal; the contract shows the pattern only where the schema has it */
+/**
+ * @param must completes the refusal "$property must …"
+ * @param schema the contract shows a pattern only where `schema` has one
+ */
 export function Matching(pattern: RegExp, must: string, schema?: Schema): PropertyDecorator {
   return applyDecorators(text(schema), Matches(pattern, refusal(must)));
 }
 
-/** @param most characters; the contract shows them only where the schema has them */
+/** @param most maximum length in characters. @param schema the contract shows the length only where `schema` has it */
 export function TextUpTo(most: number, schema?: Schema, must = 'be a text'): PropertyDecorator {
   return applyDecorators(
     text(schema),

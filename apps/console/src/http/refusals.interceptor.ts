@@ -1,9 +1,9 @@
 import { type CallHandler, type ExecutionContext, type NestInterceptor } from '@nestjs/common';
 import { catchError, type Observable, throwError } from 'rxjs';
 
-/** What an operation refuses, as the answer that says so. */
+/** Answers the refusals of operations as HTTP problems. */
 export class RefusalsInterceptor implements NestInterceptor {
-  /** @param problemOf what is no refusal is returned as it is */
+  /** @param problemOf returns an error that is not a refusal as it is */
   constructor(private readonly problemOf: (error: unknown) => unknown) {}
 
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {

@@ -1,22 +1,28 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Who has sessions of their own, and the paths that their cookies go to: players, and the operators and partners of the console. */
+/** Areas with sessions of their own, and the path of each session cookie. `console` serves operators and partners. */
 export const AREAS = { player: '/player', console: '/' } as const;
 export type Area = keyof typeof AREAS;
 
-/** By the pattern of its route: the path itself may be encoded, and leads to the same route. */
+/**
+ * Decides by the pattern of the route. The path of the request may be percent-encoded and still lead to the same route.
+ */
 export function areaOf({ routeOptions }: FastifyRequest): Area {
   return routeOptions.url?.startsWith(`${AREAS.player}/`) === true ? 'player' : 'console';
 }
 
-/** The header by which a page shows that it may read the cookies of this origin. */
+/** Header by which a page proves that it can read the cookies of this origin. */
 export const CSRF_HEADER = 'x-csrf-token';
 
 /**
- * The cookies of a session: the token itself, which no script can read and which goes to the paths of its area only; and beside it
- * what pages send as `X-CSRF-Token`, which follows from the token and from which the token does not follow.
- * With https both names have the prefix by which browsers refuse a cookie that a neighbouring host or plain http has set.
+ * The two cookies of a session.
+ * The session cookie holds the token; scripts cannot read it, and browsers send it to the paths of its area only. The
+ * CSRF cookie holds `csrfTokenOf(token)`, which pages send as `X-CSRF-Token` and from which the token cannot be
+ * derived.
+ * With https the names have the prefix `__Host-`: browsers then refuse a cookie that a neighbouring host or plain http
+ * has set. The session cookie of players has a path other than `/`, so its prefix is `__Secure-`, which only keeps out
+ * cookies set over plain http.
  */
 export class SessionCookie {
   private readonly isSecure: boolean;
@@ -32,13 +38,13 @@ export class SessionCookie {
     this.csrfName = `${this.isSecure ? '__Host-' : ''}lowmark-${area}-csrf`;
   }
 
-  /** The token of the session, if the request has one; not whether there is such a session. */
+  /** The session token of the request, if it has one. Whether a session with this token exists is not checked. */
   read({ cookies }: FastifyRequest): string | undefined {
     const token = cookies[this.name];
     return token === '' ? undefined : token;
   }
 
-  /** @param token of 128 random bits or more, in the characters of a cookie */
+  /** @param token at least 128 random bits, in characters that a cookie allows */
   set(reply: FastifyReply, token: string, maxAgeSeconds: number): void {
     const maxAge = Math.max(0, Math.floor(maxAgeSeconds));
     void reply.setCookie(this.name, token, { ...this.hidden, maxAge });
@@ -54,7 +60,7 @@ export class SessionCookie {
     return { ...this.shared, httpOnly: true, path: this.path };
   }
 
-  /** `__Host-` asks for the path `/`; the pages of the area need it as well. */
+  /** Path `/`: `__Host-` demands it, and pages outside the area's path read this cookie. */
   private get readable() {
     return { ...this.shared, httpOnly: false, path: '/' };
   }
@@ -64,7 +70,7 @@ export class SessionCookie {
   }
 }
 
-/** What a page has to send with the requests of a session: only who can read its cookies, or knows its token, can. */
+/** Value of `X-CSRF-Token`. Only a page that can read the session's cookies, or knows the token, can send it. */
 export function csrfTokenOf(token: string): string {
   return createHash('sha256').update(`lowmark-csrf:${token}`).digest('base64url');
 }

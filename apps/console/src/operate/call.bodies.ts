@@ -1,4 +1,4 @@
-/** A call to a partner, as it is stored: what was asked, what came, and what was made of it. */
+/** A logged call to a partner: the request, the answer, and the verdict on it. */
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { type LoggedCall } from '#libs/db';
 import { Field } from '#libs/openapi';

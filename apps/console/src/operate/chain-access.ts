@@ -6,7 +6,7 @@ import { ConsoleSettings } from '../console.env.js';
 
 const TIMEOUT_MS = 4_000;
 
-/** The chain, where RPC_URLS is set for the console. */
+/** Calls to the chain, by the endpoints of RPC_URLS. The setting is optional for the console. */
 @Injectable()
 export class ChainAccess {
   private pool: RpcPool | undefined;
@@ -21,7 +21,7 @@ export class ChainAccess {
   }
 
   /**
-   * Only endpoints of this chain are asked.
+   * Runs `question` with the endpoints that serve this chain.
    * @throws HttpProblem 503 where RPC_URLS is not set, or no endpoint answers
    */
   async ask<T>(chainId: number, question: (pool: RpcPool) => Promise<T>): Promise<T> {
@@ -40,7 +40,7 @@ export class ChainAccess {
   }
 }
 
-/** What could not be asked of the chain, in a sentence. */
+/** A 503 where all endpoints failed; any other error as it is. */
 export function problemOf(error: unknown): unknown {
   if (!(error instanceof AllEndpointsFailedError)) return error;
   const message = 'No endpoint of RPC_URLS answers: look at the provider, then try again.';

@@ -13,7 +13,7 @@ export class ConsequencesBody {
   readonly approvalAboveUsd!: string | null;
 }
 
-/** What operators are told before they do something: the words of the command line. */
+/** The consequences that operators read before they confirm an action; the command line has the same texts. */
 @Controller('api/operate/consequences')
 @ForOperators('viewer')
 export class ConsequencesController {

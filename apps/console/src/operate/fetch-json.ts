@@ -1,4 +1,4 @@
-/** Other programs of the installation, asked over HTTP: what they answer is not believed to be short, or JSON. */
+/** HTTP requests to other programs of the installation. Their answers may be too long or not JSON. */
 import { bytesUpTo } from '../http/bytes-up-to.js';
 
 export type JsonAnswer =
@@ -7,7 +7,7 @@ export type JsonAnswer =
 
 const MOST_BYTES = 1024 * 1024;
 
-/** Never throws: what did not come is a reason. A redirection is not followed. */
+/** Never throws: a failed request returns its reason. Redirects are not followed. */
 export async function fetchJson(url: string, timeoutMs: number): Promise<JsonAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
@@ -35,7 +35,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is no object has no fields. */
+/** The value itself, or an empty object where the value is not an object. */
 export function objectOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -4,13 +4,13 @@ import { HttpProblem } from '#libs/service';
 import { type EvidenceKeys, KeyRing } from '#libs/signing';
 import { ConsoleSettings } from '../console.env.js';
 
-/** The keys that only some actions need; a console without them says so, and with which command the same is done. */
+/** Keys that only some actions need. Where a key is not set, the refusal names the command to run where the key is. */
 @Injectable()
 export class OperateKeys {
   private readonly ring: KeyRing | undefined;
   private readonly evidence: EvidenceKeys | undefined;
 
-  /** @throws PermanentError where one of them is unusable */
+  /** @throws PermanentError where a key is unusable */
   constructor({ secretsKey, evidenceKey }: ConsoleSettings) {
     this.ring = secretsKey === undefined ? undefined : KeyRing.parse(secretsKey);
     this.evidence =
@@ -21,13 +21,21 @@ export class OperateKeys {
     return this.evidence !== undefined;
   }
 
-  /** Of partner secrets. @throws HttpProblem 503 */
+  /**
+   * The keys for the secrets of partners.
+   * @param command for the refusal, see `keyMissingText`.
+   * @throws HttpProblem 503
+   */
   keyRing(command: string): KeyRing {
     if (this.ring === undefined) throw keyMissing('SECRETS_KEY', command);
     return this.ring;
   }
 
-  /** Of redemptions' rows. @throws HttpProblem 503 */
+  /**
+   * The keys for the MACs of redemptions.
+   * @param command for the refusal, see `keyMissingText`.
+   * @throws HttpProblem 503
+   */
   seal(command: string): EvidenceKeys {
     if (this.evidence === undefined) throw keyMissing('EVIDENCE_KEY', command);
     return this.evidence;
@@ -36,13 +44,13 @@ export class OperateKeys {
 
 type Key = 'SECRETS_KEY' | 'EVIDENCE_KEY';
 
-/** Where each key is beside a compose file. */
+/** With compose: how to start the cli in the container that has the key. */
 const IN_COMPOSE: Readonly<Record<Key, string>> = {
   SECRETS_KEY: './lowmark cli',
   EVIDENCE_KEY: 'docker compose run --rm --no-deps redemption node dist/apps/cli/src/main.js',
 };
 
-/** @param command that does the same, where the key is */
+/** @param command the command that does the same where the key is set */
 export function keyMissingText(setting: Key, command: string): string {
   return `This console has no ${setting}: set it, or do it where it is set: ${IN_COMPOSE[setting]} ${command} with compose, npm run --silent cli -- ${command} in a clone.`;
 }

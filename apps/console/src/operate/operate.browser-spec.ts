@@ -14,7 +14,7 @@ import {
 
 const NAME = '<img src=x onerror=alert(1)> אבג';
 const LOGGED = 60;
-/** Where screenshots go, for people. */
+/** Folder for screenshots that people look at; undefined: no screenshots. */
 const SHOTS = process.env['SCREENSHOTS'];
 
 let browser: Browser;
@@ -68,7 +68,7 @@ const heading = (name: string) =>
   page.getByRole('heading', { name, exact: true }).first().waitFor();
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
 
-/** What axe finds that is serious, and whether anything is wider than the screen. */
+/** Fails where axe finds a serious fault, or content is wider than the screen. */
 async function requireAccessible(name: string, { width, colorScheme }: Look): Promise<void> {
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
   if (SHOTS !== undefined) {
@@ -125,7 +125,7 @@ describe('with data', () => {
     await days.getByTitle('40.5').first().waitFor();
     expect(await days.getByRole('row').count()).toBe(8);
     await page.locator('.recharts-area-area').waitFor({ state: 'attached' });
-    // A name is shown as it is.
+    // The markup in the name is shown as text.
     await page.getByRole('cell', { name: NAME }).first().waitFor();
     await press('Compare with the contract now');
     await page.getByText('RPC_URLS is not set for the console').waitFor();
@@ -136,7 +136,7 @@ describe('with data', () => {
     await page.goto(`${bench.origin}/operate/reconciliation`);
     await page.getByRole('button', { name: 'Acknowledge' }).press('Enter');
     await page.getByText('The claim is no alert any more once the next reconciliation').waitFor();
-    // The dialog moves the focus to its field by itself.
+    // The dialog itself moves the focus to its field.
     await page.getByRole('dialog').locator('textarea:focus').waitFor();
     await page.keyboard.type('The game has it.');
     await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).press('Enter');
@@ -213,7 +213,7 @@ describe('with nothing', () => {
         await page.getByText(text).first().waitFor();
         await requireAccessible(`empty ${path}`, look);
       }
-      // The sign-in is in the log.
+      // The log is not empty: it contains the sign-in.
       await page.goto(`${bench.origin}/operate/log`);
       await page.getByText('console sign-in').first().waitFor();
       await page.getByLabel('Command').fill('partner set');

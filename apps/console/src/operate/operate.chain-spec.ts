@@ -49,7 +49,7 @@ async function newestBlock(tag = 'latest'): Promise<BlockRef> {
   };
 }
 
-/** One token too many for `WRONG`. */
+/** Indexes both wallets, with one token too many for `WRONG`. */
 async function index(last: BlockRef): Promise<void> {
   const { chain } = vault;
   const { staking, token } = chain.contracts;

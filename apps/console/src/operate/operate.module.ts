@@ -38,7 +38,6 @@ import { WalletAudits } from './wallets/wallet-audits.js';
 import { WalletHistoryService } from './wallets/wallet-history.service.js';
 import { WalletsController } from './wallets/wallets.controller.js';
 
-/** What operators see of the installation, and do with it. */
 @Module({
   controllers: [
     OverviewController,

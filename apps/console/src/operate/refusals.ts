@@ -3,7 +3,7 @@ import { inPageWords, RefusedOperationError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
 
-/** Refusals of operations whose message is for operators. */
+/** Statuses of refusals by code. These errors are answered with their own message, since operators may read it. */
 const STATUS: Readonly<Record<string, number>> = {
   OPTION_INVALID: 400,
   PARTNER_CREDENTIAL_INVALID: 400,
@@ -26,7 +26,7 @@ const STATUS: Readonly<Record<string, number>> = {
   SEALED_SECRET_INVALID: 409,
 };
 
-/** Where the command line's own says what to type. */
+/** Replaces the operation's own message where that names a command to type. */
 const MESSAGE: Readonly<Record<string, string>> = {
   PARTNER_UNKNOWN: 'There is no partner of this name or id: the list of partners has them all.',
 };

@@ -1,4 +1,6 @@
-/** Requests that must not be done twice: the page names each, and what it creates has an id that follows from the name. */
+/**
+ * Idempotent creation: the page names each request by a UUID, and the id of the created row is derived from this name.
+ */
 import { createHash } from 'node:crypto';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
@@ -16,11 +18,11 @@ export function RequestName(): PropertyDecorator {
   );
 }
 
-/** The id of what a request creates: always the same of one person and name. */
+/** The id of the row that a request creates: always the same for the same person and name. */
 export function createdId({ subject }: ConsoleOperator, request: string): string {
   const named = `${subject}\n${request.toLowerCase()}`;
   const digest = createHash('sha256').update(named).digest().subarray(0, 16);
-  // RFC 9562, version 8: made as we like.
+  // A UUID of version 8 (RFC 9562), whose other bits are free to choose.
   digest.writeUInt8((digest.readUInt8(6) & 0x0f) | 0x80, 6);
   digest.writeUInt8((digest.readUInt8(8) & 0x3f) | 0x80, 8);
   return digest.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

@@ -1,4 +1,4 @@
-/** What several pages of the operators have. */
+/** Fields and schemas that several routes for operators share. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
 import { STAKE_SET_RULE } from '#libs/domain';
@@ -7,10 +7,10 @@ import * as Input from '../http/inputs.js';
 
 export const PAGE_SIZE = 50;
 
-/** What a request for a further page names. */
+/** Description of a cursor in the contract. */
 export const AFTER = '`next` of the page before.';
 
-/** The number of the last row of a page. */
+/** A cursor: the number of the last row of the previous page. */
 export function AfterNumber(): PropertyDecorator {
   return applyDecorators(
     Input.Matching(/^\d{1,18}$/, 'be `next` of the page before', { description: AFTER }),
@@ -18,7 +18,7 @@ export function AfterNumber(): PropertyDecorator {
   );
 }
 
-/** The stake set that a request is about; the default one where it names none. */
+/** The name of a stake set; absent for the default one. */
 export function StakeSetParameter(): PropertyDecorator {
   const must = `be ${STAKE_SET_RULE}, given once`;
   return applyDecorators(
@@ -33,7 +33,7 @@ export class NamedPartner {
   @Field.Text() readonly name!: string;
 }
 
-/** A partner as rows of answers name it. @param names of `PartnerStore.names` */
+/** A partner as answers show it; where the name is not known, by its id. @param names of `PartnerStore.names` */
 export function namedPartner(names: ReadonlyMap<string, string>, id: string): NamedPartner {
   return { id, name: names.get(id) ?? id };
 }

@@ -3,7 +3,6 @@ import { Database, StakeSetStore, UnknownStakeSetError } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 
-/** The databases of the stake sets, for requests that name one. */
 @Injectable()
 export class StakeSets {
   private readonly store: StakeSetStore;
@@ -22,7 +21,7 @@ export class StakeSets {
     }
   }
 
-  /** What a part is for each set, the default one first. */
+  /** Reads from all stake sets in parallel. @returns a result for each set, that of the default set first */
   async forEach<T>(read: (database: Database, name: string) => Promise<T>): Promise<T[]> {
     const names = await this.store.names();
     return Promise.all(

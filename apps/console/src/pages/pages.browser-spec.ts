@@ -78,7 +78,7 @@ it('the players’ page is painted without a script, in the language and colours
   expect(await placesOf(true)).toEqual(first);
 });
 
-/** Who is signed in, by an answer that is not as it should be: a page that shows it fails. */
+/** A session whose `name` is not a text, so that a page that shows the name fails. */
 const BROKEN = (kind: string): string =>
   JSON.stringify({ kind, name: { broken: true }, role: 'viewer', partner: null });
 
@@ -92,7 +92,7 @@ const CHAIN = JSON.stringify({
 });
 
 const GERMAN = { failed: 'Auf dieser Seite ist etwas schiefgegangen', again: 'Neu laden' };
-/** Pages of operators and partners are in English for all. */
+/** Pages of operators and partners are always in English. */
 const ENGLISH = { failed: 'Something went wrong on this page', again: 'Reload' };
 
 it.each([

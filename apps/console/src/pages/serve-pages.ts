@@ -7,21 +7,24 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { PermanentError } from '#libs/domain';
 
-/** As Vite builds the web app, beside this program. */
+/** The folder into which Vite builds the web app, beside this program. */
 export const BUILT_PAGES = fileURLToPath(new URL('../../../web/', import.meta.url));
-/** A document for each kind of page, in each language; the web app finds the page of a path. See apps/web/documents.mjs. */
+/**
+ * Paths by kind of page. Each kind has one document per language; see apps/web/documents.mjs. The web app finds the
+ * page.
+ */
 const PAGES = {
   players: ['/', '/redeem'],
   desk: ['/redeem/*', '/operate', '/operate/*', '/partner', '/partner/*', '/sign-in/*'],
 };
-/** The first is for readers who want none of them. */
+/** The first language is the default for readers who want none of these. */
 const LANGUAGES = ['en', 'de'] as const;
 const SCHEMES = new Set(['light', 'dark']);
 const YEAR_MS = 365 * 24 * 3_600_000;
 
 /**
- * Serves the web app from the folder that it was built into. Its files have the hash of their content in their names, so that browsers keep them for ever; they lie
- * compressed on the disk.
+ * Serves the web app from the folder into which it was built. The names of its files contain the hash of their content,
+ * so that browsers may keep the files for ever. Compressed copies are stored beside the files.
  * @throws PermanentError PAGES_NOT_BUILT
  */
 export async function servePages(app: NestFastifyApplication, folder: string): Promise<void> {
@@ -64,7 +67,6 @@ interface Marks {
   readonly scheme: string;
 }
 
-/** What a document leaves open for its answer. */
 function filled(document: string, { nonce, language, scheme }: Marks): string {
   return document
     .replaceAll('%NONCE%', nonce)
@@ -72,7 +74,10 @@ function filled(document: string, { nonce, language, scheme }: Marks): string {
     .replace('%SCHEME%', scheme);
 }
 
-/** Wallets announce themselves with icons as data: URLs (EIP-6963). Nothing is asked of another host. */
+/**
+ * Content-Security-Policy of a page. Images may be data: URLs, since wallets announce themselves with such icons
+ * (EIP-6963). The page loads nothing from other hosts.
+ */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -97,7 +102,10 @@ async function readDocument(file: string): Promise<string> {
   }
 }
 
-/** The language of the documents for a reader: the one that was chosen, else the first that the browser wants and there is, else the first there is. */
+/**
+ * The language of the document: the chosen one, else the first accepted language that is in `languages`, else the first
+ * of `languages`.
+ */
 export function languageOf(
   acceptLanguage: string | undefined,
   cookies: Cookies,
@@ -109,7 +117,7 @@ export function languageOf(
   return codes.find((code) => languages.includes(code)) ?? languages[0];
 }
 
-/** The colours that were chosen; empty: as the system has them. */
+/** The colour scheme that the reader chose; empty for the scheme of the system. */
 export function schemeOf(cookies: Cookies): string {
   const chosen = cookies['lowmark-scheme'] ?? '';
   return SCHEMES.has(chosen) ? chosen : '';

@@ -7,9 +7,9 @@ import { ConsoleSettings } from '../console.env.js';
 import { SessionCookie } from '../http/session-cookie.js';
 import { RedemptionService, type ServiceAnswer } from './redemption-service.js';
 
-/** As the service makes them; a cookie with anything else is none of its tokens. */
+/** Format of the redemption service's session tokens. A cookie with any other value counts as no token. */
 const TOKEN = /^svct_[A-Za-z0-9_-]{43}$/;
-/** The service's own path, behind `/player`; before it there may be the origin (RFC 9112, 3.2.2). */
+/** Captures the path of the redemption service, behind `/player`. An origin may come first (RFC 9112, 3.2.2). */
 const PATH = /^(?:https?:\/\/[^/?#]*)?\/player(\/api\/.*)$/i;
 
 interface SignedIn {
@@ -19,8 +19,9 @@ interface SignedIn {
 }
 
 /**
- * The redemption service's API for the players' page, at the same paths below `/player`. The token of the session stays between the
- * console and the browser's cookie: no script of the page ever has it. Only the routes that are listed here lead to the service.
+ * The redemption service's API for the players' page, at the same paths below `/player`.
+ * The session token stays between the console and the browser's cookie, which no script of the page can read. Only the
+ * routes of this controller lead to the service.
  */
 @ForPlayers()
 @Controller('player/api')
@@ -54,7 +55,7 @@ export class PlayerApiController {
     await this.pass(request, reply);
   }
 
-  /** The token becomes a cookie; the page learns the wallet and the end. */
+  /** Puts the session token into a cookie. The page gets the wallet and the end of the session only. */
   @Post('auth/verify')
   async verify(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const answer = await this.service.ask(request, '/api/auth/verify');
@@ -69,7 +70,7 @@ export class PlayerApiController {
     void reply.code(200).send({ wallet, expiresAt });
   }
 
-  /** Here it is over in any case; whether the service knows is in the answer. */
+  /** Removes the cookie in any case. The answer of the redemption service says whether the session has ended there. */
   @Post('auth/logout')
   @HttpCode(204)
   async logOut(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
@@ -82,7 +83,7 @@ export class PlayerApiController {
   async events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const stream = await this.service.follow(request, pathOf(request), this.tokenOf(request));
     const { body } = stream;
-    // The other side may end it at any moment; pages connect again.
+    // The redemption service may end the stream at any moment; pages connect again.
     body.on('error', () => reply.raw.destroy());
     if (reply.raw.destroyed) body.destroy();
     if (stream.status === 401) this.cookie.clear(reply);
@@ -108,7 +109,10 @@ export class PlayerApiController {
   }
 }
 
-/** @throws HttpProblem 404 where the router has read another path than the one that would go on: one that is encoded in part */
+/**
+ * @throws HttpProblem 404 where the URL writes `/player/api/` with percent-encoding: the router matches the decoded
+ * path, but only the plain prefix can be cut off
+ */
 function pathOf({ url }: FastifyRequest): string {
   const path = PATH.exec(url)?.[1];
   if (path === undefined) throw new HttpProblem(404, 'The path must begin with /player/api/.');
@@ -131,7 +135,7 @@ function signedIn(body: Buffer): SignedIn {
       }
     }
   } catch {
-    // Said below, without what came.
+    // The problem below reports the fault, without the text of the answer.
   }
   throw new HttpProblem(502, 'The redemption service answered something else than a session.', {
     code: 'UNEXPECTED_ANSWER',

@@ -1,4 +1,4 @@
-/** What stands between the players' page and the redemption service: the console's forwarding, over raw HTTP. */
+/** The console's forwarding of players' requests to the redemption service, over raw HTTP. */
 import { once } from 'node:events';
 import {
   createServer,

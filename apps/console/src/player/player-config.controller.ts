@@ -3,9 +3,9 @@ import { ForPlayers } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 
 export interface PlayerConfig {
-  /** A wallet in the page whose accounts are those of a local chain; null: there is none. */
+  /** The test wallet, with accounts of a local chain (null: all of them); null where there is no test wallet. */
   readonly testWallet: { readonly accounts: readonly string[] | null } | null;
-  /** What wallets are told of a network that they do not know. */
+  /** Description of the network, for wallets that do not know it. */
   readonly network: {
     readonly name: string | null;
     readonly coin: string;
@@ -13,7 +13,7 @@ export interface PlayerConfig {
   };
 }
 
-/** What the players' page has to know of the console before it asks anything of the redemption service. */
+/** What the players' page needs to know of the console before it calls the redemption service. */
 @ForPlayers()
 @Controller('player/config')
 export class PlayerConfigController {

@@ -13,14 +13,16 @@ import { bytesUpTo } from '../http/bytes-up-to.js';
 const CONNECT_MS = 2_000;
 /** Longer than the longest call to a partner that an answer waits for. */
 const ANSWER_MS = 20_000;
-/** A heartbeat of a stream that did not come: 15 s, and a third more. The page then asks by itself, and says so where there is no answer. */
+/**
+ * Maximum silence of an event stream: a missed heartbeat, due every 15 s, and a third more. The page then polls, and
+ * says so where it gets no answer.
+ */
 const SILENCE_MS = 20_000;
-/** A page of a hundred redemptions has less than half of it. */
+/** More than twice the size of a page of a hundred redemptions. */
 const MAX_ANSWER_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 3;
-/** What is passed on of a request; everything else, cookies above all, stays here. */
+/** Headers of a request that are passed on. All others, cookies above all, are withheld from the service. */
 const PASSED_ON = ['idempotency-key', 'last-event-id', 'accept'] as const;
-/** What is passed back of an answer. */
 const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
 
 export interface ServiceAnswer<Body = Buffer> {
@@ -29,7 +31,7 @@ export interface ServiceAnswer<Body = Buffer> {
   readonly body: Body;
 }
 
-/** The redemption service, as players reach it through the console: each request once, with the player's session and address. */
+/** Sends players' requests to the redemption service, each once, with the player's session token and address. */
 @Injectable()
 export class RedemptionService implements BeforeApplicationShutdown, OnApplicationShutdown {
   private readonly pool: Pool;
@@ -44,7 +46,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
   }
 
   /**
-   * @param path of the service, with its query
+   * @param path path of the redemption service, with its query
    * @throws HttpProblem 503 where the service does not answer; 502 where its answer is too large
    */
   async ask(request: FastifyRequest, path: string, token?: string): Promise<ServiceAnswer> {
@@ -58,7 +60,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
     });
   }
 
-  /** A stream goes on until either side ends it. The caller has to destroy it. */
+  /** Opens an event stream, which lasts until either side ends it. The caller must destroy the body. */
   async follow(
     request: FastifyRequest,
     path: string,
@@ -71,7 +73,7 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
     return answer;
   }
 
-  /** A stream would hold up the end: pages look for another process, or ask from time to time. */
+  /** Ends the open streams, which would delay the shutdown. Pages connect to another process, or poll. */
   beforeApplicationShutdown(): void {
     for (const stream of this.streams) stream.destroy();
   }
@@ -121,7 +123,9 @@ function chosen(
   );
 }
 
-/** Not whether the request was done: a page that redeems asks again with the same Idempotency-Key. */
+/**
+ * The failed request may have been carried out. A page that redeems repeats the request with the same Idempotency-Key.
+ */
 function unavailable(cause: unknown): HttpProblem {
   const message =
     'Redemptions cannot be reached at the moment. Nothing is lost: try again shortly.';

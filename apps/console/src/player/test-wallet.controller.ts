@@ -4,7 +4,7 @@ import { HttpProblem } from '#libs/service';
 import { ForPlayers } from '../auth/audience.js';
 import { ConsoleSettings } from '../console.env.js';
 
-/** What the test wallet of the page needs; the accounts of a local chain sign by themselves. */
+/** JSON-RPC methods that the test wallet of the page needs. The node of a local chain itself signs for its accounts. */
 export const TEST_WALLET_METHODS = [
   'eth_accounts',
   'eth_blockNumber',
@@ -35,7 +35,9 @@ class WalletCall {
   readonly params!: unknown[];
 }
 
-/** Passes the calls of the page's test wallet to a local chain. There is none where CONSOLE_TEST_WALLET_RPC_URL is unset. */
+/**
+ * Passes the calls of the page's test wallet to a local chain. Answers 404 where CONSOLE_TEST_WALLET_RPC_URL is unset.
+ */
 @ForPlayers()
 @Controller('player/test-wallet')
 export class TestWalletController {

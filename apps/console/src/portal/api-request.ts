@@ -1,4 +1,4 @@
-/** One request to the api, and all of its answer, as it came over the wire. */
+/** Sends one request to the api, and returns its whole answer as received over the wire. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { HttpProblem } from '#libs/service';
@@ -9,7 +9,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 export interface ApiAnswer {
   readonly status: number;
-  /** As they came, in their order. */
+  /** As received, in their order. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   readonly body: Buffer;
   readonly durationMs: number;

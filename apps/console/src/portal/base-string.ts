@@ -1,4 +1,6 @@
-/** What an answer's signature is over: method + path without the query + body, byte for byte. See docs/wire/signature.md. */
+/**
+ * The base string of a signature: method + path without the query + body, byte for byte. See docs/wire/signature.md.
+ */
 import { createHash } from 'node:crypto';
 import { ApiSchema } from '@nestjs/swagger';
 import { Field } from '#libs/openapi';
@@ -15,13 +17,13 @@ export class BaseStringBody {
 
 interface Answered {
   readonly method: string;
-  /** With the query, a character for each byte. */
+  /** The path with the query, one character per byte. */
   readonly target: string;
   readonly body: Buffer;
   readonly isWhole: boolean;
 }
 
-/** The bytes. Node hands out each byte of a request target as one character. */
+/** The bytes that are signed. Node represents each byte of a request target as one character, hence `latin1`. */
 export function signedBytes({ method, target, body }: Answered): Buffer {
   const head = Buffer.from(method + pathOf(target), 'latin1');
   return method === 'HEAD' ? head : Buffer.concat([head, body]);
@@ -37,7 +39,7 @@ export function baseString(answered: Answered): BaseStringBody {
   };
 }
 
-/** Null where not all of what was signed is there. */
+/** Null where some of the signed bytes were not kept. */
 export function verifies(answered: Answered, secret: string, signature: string): boolean | null {
   return answered.isWhole ? verifySignature(secret, signedBytes(answered), signature) : null;
 }

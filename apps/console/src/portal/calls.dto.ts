@@ -1,4 +1,6 @@
-/** Our calls to a partner, for its engineers: what was asked, what came, and what the signature of the answer should have been over. */
+/**
+ * Our calls to a partner, for its engineers: request, answer, verdict, and the bytes that the signature has to cover.
+ */
 import { createHash } from 'node:crypto';
 import { ApiSchema } from '@nestjs/swagger';
 import { type OwnCall } from '#libs/db';
@@ -71,7 +73,7 @@ export class CallsBody {
 export const CALL_MODELS = [BaseStringBody, CallRequestBody, CallAnswerBody];
 
 export function callBody({ record, ...call }: OwnCall): CallBody {
-  // Rows of releases before have fewer fields.
+  // Rows of earlier releases have fewer fields.
   const made = (record ?? {}) as Partial<CallRecord>;
   return {
     ...call,

@@ -20,7 +20,6 @@ const CONSEQUENCE =
   'more than 1000 are never taken at once, so give a test player with at most that many. ' +
   'Pairs of deductions and reverts stay in your history. Where claims may be confirmed, it costs the player one point.';
 
-/** The conformance tester, against the partner's own callback. */
 @Controller('api/partner/conformance')
 @ForPartners()
 @ApiExtraModels(...CONFORMANCE_MODELS)

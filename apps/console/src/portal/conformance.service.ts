@@ -9,14 +9,14 @@ import { OpenDeductions } from './open-deductions.js';
 import { memberActor } from './own-rows.js';
 import { PartnerEndpoints } from './partner-endpoints.js';
 
-/** After this no new check is begun; what was deducted is given back even so. */
+/** A run begins no new check after this time. Points that it deducted are still given back. */
 const MAX_RUN_MS = 120_000;
-/** No deduction is of more: a player who has more is no test player. */
+/** Maximum points of one deduction. A player who has more is not a test player. */
 const MAX_POINTS = 1000;
 const KEPT_MS = 3_600_000;
-/** Runs of all partners at once. */
+/** Maximum number of runs of all partners together. */
 const MOST_AT_ONCE = 3;
-/** For giving points back when the console stops. */
+/** Time for giving points back while the console stops. */
 const SHUTDOWN_MS = 10_000;
 
 interface Kept {
@@ -25,7 +25,7 @@ interface Kept {
   readonly done: Promise<void>;
 }
 
-/** Tries the endpoints of partners, one run at a time for each; its report is kept until the next one, or for an hour. */
+/** Tests the endpoints of partners, one run at a time for each. A report is kept for an hour or until the next run. */
 @Injectable()
 export class ConformanceService implements OnApplicationShutdown {
   private readonly runs = new Map<string, Kept>();
@@ -38,7 +38,7 @@ export class ConformanceService implements OnApplicationShutdown {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The run under way, or the last one. */
+  /** The current run, or the last one. */
   find({ partnerId }: ConsoleMember): ConformanceRun | undefined {
     this.forgetOld();
     return this.runs.get(partnerId)?.run;
@@ -71,7 +71,7 @@ export class ConformanceService implements OnApplicationShutdown {
     return run;
   }
 
-  /** Ends the run early, where one is under way; what was deducted is given back first. */
+  /** Ends the current run early, if there is one. Deducted points are given back first. */
   stop({ partnerId }: ConsoleMember): void {
     this.runs.get(partnerId)?.abort.abort();
   }
@@ -95,7 +95,7 @@ export class ConformanceService implements OnApplicationShutdown {
     }
   }
 
-  /** It moves points: who had it run is in the audit. */
+  /** Writes to the audit log who started the run, since the run moves points. */
   private async note(member: ConsoleMember, { address, mayClaim }: ConformanceDto): Promise<void> {
     const { partnerId: partner } = member;
     const note = {

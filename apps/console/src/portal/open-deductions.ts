@@ -8,19 +8,22 @@ import { type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { PartnerEndpoints } from './partner-endpoints.js';
 
-/** A third of the lease. */
+/** Interval at which the leases of runs are renewed: a third of the lease. */
 const HOLD_MS = 20_000;
 const MINUTE_MS = 60_000;
 const MOST_AT_ONCE = 50;
 
 export interface RunJournal extends DeductionJournal {
-  /** What the run leaves open is given back as that of a killed one is. */
+  /**
+   * Ends the renewal of the run's lease. Deductions that the run leaves open are given back like those of a killed run.
+   */
   end(): void;
 }
 
 /**
- * The deductions of conformance runs that may still have to be given back: a row each, written before the call is sent and removed
- * when it is settled. Rows that no living console has, since theirs was killed, are given back by whichever console comes next.
+ * The deductions of conformance runs that may still have to be given back.
+ * Each has a row, written before the call is sent and removed when the deduction is settled. The console of the run
+ * renews a lease on its rows. Rows of a killed console lose their lease, and any console gives their points back.
  */
 @Injectable()
 export class OpenDeductions implements OnApplicationBootstrap {
@@ -33,7 +36,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
   ) {}
 
   onApplicationBootstrap(): void {
-    // A partner that does not answer is no reason to start late.
+    // Not awaited, so that a partner that does not answer does not delay the start.
     void this.giveBackDue();
   }
 
@@ -45,7 +48,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
         this.store.add({ runId, partnerId, redemptionId, address, points }),
       succeeded: (redemptionId, transactionId) =>
         this.store.noteSuccess(redemptionId, transactionId),
-      // Rows that stay though they are settled are found to be settled by the next attempt.
+      // A settled row that could not be removed is found to be settled by the next attempt to give its points back.
       settled: (redemptionIds) =>
         this.patiently('Settled deductions of a conformance run could not be noted', () =>
           this.store.remove(redemptionIds),
@@ -89,7 +92,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
         this.logger.warn({ partnerId, ...unresolved }, STUCK);
       }
     } catch (error) {
-      // Such as a callback that is gone: the other partners' rows are not held up.
+      // A fault of one partner, such as a missing callback, does not hold up the rows of the others.
       const deductions = rows.map(({ redemptionId, address, points }) => {
         return { redemptionId, address, points };
       });
@@ -98,7 +101,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
     }
   }
 
-  /** What the database refuses for now is done the next time. */
+  /** Logs errors of the work; the next run of the interval tries again. */
   private async patiently(failure: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();

@@ -4,17 +4,17 @@ import { HttpProblem } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
 import { actorOf } from '../auth/operators.js';
 
-/** What the database shows of the partner of a session: no statement names the partner, its transaction does. */
+/** Reads the rows of the session's partner. Statements do not name the partner: the transaction does. */
 @Injectable()
 export class OwnRows {
   constructor(private readonly portal: PortalDatabase) {}
 
-  /** @throws DatabaseUnavailableError, or what the work throws */
+  /** @throws DatabaseUnavailableError, or what `work` throws */
   read<T>({ partnerId }: ConsoleMember, work: (query: PortalQuery) => Promise<T>): Promise<T> {
     return this.portal.asPartner(partnerId, work);
   }
 
-  /** @throws HttpProblem 404 where the work finds nothing */
+  /** @throws HttpProblem 404 where `work` finds nothing */
   async readOne<T>(
     member: ConsoleMember,
     what: string,
@@ -26,7 +26,7 @@ export class OwnRows {
   }
 }
 
-/** As the audit names a member: `partner:NAME`. */
+/** Name of a member in the audit log: `partner:NAME`. */
 export function memberActor(member: ConsoleMember): string {
   return actorOf(member).replace(/^operator:/, 'partner:');
 }

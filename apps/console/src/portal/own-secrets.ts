@@ -5,7 +5,7 @@ import { hashApiKey } from '#libs/signing';
 import { type ConsoleMember } from '../auth/audience.js';
 import { Secrets } from '../secrets.module.js';
 
-/** The secrets of the partner of a session, opened to verify and to explain; none of them leaves the console. */
+/** Opens the secrets of the session's partner, to verify and to explain signatures. No secret leaves the console. */
 @Injectable()
 export class OwnSecrets {
   constructor(
@@ -14,12 +14,12 @@ export class OwnSecrets {
     private readonly callbacks: CallbackStore,
   ) {}
 
-  /** All of the partner, also those that work no more. */
+  /** All credentials of the partner, newest first, including those that no longer work. */
   sealed({ partnerId }: ConsoleMember): Promise<SealedCredential[]> {
     return this.credentials.sealedOf(partnerId);
   }
 
-  /** The one whose key begins so, the newest of several. @throws HttpProblem 404 */
+  /** The newest credential with this prefix of its key. @throws HttpProblem 404 */
   async find(member: ConsoleMember, keyPrefix: string): Promise<SealedCredential> {
     const found = (await this.sealed(member)).find((one) => one.keyPrefix === keyPrefix);
     if (found !== undefined) return found;
@@ -28,12 +28,12 @@ export class OwnSecrets {
     });
   }
 
-  /** @throws HttpProblem 503 SECRETS_OFF; PermanentError where it was sealed under a key that is gone */
+  /** @throws HttpProblem 503 SECRETS_OFF; PermanentError where the secret was sealed under a key that is gone */
   open({ secretCiphertext, keyHash }: SealedCredential): string {
     return this.secrets.keyRing.open(secretCiphertext, keyHash);
   }
 
-  /** Undefined where none is set. */
+  /** The callback with its secret; undefined where none is set. */
   async callback(partnerId: string) {
     const found = await this.callbacks.find(partnerId);
     if (found === undefined) return undefined;

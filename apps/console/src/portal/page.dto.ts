@@ -4,32 +4,31 @@ export const PAGE_SIZE = 50;
 
 const NEXT = 'be `next` of the page before';
 
-/** Where the page before ended, in a list whose rows have UUIDs. */
+/** Cursor in a list whose rows have UUIDs: the last row of the previous page. */
 export function BeforeUuid(): PropertyDecorator {
   return Input.Matching(Input.UUID_PATTERN, NEXT, {
     ...{ pattern: Input.UUID_PATTERN.source, description: 'See `next`.' },
   });
 }
 
-/** The same where the rows are numbered. */
+/** Cursor in a list whose rows have numbers: the last row of the previous page. */
 export function BeforeNumber(must = NEXT): PropertyDecorator {
   return Input.Matching(Input.NUMBER_PATTERN, must, {
     ...{ pattern: Input.NUMBER_PATTERN.source, description: 'See `next`.' },
   });
 }
 
-/** A time, its end not included. */
+/** A range of time. Its end is exclusive. */
 export class TimeFilter {
   @Input.Optional() @Input.Moment() readonly since?: string;
   @Input.Optional() @Input.Moment('Not included.') readonly until?: string;
 }
 
-/** A time, and a wallet. */
 export class WalletFilter extends TimeFilter {
   @Input.Optional() @Input.Wallet() readonly wallet?: string;
 }
 
-/** The last row of a full page, after which the next one begins. */
+/** The last row of a full page, which becomes the cursor; undefined where there is no further page. */
 export function lastOf<T>(rows: readonly T[]): T | undefined {
   return rows.length < PAGE_SIZE ? undefined : rows.at(-1);
 }

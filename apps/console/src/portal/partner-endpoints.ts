@@ -10,7 +10,7 @@ import { HttpProblem } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
 import { OwnSecrets } from './own-secrets.js';
 
-/** Where the conformance tester calls: the partner's callback as it is set, at addresses that callbacks may have. */
+/** The target of the conformance tester: the partner's current callback, at an address that callbacks may have. */
 @Injectable()
 export class PartnerEndpoints {
   private readonly policy: AddressPolicy;

@@ -21,7 +21,7 @@ import { StandingController } from './standing.controller.js';
 import { WebhookLogController } from './webhook-log.controller.js';
 import { WebhooksController } from './webhooks.controller.js';
 
-/** The partners' pages: each reads as the partner of its session, and as no other. */
+/** Routes of the partners' pages. Each reads as the partner of its session, and as no other. */
 @Module({
   controllers: [
     StandingController,

@@ -87,11 +87,11 @@ export class HistoryBody {
   @Field.NestedOrNull(ConfirmationBody) readonly confirmation!: ConfirmationBody | null;
 }
 
-/** Of one redemption. */
+/** Limit on sending the confirmation of one redemption again. */
 const ONCE_A_MINUTE = { rate: 1 / 60, burst: 1 };
 const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
 
-/** The partner's redemptions, and our calls to it. */
+/** The partner's redemptions, and our calls to the partner. */
 @Controller('api/partner')
 @ForPartners()
 @ApiExtraModels(ConfirmationBody, ...CALL_MODELS)
@@ -188,7 +188,7 @@ export class OwnRedemptionsController {
   }
 }
 
-/** In words for partners, who have no command line. */
+/** Messages for partners, who have no command line. They replace the operation's own. */
 const REFUSALS: Readonly<Record<string, string>> = {
   NO_CONFIRMATION:
     'No confirmation is owed: the redemption is not claimed or reverted, or you took none when it ended.',

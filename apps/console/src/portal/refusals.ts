@@ -3,7 +3,7 @@ import { OptionError } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import { RefusalsInterceptor } from '../http/refusals.interceptor.js';
 
-/** Refusals of operations whose message is for partners too. */
+/** Statuses of refusals by code. These errors are answered with their own message, since partners may read it. */
 const STATUS: Readonly<Record<string, number>> = {
   CREDENTIAL_MISSING: 404,
   CREDENTIAL_AMBIGUOUS: 409,

@@ -12,7 +12,7 @@ import { OwnRows } from './own-rows.js';
 import { OwnSecrets } from './own-secrets.js';
 import { BeforeNumber, lastOf, PAGE_SIZE, timesOf, WalletFilter } from './page.dto.js';
 
-/** The ids that the api takes over from a caller. */
+/** Request ids that the api accepts from callers. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 const STATUS = /^[1-5]\d\d$/;
@@ -101,7 +101,7 @@ export class UsageBody {
 
 const HOUR_MS = 3_600_000;
 
-/** What the partner asked of the api and was answered. */
+/** The log of the partner's requests to the api, with the answers. */
 @Controller('api/partner')
 @ForPartners()
 export class RequestsController {
@@ -162,7 +162,7 @@ export class RequestsController {
     return { since, ...(await this.rows.read(member, (query) => readUsage(query, since))) };
   }
 
-  /** Null where it cannot be found out. */
+  /** Whether the signature verifies; null where credential or bytes are missing, or the secret cannot be opened. */
   private async verifiesNow(
     member: ConsoleMember,
     request: AnsweredRequest,

@@ -12,7 +12,7 @@ import { OwnSecrets } from './own-secrets.js';
 
 const LONGEST = 2048;
 const LONGEST_BODY = 32 * 1024;
-/** Hundreds of signatures are tried for one question. */
+/** Per partner. One question tries hundreds of signatures. */
 const POLICY = { rate: 1, burst: 5 };
 const CALLBACK = 'callback';
 const MOST_OTHERS = 20;
@@ -61,8 +61,9 @@ export class SignatureExplanationBody {
 }
 
 /**
- * Which mistake made a signature that does not verify. The right signature is not told: who has it of any content needs no secret any
- * more. A mistake is, where it makes exactly the signature that was given.
+ * Finds the mistake behind a signature that does not verify. A mistake is reported where it makes exactly the given
+ * signature.
+ * The right signature is not revealed: a caller who can get it for any content needs no secret any more.
  */
 @Controller('api/partner/signature')
 @ForPartners()
@@ -90,7 +91,7 @@ export class SignatureController {
     const { secretOf, method, path, requestId, body = '', signature: given } = question;
     const asked = { method, path, requestId, body, given };
     const secret = await this.secretOf(member, secretOf);
-    // One for all secrets, so that a partner with many costs no more.
+    // One budget for all secrets, so that a partner with many secrets costs no more.
     const budget = new HashBudget();
     const own = await explainSignatureInTurns({ ...asked, secret }, budget);
     const { content, matches = false, mistakes } = own;
@@ -107,7 +108,10 @@ export class SignatureController {
     throw new HttpProblem(404, 'You have no callback.', { code: 'CALLBACK_MISSING' });
   }
 
-  /** That another secret of the partner made it, and what else is wrong then. */
+  /**
+   * Tries the partner's other secrets.
+   * @returns which of them made the signature, with further mistakes; empty where none did
+   */
   private async byOther(
     member: ConsoleMember,
     { secretOf, signature: given, ...asked }: SignatureQuestionDto,

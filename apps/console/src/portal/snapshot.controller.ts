@@ -17,7 +17,7 @@ import { OwnSecrets } from './own-secrets.js';
 const PATH = '/api/staking/snapshots';
 const GRANT_MS = 15_000;
 
-/** Whatever is given is sent: what the api says of a mistake is to be seen as well. */
+/** The parameters are checked for length only, since the page also shows how the api answers a mistake. */
 export class SnapshotQueryDto {
   @Field.Text('The beginning of the key that asks.')
   @Matches(KEY_PREFIX, { message: '$property must be the beginning of one of your keys.' })
@@ -60,7 +60,10 @@ export class SnapshotAnswerBody {
   @Field.Text('The same request by hand; the key is not in it.') readonly curl!: string;
 }
 
-/** A snapshot as the partner's own code would get it: a real request to the api, which answers the holder of the key. */
+/**
+ * A snapshot as the partner's own code would get it. The console sends a real request to the api, with a short-lived
+ * grant that stands for the partner's key.
+ */
 @Controller('api/partner/snapshot')
 @ForPartners()
 export class SnapshotController {
@@ -107,7 +110,7 @@ export class SnapshotController {
   }
 }
 
-/** In the order of the api's documentation. */
+/** The query, in the order of the api's documentation. */
 function given({
   walletAddress,
   lastDays,
@@ -121,7 +124,7 @@ function given({
   };
 }
 
-/** For a shell; everything in the target is encoded, so that no quote is in it. */
+/** The request as a shell command. The target is percent-encoded and contains no quote. */
 function curlOf(url: string, keyPrefix: string): string {
   return `curl -sS -i -H "X-API-KEY: $STAKING_API_KEY" '${url.replaceAll("'", '%27')}'  # STAKING_API_KEY=${keyPrefix}…`;
 }

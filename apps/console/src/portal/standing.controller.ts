@@ -102,7 +102,7 @@ export class MemberChoice {
   @Input.TextUpTo(512, { maxLength: 512 }) readonly subject!: string;
 }
 
-/** How a partner is set up: its credentials, callback, limits and members. */
+/** The partner's own setup: its credentials, callback, limits and members. */
 @Controller('api/partner')
 @ForPartners()
 @UseInterceptors(REFUSALS)

@@ -67,7 +67,6 @@ export class WebhookHistoryBody extends WebhookEventBody {
 
 const ID = { name: 'id', schema: Field.UUID };
 
-/** What was sent to a webhook, and what was answered. */
 @Controller('api/partner/webhooks/:id/events')
 @ApiParam(ID)
 @ForPartners()

@@ -50,7 +50,6 @@ const MALFORMED = 'The request is malformed; `field` or `message` says where.';
 const MISSING = 'You have none with this id.';
 const ID = { name: 'id', schema: Field.UUID };
 
-/** Where the partner is told of sealed days, tiers and redemptions. */
 @Controller('api/partner/webhooks')
 @ForPartners()
 @UseInterceptors(REFUSALS)
@@ -208,7 +207,7 @@ export class WebhooksController {
   }
 }
 
-/** The partner of the session, whatever else the request says. */
+/** The partner is always that of the session, whatever the request says. */
 function choice({ partnerId }: ConsoleMember, webhook: string): WebhookChoice {
   return { partner: partnerId, webhook };
 }

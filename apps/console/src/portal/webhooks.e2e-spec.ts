@@ -1,4 +1,4 @@
-/** A partner's webhooks by the console's API: its own, and never those of another one. */
+/** A partner's webhooks by the console's API: its own webhooks only, never those of another partner. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anAccount, ConsoleBench, refusalOf } from '../testing/console-harness.support-spec.js';

@@ -1,4 +1,4 @@
-/** The whole console with its database, and people who sign in. Counts as a test file without being one. */
+/** The whole console with its database, and persons who sign in. A spec by name only: it has no tests. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -40,11 +40,11 @@ export class ConsoleBench {
   readonly origin: string;
   readonly app: NestFastifyApplication;
   readonly test: TestDatabase;
-  /** As its owner. */
+  /** Connected as the owner of the database. */
   readonly database: Database;
   readonly issuer: OidcIssuer;
   readonly clock: FakeClock;
-  /** All that was logged, a record a line. */
+  /** All log records, one line each. */
   readonly logged: readonly string[];
 
   private constructor(parts: BenchParts) {
@@ -97,12 +97,12 @@ export class ConsoleBench {
     await this.test.drop();
   }
 
-  /** @param clientAddress default: one of its own */
+  /** @param clientAddress default: an address of its own */
   visitor(clientAddress?: string): Visitor {
     return new Visitor(this.origin, clientAddress);
   }
 
-  /** An EIP-4361 message with a nonce of the console, signed. */
+  /** A signed EIP-4361 message with a nonce of the console. */
   async message(visitor: Visitor, account: Account, changes: SiweChanges = {}) {
     const { nonce } = (await (await visitor.post('/api/auth/wallet/nonce')).json()) as {
       nonce: string;
@@ -120,7 +120,7 @@ export class ConsoleBench {
     return { message, signature: await account.signMessage({ message }) };
   }
 
-  /** A browser in which an account has signed in. */
+  /** A browser in which the account is signed in. */
   async signedIn(
     account: Account,
     wish: { kind: Standing['kind']; invitation?: string } = { kind: 'operator' },
@@ -132,7 +132,7 @@ export class ConsoleBench {
     return visitor;
   }
 
-  /** A link that signs in once. @returns its token */
+  /** Makes a sign-in link. @returns its token */
   async link(
     standing: Standing = { kind: 'operator', role: 'admin' },
     name = 'first',
@@ -146,7 +146,7 @@ export class ConsoleBench {
     return token;
   }
 
-  /** @returns its id */
+  /** Makes a partner. @returns its id */
   async partner(name: string): Promise<string> {
     const credential = {
       keyHash: randomBytes(32),
@@ -157,7 +157,7 @@ export class ConsoleBench {
     return (await new PartnerStore(this.database).create(terms)).partnerId;
   }
 
-  /** @returns its token */
+  /** Makes an invitation. @returns its token */
   async invitation(partnerId: string): Promise<string> {
     const { token, tokenHash } = newToken();
     const nowMs = this.clock.nowMs();
@@ -174,7 +174,7 @@ export function anAccount(): Account {
   return privateKeyToAccount(generatePrivateKey());
 }
 
-/** The status of an answer, and the code where it is a refusal. */
+/** The status of an answer, and its code where it is a refusal. */
 export async function refusalOf(answer: Promise<Response>): Promise<string> {
   const found = await answer;
   const { code } = (await found.json().catch(() => ({}))) as { code?: string };

@@ -1,4 +1,4 @@
-/** A certified OpenID provider on loopback, whose people are made up. Counts as a test file without being one. */
+/** A certified OpenID provider on loopback, with made-up persons. A spec by name only: it has no tests. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { freePort } from '#libs/devprocess';
 import { Visitor } from './visitor.support-spec.js';
@@ -6,7 +6,7 @@ import { Visitor } from './visitor.support-spec.js';
 export const CLIENT_ID = 'lowmark-console';
 export const CLIENT_SECRET = 'a-secret-of-the-console-and-its-issuer';
 
-/** It has no types of its own. */
+/** A variable, since the library has no types for a literal import. */
 const LIBRARY: string = 'oidc-provider';
 
 interface Grant {
@@ -14,7 +14,7 @@ interface Grant {
   save(): Promise<string>;
 }
 
-/** As much of the library as the tests use. */
+/** The parts of the library that the tests use. */
 interface Library {
   readonly Provider: new (
     issuer: string,
@@ -31,7 +31,7 @@ interface Context {
     readonly session: { readonly accountId: string };
   };
 }
-/** Who signs in by the name `ann` is the subject `ann`, in the groups that are set for her. */
+/** A person who signs in by the name `ann` is the subject `ann`, in the groups that `groups` has for this name. */
 export class OidcIssuer {
   readonly groups = new Map<string, readonly string[]>();
 
@@ -46,7 +46,7 @@ export class OidcIssuer {
     const server = createServer();
     const issuer = new OidcIssuer(url, server);
     const { Provider } = (await import(LIBRARY)) as Library;
-    // It says that it is not set up for production.
+    // Suppresses the library's warning that it is not set up for production.
     const warn = console.warn.bind(console);
     console.warn = () => undefined;
     const provider = new Provider(url, {
@@ -85,7 +85,10 @@ export class OidcIssuer {
     return issuer;
   }
 
-  /** What a person does whose browser was sent to the issuer. @returns where the issuer sends the browser */
+  /**
+   * Signs a person in at the issuer, as in the browser that was sent there.
+   * @returns the URL to which the issuer redirects
+   */
   async signIn(
     authorizationUrl: string,
     login: string,

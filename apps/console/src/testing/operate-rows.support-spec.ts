@@ -1,4 +1,7 @@
-/** An installation as its database has it: an index, a price, audits, redemptions, a claim, what operators did. Counts as a test file without being one. */
+/**
+ * Rows of an installation: an index, a price, audits, redemptions, a claim, the audit log. A spec by name only: it has
+ * no tests.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import {
   AuditRunStore,
@@ -27,12 +30,12 @@ export const STAKER = aWallet(0x57);
 export const VAULT = aWallet(0x7a);
 export const CHAIN_ID = 31_337;
 const TOKEN = 10n ** 18n;
-/** More digits than a number holds. */
+/** An amount with more digits than a JavaScript number can hold. */
 export const EXACT = 123_456_789_012_345_678_901_234_567n;
-/** The low of the day before yesterday, whose balance was 100 before and 40.5 after. */
+/** Low-water mark of the day before yesterday, on which the balance fell from 100 to 40.5. */
 const LOW = 40n * TOKEN + TOKEN / 2n;
 
-/** Of `STAKER`: 100 since ten days ago, 40.5 from the day before yesterday on, EXACT since an hour ago. */
+/** An index with `STAKER`: 100 from ten days ago, 40.5 from the day before yesterday, EXACT from an hour ago. */
 export async function seedIndex(database: Database, nowMs: number): Promise<void> {
   const store = new IndexStore(database);
   const nowSeconds = Math.floor(nowMs / 1000);
@@ -40,7 +43,7 @@ export async function seedIndex(database: Database, nowMs: number): Promise<void
   const [begun, dropped] = [today - 10, today - 2];
   const at = (day: number): number => day * SECONDS_PER_DAY + 3600;
   const [first, second] = [aBlock(100, at(begun)), aBlock(200, at(dropped))];
-  // An hour ago, unless that was yesterday.
+  // An hour ago, but not before today.
   const third = aBlock(300, Math.max(nowSeconds - 3600, today * SECONDS_PER_DAY));
   const head = aBlock(400, nowSeconds - 5);
   await store.create(anInitialIndex({ head: aBlock(1, at(begun) - 1) }));
@@ -107,7 +110,7 @@ function aRedemption(change: Partial<Redemption>, nowMs: number): Redemption {
   return { ...newRedemption(terms, nowMs), ...change };
 }
 
-/** One that stopped in `attention`, or one that was only created. */
+/** A redemption that stopped in `attention` or, without `isStuck`, one that was only created. */
 export async function seedRedemption(
   database: Database,
   nowMs: number,
@@ -135,7 +138,7 @@ export async function seedRedemption(
   return redemption;
 }
 
-/** Claims of redemptions that are nowhere, which the watch has found. @returns their ids, the oldest first */
+/** Claims without a redemption, as the claim watch finds them. @returns their redemption ids, oldest first */
 export async function seedClaims(database: Database, nowMs: number, count = 1): Promise<string[]> {
   const place = { chainId: CHAIN_ID, vault: VAULT };
   await new ReconciliationStore(database).begin(place, 1n);
@@ -154,7 +157,7 @@ export async function seedClaims(database: Database, nowMs: number, count = 1): 
   return claims.map(({ redemptionId }) => redemptionId ?? '');
 }
 
-/** Rows of the audit log; the newest is the last. */
+/** Rows of the audit log. The newest row is the last. */
 export async function seedLog(database: Database, partner: string, count: number): Promise<void> {
   const views = new RedemptionViews(database);
   for (let at = 0; at < count; at++) {

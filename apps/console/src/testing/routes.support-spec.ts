@@ -1,4 +1,4 @@
-/** The routes of the console, from Nest's own list. Counts as a test file without being one. */
+/** The routes of the console, from Nest's own list. A spec by name only: it has no tests. */
 import { type INestApplication, RequestMethod } from '@nestjs/common';
 import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
@@ -15,7 +15,7 @@ export interface Route {
   readonly isGuarded: boolean;
 }
 
-/** Those of the health and the metrics are for the operator's own network. */
+/** Health and metrics are for the operator's own network, and have no audience. */
 const MANAGEMENT = /^\/(?:health|metrics)/;
 
 function metadata(key: symbol, handler: Handler, controller: Class): unknown {
@@ -27,7 +27,7 @@ export function routesOf(controller: Class): Route[] {
   const { prototype } = controller as unknown as { prototype: Record<string, Handler> };
   return Object.getOwnPropertyNames(prototype).flatMap((name) => {
     const handler = prototype[name] as Handler;
-    // It has the metadata of the class.
+    // The constructor carries the metadata of the class.
     if (name === 'constructor') return [];
     const paths = Reflect.getMetadata(PATH_METADATA, handler) as string | string[] | undefined;
     if (paths === undefined) return [];
@@ -45,7 +45,7 @@ export function routesOf(controller: Class): Route[] {
   });
 }
 
-/** All but those of the health and the metrics. */
+/** All routes except health and metrics. */
 export function allRoutes(app: INestApplication): Route[] {
   return [...app.get(ModulesContainer).values()]
     .flatMap(({ controllers }) => [...controllers.values()])

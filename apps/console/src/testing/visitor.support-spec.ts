@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 
-/** A browser as far as HTTP sees it: it keeps cookies, says where its requests come from, and follows no redirection. */
+/** A browser as HTTP sees it: it keeps cookies, sends its origin, and follows no redirect. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
 
-  /** @param clientAddress by default a new one, so that the limits of one test do not refuse another */
+  /** @param clientAddress default: a random one, so that the limits of one test do not refuse another test */
   constructor(
     readonly origin: string,
     readonly clientAddress = `10.${randomBytes(3).join('.')}`,
@@ -14,7 +14,7 @@ export class Visitor {
     return this.send(path, { headers });
   }
 
-  /** As the pages send it; what `headers` says comes instead. */
+  /** Sends the request as the pages do; `headers` override the defaults. */
   post(
     path: string,
     body: object = {},

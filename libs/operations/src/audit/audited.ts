@@ -1,4 +1,4 @@
-/** Who does what, and the audit's rows of operations that change something. */
+/** Operators, and the audit rows of operations that change something. */
 import {
   type Database,
   DatabaseUnavailableError,
@@ -15,23 +15,22 @@ import {
 import { LowmarkError, type UuidV7 } from '#libs/domain';
 import { redact } from '#libs/platform';
 
-/** On the command line and on the pages alike. */
+/** Who runs an operation, on the command line or on the pages. */
 export interface Operator {
   /** `operator:NAME`; see `operatorActor`. */
   readonly actor: string;
-  /** `redemption retry`; a page gives the name of the command that does the same. */
+  /** For example `redemption retry`. A page gives the command that does the same. */
   readonly command: string;
   /** `operator:NAME` of the second operator, where one approved it. */
   readonly approvedBy?: string | undefined;
 }
 
-/** An operation as the audit knows it. */
 export interface AuditedCommand extends Operator {
   /** Without secrets. */
   readonly arguments?: object;
 }
 
-/** The names that the audit takes. */
+/** Names of operators that the audit log accepts. */
 export const OPERATOR_NAME = /^[A-Za-z0-9._@+-]{1,64}$/;
 
 export function operatorActor(name: string): string {
@@ -47,8 +46,8 @@ interface Concerned {
 }
 
 /**
- * Does what leaves its own audit row when it is done, and leaves one where it is refused.
- * @throws what the work throws, also where the refusal cannot be written down
+ * Runs `work`, which writes its own audit row with its change. A refusal of `work` gets an audit row too.
+ * @throws what `work` throws, even where the refusal cannot be written
  */
 export async function audited<T>(
   database: Database,
@@ -61,7 +60,7 @@ export async function audited<T>(
   } catch (error) {
     if (error instanceof LowmarkError && !(error instanceof DatabaseUnavailableError)) {
       const note = { command, arguments: given, outcome: `refused: ${error.code}` };
-      // Nothing was changed, and why is what the operator has to know: another error must not take its place.
+      // Nothing was changed. The operator has to see the refusal, so a failure to write its row must not replace it.
       await new RedemptionViews(database).audit(actor, note, concerned).catch(() => undefined);
     }
     throw error;
@@ -73,7 +72,10 @@ interface OnRedemption extends AuditedCommand {
   readonly seal?: EvidenceSeal | undefined;
 }
 
-/** An operation on one redemption, as it is stored; a refusal is audited. @throws RedemptionMissingError, and what the work throws */
+/**
+ * Runs an operation on one stored redemption. A refusal gets an audit row.
+ * @throws RedemptionMissingError, and what `work` throws
+ */
 export async function onRedemption<T>(
   database: Database,
   { id, seal, ...command }: OnRedemption,
@@ -89,15 +91,15 @@ export async function onRedemption<T>(
 }
 
 interface OnPartner {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** The other arguments, without secrets. */
   readonly arguments?: object;
 }
 
 /**
- * An operation on one partner. The work writes `audit` together with its change; a refusal is audited here.
- * @throws PartnerUnknownError, and what the work throws
+ * Runs an operation on one partner. `work` writes `audit` together with its change; a refusal gets its audit row here.
+ * @throws PartnerUnknownError, and what `work` throws
  */
 export async function onPartner<T>(
   database: Database,
@@ -114,8 +116,10 @@ export async function onPartner<T>(
   });
 }
 
-/** An argument as the audit keeps it: bounded, without a credential of ours, and without what jsonb cannot hold. */
+/**
+ * A text as the audit row keeps it: bounded, without credentials of ours, and without characters that jsonb refuses.
+ */
 export function auditedText(text: string): string {
-  // By characters: half of a pair is nothing that jsonb takes.
+  // Cut between characters, since jsonb refuses half of a surrogate pair.
   return Array.from(redact(text).replaceAll('\0', '')).slice(0, LONGEST).join('');
 }

@@ -1,4 +1,4 @@
-/** Who may act for a partner on the pages: invitations, and members. */
+/** Members of a partner, who may act for it on the pages, and invitations to become one. */
 import {
   type Database,
   type Invitation,
@@ -16,15 +16,15 @@ const INVITATION_MS = 7 * 24 * 3_600_000;
 const INVITATION_PATH = '/partner/invitation';
 
 export interface InvitationWish {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
-  /** An address, or whatever tells whom it is for. */
+  /** An address, or another text that tells for whom the invitation is. */
   readonly note: string;
-  /** Where browsers reach the console. */
+  /** Origin at which browsers reach the console. */
   readonly origin: string;
 }
 
-/** One URL, good once. @throws PartnerUnknownError */
+/** Makes an invitation whose URL works once. @throws PartnerUnknownError */
 export function invitePartner(
   database: Database,
   clock: Clock,
@@ -57,7 +57,7 @@ export function invitationState(
   return expiresAt.getTime() > nowMs ? 'open' : 'expired';
 }
 
-/** False where it cannot be accepted any more. @throws PartnerUnknownError */
+/** @returns false where the invitation cannot be accepted any more. @throws PartnerUnknownError */
 export function withdrawInvitation(
   database: Database,
   clock: Clock,
@@ -74,11 +74,11 @@ export function withdrawInvitation(
   });
 }
 
-/** What a person is told before a member is removed. */
+/** The consequence, for the operator to read before a member is removed. */
 export const REMOVE_MEMBER_CONSEQUENCE =
   'The member is signed out at once and can act for the partner no more; an invitation would let them in again.';
 
-/** False where there is no such member. @throws PartnerUnknownError */
+/** @returns false where there is no such member. @throws PartnerUnknownError */
 export function removeMember(
   database: Database,
   clock: Clock,

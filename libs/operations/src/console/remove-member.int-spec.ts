@@ -53,7 +53,7 @@ async function isOpen(tokenHash: Buffer): Promise<boolean> {
   return found !== undefined;
 }
 
-/** What the audit has of a member, oldest first. */
+/** Audit rows about a member, oldest first. */
 async function audit(subject: string): Promise<object[]> {
   const text = `SELECT actor, command, arguments, outcome, partner FROM redemption.audit
     WHERE arguments ->> 'subject' = $1 ORDER BY id`;
@@ -75,7 +75,7 @@ describe('removeMember', () => {
     const ended = await aSession(acme, bob);
     const kept = [await aSession(acme, eve), await aSession(nova, bob)];
 
-    // By the name, in whatever capitals.
+    // The name of a partner is matched in any case.
     expect(await removeMember(database, clock, OPERATOR, { partner: 'aCME', subject: bob })).toBe(
       true,
     );
@@ -84,7 +84,7 @@ describe('removeMember', () => {
     const members = new MemberStore(database);
     expect((await members.list(acme)).map(({ subject }) => subject)).toEqual([eve]);
     expect(await members.partnersOf(bob)).toEqual([{ partnerId: nova, partnerName: 'Nova' }]);
-    // A session that is opened from an older answer counts no more either.
+    // A session opened after the removal, by a sign-in that read the membership before, does not count either.
     expect(await isOpen(await aSession(acme, bob))).toBe(false);
   });
 

@@ -1,4 +1,6 @@
-/** Links to the pages that sign in once. Their tokens are in the fragment, which browsers send to no server: no log has them. */
+/**
+ * Links that sign in once. The token is in the fragment of the URL, which browsers send to no server and no log has.
+ */
 import { isLoopback } from '#libs/config';
 import { type Database, type OperatorRole, RedemptionViews, SignInLinkStore } from '#libs/db';
 import { type Clock } from '#libs/platform';
@@ -13,9 +15,9 @@ export interface SignInLinkWish {
   readonly role: OperatorRole;
   /** Lower-case letters, digits and dashes; see `LINK_NAME`. */
   readonly name: string;
-  /** Where browsers reach the console. */
+  /** Origin at which browsers reach the console. */
   readonly origin: string;
-  /** Also where the origin is that of another machine. */
+  /** Allows an origin on another machine. */
   readonly isRemote: boolean;
 }
 
@@ -24,10 +26,10 @@ export interface PrintedLink {
   readonly expiresAt: Date;
 }
 
-/** Who signs in with a link has the subject `link:NAME`. */
+/** A person who signs in by a link has the subject `link:NAME`. */
 export const LINK_NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 
-/** @throws OptionError where the origin is remote and that is not wanted */
+/** @throws OptionError where the origin is on another machine and `isRemote` is false */
 export async function makeSignInLink(
   database: Database,
   clock: Clock,

@@ -1,15 +1,15 @@
-/** How a partner is called and what may be redeemed with it, as an operator sets it. */
+/** A partner's callback, as an operator sets it: how we call the partner, and what may be redeemed. */
 import { type CallbackSettings, decimalText, type PartnerCallback } from '#libs/db';
 import { compareDecimals, type Decimal, type PartnerCapability } from '#libs/domain';
 import { parsePartnerUrl, PartnerEndpoint } from '#libs/partner-client';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
 
-/** Takes a limit away. */
+/** Removes a limit. */
 export const NONE = 'none';
 export type OrNone<T> = T | typeof NONE;
 
-/** What is absent stays. */
+/** An absent field stays as it is. */
 export interface CallbackChange {
   /** The base URL of the partner's endpoints. */
   readonly url?: string | undefined;
@@ -17,7 +17,7 @@ export interface CallbackChange {
   readonly key?: string | undefined;
   /** Signs our calls and the partner's answers. */
   readonly secret?: string | undefined;
-  /** Above 0. */
+  /** US dollars per point; above 0. */
   readonly usdPerPoint?: Decimal | undefined;
   readonly bonusFrom?: OrNone<bigint> | undefined;
   readonly bonusRate?: Decimal | undefined;
@@ -27,13 +27,13 @@ export interface CallbackChange {
   readonly dailyTokenBudget?: OrNone<Decimal> | undefined;
   /** Whether the partner has the confirmation endpoint. */
   readonly confirm?: boolean | undefined;
-  /** All of them: it replaces the list. */
+  /** The complete list, which replaces the stored one. */
   readonly capabilities?: readonly PartnerCapability[] | undefined;
-  /** Development: http and private addresses are accepted in `url`. */
+  /** Development only: `url` may be http or a private address. */
   readonly allowPrivate?: boolean | undefined;
 }
 
-/** Whether anything would be set; what is accepted is no setting. */
+/** Whether the change sets anything. `allowPrivate` only extends what `url` may be. */
 export function setsCallback(change: CallbackChange): boolean {
   return Object.entries(change).some(
     ([name, value]) => name !== 'allowPrivate' && value !== undefined,
@@ -41,8 +41,8 @@ export function setsCallback(change: CallbackChange): boolean {
 }
 
 /**
- * Whether all that it does is to lower the daily budget, or to leave it: it lets out less than before. `none` is no lower budget: what
- * was begun would have none.
+ * Whether the change does nothing but lower the daily budget or leave it equal, so that no more tokens are let out than
+ * before. `none` does not count as lower: redemptions that were begun would have no limit.
  */
 export function onlyCutsBudget(
   before: Pick<PartnerCallback, 'dailyTokenBudget'> | undefined,
@@ -62,8 +62,8 @@ interface Merging {
 }
 
 /**
- * What is set now with what was given: all of it that was not given stays. The secret is sealed for its key, so a new key
- * without a new secret seals the old one anew.
+ * The stored settings with the change applied; absent fields stay. The secret is sealed in the context of its key, so a
+ * new key without a new secret seals the old secret anew.
  * @throws OptionError; PermanentError where key or secret are unusable, or the old secret cannot be opened
  */
 export function mergeCallback(
@@ -79,7 +79,8 @@ export function mergeCallback(
       'A callback needs --callback-url, --callback-key, --callback-secret (both also as -file) and --usd-per-point the first time.',
     );
   }
-  // Refuses what could not be called with; names the partner, shows neither.
+  // Throws where a call could not be made with these values. The message names the partner, and contains neither key
+  // nor secret.
   new PartnerEndpoint({ partnerId: partnerName, baseUrl: url, apiKey: key, sharedSecret: secret });
   const isSealedSo = key === before?.key && change.secret === undefined;
   return {
@@ -98,7 +99,7 @@ export function mergeCallback(
 function usableUrl(text: string, { allowPrivate = false }: CallbackChange): string {
   const parsed = parsePartnerUrl(text, { allowPrivate });
   if (parsed.ok) return parsed.url.origin + parsed.url.basePath;
-  // Only where it would take this one.
+  // The hint appears only where --allow-private would accept the URL.
   const isTaken = !allowPrivate && parsePartnerUrl(text, { allowPrivate: true }).ok;
   const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
   throw new OptionError(`${parsed.message}${hint}`);
@@ -140,12 +141,12 @@ function merged<T>(before: T | undefined, given: OrNone<T> | undefined): T | und
   return given === NONE ? undefined : (given ?? before);
 }
 
-/** What the audit keeps of a change: of key and secret no more than that they were given. */
+/** A change as the audit log keeps it. Key and secret appear only as `given`. */
 export function auditedChange(change: CallbackChange): object {
   const { usdPerPoint, bonusFrom, bonusRate, minPoints, maxPoints, dailyTokenBudget } = change;
   const text = (value: bigint | 'none' | undefined): string | undefined => value?.toString();
   return {
-    // A URL that was refused may hold a credential.
+    // A refused URL may contain a credential.
     callbackUrl: change.url && safeUrl(change.url),
     callbackKey: change.key && 'given',
     callbackSecret: change.secret && 'given',
@@ -169,7 +170,7 @@ function safeUrl(text: string): string {
   return parsed.ok ? parsed.url.origin + parsed.url.basePath : 'unusable';
 }
 
-/** What else is needed before something can be redeemed with a partner; empty where nothing is. */
+/** What is missing before points can be redeemed with the partner; empty where nothing is missing. */
 export function callbackNotes({ url, dailyTokenBudget }: CallbackSettings): string[] {
   const isPublic = parsePartnerUrl(url, { allowPrivate: false }).ok;
   return [

@@ -1,4 +1,6 @@
-/** A partner's credentials for its calls to us: several are good at once, so that they are replaced without a halt. */
+/**
+ * Credentials of partners for calls to us. Several are valid at once, so that one is replaced without an interruption.
+ */
 import {
   CredentialStore,
   type Database,
@@ -11,15 +13,18 @@ import { onPartner, type Operator } from '../audit/audited.js';
 
 const KEY_PREFIX_LENGTH = 12;
 
-/** What is taken as the beginning of a key: no more of it is stored in the clear, and more would end up in the audit. */
+/**
+ * Accepted prefixes of a key. The database stores no more of a key in the clear, and a longer input would end up in the
+ * audit log.
+ */
 export const KEY_PREFIX = /^svck_[A-Za-z0-9_-]{1,7}$/;
 
-/** What a partner is handed once: it is stored nowhere in the clear. */
+/** A credential as the partner gets it once. It is not stored in the clear. */
 export interface IssuedCredential extends MintedCredential {
   readonly partnerId: string;
 }
 
-/** A new credential: to be shown once, and as it is stored. */
+/** Makes a credential: `minted` to show once, and `stored` for the database. */
 export function issueCredential(keyRing: KeyRing): {
   readonly minted: MintedCredential;
   readonly stored: NewCredential;
@@ -35,13 +40,16 @@ export function issueCredential(keyRing: KeyRing): {
 }
 
 interface Rotation {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
-  /** Of the credential, where a request may be repeated: the second time is refused. */
+  /** Id of the credential, for a request that may be repeated: the second request is refused. */
   readonly id?: string;
 }
 
-/** One more credential; the old ones stay good until they are revoked. @throws PartnerUnknownError, CredentialExistsError */
+/**
+ * Adds a credential. The old ones stay valid until they are revoked.
+ * @throws PartnerUnknownError, CredentialExistsError
+ */
 export async function rotateCredential(
   database: Database,
   operator: Operator,
@@ -58,19 +66,19 @@ export async function rotateCredential(
 }
 
 export interface CredentialReplacement {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
-  /** The beginning of the key that is replaced; see `KEY_PREFIX`. */
+  /** Prefix of the key that is replaced; see `KEY_PREFIX`. */
   readonly keyPrefix: string;
-  /** How long it stays good beside the new one. */
+  /** How long the replaced credential stays valid beside the new one. */
   readonly overlapHours: number;
 }
 
-/** 30 days. */
+/** 30 days, in hours. */
 export const LONGEST_OVERLAP_HOURS = 720;
 
 /**
- * A new credential in the place of another, which is good for a while yet.
+ * Adds a credential in place of another one, which stays valid for the overlap.
  * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, TooManyCredentialsError
  */
 export async function replaceCredential(
@@ -93,7 +101,7 @@ export async function replaceCredential(
 }
 
 /**
- * Ends one credential; its key begins as `KEY_PREFIX` says.
+ * Revokes one credential, given by a prefix of its key; see `KEY_PREFIX`.
  * @returns the prefix as it is stored, and how many active credentials are left
  * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, LastCredentialError
  */

@@ -1,4 +1,4 @@
-/** Partners as a page changes them; the commands have their own specs. */
+/** Changes of partners as a page makes them. The commands have specs of their own. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditLog, type Database, PartnerUnknownError } from '#libs/db';
 import { parseDecimal } from '#libs/domain';

@@ -24,14 +24,14 @@ import { type IssuedCredential, issueCredential } from './credentials.js';
 
 export const LONGEST_PARTNER_NAME = 100;
 
-/** A name as it is stored; undefined where it is none. */
+/** The name as it is stored; undefined where the text is not a valid name. */
 export function parsePartnerName(text: string): string | undefined {
   const name = text.trim();
   return name.length <= LONGEST_PARTNER_NAME && isPlainLine(name) ? name : undefined;
 }
 
 export interface NewPartner extends RateLimits {
-  /** Where a request may be repeated: the second time is refused. Default: a new one. */
+  /** For a request that may be repeated: the second request with the same id is refused. Default: a new id. */
   readonly id?: string | undefined;
   /** From `parsePartnerName`. */
   readonly name: string;
@@ -41,13 +41,14 @@ export interface NewPartner extends RateLimits {
 
 export interface CreatedPartner {
   readonly issued: IssuedCredential;
-  /** Absent where none was given. */
+  /** Undefined where the request has no callback. */
   readonly callback: CallbackSettings | undefined;
 }
 
 /**
- * With its first credential and, where it is given, its callback; all or nothing. Key and secret are stored nowhere in the clear.
- * @throws OptionError, and what the store refuses (a name that is taken, a stake set that is not there)
+ * Creates a partner with its first credential and, where given, its callback; all or nothing. Key and secret are not
+ * stored in the clear.
+ * @throws OptionError, and what the store refuses (a name that is taken, a stake set that does not exist)
  */
 export async function createPartner(
   database: Database,
@@ -71,21 +72,21 @@ export async function createPartner(
   return { issued: { partnerId, ...minted }, callback };
 }
 
-/** What is absent stays. */
+/** An absent field stays as it is. */
 export interface PartnerChange {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   readonly rate?: number | undefined;
   readonly burst?: number | undefined;
   readonly stakeSet?: string | undefined;
   readonly callback: CallbackChange;
-  /** Refused where it does more than to lower the budget, by what is set when it is done. */
+  /** Refuses the change if it does more than lower the budget that is set when the change is carried out. */
   readonly mustOnlyCutBudget?: boolean | undefined;
 }
 
 export interface ChangedPartner {
   readonly partnerName: string;
-  /** Absent where none were given; likewise the callback. */
+  /** Undefined where the change has no terms; `callback` likewise. */
   readonly terms: PartnerTerms | undefined;
   readonly callback: PartnerCallback | undefined;
 }
@@ -96,7 +97,7 @@ const LOWERED_MEANWHILE =
 export const NOTHING_TO_SET = 'Nothing to set: `partner set --help` lists what can be.';
 
 /**
- * Its limits, how it is called and what may be redeemed with it: all that was given or, where it is refused, nothing.
+ * Changes limits, stake set and callback: everything that was given or, where the change is refused, nothing.
  * @throws PartnerUnknownError, OptionError, UnknownStakeSetError
  */
 export async function setPartner(
@@ -129,7 +130,10 @@ export async function setPartner(
   });
 }
 
-/** The kill switch: no new redemptions; those under way go on. @throws PartnerUnknownError, PartnerMissingError */
+/**
+ * The kill switch. While a partner is paused, no new redemptions are taken; those under way go on.
+ * @throws PartnerUnknownError, PartnerMissingError
+ */
 export function pausePartner(
   database: Database,
   operator: Operator,
@@ -144,11 +148,11 @@ export function pausePartner(
 
 export interface FoundPartner {
   readonly partner: ListedPartner;
-  /** Undefined where none is set: nothing can be redeemed with it. */
+  /** Undefined where none is set; then nothing can be redeemed with the partner. */
   readonly callback: PartnerCallback | undefined;
 }
 
-/** All about the partners but their secrets, which the callbacks have sealed. */
+/** All partners without their secrets, which the callbacks contain only sealed. */
 export async function listPartners(database: Database): Promise<FoundPartner[]> {
   const partners = await new PartnerStore(database).list();
   const callbacks = await new CallbackStore(database).list();

@@ -1,4 +1,4 @@
-/** What to mend, by how a call ended. */
+/** Advice on what to mend, by the outcome of a balance call. */
 import { type CallOutcome, type UnknownReason } from '#libs/domain';
 import {
   type AnswerResult,
@@ -60,7 +60,7 @@ const DOUBT: Partial<Readonly<Record<UnknownReason, string>>> = {
 const AUTH_FAILED =
   'The partner refuses us: compare the signed content and our signature with what it computes, then the key, the secret (without a line break at its end) and the clocks.';
 
-/** Whether the partner answers as it should; a player that it does not know is an answer too. */
+/** Whether the partner answers correctly. That it does not know the player is a correct answer too. */
 export function isGood(outcome: CallOutcome<'balance'>): boolean {
   return (
     outcome.kind === 'succeeded' ||
@@ -77,7 +77,7 @@ const OVER_CANONICAL =
   'Nothing: the signature fits the canonical form of the body (RFC 8785), which we accept. A signature over the bytes that are sent is simpler.';
 
 interface SeenSignature {
-  /** Those that make the signature which the partner sent. */
+  /** Mistakes that make exactly the signature that the partner sent. */
   readonly mistakes: readonly string[];
   readonly signatureFits: 'bytes' | 'canonical form' | undefined;
 }
@@ -89,7 +89,7 @@ export function adviceFor(
 ): string {
   if (result.kind === 'nothing-sent') return NOTHING_SENT[result.cause];
   if (result.kind === 'no-answer') return NO_ANSWER[result.cause];
-  // The page of a proxy may be compressed too, and has other causes.
+  // The error page of a proxy may be compressed too, for other reasons.
   if (result.verdict === 'encoded' && result.status === 200) return COMPRESSED;
   switch (outcome.kind) {
     case 'succeeded':

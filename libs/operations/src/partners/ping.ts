@@ -29,13 +29,13 @@ import { onPartner, type Operator } from '../audit/audited.js';
 import { adviceFor, isGood } from './ping-advice.js';
 
 export interface Ping {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   /** The wallet of a player. */
   readonly address: Address;
-  /** For the whole call. */
+  /** Limit on the whole call. */
   readonly timeoutSeconds: number;
-  /** Development: http and private addresses are called. */
+  /** Development only: http and private addresses may be called. */
   readonly allowPrivate?: boolean | undefined;
 }
 
@@ -46,7 +46,8 @@ interface PingContext {
 }
 
 /**
- * Reads a balance as the service would, and reports all that is signed on the way; never the secret. Changes nothing.
+ * Reads a balance as the redemption service does, and reports everything that was signed, but never the secret. Moves
+ * no points; the call is logged.
  * @throws PartnerUnknownError, PartnerMissingError
  */
 export function pingPartner(
@@ -111,7 +112,7 @@ export function pingReport(pinged: Pinged) {
         signatureFits: endpoint.signatureFits,
       }) + wrongField(result),
     requestId,
-    // Ours; null where nothing was signed.
+    // What we signed; null where nothing was signed.
     request: endpoint.sent ?? null,
     answer: result.kind === 'answer' ? answerOf(result, endpoint) : null,
     outcome: outcomeText(outcome),
@@ -120,12 +121,12 @@ export function pingReport(pinged: Pinged) {
     error: record.error ?? null,
     remoteAddress: record.remoteAddress ?? null,
     timings: record.timings,
-    // Theirs minus ours.
+    // The partner's clock minus ours.
     clockDifferenceSeconds: record.clockDifferenceSeconds ?? null,
   };
 }
 
-/** The first field that is not as it should be, where the answer is one to be read at all. */
+/** The first wrong or missing field of an answer that is verified. */
 function wrongField(result: CallResult): string {
   if (result.kind !== 'answer' || result.verdict !== 'verified') return '';
   const parsed = parsePartnerAnswer('balance', result.json);
@@ -138,10 +139,11 @@ function answerOf(result: AnswerResult, endpoint: ObservedEndpoint) {
   return {
     status,
     verdict,
-    // What of the body the signature is over; null where it fits neither, or there is none.
+    // Which form of the body the signature covers; null where it covers none, or there is no signature.
     signatureFits: endpoint.signatureFits ?? null,
     signature: record.answerHeaders['x-api-signature'] ?? null,
-    // Over the answer's own bytes, or their canonical form. The partner may repeat there what it should not.
+    // The content that the signature should cover. The partner may repeat a secret in its answer, so secrets are
+    // redacted.
     expected: expected
       ? { ...expected, content: endpoint.redact(expected.content).slice(0, LONGEST_CONTENT) }
       : null,
@@ -169,10 +171,10 @@ interface SignedText {
   readonly signature: string;
 }
 
-/** A partner's endpoint that remembers what it signed and what it was asked to verify; still without showing the secret. */
+/** An endpoint that records what it signs and verifies, and does not reveal the secret. */
 export class ObservedEndpoint extends PartnerEndpoint {
   sent: SignedText | undefined;
-  /** What of the answer's body its signature is over; undefined while it fits neither. */
+  /** Which form of the answer's body its signature covers; undefined where it covers none. */
   signatureFits: 'bytes' | 'canonical form' | undefined;
   private identity: CallIdentity | undefined;
   private answered: Uint8Array | undefined;
@@ -192,7 +194,7 @@ export class ObservedEndpoint extends PartnerEndpoint {
   }
 
   override verify(call: CallIdentity, body: Uint8Array, signature: string): boolean {
-    // The bytes as they came are asked about first, their canonical form after them.
+    // The first call passes the body as received, and a later call passes its canonical form.
     this.answered ??= body;
     this.given ??= signature;
     const fits = super.verify(call, body, signature);
@@ -201,8 +203,8 @@ export class ObservedEndpoint extends PartnerEndpoint {
   }
 
   /**
-   * Which mistakes make exactly the signature that the answer came with; empty where none that is known does.
-   * @param query of the request, which is not signed
+   * Known mistakes that make exactly the signature of the answer; empty where none does.
+   * @param query of the request, which is not part of the signed content
    */
   mistakes(query: string): readonly string[] {
     const { identity, answered, given } = this;
@@ -213,8 +215,8 @@ export class ObservedEndpoint extends PartnerEndpoint {
   }
 
   /**
-   * What the answer should have been signed with: over its bytes, or over the canonical form of its JSON where it came without a
-   * signature, or with one over that form. Undefined where there is neither.
+   * The content and signature that the answer should have: over its bytes, or over the canonical form of its JSON where
+   * the answer has no signature or a signature over that form. Undefined where there is neither.
    */
   expected(answer: { readonly json: unknown } | undefined): SignedText | undefined {
     const { answered } = this;

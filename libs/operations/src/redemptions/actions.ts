@@ -1,4 +1,4 @@
-/** What an operator may do with a redemption now. The domain decides; nothing here repeats its rules. */
+/** Actions that an operator may take on a redemption. The domain decides what is allowed; no rule is repeated here. */
 import { type RedemptionHistory } from '#libs/db';
 import {
   deliveryTransition,
@@ -13,13 +13,13 @@ import { type OperatorEvent } from './operate.js';
 
 const FINAL = 'This is final: nothing takes it back.';
 
-/** What the partner has told the operator, which no call can verify. Each of them is final. */
+/** What the partner has told the operator and no call can verify. Every resolution is final. */
 export interface Resolution {
-  /** As the audit has it. */
+  /** The name in the audit log. */
   readonly as: 'restored-out-of-band' | 'not-deducted' | 'settled-by-hand';
   readonly event: OperatorEvent;
   readonly title: string;
-  /** What a person is told before it is done. */
+  /** Text for the operator to read before the action. */
   readonly consequence: (redemption: Redemption) => string;
 }
 
@@ -49,19 +49,19 @@ export const SETTLED_BY_HAND: Resolution = {
 
 export const LONGEST_NOTE = 255;
 
-/** Whether the audit takes this as the note of a settlement: one line that is not empty. */
+/** Whether the text can be the note of a settlement: one line, not empty, at most LONGEST_NOTE characters. */
 export function isSettlementNote(text: string): boolean {
   return text.trim() !== '' && text.length <= LONGEST_NOTE && !/\p{Cc}/u.test(text);
 }
 
-/** What a person has to give with an action. */
+/** What the operator has to give with an action. */
 export type ActionInput =
-  /** `partnerTransactionId`, exactly as the partner has it. */
+  /** The partner's transaction id, exactly as the partner has it. */
   | 'transaction'
   /** See `isSettlementNote`. */
   | 'note';
 
-/** The command that does the same, as the audit has it; in the order in which a page shows the actions. */
+/** For each action the command that does the same, as the audit log names it. Pages show the actions in this order. */
 export const ACTION_COMMANDS = {
   retry: 'redemption retry',
   cancel: 'redemption cancel',
@@ -79,7 +79,7 @@ export interface OperatorAction {
   readonly action: ActionName;
   readonly command: string;
   readonly title: string;
-  /** What a person is told before it is done. */
+  /** Text for the operator to read before the action. */
   readonly consequence: string;
   readonly input: ActionInput | undefined;
 }
@@ -121,7 +121,7 @@ export const CANDIDATES: readonly Candidate[] = [
   {
     action: 'set-partner-tx',
     title: 'Give the partner’s transaction id',
-    // Any id: whether one may be given now does not depend on which.
+    // The rules do not depend on the value of the id, so any id serves to ask them.
     event: { type: 'operator-set-transaction', partnerTransactionId: 'id' },
     input: 'transaction',
     consequence: ({ id, points, wallet }) =>
@@ -137,8 +137,8 @@ function resolving({ as, event, title, consequence }: Resolution): Candidate {
 }
 
 /**
- * The event of an action, and what the audit keeps of what was given with it.
- * @param given what `input` asks for
+ * The event of an action, and the arguments of its audit row.
+ * @param given the value that `input` asks for
  */
 export function eventOf(
   action: Candidate['action'],
@@ -165,11 +165,11 @@ interface Standing {
 
 export interface ActionContext {
   readonly nowMs: number;
-  /** Of the redemption's partner. */
+  /** The settings of the redemption's partner. */
   readonly policy: PartnerPolicy;
 }
 
-/** Those that would be allowed if they were asked for now, in the order in which a page shows them: what leads nowhere is last. */
+/** The actions allowed now, in the order of a page. A retry that leads back to `attention` follows the other events. */
 export function allowedActions(
   { redemption, confirmation }: Standing,
   { nowMs, policy }: ActionContext,
@@ -192,7 +192,7 @@ export function allowedActions(
     : allowed;
 }
 
-/** Whether going on ends where it began, as no revert can name the deduction. */
+/** Whether a retry would end in `attention` again, because no revert call can name the deduction. */
 function leadsBack(before: Redemption, after: Redemption, policy: PartnerPolicy): boolean {
   return (
     before.state === 'attention' &&

@@ -1,4 +1,4 @@
-/** Open redemptions of before EVIDENCE_KEY get their MAC, once a person has looked at them. */
+/** Adoption: open redemptions from before EVIDENCE_KEY was set get their MAC, once a person has looked at them. */
 import {
   CallbackStore,
   type Database,
@@ -13,14 +13,14 @@ export interface ForeignRedemption extends ListedRedemption {
   readonly stored: StoredRedemption;
 }
 
-/** Those that do not bear the MAC of the service. */
+/** Open redemptions that do not bear the MAC of the service. */
 export async function foreignRedemptions(
   database: Database,
   seal: EvidenceSeal,
 ): Promise<ForeignRedemption[]> {
   const foreign = await new EvidenceAdoption(database, seal).foreign();
   if (foreign.length === 0) return [];
-  // Read where the redemption service may read them too.
+  // The names come from the callbacks, which the database user of the redemption service may read as well.
   const callbacks = await new CallbackStore(database).list();
   const names = new Map(callbacks.map(({ partnerId, partnerName }) => [partnerId, partnerName]));
   return foreign.map((stored) => {
@@ -31,7 +31,8 @@ export async function foreignRedemptions(
 }
 
 /**
- * Gives each its MAC as it was read, with an audit row; one that has moved on since stays as it is.
+ * Gives each redemption its MAC as it was read, with an audit row. A redemption that has changed since is left as it
+ * is.
  * @returns how many were adopted
  */
 export async function adoptRedemptions(

@@ -1,4 +1,4 @@
-/** Vaults, as the chain has them now. */
+/** What the chain says now about payouts and vaults. */
 import { readVaultFacts, RpcPool, VaultReader } from '#libs/chain';
 import {
   CHAIN_ID_SETTING,
@@ -18,7 +18,9 @@ import { type Clock } from '#libs/platform';
 import { EvidenceKeys } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
 
-/** With what the chain is asked about a redemption; without them `chainEvidence` says so. */
+/**
+ * Settings for asking the chain about a redemption. Where one is missing or wrong, `chainEvidence` returns the fault.
+ */
 export class EvidenceSettings {
   @Setting(CHAIN_ID_SETTING)
   readonly chainId!: number;
@@ -41,20 +43,23 @@ interface KeySettings {
   readonly secretsKey?: string | undefined;
 }
 
-/** The keys that vouch for rows. @throws PermanentError where they are unusable, or one of SECRETS_KEY is among them */
+/** The keys for the MACs of redemptions. @throws PermanentError where a key is unusable, or is also in SECRETS_KEY */
 export function evidenceKeys({ evidenceKey, secretsKey }: KeySettings): EvidenceKeys {
   if (secretsKey !== undefined) refuseSharedEvidenceKey(evidenceKey, secretsKey);
   return EvidenceKeys.parse(evidenceKey);
 }
 
-/** What the chain says now, or why it was not asked or did not say. */
+/** What the chain says now, or why there is no answer. */
 export type LiveEvidence =
   | { readonly asked: true; readonly evidence: PayoutEvidence }
   | { readonly asked: false; readonly why: string };
 
 const TIMEOUT_MS = 10_000;
 
-/** The evidence about a redemption's payout at the newest final block, from the vault that its plan names. Never throws what can be told. */
+/**
+ * The evidence about a redemption's payout at the newest final block, from the vault of its plan. Expected errors are
+ * returned as `why`.
+ */
 export async function chainEvidence(
   { redemption, place }: StoredRedemption,
   source: SettingsSource,
@@ -108,14 +113,14 @@ function settingsOrFaults(source: SettingsSource): EvidenceSettings | string {
   }
 }
 
-/** Vaults of which a restored ledger knows nothing: named by the operator, and believed only where a vault answers. */
+/** Vaults that a restored ledger does not know. An operator names them, and each must be a vault on the chain. */
 export interface ForgottenVaults {
   readonly chainId: number;
   readonly vaults: readonly KnownVault[];
 }
 
 /**
- * The chain must know all of them: points would wait for ever for a vault that is none.
+ * Checks on the chain that each address is a vault. Points would wait for ever for an address that is not one.
  * @throws SettingsError, OptionError; ChainMismatchError, AllEndpointsFailedError
  */
 export async function forgottenVaults(

@@ -1,4 +1,4 @@
-/** A redemption in words: what a terminal and a page show of it, by name. */
+/** The fields of a redemption by name, in words for a terminal or a page. */
 import { decimalText, type RedemptionHistory } from '#libs/db';
 import { type PayoutEvidence, publicStatus, type Redemption } from '#libs/domain';
 import { duration, moment, tokensText } from '../text/text.js';
@@ -6,7 +6,7 @@ import { type LiveEvidence } from './chain-evidence.js';
 import { type ShownRedemption } from './find.js';
 import { waitsFor } from './waits-for.js';
 
-/** A name and what it is; left out where that is undefined. */
+/** A name and its value. A field without a value is not shown. */
 export type ShownField = readonly [name: string, value: string | undefined];
 
 export function standingFields(
@@ -43,7 +43,7 @@ export function standingFields(
   ];
 }
 
-/** What is known of the points that were asked for, in the words of an operator. */
+/** What is known of the deduction, in words for an operator. */
 function deductionText({
   state,
   exposure,
@@ -59,7 +59,7 @@ function deductionText({
   return `possible: ${ended} deduct calls ended without a proof${open}`;
 }
 
-/** @param live what the chain says now, where it was asked */
+/** @param live what the chain says now, where the chain was asked */
 export function payoutFields(
   { redemption, place }: RedemptionHistory,
   live?: LiveEvidence,

@@ -1,4 +1,4 @@
-/** Redemptions as an operator looks for them. Reads only. */
+/** Redemptions as operators search for them. Only reads. */
 import {
   type Database,
   PartnerStore,
@@ -12,11 +12,11 @@ import { type Address, type Redemption, type RedemptionState, type UuidV7 } from
 
 export interface RedemptionQuestion {
   readonly state?: RedemptionState | undefined;
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner?: string | undefined;
   readonly wallet?: Address | undefined;
   readonly limit: number;
-  /** `newest` redemption first, or the one that is in its state the `longest`. */
+  /** `newest` redemption first, or the redemption that is in its state the `longest`. */
   readonly first: 'newest' | 'longest';
 }
 
@@ -57,7 +57,10 @@ export interface ShownRedemption {
   readonly partnerName: string;
 }
 
-/** All that the database knows of one; `chainEvidence` says what the chain does. @throws RedemptionMissingError, UnreadableRedemptionError */
+/**
+ * Everything that the database knows of a redemption; `chainEvidence` reads the chain.
+ * @throws RedemptionMissingError, UnreadableRedemptionError
+ */
 export async function showRedemption(database: Database, id: UuidV7): Promise<ShownRedemption> {
   const history = await new RedemptionViews(database).show(id);
   if (history === undefined) throw new RedemptionMissingError(id);

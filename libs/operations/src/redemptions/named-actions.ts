@@ -1,4 +1,4 @@
-/** Actions that the advice for a redemption names, and that cannot be done yet. */
+/** Actions that the advice for a redemption names, and that are not possible yet. */
 import {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
@@ -11,7 +11,6 @@ import { moment } from '../text/text.js';
 import { ACTION_COMMANDS, type ActionContext, type ActionName, CANDIDATES } from './actions.js';
 import { attentionAdvice } from './waits-for.js';
 
-/** An action that the advice names and the rules do not allow yet. */
 export interface RefusedAction {
   readonly action: ActionName;
   readonly command: string;
@@ -19,7 +18,10 @@ export interface RefusedAction {
   readonly why: string;
 }
 
-/** Of a redemption in `attention`: those that its advice names, each with why it cannot be done and, where time helps, from when. */
+/**
+ * For a redemption in `attention`: the actions that its advice names and the rules refuse, each with the reason. Where
+ * only time is missing, the reason says when the action becomes possible.
+ */
 export function refusedActions(redemption: Redemption, context: ActionContext): RefusedAction[] {
   if (redemption.state !== 'attention') return [];
   const named = new Set(
@@ -39,7 +41,7 @@ export function refusedActions(redemption: Redemption, context: ActionContext): 
 function whyNot({ code, message }: Refusal, redemption: Redemption): string {
   const fromMs = possibleFromMs(code, redemption);
   if (fromMs === undefined) return `Not now: ${message}`;
-  // The time is said here, exactly: not also as the rule estimates it.
+  // The exact time is added, so the rule's own estimate of it is cut off.
   const [reason = message] = message.split(/(?<=\.) /);
   return `Not now: ${reason} Possible from ${moment(fromMs) ?? ''} on.`;
 }

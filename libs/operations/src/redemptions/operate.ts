@@ -1,4 +1,4 @@
-/** What an operator may do with a redemption: the domain decides, the store writes. */
+/** Operators' operations on a redemption: the domain decides, and the store writes. */
 import {
   CallbackStore,
   type Database,
@@ -19,7 +19,7 @@ import {
 import { type Clock } from '#libs/platform';
 import { type AuditedCommand, onRedemption } from '../audit/audited.js';
 
-/** What an operator may say happened. Nothing here pays, and nothing proves a payout dead. */
+/** Events that an operator may report. None of them pays, and none proves that a payout is dead. */
 export type OperatorEvent = EventOf<
   | 'cancel'
   | 'operator-retry'
@@ -32,9 +32,9 @@ export type OperatorEvent = EventOf<
 export interface Operation extends AuditedCommand {
   readonly id: UuidV7;
   readonly event: OperatorEvent;
-  /** Vouches for the transaction that the event names. */
+  /** Makes the MAC that vouches for the transaction in the event. */
   readonly seal?: EvidenceSeal;
-  /** Asked once the rules allow it and before anything is written; throws where the answer is no. */
+  /** Called after the rules have allowed the event and before anything is written. Throws to refuse. */
   readonly confirm?: (redemption: Redemption) => Promise<void>;
 }
 
@@ -44,10 +44,10 @@ export interface Operated {
 }
 
 /**
- * Lets the domain decide on an operator's event and writes what it decided, with the audit's row, under the version that was
- * read. What follows from it (calls, payouts, confirmations) is the service's to do.
- * @throws RefusedOperationError, RedemptionMissingError, StaleRedemptionError, PartnerIdReusedError; nothing but an audit row is
- * written then
+ * Lets the domain decide on an operator's event, and writes the decision with its audit row, provided that the version
+ * is still the one that was read. The redemption service then does what follows: calls, payouts, confirmations.
+ * @throws RefusedOperationError, RedemptionMissingError, StaleRedemptionError, PartnerIdReusedError; then only an audit
+ * row is written
  */
 export function operate(
   database: Database,
@@ -70,7 +70,7 @@ export function operate(
     let decision = await decide();
     if (confirm !== undefined) {
       await confirm(before);
-      // A person takes a while.
+      // A person may take a while to confirm, so the rules decide again.
       decision = await decide();
     }
     const { actor, command, arguments: given = {}, seal } = operation;
@@ -104,10 +104,10 @@ const INSTEAD: Readonly<Partial<Record<RefusalCode, string>>> = {
   'invalid-transaction-id': 'Take it from the partner exactly, without line breaks.',
 };
 
-/** The rules do not allow it; nothing was changed. */
+/** The rules do not allow the event. Nothing was changed. */
 export class RefusedOperationError extends PermanentError {
   readonly refusal: RefusalCode;
-  /** What to do; undefined where the domain's own message says it. */
+  /** What to do instead; undefined where the domain's own message says so. */
   readonly instead: string | undefined;
 
   constructor({ code, message }: Refusal) {
@@ -120,8 +120,8 @@ export class RefusedOperationError extends PermanentError {
 }
 
 /**
- * Another round of the same confirmation. The redemption stays as it is.
- * @throws RedemptionMissingError, PermanentError where none is owed or it is still being sent
+ * Sends the same confirmation again, in a new round of attempts. The redemption does not change.
+ * @throws RedemptionMissingError, PermanentError where no confirmation is owed or it is still being sent
  */
 export function replayConfirmation(
   database: Database,

@@ -1,4 +1,4 @@
-/** An action that was decided on a view of a redemption: done as long as the redemption is as it was seen. */
+/** Carries out an action that an operator chose on a view of a redemption, unless the redemption has changed since. */
 import { type Database, type EvidenceSeal, type LoggedTransition, RedemptionLog } from '#libs/db';
 import { PermanentError, type UuidV7 } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -9,26 +9,26 @@ import { operate, replayConfirmation } from './operate.js';
 export interface WantedAction {
   readonly id: UuidV7;
   readonly action: ActionName;
-  /** Of the redemption, as it was seen. */
+  /** The version of the redemption that the operator saw. */
   readonly version: number;
-  /** What the action's `input` asks for: a transaction, or a note. */
+  /** The value that the action's `input` asks for: a transaction id, or a note. */
   readonly given?: string | undefined;
-  /** `operator:NAME` of a second operator. */
+  /** `operator:NAME` of the second operator, where one approved the action. */
   readonly approvedBy?: string | undefined;
-  /** The rules refused it when they were asked before: says why, and does not do it where they would allow it now. */
+  /** The rules refused the action before. Asks them again for the reason, and does not act if they now allow it. */
   readonly isRefused?: true;
 }
 
 interface ActionTools {
   readonly database: Database;
   readonly clock: Clock;
-  /** For `set-partner-tx`. */
+  /** For `set-partner-tx`: makes the MAC that vouches for the transaction. */
   readonly seal?: EvidenceSeal | undefined;
 }
 
 const MOST_TOLD = 5;
 
-/** The redemption has moved on since it was looked at. Nothing was changed. */
+/** The redemption has changed since the operator saw it. Nothing was written. */
 export class ViewOutdatedError extends PermanentError {
   constructor(id: UuidV7, since: readonly LoggedTransition[]) {
     const told = since.map(
@@ -44,7 +44,7 @@ export class ViewOutdatedError extends PermanentError {
 }
 
 /**
- * The audit row is that of the command which does the same.
+ * Carries out an action. Its audit row is that of the command which does the same.
  * @throws ViewOutdatedError, and what `operate` and `replayConfirmation` throw
  */
 export async function performAction(
@@ -78,7 +78,7 @@ interface Seen {
   readonly version: number;
 }
 
-/** Before the rules are asked: why they refuse what has moved on says less than that it has. */
+/** Runs before the rules, whose refusal would say less than that the redemption has changed. */
 function requireSeen(database: Database, command: AuditedCommand, seen: Seen): Promise<void> {
   return onRedemption(database, { ...command, id: seen.id }, async ({ redemption }) => {
     if (redemption.version !== seen.version) throw await outdated(database, seen);

@@ -10,7 +10,7 @@ import { counted, due, moment } from '../text/text.js';
 
 type Waiting = Partial<RedemptionHistory> & { readonly redemption: Redemption };
 
-/** What has to happen next, by whom, and when. */
+/** What has to happen next with a redemption, who does it, and when. */
 export function waitsFor({ redemption, confirmation, lease }: Waiting, nowMs: number): string {
   const { state, nextActionAtMs } = redemption;
   if (state === 'attention') {
@@ -117,7 +117,7 @@ interface Stopped {
   readonly reason: RedemptionReason | null;
 }
 
-/** For a redemption in `attention`, with its id in place; a text that says so where the reason is not known. */
+/** Advice for a redemption in `attention`, with its id filled in; general advice where the reason is not known. */
 export function attentionAdvice({ id, reason }: Stopped): string {
   const advice: string | undefined = reason === null ? undefined : texts[reason];
   return (advice ?? 'Look at the timeline and the calls.').replaceAll(' ID', ` ${id}`);

@@ -1,4 +1,4 @@
-/** What of the sealed days is published on chain, for operators. */
+/** The publication of sealed days on chain, as operators see it. */
 import {
   type Database,
   NoSuchPublicationError,
@@ -15,13 +15,13 @@ import { type Clock } from '#libs/platform';
 import { audited, type Operator } from '../audit/audited.js';
 
 export interface PublicationLine {
-  /** `2026-01-31` */
+  /** A UTC day, for example `2026-01-31`. */
   readonly firstDay: string;
   readonly lastDay: string;
   readonly kind: Publication['kind'];
   readonly status: PublicationStatus;
   readonly root: NodeHash;
-  /** What was signed for it last. */
+  /** The transaction that was signed last for the publication. */
   readonly transactionHash: string | null;
   readonly nonce: number | null;
   readonly reason: string | null;
@@ -30,9 +30,9 @@ export interface PublicationLine {
 
 export interface RegistryStatus extends Omit<PublicationSummary, 'lastDay'>, RegistryPlace {
   readonly lastDay: string | null;
-  /** The first days of those that were sealed anew after they were published, not acknowledged. */
+  /** First days of publications whose days were sealed anew after publication, without the acknowledged ones. */
   readonly revisedDays: readonly string[];
-  /** The newest first. */
+  /** Newest first. */
   readonly publications: readonly PublicationLine[];
 }
 
@@ -54,8 +54,8 @@ export async function registryStatus(
   };
 }
 
+/** The arguments of `openDay`, in their order. Days are counted from 1970-01-01 UTC. */
 export interface OpeningProof {
-  /** The arguments of `openDay`, in their order; days since 1970-01-01 UTC. */
   readonly firstDay: number;
   readonly day: number;
   readonly root: NodeHash;
@@ -63,7 +63,7 @@ export interface OpeningProof {
 }
 
 /**
- * What takes a day out of its published period.
+ * The proof by which one day of a published period is opened on chain.
  * @param database of the stake set
  * @throws PermanentError PERIOD_NOT_PUBLISHED, PERIOD_REVISED
  */
@@ -94,7 +94,8 @@ export async function openingProof(
 }
 
 /**
- * A person has looked into a day whose root on chain is not that of the service, and it is no alert any more.
+ * Notes that a person has looked into a day whose root on chain differs from that of the service, so that the day
+ * raises no alert any more.
  * @param database of the stake set
  * @throws NoSuchPublicationError
  */

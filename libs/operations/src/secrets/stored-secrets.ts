@@ -9,24 +9,26 @@ import { LowmarkError } from '#libs/domain';
 import { hashApiKey, type KeyRing, sealingKeyId, webhookSealContext } from '#libs/signing';
 import { type Operator } from '../audit/audited.js';
 
-/** How a key stands to SECRETS_KEY: it seals, it only opens, or it is not there. */
+/**
+ * The role of a key in SECRETS_KEY: the first one seals, an older one only opens, and a missing one is not in the ring.
+ */
 export type KeyStanding = 'first' | 'older' | 'missing';
 
-/** How many secrets one key seals. */
+/** How many secrets one key has sealed. */
 export interface KeyUse {
-  /** 8 hex digits; `damaged` where a stored secret names none. */
+  /** 8 hex digits; `damaged` for secrets that name no key. */
   readonly keyId: string;
   readonly standing: KeyStanding;
-  /** Credentials that are good. */
+  /** Valid credentials. */
   readonly credentials: number;
   readonly callbacks: number;
-  /** Signing secrets of webhooks that are good. */
+  /** Valid signing secrets of webhooks. */
   readonly webhooks: number;
-  /** Nothing opens these any more. */
+  /** Revoked secrets, which are not opened any more. */
   readonly revoked: number;
 }
 
-/** Every key of the ring, in its order, then the others that stored secrets name. */
+/** The keys of the ring in their order, then the other keys that stored secrets name. */
 export async function secretsStatus(database: Database, keyRing: KeyRing): Promise<KeyUse[]> {
   const counts = await new SealedSecretStore(database).counts();
   const found = counts.map(({ header }) => sealingKeyId(header) ?? 'damaged');
@@ -45,7 +47,7 @@ export async function secretsStatus(database: Database, keyRing: KeyRing): Promi
   });
 }
 
-/** The secrets that are still opened. */
+/** How many secrets under the key are still opened. */
 export function neededOf({ credentials, callbacks, webhooks }: KeyUse): number {
   return credentials + callbacks + webhooks;
 }
@@ -57,7 +59,7 @@ function standingOf(keyId: string, { keyIds }: KeyRing): KeyStanding {
 
 const BATCH = 100;
 
-/** A secret that could not be put under the first key. */
+/** A secret that could not be sealed under the first key, and why. */
 export interface LeftSecret {
   readonly place: string;
   readonly partnerName: string;
@@ -67,16 +69,17 @@ export interface LeftSecret {
 
 export interface Rewrapped {
   readonly changed: number;
-  /** Under the first key already. */
+  /** Secrets that were under the first key already. */
   readonly unchanged: number;
   readonly left: readonly LeftSecret[];
 }
 
 /**
- * Puts every stored secret under the first key of the ring, batch by batch. Every one is opened, also those that are under it already:
- * what cannot be opened stays as it is and is told. A second run finds nothing left to do.
- * @param onProgress told after each batch how many were looked at
- * @throws DatabaseUnavailableError, DatabaseRefusedError; the batches before stay done
+ * Seals every stored secret under the first key of the ring, batch by batch.
+ * Every secret is opened, even one that is under the first key already. A secret that cannot be opened stays as it is
+ * and is reported in `left`. A second run has nothing left to change.
+ * @param onProgress gets the number of secrets seen so far, after each batch
+ * @throws DatabaseUnavailableError, DatabaseRefusedError; earlier batches stay done
  */
 export async function rewrapSecrets(
   database: Database,
@@ -91,7 +94,7 @@ export async function rewrapSecrets(
   for (const place of SECRET_PLACES) {
     let after: string | undefined;
     do {
-      // Counted once the batch is stored.
+      // Added to the totals once the batch is stored.
       const seen = { same: 0, left: [] as LeftSecret[], changed: 0 };
       const reseal = (secret: SealedSecret): Buffer | undefined => {
         const sealed = resealed(keyRing, secret);

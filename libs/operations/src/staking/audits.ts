@@ -1,4 +1,4 @@
-/** The index held against the contract: now, or as the indexer did it by itself. */
+/** Comparisons of the index with the contract: on demand, and those of the indexer's own audits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChainReader, RpcPool, type StakeView } from '#libs/chain';
 import {
@@ -23,21 +23,21 @@ import {
 import { stakeReader } from './staking.js';
 
 const TIMEOUT_MS = 15_000;
-/** A person waits. */
+/** Without pauses, since a person waits for the result. */
 const PACE = { batchesAtOnce: 4, pauseMs: 0 };
 
 export interface AuditRequest {
-  /** A final block, or the newest one. */
+  /** The number of a final block, or the newest final block. */
   readonly block: bigint | 'finalised';
-  /** How many, drawn at random. */
+  /** How many wallets to compare, drawn at random. */
   readonly wallets: number | 'all';
-  /** Compared in any case. */
+  /** Wallets that are compared in addition to the random ones. */
   readonly always?: readonly Address[];
   readonly onProgress: (said: string) => void;
 }
 
 interface AuditContext {
-  /** Of the stake set; likewise below. */
+  /** The database of the stake set. */
   readonly database: Database;
   readonly clock: Clock;
   readonly settings: {
@@ -48,7 +48,7 @@ interface AuditContext {
   };
 }
 
-/** Compares the indexed balances and their sum with the contract's own, at one block. @throws AuditImpossibleError */
+/** Compares the indexed balances and their sum with the contract, at one block. @throws AuditImpossibleError */
 export async function auditNow(
   context: AuditContext,
   { wallets, ...request }: AuditRequest,
@@ -62,17 +62,17 @@ export async function auditNow(
 }
 
 export interface WalletAudit {
-  /** A final one. */
+  /** A final block. */
   readonly block: BlockRef;
-  /** Both in the token's smallest unit. */
+  /** In the token's smallest unit, as is `contract`. */
   readonly indexed: bigint;
   readonly contract: bigint;
   readonly state: IndexState;
 }
 
 /**
- * Compares the indexed balance of one wallet with the contract's own, at the newest final block; with two providers no single one makes
- * a difference believed.
+ * Compares the indexed balance of one wallet with the contract, at the newest final block. A difference counts
+ * only if a second provider, where one answers, reports it too.
  * @throws AuditImpossibleError, AllEndpointsFailedError
  */
 export async function auditWallet(
@@ -105,7 +105,7 @@ export async function auditWallet(
   return { block, indexed, contract: difference?.contract ?? indexed, state };
 }
 
-/** Reads the contracts that an index is of. */
+/** A reader of the contracts that the index covers. */
 async function readerOf(
   state: IndexState,
   { clock, settings }: AuditContext,
@@ -119,11 +119,11 @@ async function readerOf(
 export interface LastAudits {
   readonly state: IndexState;
   readonly last: AuditRun | undefined;
-  /** The last one that compared, where that was another too. */
+  /** The last run that could compare; `last` itself, where that run could. */
   readonly compared: AuditComparison | undefined;
 }
 
-/** What the indexer found by itself. @throws AuditImpossibleError where there is no index */
+/** The results of the indexer's own audits. @throws AuditImpossibleError where there is no index */
 export async function lastAudits(database: Database): Promise<LastAudits> {
   const runs = new AuditRunStore(database);
   return {

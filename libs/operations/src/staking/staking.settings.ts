@@ -1,4 +1,6 @@
-/** Settings of the indexer that operators' commands read too; docs/operating/settings.md lists them as the indexer's. */
+/**
+ * Settings of the indexer that operators' commands also read. docs/operating/settings.md lists them under the indexer.
+ */
 import {
   STAKE_BALANCE_VIEW_SETTING,
   STAKE_TOTAL_VIEW_SETTING,
@@ -22,8 +24,8 @@ import {
 import { type Address } from '#libs/domain';
 
 /**
- * With which the chain and the contracts on it are read, none of them required. What the contracts are, an index knows too;
- * where there is none they must be set.
+ * Settings for reading the chain and the staking contracts, all optional. An index stores which contracts it covers, so
+ * the contracts have to be set only where there is no index.
  */
 export class StakingSettings {
   @Setting({

@@ -1,4 +1,4 @@
-/** The staking contracts by the settings of the indexer: the index that is made with them, and the contracts' own figures. */
+/** The staking contracts by the settings of the indexer: the settings of an index, and the contracts' own figures. */
 import {
   ChainReader,
   loadStakeDescription,
@@ -11,10 +11,10 @@ import {
 import { type IndexSettings, type SettingDifference } from '#libs/db';
 import { type Address } from '#libs/domain';
 
-/** As the indexer has it. */
+/** Default of STAKE_EVENTS, the same as in the indexer. */
 export const DEFAULT_EVENTS = 'staked-withdrawn';
 
-/** The settings of the indexer that an index is made with, as far as they are set here. */
+/** Settings that the indexer makes an index with. Those that are not set for this program are undefined. */
 interface StakingVariables {
   readonly chainId?: number | undefined;
   readonly stakeContract?: readonly Address[] | undefined;
@@ -23,10 +23,13 @@ interface StakingVariables {
   readonly tokenContract?: Address | undefined;
 }
 
-/** As the indexer writes them with an index; what is not set is left out. @throws PermanentError where STAKE_EVENTS is wrong */
+/**
+ * The settings in the form that the indexer stores with an index, without the undefined ones.
+ * @throws PermanentError where STAKE_EVENTS is wrong
+ */
 export async function givenSettings(variables: StakingVariables): Promise<Partial<IndexSettings>> {
   const { chainId, stakeContract, stakeStartBlock, stakeEvents, tokenContract } = variables;
-  // Where the contracts are named, the other settings are the indexer's too, and so are its defaults.
+  // Where the contracts are set, these are the indexer's settings, so its default for the events applies.
   const events = stakeEvents ?? (stakeContract && DEFAULT_EVENTS);
   return {
     ...(chainId !== undefined && { chainId }),
@@ -46,7 +49,7 @@ function plain(json: string): string {
   return json.replaceAll(/["[\]]/g, '');
 }
 
-/** The events' signatures say enough, unless only their other parts differ. */
+/** The signatures of the events identify them, unless two settings differ in other parts only. */
 function signatures(json: string): string {
   const found = [...json.matchAll(/"signature":"([^"]*)"/g)].map(([, signature]) => signature);
   return found.length > 0 ? found.join(' and ') : 'others';
@@ -62,7 +65,9 @@ interface FigureSettings {
 interface ReadContracts {
   readonly chainId: number;
   readonly contracts: readonly Address[];
-  /** The index counts a part of the contracts' events; by STAKE_EVENTS where there is no index. */
+  /**
+   * Whether the index counts only a part of the contracts' events. Default: by STAKE_EVENTS, for use without an index.
+   */
   readonly isPartial?: boolean | undefined;
 }
 

@@ -1,10 +1,10 @@
-/** What advice and refusals say of the command line, for a page that has buttons and fields instead. */
+/** Rewrites advice and refusals that name commands and options, for a page that has buttons and fields instead. */
 import { CANDIDATES, REPLAY_TITLE } from '../redemptions/actions.js';
 
-/** A command with its arguments, as advice has it; of `redemption resolve` the option says which action is meant. */
+/** A command with its arguments, as in advice. For `redemption resolve` the option names the action. */
 export const REDEMPTION_COMMAND = /`redemption ([a-z-]+)[^`]*?(?: --([a-z-]+))?(?: NOTE)?`/g;
 
-/** The options of the command line, as the pages call them: the labels of `apps/web/src/operate/desk-texts.ts`. */
+/** Options of the command line with their labels on the pages, as in `apps/web/src/operate/desk-texts.ts`. */
 const LABELS: readonly (readonly [option: string, label: string])[] = [
   [' (both also as -file)', ''],
   ['--callback-url', '“Callback URL”'],
@@ -16,7 +16,7 @@ const LABELS: readonly (readonly [option: string, label: string])[] = [
   ['--allow-private', 'the box “Development: accept http and private addresses”'],
 ];
 
-/** The text with the titles of actions in place of commands, and labels in place of options; what has neither stays. */
+/** Replaces commands by the titles of their actions, and options by their labels. Commands without a title stay. */
 export function inPageWords(text: string): string {
   const titled = text.replaceAll(
     REDEMPTION_COMMAND,

@@ -1,4 +1,4 @@
-/** The webhooks of partners, as operators set them by commands and partners on their pages. */
+/** The webhooks of partners. Operators set them by commands, partners on their pages. */
 import { randomUUID } from 'node:crypto';
 import {
   type Database,
@@ -21,7 +21,7 @@ import { onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 
 export interface WebhookChoice {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   readonly webhook: string;
 }
@@ -31,16 +31,16 @@ export type TierRuleChange = { readonly [Field in keyof TierRule]?: TierRule[Fie
 export interface WebhookChange {
   readonly url?: string | undefined;
   readonly topics?: readonly WebhookTopic[] | undefined;
-  /** Of a rule that is there, what is absent stays. */
+  /** Absent fields of an existing rule stay as they are. */
   readonly rule?: TierRuleChange | undefined;
-  /** Development: http and private addresses are accepted in `url`. */
+  /** Development only: `url` may be http or a private address. */
   readonly allowPrivate?: boolean | undefined;
-  /** Whether who asks can choose that, by --allow-private. */
+  /** Whether the caller can set `allowPrivate` by --allow-private, which the refusal of a URL then mentions. */
   readonly mayAllowPrivate?: boolean;
 }
 
 export interface NewWebhook extends WebhookChange {
-  /** Name or id. */
+  /** Name or id of the partner. */
   readonly partner: string;
   readonly url: string;
   readonly topics: readonly WebhookTopic[];
@@ -49,7 +49,7 @@ export interface NewWebhook extends WebhookChange {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Sends from now on. The secret is shown this once.
+ * Adds a webhook, which gets events from now on. Only this result contains the secret.
  * @throws PartnerUnknownError, OptionError, TooManyWebhooksError
  */
 export async function addWebhook(
@@ -68,7 +68,7 @@ export async function addWebhook(
   return { id, secret };
 }
 
-/** The oldest first. @throws PartnerUnknownError */
+/** Oldest first. @throws PartnerUnknownError */
 export async function listWebhooks(
   database: Database,
   partner: string,
@@ -78,7 +78,7 @@ export async function listWebhooks(
   return new SubscriptionStore(database).list(who.partnerId);
 }
 
-/** What is absent stays. @throws PartnerUnknownError, WebhookMissingError, OptionError */
+/** Changes a webhook; absent fields stay as they are. @throws PartnerUnknownError, WebhookMissingError, OptionError */
 export async function setWebhook(
   database: Database,
   operator: Operator,
@@ -95,7 +95,7 @@ export async function setWebhook(
   );
 }
 
-/** Nothing is sent while it is paused; what comes about waits. @param because absent: it goes on */
+/** Pauses or resumes a webhook. Events wait while it is paused. @param because absent to resume */
 export async function pauseWebhook(
   database: Database,
   operator: Operator,
@@ -109,11 +109,11 @@ export async function pauseWebhook(
 }
 
 export interface WebhookRotation extends WebhookChoice {
-  /** How long the secret of before signs beside the new one. */
+  /** How long the old secret signs beside the new one. */
   readonly overlapHours: number;
 }
 
-/** The secret is shown this once. @throws PartnerUnknownError, WebhookMissingError */
+/** Replaces the secret. Only this result contains the new one. @throws PartnerUnknownError, WebhookMissingError */
 export async function rotateWebhook(
   database: Database,
   operator: Operator,
@@ -131,7 +131,7 @@ export async function rotateWebhook(
   return { secret, goodUntil };
 }
 
-/** What waits is not sent, and the log is gone. @throws PartnerUnknownError, WebhookMissingError */
+/** Removes a webhook, its waiting events and its log. @throws PartnerUnknownError, WebhookMissingError */
 export async function removeWebhook(
   database: Database,
   operator: Operator,
@@ -143,7 +143,7 @@ export async function removeWebhook(
   );
 }
 
-/** Sends an event that tells nothing. @returns its id @throws WebhookMissingError */
+/** Sends a test event, which has no data. @returns its id @throws WebhookMissingError */
 export async function testWebhook(
   database: Database,
   operator: Operator,
@@ -159,7 +159,11 @@ export async function testWebhook(
   });
 }
 
-/** Sends events again, and what waits at once. @returns how many @throws WebhookMissingError, WebhookEventMissingError */
+/**
+ * Sends events again; waiting events are tried at once.
+ * @returns how many
+ * @throws WebhookMissingError, WebhookEventMissingError
+ */
 export async function replayWebhook(
   database: Database,
   operator: Operator,
@@ -175,7 +179,10 @@ export async function replayWebhook(
 const EVENT_ID =
   /^(?:msg_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 
-/** The id of an event, as `webhook-id` has it, with or without `msg_` and hyphens. @throws WebhookEventMissingError */
+/**
+ * Parses the id of an event, with or without hyphens and the `msg_` of `webhook-id`.
+ * @throws WebhookEventMissingError
+ */
 export function webhookEventId(text: string): string {
   const [, ...parts] = EVENT_ID.exec(text.toLowerCase()) ?? [];
   if (parts.length === 0) throw new WebhookEventMissingError();
@@ -202,7 +209,7 @@ function mergeTerms(before: SubscriptionTerms, change: WebhookChange): Subscript
   return { url, topics, rule };
 }
 
-/** Days belong to the measure: another measure begins with its own. */
+/** Days belong to the measure: another measure without `days` begins with 1 day. */
 function mergeRule(before: TierRule | undefined, change: TierRuleChange): TierRule {
   const measure = change.measure ?? before?.measure;
   const thresholds = change.thresholds ?? before?.thresholds;
@@ -225,7 +232,7 @@ function usableUrl(text: string, change: WebhookChange): string {
   return url.origin + url.pathname;
 }
 
-/** A URL that is refused may hold a credential. */
+/** A refused URL may contain a credential, so the audit row does not have it. */
 function auditedWish({ url, topics, rule }: WebhookChange): object {
   const isUsable = url !== undefined && parsePartnerUrl(url, { allowPrivate: true }).ok;
   return {

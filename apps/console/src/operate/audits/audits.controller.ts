@@ -47,7 +47,6 @@ class AuditRunsBody {
   @Field.Next() readonly next!: string | null;
 }
 
-/** The audits that the indexer makes each night. */
 @Controller('api/operate/audits')
 @ForOperators('viewer')
 export class AuditsController {

@@ -27,7 +27,7 @@ class DoctorBody {
   readonly findings!: FindingBody[];
 }
 
-/** The doctor. A page asks again until the report is done. */
+/** The report of the doctor. Pages poll the route until the report is done. */
 @Controller('api/operate/doctor')
 @ForOperators('viewer')
 export class DoctorController {

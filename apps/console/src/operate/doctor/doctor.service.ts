@@ -5,7 +5,9 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { SETTINGS_SOURCE } from '../../console.env.js';
 
-/** For all operators together: its questions cost calls of the providers. */
+/**
+ * Minimum time between the starts of two runs, for all operators together, since a run costs calls to the providers.
+ */
 const EVERY_MS = 60_000;
 
 interface Placed {
@@ -16,15 +18,15 @@ interface Placed {
 export interface DoctorReport {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
-  /** From when on it may be asked again; null: now. */
+  /** The earliest start of the next run; null before the first run. */
   readonly nextAt: Date | null;
-  /** What is still looked at. */
+  /** Titles of the checks that still run. */
   readonly waiting: readonly string[];
-  /** So far, in the order of the report. */
+  /** The findings so far, in the order of the report. */
   readonly findings: readonly Finding[];
 }
 
-/** Looks at everything as `doctor` on the command line, by the settings of the console. One run at a time, and its report for all. */
+/** Runs the checks of `doctor` with the settings of the console. One run at a time, whose report all operators read. */
 @Injectable()
 export class DoctorService {
   private startedAt: Date | null = null;
@@ -39,7 +41,7 @@ export class DoctorService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Begins a run, unless one is under way or was begun within the last minute. */
+  /** Starts a run, unless one is running or was started within the last minute. */
   start(): void {
     const now = new Date(this.clock.nowMs());
     if (this.running !== undefined || (this.nextAt !== null && now < this.nextAt)) return;

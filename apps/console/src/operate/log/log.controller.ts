@@ -61,7 +61,7 @@ class LogBody {
   @Field.Next() readonly next!: string | null;
 }
 
-/** Who did what, on the command line and here: the refused too. */
+/** The audit log: what operators did by command or on the pages, including what was refused. */
 @Controller('api/operate/log')
 @ForOperators('viewer')
 export class LogController {

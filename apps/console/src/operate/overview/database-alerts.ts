@@ -15,14 +15,16 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { StakeSets } from '../stake-sets.js';
 import { type AlertBody, SEVERITIES } from './overview.dto.js';
 
-/** Longer than any chain makes its blocks, and than the indexer takes for them. */
+/**
+ * Lag of the index that raises an alert: longer than the block time of any chain and the indexer's time for a block.
+ */
 const BEHIND_MS = 10 * 60_000;
 const PRICE_OLD_MS = 60 * 60_000;
 const DAY_MS = 86_400_000;
 
 type Found = Omit<AlertBody, 'since'> & { readonly since?: Date | undefined };
 
-/** What the database alone tells that a person has to look at. Not as much as the alerts of docs/operating/alerts.md. */
+/** Alerts that the database alone can raise. docs/operating/alerts.md lists more, which need metrics. */
 @Injectable()
 export class DatabaseAlerts {
   constructor(

@@ -11,7 +11,7 @@ import {
   type StakeSetBody,
 } from './overview.dto.js';
 
-/** How far each stake set is indexed, and what its token costs: as the database has it. */
+/** The state of the index and the price of the token for each stake set, as stored in the database. */
 @Injectable()
 export class IndexFigures {
   constructor(

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 2_500;
 const MOST = 100;
 const LONGEST = 500;
 
-/** What an operator has to look at: by Alertmanager, or without one by the database and the services. */
+/** Open alerts: from Alertmanager where ALERTMANAGER_URL is set, else from the database and the services. */
 @Injectable()
 export class OpenAlerts {
   constructor(
@@ -41,7 +41,7 @@ export class OpenAlerts {
   }
 }
 
-/** The one that only shows that alerts arrive is none. */
+/** An alert that always fires, which shows only that alerts arrive. The list leaves it out. */
 const WATCHDOG = 'Watchdog';
 
 function alertOf(entry: unknown): AlertBody[] {
@@ -61,7 +61,7 @@ function alertOf(entry: unknown): AlertBody[] {
   ];
 }
 
-/** Only what a browser may open. */
+/** Only an http or https URL becomes a link. */
 function linkOf(url: unknown): string | null {
   return typeof url === 'string' && /^https?:\/\/[^\s]{1,500}$/.test(url) ? url : null;
 }

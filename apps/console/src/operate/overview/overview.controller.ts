@@ -25,7 +25,7 @@ import { VaultFigures } from './vault-figures.js';
 
 const DAY_MS = 86_400_000;
 
-/** The parts of the overview. Each is a request of its own, so that one that is away takes nothing else with it. */
+/** The parts of the overview. Each part is a request of its own, so that a failed source affects one part only. */
 @Controller('api/operate/overview')
 @ApiExtraModels(SyncBody, HaltBody, IndexBody, StoredPriceBody, HeldPriceBody, AcceptedPriceBody)
 @ForOperators('viewer')

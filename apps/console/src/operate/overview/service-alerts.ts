@@ -6,7 +6,7 @@ const NAMES: Readonly<Record<ServiceBody['name'], string>> = {
   redemption: 'redemption service',
 };
 
-/** What the services say of themselves, or their silence, as alerts. One whose place is not set is no alert. */
+/** Alerts for services that do not answer or are not ready. A service without a configured URL raises none. */
 export function serviceAlerts(services: readonly ServiceBody[]): AlertBody[] {
   return services.flatMap(({ name, state, reasons, setting }): AlertBody[] => {
     const [of, why] = [NAMES[name], reasons.join(' ')];

@@ -5,7 +5,7 @@ import { fetchJson, objectOf } from '../fetch-json.js';
 import { type ServiceBody, type SyncBody } from './overview.dto.js';
 
 const TIMEOUT_MS = 2_500;
-/** Of what another program says, no more than fits into a card. */
+/** Bounds on the reasons that another program reports, so that they fit into a card of the page. */
 const MOST_REASONS = 10;
 const LONGEST_REASON = 300;
 
@@ -15,7 +15,7 @@ interface Place {
   readonly url: string | undefined;
 }
 
-/** What the services say of themselves at `/health/ready`. */
+/** Health of the services, as they report at `/health/ready`. */
 @Injectable()
 export class ServiceHealth {
   private readonly places: readonly Place[];
@@ -33,7 +33,7 @@ export class ServiceHealth {
     ];
   }
 
-  /** One that does not answer is waited for a moment, beside the others. */
+  /** Asks all services in parallel. A service that does not answer delays the result by TIMEOUT_MS at most. */
   all(): Promise<ServiceBody[]> {
     return Promise.all(this.places.map(ask));
   }
@@ -52,7 +52,7 @@ async function ask({ name, setting, url }: Place): Promise<ServiceBody> {
   return { name, setting, ...report };
 }
 
-/** Undefined where it is no report of a service. */
+/** Undefined where the body is not a health report. */
 function reportOf(body: unknown): Omit<ServiceBody, 'name' | 'setting'> | undefined {
   const { status, reasons, checks } = objectOf(body);
   if (status !== 'ready' && status !== 'not ready') return undefined;
@@ -67,7 +67,7 @@ function reportOf(body: unknown): Omit<ServiceBody, 'name' | 'setting'> | undefi
   };
 }
 
-/** The indexer's details; null where they are another's. */
+/** The indexer's progress; null for the details of another service. */
 function syncOf(details: Readonly<Record<string, unknown>>): SyncBody | null {
   const { phase, verification } = details;
   if (typeof phase !== 'string') return null;

@@ -7,10 +7,10 @@ import { ConsoleSettings } from '../../console.env.js';
 import { ChainAccess, notSet } from '../chain-access.js';
 import { type VaultBody } from './overview.dto.js';
 
-/** Holds no role of any vault: which keys have one, the doctor says. */
+/** An address without a role in any vault. The doctor, not this page, reports which keys have a role. */
 const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
 
-/** What the vaults hold and may pay, by the chain's newest block: nothing else knows it as well. */
+/** Balances and limits of the vaults at the chain's newest block. No stored figure is as current. */
 @Injectable()
 export class VaultFigures {
   constructor(
@@ -19,7 +19,7 @@ export class VaultFigures {
     private readonly chain: ChainAccess,
   ) {}
 
-  /** The vault of the settings, and those that the ledger names. @throws HttpProblem 503 */
+  /** The vault of the settings, and the vaults that the ledger knows on this chain. @throws HttpProblem 503 */
   async all(): Promise<VaultBody[]> {
     if (!this.chain.isSet) throw notSet();
     const index = await new IndexStore(this.database).state();

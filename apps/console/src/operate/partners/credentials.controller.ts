@@ -16,7 +16,7 @@ import { createdId } from '../request-id.js';
 import { issuedBody, IssuedBody, RevokedBody } from './partner.bodies.js';
 import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './partner.requests.js';
 
-/** A partner's credentials: several are good at once, so that they are replaced without a halt. */
+/** Credentials of a partner. Several are valid at once, so that one can be replaced without an interruption. */
 @Controller('api/operate/partners/:partner/credentials')
 @ApiParam(PARTNER_ID)
 @ForOperators('admin')

@@ -62,7 +62,7 @@ export class InvitedBody {
   @Field.Time() readonly expiresAt!: Date;
 }
 
-/** Who may act for a partner on the partners' pages. */
+/** The members of a partner, who may act for it on the partners' pages, and invitations of new ones. */
 @Controller('api/operate/partners/:partner')
 @ApiParam(PARTNER_ID)
 @ForOperators('admin')

@@ -27,15 +27,18 @@ import { PartnerChangeDto } from './partner.requests.js';
 
 const SET = 'partner set';
 const RESUME = 'partner resume';
-/** Of a change that was asked of no second operator, as it only lowers the budget. */
+/**
+ * Marks a change that needs no second operator because it only lowers the daily budget. `setPartner` checks this again.
+ */
 const CUT = 'onlyCutsBudget';
 
 type Stored = Readonly<Record<string, unknown>>;
 
 /**
- * What lets tokens out by a partner: its callback with value, limits and budget, and the end of a pause. No figure bounds what that is
- * worth, so a second operator decides wherever there is a set value. Rate, burst and stake set alone let nothing out; a lower budget
- * lets out less, and must not wait.
+ * Actions that can let tokens out through a partner: setting its callback, with value, limits and budget, and ending a
+ * pause.
+ * Their worth has no upper bound, so they need a second operator wherever APPROVAL_ABOVE_USD is set. Changes of rate,
+ * burst or stake set alone let no tokens out. A lower budget lets fewer out, and must take effect at once.
  */
 @Injectable()
 export class PartnerActions implements OnModuleInit {
@@ -77,7 +80,7 @@ export class PartnerActions implements OnModuleInit {
       const cut = { ...stored, [CUT]: true };
       return this.approvals.perform(operator, { action: SET, arguments: cut, summary: SET });
     }
-    // What cannot be done is refused to who asks, not to who decides.
+    // Checks the change before an approval is asked for, so that the asking operator learns of a refusal at once.
     mergeCallback(before, { change, keyRing, partnerName });
     await this.requireNoneOpen(SET, partner);
     const { rate, burst, stakeSet } = dto;
@@ -109,8 +112,9 @@ export class PartnerActions implements OnModuleInit {
   }
 
   /**
-   * A partner is created at once, and its callback is set after that, by two operators.
-   * @throws HttpProblem 409
+   * Refuses to create a partner with a callback where the callback needs a second operator. The partner is created at
+   * once, and its callback is set afterwards.
+   * @throws HttpProblem 409 APPROVAL_NEEDED
    */
   requireSetLater(callback: CallbackChange): void {
     if (!setsCallback(callback) || !this.approvals.needsSecond(UNBOUNDED)) return;
@@ -139,7 +143,9 @@ export class PartnerActions implements OnModuleInit {
     return `Redemptions are taken with ${partnerName} again.`;
   }
 
-  /** As it waits in the database: key and secret sealed for the console that does it. */
+  /**
+   * The arguments as the request stores them. Key and secret are sealed for the console that carries out the change.
+   */
   private stored(partner: string, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
     const { callback: { key, secret, ...callback } = {}, ...terms } = dto;
     const secrets = JSON.stringify({ key, secret });
@@ -154,7 +160,7 @@ export class PartnerActions implements OnModuleInit {
     };
   }
 
-  /** @throws HttpProblem 409, PermanentError */
+  /** Opens arguments that `stored` made, and validates them again. @throws HttpProblem 409, PermanentError */
   private opened({ partner, rate, burst, stakeSet, callback, [SEALED]: sealed }: Stored) {
     const id = String(partner);
     const keyRing = this.keys.keyRing(`${SET} ${id}`);
@@ -183,7 +189,7 @@ export class PartnerActions implements OnModuleInit {
   }
 }
 
-/** Binds the sealed secrets to the request's partner. */
+/** Context of the seal, which binds the secrets to the partner of the request. */
 function contextOf(partner: string): Uint8Array {
   return Buffer.from(`approval of ${SET}: ${partner}`);
 }

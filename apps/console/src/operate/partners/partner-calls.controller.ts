@@ -28,7 +28,6 @@ import { CallsQuery, HoursQuery, PARTNER_ID, partnerIdOf, PingDto } from './part
 const HOUR_MS = 3_600_000;
 const PING_SECONDS = 10;
 
-/** Our calls to a partner: those that were made, and one more to try it. */
 @Controller('api/operate/partners/:partner')
 @ApiParam(PARTNER_ID)
 @ForOperators('viewer')
@@ -94,7 +93,7 @@ export class PartnerCallsController {
     }
     const keyRing = this.keys.keyRing(`partner ping ${partner} --address ${address}`);
     const { database, clock } = this;
-    // As the service calls it.
+    // The redemption service obeys the same setting, so the test call reaches what the service reaches.
     const { allowPrivatePartners: allowPrivate } = this.settings;
     const report = await pingPartner(
       { database, clock, keyRing },

@@ -1,4 +1,4 @@
-/** What a page sends of a partner's callback, as the operations take it. */
+/** Translates the callback fields of a request into the `CallbackChange` of the operations. */
 import { type Decimal, parseDecimal } from '#libs/domain';
 import { type CallbackChange, NONE, type OrNone } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
@@ -24,7 +24,7 @@ export function callbackChange(dto: CallbackDto = {}): CallbackChange {
 function pointsOrNone(field: string, text: string | undefined): OrNone<bigint> | undefined {
   if (text === undefined || text === NONE) return text;
   const value = BigInt(text);
-  // Points go out as a JSON number.
+  // Calls to partners carry points as a JSON number.
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw HttpProblem.badRequest(field, `${field} is more than ${Number.MAX_SAFE_INTEGER}.`);
   }

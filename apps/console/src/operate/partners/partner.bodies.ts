@@ -88,7 +88,7 @@ export class PingBody {
   @Field.Json('All of it, as `partner ping --json` has it.') readonly report!: object;
 }
 
-/** A key is its owner's secret too: as much of it as tells one from another. */
+/** Characters of a callback's key that answers show: enough to tell keys apart, as the key is secret too. */
 const SHOWN_OF_KEY = 8;
 
 export function partnerSummary({ partner, callback }: FoundPartner) {

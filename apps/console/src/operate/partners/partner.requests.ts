@@ -14,7 +14,7 @@ import * as Input from '../../http/inputs.js';
 import { AFTER } from '../schema.js';
 import { RequestName } from '../request-id.js';
 
-/** Of routes. */
+/** Path parameter of the routes for one partner. */
 export const PARTNER_ID = {
   name: 'partner',
   schema: { type: 'string', format: 'uuid' },
@@ -27,7 +27,9 @@ export function partnerIdOf(text: string): string {
   return text;
 }
 
-/** More than the longest name has, so that the operation says what is wrong with it. */
+/**
+ * In characters: more than a partner's name may have, so that the route itself refuses a long name, with its reason.
+ */
 const LONGEST_NAME_READ = 400;
 const STAKE_SET = /^[a-z][a-z0-9]{0,30}$/;
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
@@ -45,7 +47,7 @@ function DecimalOrNone() {
   return Input.Matching(pattern, must, { pattern: pattern.source });
 }
 
-/** Up to 2^53 - 1, which the parser holds. */
+/** At most 2^53 - 1; `callbackChange` refuses more. */
 function PointsOrNone() {
   const pattern = /^(?:none|[1-9]\d{0,15})$/;
   const must = 'be a whole number of points, at least 1, or none';
@@ -63,7 +65,7 @@ function Requests(description: string) {
   return Input.Whole(bounds, 'be a whole number of at least 1', { ...bounds, description });
 }
 
-/** What is absent stays; `none` takes a limit away. */
+/** An absent field stays as it is; `none` removes a limit. */
 export class CallbackDto {
   @Input.Optional()
   @Input.TextUpTo(2048, { maxLength: 2048, description: 'The base URL.' })

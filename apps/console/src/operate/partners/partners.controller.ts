@@ -124,7 +124,7 @@ export class PartnersController {
     try {
       return issuedBody((await createPartner(this.database, command, partner, keyRing)).issued);
     } catch (error) {
-      // The same request, sent twice at once.
+      // The same request was sent twice at once, and the other one has created the partner.
       if ((await this.partners.find(id)) !== undefined) throw alreadyDone();
       throw error;
     }

@@ -37,7 +37,9 @@ import {
 } from './reconciliation.dto.js';
 
 const COMMAND = 'reconciliation acknowledge';
-/** One that is open, or late, is the worker's to record. */
+/**
+ * Kinds of claims that an operator may acknowledge. The redemption service itself records `open` and `overdue` claims.
+ */
 const ACKNOWLEDGEABLE: ReadonlySet<string> = new Set(['without-row', 'unpayable', 'different']);
 
 interface Token {
@@ -45,7 +47,6 @@ interface Token {
   readonly text: (amount: bigint) => string;
 }
 
-/** What the daily comparison of the ledger with the chain found, and the claims that wait for an explanation. */
 @Controller('api/operate/reconciliation')
 @ApiExtraModels(AcknowledgementBody)
 @ForOperators('viewer')
@@ -133,7 +134,7 @@ export class ReconciliationController {
     }
   }
 
-  /** Of the default stake set, whose token the vaults pay. */
+  /** The token of the default stake set, which is the token that the vaults pay. */
   private async token(): Promise<Token | undefined> {
     const state = await new IndexStore(this.database).state();
     if (state === undefined) return undefined;

@@ -6,7 +6,7 @@ import { LONGEST_NOTE } from '#libs/operations';
 import * as Input from '../../http/inputs.js';
 import { AFTER, NamedPartner } from '../schema.js';
 
-/** `BLOCK_ID_TRANSACTION` of the last row of a page. */
+/** A cursor, `BLOCK_ID_TRANSACTION`: the last row of the previous page. */
 export const CLAIM_KEY = /^(\d{1,18})_([0-9a-f-]{36}|0x[0-9a-f]{64})_(0x[0-9a-f]{64})$/;
 
 const NOTE = `have 1 to ${LONGEST_NOTE} characters`;

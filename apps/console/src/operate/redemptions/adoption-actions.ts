@@ -16,7 +16,10 @@ import { AdoptDto } from './redemption.requests.js';
 
 export const ADOPT = 'redemption adopt';
 
-/** Adoption, by a second operator wherever there is a set value: what a row without a MAC says of its worth bounds nothing. */
+/**
+ * Adoption of redemptions without a MAC. Needs a second operator wherever APPROVAL_ABOVE_USD is set: the worth in a row
+ * without a MAC cannot be trusted as a bound.
+ */
 @Injectable()
 export class AdoptionActions implements OnModuleInit {
   constructor(
@@ -45,7 +48,7 @@ export class AdoptionActions implements OnModuleInit {
     });
   }
 
-  /** Those that are as they were seen. @returns how many */
+  /** Adopts the redemptions that are still at the version that the operator saw. @returns how many were adopted */
   private async adopt(given: Readonly<Record<string, unknown>>, actors: Actors): Promise<number> {
     const dto = plainToInstance(AdoptDto, given);
     if (validateSync(dto).length > 0) {

@@ -22,7 +22,7 @@ class UnsealedBody {
   @Field.ListOf(ListedRedemptionBody, 'Oldest first.') readonly items!: ListedRedemptionBody[];
 }
 
-/** Open redemptions that were written without EVIDENCE_KEY; this console needs it for both. */
+/** Open redemptions that were written without EVIDENCE_KEY, and their adoption. Both routes need EVIDENCE_KEY. */
 @Controller('api/operate/unsealed-redemptions')
 @ForOperators('viewer')
 @UseInterceptors(REFUSALS)

@@ -20,7 +20,7 @@ import { OperateKeys } from '../operate-keys.js';
 import { RedemptionView, worthUsd } from './redemption-view.js';
 import { type ActionDto } from './redemption.requests.js';
 
-/** Operators' actions on one redemption: those that its state allows, on what the operator saw. */
+/** Actions on one redemption. The state must allow the action, and the redemption must be as the operator saw it. */
 @Injectable()
 export class RedemptionActions implements OnModuleInit {
   constructor(
@@ -42,7 +42,7 @@ export class RedemptionActions implements OnModuleInit {
   }
 
   /**
-   * Done at once or, above the set value, asked of a second operator.
+   * Carries the action out at once, or asks a second operator where its worth is APPROVAL_ABOVE_USD or more.
    * @throws HttpProblem 400, 409, 503; what `performAction` throws
    */
   async perform(operator: ConsoleOperator, id: UuidV7, dto: ActionDto): Promise<Performed> {
@@ -83,7 +83,7 @@ export class RedemptionActions implements OnModuleInit {
   }
 }
 
-/** What the action asks for. @throws HttpProblem 400 */
+/** The transaction id or note that the action requires. @throws HttpProblem 400 */
 function givenOf({ action, given }: ActionDto): string | undefined {
   switch (action) {
     case 'set-partner-tx':
@@ -105,7 +105,7 @@ function givenOf({ action, given }: ActionDto): string | undefined {
   }
 }
 
-/** As `perform` asked for it; it comes back from the database. @throws HttpProblem 409 */
+/** Parses the arguments that `perform` stored in the database. @throws HttpProblem 409 */
 function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
   const { id, action, version, given } = stored;
   const known = ACTION_NAMES.find((one) => one === action);
@@ -119,7 +119,7 @@ function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
   };
 }
 
-/** @param history as it is afterwards, with the confirmation that may be owed */
+/** @param history after the action, with the confirmation that may be owed */
 function outcomeText(
   before: Redemption | undefined,
   history: RedemptionHistory,

@@ -29,7 +29,7 @@ import {
   type RedemptionBody,
 } from './redemption.bodies.js';
 
-/** Requests for a second operator that are looked through. */
+/** Maximum number of approvals that are searched: of the newest ones, and of the open ones. */
 const MOST_APPROVALS = 100;
 
 @Injectable()
@@ -42,14 +42,17 @@ export class RedemptionView {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @param subject of the operator who looks at it. @throws RedemptionMissingError, UnreadableRedemptionError */
+  /**
+   * @param subject of the operator who views the redemption.
+   * @throws RedemptionMissingError, UnreadableRedemptionError
+   */
   async show(id: UuidV7, subject: string): Promise<RedemptionBody> {
     const shown = await showRedemption(this.database, id);
     const { history, partnerName } = shown;
     const { redemption } = history;
     const nowMs = this.clock.nowMs();
     const fields = [...standingFields(shown, nowMs), ...payoutFields(history)].filter(
-      // Said by itself.
+      // The answer has a field `waitsFor` of its own.
       ([name]) => name !== 'waits for',
     );
     const [actions, approvals] = [await this.actionsOf(history), await this.approvalsOf(id)];
@@ -66,14 +69,16 @@ export class RedemptionView {
     };
   }
 
-  /** Those that its state allows now; none where its partner's callback is gone, by whose settings the rules decide. */
+  /**
+   * Actions that the state allows now. None where the partner has no callback any more, as the rules need its settings.
+   */
   async actionsOf(history: RedemptionHistory): Promise<OperatorAction[]> {
     const policy = await this.callbacks.find(history.redemption.partner);
     if (policy === undefined) return [];
     return allowedActions(history, { nowMs: this.clock.nowMs(), policy });
   }
 
-  /** Newest first. */
+  /** The approvals that were requested for the redemption, newest first. */
   async approvalsOf(id: UuidV7): Promise<Approval[]> {
     const newest = await this.approvals.list({ limit: MOST_APPROVALS });
     const open = await this.approvals.listOpen(MOST_APPROVALS);
@@ -81,7 +86,7 @@ export class RedemptionView {
     return [...byId.values()].filter((one) => one.arguments['id'] === id);
   }
 
-  /** Those that what it waits for names, and that cannot be done yet. */
+  /** Actions that the advice for the redemption names but the rules do not allow yet. */
   private async refusedOf({ redemption }: RedemptionHistory): Promise<ActionBody[]> {
     const policy = await this.callbacks.find(redemption.partner);
     if (policy === undefined) return [];
@@ -108,7 +113,10 @@ function confirmationBody({ confirmation }: RedemptionHistory): ConfirmationBody
   return { state, attempts, payload, deliveredAt, nextActionAt };
 }
 
-/** Going on in the same state moves nothing that would not move by itself, and a confirmation only tells. */
+/**
+ * Undefined for an action that moves no value: a retry outside `attention` does what the service would do anyway, and a
+ * confirmation only informs the partner.
+ */
 export function worthUsd(
   { action }: OperatorAction,
   { state, usdAmount }: Redemption,

@@ -47,7 +47,7 @@ import {
 } from './redemption.bodies.js';
 import { ActionDto, QUEUE_KEY, QueueQuery, RedemptionsQuery } from './redemption.requests.js';
 
-/** Partners that a refusal names. */
+/** Maximum number of partners that a refusal lists. */
 const MOST_NAMED = 5;
 
 const REDEMPTION_ID = {
@@ -168,7 +168,10 @@ export class RedemptionsController {
     return { items, unreadable: unreadableBodies(page), next };
   }
 
-  /** By name or id, or by a part of the name that no other has. @throws PartnerUnknownError; HttpProblem 400 */
+  /**
+   * Finds a partner by name or id, or by a part of a name that only one partner has.
+   * @throws PartnerUnknownError; HttpProblem 400
+   */
   private async partnerId(text: string): Promise<string> {
     const exact = await this.partners.identify(text);
     if (exact !== undefined) return exact.partnerId;
@@ -217,7 +220,7 @@ function openKey(text: string | undefined): OpenKey | undefined {
   return { needsPerson: needsPerson === 'true', stateSince, id: parsed };
 }
 
-/** PostgreSQL's text of a time, in which minutes of an offset may be missing. */
+/** RFC 3339 from PostgreSQL's text of a time, in which the minutes of an offset may be missing. */
 function momentOf(stateSince: string): string {
   return stateSince.replace(' ', 'T').replace(/[+-]\d\d$/, '$&:00');
 }

@@ -55,7 +55,7 @@ export class RegistriesBody {
   @Field.ListOf(RegistryOfSetBody) readonly registries!: RegistryOfSetBody[];
 }
 
-/** The roots of sealed days that are published on chain. */
+/** The publication of the roots of sealed days on chain. */
 @Controller('api/operate/registries')
 @ApiExtraModels(RegistryStatusBody)
 @ForOperators('viewer')

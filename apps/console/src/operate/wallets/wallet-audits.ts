@@ -9,7 +9,10 @@ import { notSet, problemOf } from '../chain-access.js';
 import { StakeSets } from '../stake-sets.js';
 import { type WalletAuditBody } from './wallets.dto.js';
 
-/** Comparisons of one wallet with the contract; one at a time, since each costs calls of the provider. */
+/**
+ * Compares the balance of one wallet with the contract. One comparison at a time, since each costs calls to the
+ * provider; concurrent requests for the same wallet share one.
+ */
 @Injectable()
 export class WalletAudits {
   private readonly running = new SingleFlight<WalletAuditBody, string>();
@@ -22,7 +25,7 @@ export class WalletAudits {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** @throws HttpProblem 404, 409 where it cannot be made, 503 */
+  /** @throws HttpProblem 404, 409 where the comparison cannot be made, 503 */
   run(wallet: Address, stakeSet: string | undefined): Promise<WalletAuditBody> {
     return this.running.run(
       () => {

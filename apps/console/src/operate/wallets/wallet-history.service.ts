@@ -14,7 +14,7 @@ import { HttpProblem } from '#libs/service';
 import { StakeSets } from '../stake-sets.js';
 import { type Range, type WalletDayBody, type WalletHistoryBody } from './wallets.dto.js';
 
-/** What a chart can show, and an answer hold. */
+/** Maximum numbers of days and changes: as many as a chart can show and an answer can hold. */
 const MOST_DAYS = 1_100;
 const MOST_CHANGES = 5_000;
 
@@ -24,7 +24,6 @@ interface Asked {
   readonly stakeSet?: string | undefined;
 }
 
-/** What a wallet kept staked, day by day and change by change. */
 @Injectable()
 export class WalletHistoryService {
   constructor(
@@ -32,7 +31,7 @@ export class WalletHistoryService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws HttpProblem 404 where there is no such set, or it has no index yet */
+  /** @throws HttpProblem 404 where the stake set does not exist or has no index yet */
   async read({ wallet, range, stakeSet = DEFAULT_STAKE_SET }: Asked): Promise<WalletHistoryBody> {
     const database = await this.sets.open(stakeSet);
     const state = await new IndexStore(database).state();
@@ -75,7 +74,7 @@ interface Days {
   readonly state: IndexState;
 }
 
-/** Of each day up to today its low-water mark, as a snapshot has it, and what it ended with. */
+/** For each day up to today the low-water mark, as a snapshot has it, and the closing balance. */
 function daysOf({ days }: WalletHistory, { firstDay, today, state }: Days): WalletDayBody[] {
   const tokens = tokensOf(state);
   const closings = new Map(days.map(({ day, closing }) => [day, closing]));

@@ -31,7 +31,6 @@ const WALLET = {
   description: 'An address, in any capitals.',
 };
 
-/** One wallet: what it kept staked, its redemptions, and whether the chain says the same. */
 @Controller('api/operate/wallets/:wallet')
 @ApiParam(WALLET)
 @ForOperators('viewer')

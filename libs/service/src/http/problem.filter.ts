@@ -7,7 +7,10 @@ import { type HttpWire } from './http-wire.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The one place where an error becomes an answer. The caller learns nothing of an unknown error; the log has all of it. */
+/**
+ * Converts every error of a route to its answer. The caller gets no details of an unknown error; the log gets all of
+ * them.
+ */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(
@@ -18,7 +21,8 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const problem = this.wire.problemOf(error);
-    // A server may follow no request through all that it awaits, as that is work for every answer.
+    // The scope of the request is set again, since a server may not follow requests through everything that it awaits
+    // (`followsRequests`).
     withRequestId(reply.request.id, () => {
       if (this.wire.log === undefined) logProblem(this.logger, problem, error);
       else this.wire.log(problem, error);

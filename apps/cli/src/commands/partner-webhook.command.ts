@@ -1,4 +1,6 @@
-/** Where a partner is told of sealed days, tiers and redemptions. What a partner does on its own pages is the same. */
+/**
+ * Commands on a partner's webhooks for sealed days, tiers and redemptions. A partner can do the same on its own pages.
+ */
 import {
   EVENT_STATES,
   messageId,

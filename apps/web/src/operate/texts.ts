@@ -1,4 +1,4 @@
-/** The words of the operators' pages. */
+/** Texts of the operators' pages. */
 export const texts = {
   nav: {
     overview: 'Overview',

@@ -11,7 +11,7 @@ import { type Tone } from '../shared/status-badge';
 
 const words = texts.calls;
 
-/** One call: what was asked, what came, what was thought of it and what to do. */
+/** One call of ours: request, answer, our verdict, and advice. */
 export function CallDetail({
   call,
   onClose,
@@ -95,7 +95,7 @@ export function toneOf({ outcome, verdict }: Call): Tone {
   return verdict === 'verified' ? 'good' : 'warning';
 }
 
-/** How far the call came, in a few words. */
+/** The outcome of the call, in a few words. */
 export function outcomeText({ outcome, answer }: Call): string {
   const shown = texts.calls.outcomes[outcome ?? 'open'] ?? '';
   return answer === null ? shown : `${shown} ${answer.status}`;

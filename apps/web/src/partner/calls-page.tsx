@@ -11,7 +11,7 @@ const words = texts.calls;
 const STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const satisfies Call['step'][];
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
 
-/** Every call that we made, with what came back and what was thought of it. */
+/** All of our calls to the partner, each with its answer and our verdict. */
 export function CallsPage() {
   const times = useTimes();
   const step = useChoice({ label: words.step, values: STEPS });

@@ -1,4 +1,4 @@
-/** The words of the partners' pages. */
+/** Texts of the partners' pages. */
 export const texts = {
   nav: {
     overview: 'Overview',

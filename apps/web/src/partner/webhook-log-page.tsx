@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Logged>[] = [
   },
 ];
 
-/** What was sent to a webhook, and what was answered. */
+/** The events sent to a webhook, with their answers. */
 export function WebhookLogPage() {
   const { webhook: id = '' } = useParams({ strict: false });
   const webhooks = useWebhooks();

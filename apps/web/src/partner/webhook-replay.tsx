@@ -13,7 +13,7 @@ interface WebhookReplayProps {
   readonly onClose: () => void;
 }
 
-/** Sends all events since a time again. */
+/** Sends all events since a given time again. */
 export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayProps) {
   const [since, setSince] = useState('');
   const [delivered, setDelivered] = useState(false);

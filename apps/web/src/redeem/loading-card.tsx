@@ -1,7 +1,7 @@
 import { Card, Skeleton, Stack } from '@mantine/core';
 import { useTexts } from '../texts/texts-context';
 
-/** What stands where something will be. */
+/** Placeholder for a card that is still loading. */
 export function LoadingCard() {
   const { redeem } = useTexts().texts;
   return (

@@ -20,7 +20,7 @@ const TONES: Readonly<Record<Run['result'], Tone>> = {
 };
 const words = texts.audits;
 
-/** The comparisons of the index with the contract, newest first. */
+/** The audits of the index, newest first. */
 export function AuditsPage() {
   const [stakeSet, setStakeSet] = useState('default');
   return (

@@ -15,7 +15,7 @@ const COLUMNS: readonly Column<Call>[] = [
   { header: words.details, cell: (call) => <CallDetails call={call} /> },
 ];
 
-/** The newest calls, each with what was asked and what came. */
+/** Our newest calls to the partner, each with request and answer. */
 export function PartnerCalls({ partner }: { readonly partner: string }) {
   return (
     <Card title={words.title}>

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Moment>[] = [
   },
 ];
 
-/** Transitions and calls in the order in which they happened. */
+/** Transitions and calls in chronological order. */
 export function Timeline({
   redemption: { transitions, calls },
 }: {

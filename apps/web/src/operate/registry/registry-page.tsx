@@ -22,7 +22,7 @@ const TONES: Readonly<Record<Publication['status'], Tone>> = {
   refused: 'bad',
 };
 
-/** What of the sealed days is on chain, as `registry status` has it. */
+/** The published roots of sealed days, as in `registry status`. */
 export function RegistryPage() {
   const registries = useQuery({
     queryKey: ['operate', 'registries'],

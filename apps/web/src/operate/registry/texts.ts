@@ -1,4 +1,4 @@
-/** The words of the page of the registry. */
+/** Texts of the registry's page. */
 export const registryTexts = {
   title: 'Registry',
   intro:

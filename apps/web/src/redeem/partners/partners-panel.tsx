@@ -17,7 +17,7 @@ interface PartnersPanelProps {
 
 const REFRESH_MS = 60_000;
 
-/** The points at each partner, and what they would come to. */
+/** The player's points at each partner, and their current worth. */
 export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
   const { texts } = useTexts();
   const { partners: words, retry } = texts.redeem;

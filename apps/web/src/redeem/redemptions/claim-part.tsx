@@ -17,7 +17,7 @@ interface ClaimPartProps {
   readonly nowMs: number;
 }
 
-/** The voucher with its time, and what turns it into tokens. */
+/** The remaining time of the voucher, and the button that claims it. */
 export function ClaimPart({ redemption, phase, nowMs }: ClaimPartProps) {
   const { claim: words, wallet: walletWords } = useTexts().texts.redeem;
   const connection = useConnection();

@@ -138,9 +138,7 @@ export class Call<Settings extends object = object> {
     this.terminal.out(this.given.json === true ? jsonLine(value) : text);
   }
 
-  /**
-   * Prints a list like `print`, and without --json also whether there may be more. @param count number of items found
-   */
+  /** Prints a list like `print`; without --json also whether there may be more. @param count number of items found */
   printList(value: unknown, text: string, count: number): void {
     this.print(value, text);
     if (this.given.json !== true && count >= this.limit) {

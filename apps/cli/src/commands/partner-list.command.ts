@@ -65,7 +65,7 @@ function partnerJson({ partner, callback }: FoundPartner): object {
   return { id, name, createdAt, rate, burst, stakeSet, credentials, callback: json };
 }
 
-/** The fields without key and secret. */
+/** The fields of a callback, without key and secret. */
 export function callbackFields(callback: CallbackSettings): Field[] {
   const { bonus, minPoints, maxPoints, dailyTokenBudget: budget } = callback;
   const bonusText =
@@ -81,7 +81,7 @@ export function callbackFields(callback: CallbackSettings): Field[] {
   ];
 }
 
-/** The JSON value without key and secret. */
+/** The JSON value of a callback, without key and secret. */
 function callbackJson({ url, usdPerPoint, bonus, ...rest }: PartnerCallback): object {
   const { minPoints, maxPoints, dailyTokenBudget, confirms, capabilities, paused } = rest;
   return {

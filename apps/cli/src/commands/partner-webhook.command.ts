@@ -1,6 +1,4 @@
-/**
- * Commands on a partner's webhooks for sealed days, tiers and redemptions. A partner can do the same on its own pages.
- */
+/** Commands on a partner's webhooks for sealed days, tiers and redemptions. Partners can do the same on their pages. */
 import {
   EVENT_STATES,
   messageId,

@@ -17,9 +17,7 @@ import { ENOUGH, type LogSurvey } from '../plan/survey-logs.js';
 
 const TIMEOUT_MS = 15_000;
 
-/**
- * Estimates the cost of a first sync, or of the rest of one, with some twenty requests to the chain; changes nothing.
- */
+/** Estimates the cost of a first sync or the rest of one, with some twenty requests to the chain; changes nothing. */
 export const planSyncCommand = command({
   name: 'plan-sync',
   description: 'say what a sync will read and cost before it is begun: calls, units, time',

@@ -28,9 +28,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 const MOMENT = /(?:At|Since|Until)Ms$/;
 
-/**
- * One line of JSON. Amounts become strings with all digits, times become ISO 8601 (`startedAtMs` becomes `startedAt`).
- */
+/** One line of JSON. Amounts become strings with all digits, times ISO 8601 (`startedAtMs` becomes `startedAt`). */
 export function jsonLine(value: unknown): string {
   const text = JSON.stringify(plain(value)).replace(INVISIBLE, (character) =>
     // JSON escapes a character above U+FFFF as two surrogates; `split` separates them.

@@ -84,9 +84,7 @@ function capabilitiesOf({
   return named ?? found;
 }
 
-/**
- * The change to make, with key and secret read from their sources. @throws OptionError, whose message contains neither
- */
+/** The change to make, with key and secret read from their sources. @throws OptionError, which contains neither */
 export async function readCallbackChange(
   options: CallbackOptions,
   terminal: Terminal,

@@ -46,9 +46,7 @@ export interface SyncPlan {
   readonly secondsAtRateSeen: number;
   /** Whether the budgets of RPC_URLS, not the endpoints' speed, determine the duration. */
   readonly isBoundByBudget: boolean;
-  /**
-   * Cost in compute units with a second provider, and with a total, as the verification; in the mode `headers` only.
-   */
+  /** Cost in compute units if a second provider, or a total, verified instead; in the mode `headers` only. */
   readonly insteadOfHeaders: { readonly two: number; readonly total: number } | undefined;
 }
 

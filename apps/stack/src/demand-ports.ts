@@ -32,10 +32,7 @@ export async function demandPorts(
   }
 }
 
-/**
- * Tries every address that the services may listen on: on some systems a program on 0.0.0.0 does not prevent another
- * one from binding 127.0.0.1.
- */
+/** Tries both addresses: on some systems a program on 0.0.0.0 does not prevent another one from binding 127.0.0.1. */
 async function listenFault(port: number): Promise<string | undefined> {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
     const fault = await new Promise<string | undefined>((resolve) => {

@@ -70,7 +70,7 @@ const SERVICES: readonly ServiceRow[] = [
       // Short enough to watch a redemption time out.
       VOUCHER_TTL_SECONDS: '30',
     }),
-    // The origins of the web pages and of the service itself, in addition to those of the environment.
+    // The domains of the web pages and of the service itself, in addition to those of the environment.
     lists: ({ settings }, port) => ({
       SIWE_DOMAINS: siweDomains(settings.consolePort, port),
     }),

@@ -14,9 +14,7 @@ function Port(description: string, port: string): PropertyDecorator {
   };
 }
 
-/**
- * Settings that decide which parts `npm start` starts. The services read their own settings from the same environment.
- */
+/** Settings that decide which parts `npm start` starts. The services read their own settings from the environment. */
 export class StackSettings {
   @secretOfServices('A PostgreSQL to use in place of the embedded one.')
   readonly databaseUrl?: string;

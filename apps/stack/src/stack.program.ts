@@ -113,8 +113,7 @@ for (const signal of SIGNALS) {
   process.on(signal, () => {
     const nowMs = systemClock.nowMs();
     signalledMs ??= nowMs;
-    // npm forwards a Ctrl-C that the terminal has sent to this process too. A later signal means that the user wants to
-    // end at once.
+    // npm forwards a Ctrl-C that the terminal has sent to this process too. A later signal demands to end at once.
     if (nowMs - signalledMs > IMPATIENCE_MS) process.exit(1);
     if (!ending.signal.aborted) screen.step('stack', 'ends (once more: at once)');
     ending.abort();

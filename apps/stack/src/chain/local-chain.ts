@@ -257,10 +257,7 @@ function quiet(seconds: number): number[] {
   return new Array<number>(CHAIN_OPTIONS.finalityDepth).fill(seconds);
 }
 
-/**
- * Time of the next block: the current time, but never before the newest block, since a clock that is set back must not
- * stop the chain.
- */
+/** Time of the next block: now, but never before the newest block, because the system clock may be set back. */
 async function secondsNow({ rpc }: DevChain, clock: Clock): Promise<number> {
   const head = await rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
   return Math.max(Number(head.timestamp), Math.floor(clock.nowMs() / 1000));

@@ -59,7 +59,7 @@ export const LOCAL_REDEMPTIONS: Variables = {
 };
 
 /**
- * Test wallets of the web pages. The first wallet takes no part in the demonstration: it is left for trying by hand.
+ * Test wallets of the web pages. The first wallet takes no part in the demonstration, to be left for trying by hand.
  */
 export function testWallets(redeemers: readonly Address[]): string {
   return [...redeemers].reverse().join(',');

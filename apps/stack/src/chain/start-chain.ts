@@ -206,10 +206,7 @@ export async function attachChain(url: string, options: DevChainOptions): Promis
   };
 }
 
-/**
- * Resolves when the chain is gone or was restarted. A restart can be so quick that no call fails, so the instance is
- * compared.
- */
+/** Resolves when the chain is gone or was restarted. A restart can be too quick to make a call fail. */
 async function watch(rpc: DevRpc, instance: string, signal: AbortSignal): Promise<DevChainExit> {
   const ended = (tail: string): DevChainExit => ({ code: null, signal: null, tail });
   try {
@@ -223,7 +220,7 @@ async function watch(rpc: DevRpc, instance: string, signal: AbortSignal): Promis
   return ended('');
 }
 
-/** The id of the running chain, which changes with every start of anvil. */
+/** Id of the running anvil process; each start has another one. */
 async function instanceOf(rpc: DevRpc): Promise<string> {
   return (await rpc.call<{ readonly instanceId: string }>('anvil_metadata')).instanceId;
 }

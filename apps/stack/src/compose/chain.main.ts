@@ -49,8 +49,7 @@ async function main(): Promise<void> {
   show(local, settings, redeemers.at(-1));
   void chain.exited.then(({ tail }) => {
     if (ending.signal.aborted) return;
-    // The last saved state is on disk. Later blocks are lost, so the memory of this process does not match the chain
-    // any more.
+    // The last saved state is on disk. Later blocks are lost, so this process does not know the restored chain.
     console.error(`The chain ended: ${tail}`);
     process.exit(1);
   });

@@ -10,9 +10,7 @@ import { StackError } from '../stack.error.js';
 interface SecretFile {
   readonly path: string;
   readonly make: () => string | Promise<string>;
-  /**
-   * Readable by every user of the container that mounts it: PostgreSQL and Redis run as other users than our programs.
-   */
+  /** Readable by every user of the container that mounts it: PostgreSQL and Redis run as users of their own. */
   readonly shared?: true;
 }
 
@@ -95,8 +93,7 @@ export function baseSecrets(root: string): SecretFile[] {
     {
       path: join(root, 'secrets/secrets_key'),
       make: async () => {
-        // `api_anon_secret` is made after this key: where it exists, the folder has been in use, and a new key could
-        // not decrypt the database.
+        // `api_anon_secret` is made last: where it exists, the database is in use, and a new key could not decrypt it.
         if (await exists(anonFile)) throw new StackError(KEY_LOST);
         return mintSecretsKey().toString('base64');
       },
@@ -228,10 +225,7 @@ export async function setSecret(root: string, name: string, text: string): Promi
   await writeSecret(path, `${value}\n`, SHARED.includes(name));
 }
 
-/**
- * Secrets that are only made for a trial: in a real installation they are keys of other systems, such as the vault and
- * the partners.
- */
+/** Secrets made for a trial only: a real installation gets these keys from the vault's and the partner's owners. */
 export function localSecrets(root: string): SecretFile[] {
   return [
     { path: join(root, 'signer/voucher_signer_key'), make: mintPrivateKey },

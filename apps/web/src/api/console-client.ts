@@ -23,9 +23,7 @@ function sendOnce(request: Request): Promise<Response> {
   return fetch(new Request(request, { signal }));
 }
 
-/**
- * Refusals after which the same request can succeed once the person has signed in. The form that sent it stays open.
- */
+/** Refusals after which the same request can succeed once the person has signed in. Its form stays open. */
 const MENDED_BY_SIGN_IN = ['FRESH_SIGN_IN_NEEDED', 'SIGN_IN_NEEDED', 'SESSION_ENDED'];
 
 /** Sends a request. If it needs a sign-in, or a recent one, it waits for the sign-in and is sent a second time. */
@@ -56,9 +54,7 @@ const problems: Middleware = {
   },
 };
 
-/**
- * The console's own API, for operators and partners. Requests without a person's action carry the header X-Background.
- */
+/** The console's own API, for operators and partners. Requests without a person's action need X-Background. */
 export const consoleApi = createClient<paths>({ baseUrl: '/', fetch: send });
 consoleApi.use(problems);
 

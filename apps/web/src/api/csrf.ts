@@ -1,6 +1,4 @@
-/**
- * Header that proves to the console that its own page sent a request; see `apps/console/src/http/session-cookie.ts`.
- */
+/** Header that proves that the console's own page sent a request; see `apps/console/src/http/session-cookie.ts`. */
 export const CSRF_HEADER = 'x-csrf-token';
 
 /** The token of an area's session; without a session any value is accepted. */

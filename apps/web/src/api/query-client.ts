@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { ApiProblem } from './api-problem';
 
-/** Retries of temporary failures; a refusal is shown at once. */
+/** Number of retries after a temporary failure; a refusal is shown at once. */
 const TRIES = 2;
 
 export const queryClient = new QueryClient({

@@ -7,9 +7,7 @@ type Code<B> = B extends { success: false; code: infer C } ? (string extends C ?
 
 /** Every code with which the redemption service refuses, from its OpenAPI document. */
 type ServiceCode = Code<Body<Answers<Operations>>>;
-/**
- * Codes with which the console itself refuses, and codes that the page assigns where there is no answer of the service.
- */
+/** Codes of the console's own refusals, and codes that the page assigns where the service gave no answer. */
 type PageCode =
   'ANSWER_TOO_LARGE' | 'CSRF_TOKEN' | 'FOREIGN_ORIGIN' | 'NO_CONNECTION' | 'UNEXPECTED_ANSWER';
 export type RefusalCode = ServiceCode | PageCode;

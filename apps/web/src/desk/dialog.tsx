@@ -12,10 +12,7 @@ export const HELD = {
 /** Candidates for the focus after the dialog that was opened last, in this order. */
 let homes: readonly Element[] = [];
 
-/**
- * A dialog that is open while it is rendered. Afterwards the focus returns to the previous element, else to the heading
- * of the page.
- */
+/** A dialog, open while rendered. Afterwards the focus returns to the previous element, else to the page's heading. */
 export function Dialog(props: Omit<ModalProps, 'opened'>) {
   useFocusAfterwards();
   return <Modal opened closeButtonProps={{ 'aria-label': texts.close }} {...props} />;

@@ -5,9 +5,7 @@ import { texts } from './texts';
 import { AREA_OF } from '../session/areas';
 import { type Kind } from '../session/use-session';
 
-/**
- * The last page of a window that was opened for another sign-in: it notifies the waiting page and closes its window.
- */
+/** The last page of a window for another sign-in: it notifies the waiting page and closes its window. */
 export function SignedInPage() {
   useEffect(() => {
     const channel = new BroadcastChannel(SIGNED_IN_CHANNEL);

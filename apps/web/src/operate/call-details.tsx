@@ -10,7 +10,6 @@ type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;
 
-/** The outcome of a call, in a few words. */
 export function callOutcome({ outcome, status, verdict, cause }: Call): string {
   if (outcome === null) return words.open;
   return [outcome, status, verdict ?? cause].filter((one) => one !== null).join(' · ');

@@ -9,7 +9,6 @@ interface CardProps {
   readonly children: ReactNode;
 }
 
-/** A section of a page. */
 export function Card({ title, children }: CardProps) {
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>

@@ -1,4 +1,3 @@
-/** Texts of the operators' pages. */
 export const texts = {
   nav: {
     overview: 'Overview',

@@ -95,7 +95,6 @@ export function toneOf({ outcome, verdict }: Call): Tone {
   return verdict === 'verified' ? 'good' : 'warning';
 }
 
-/** The outcome of the call, in a few words. */
 export function outcomeText({ outcome, answer }: Call): string {
   const shown = texts.calls.outcomes[outcome ?? 'open'] ?? '';
   return answer === null ? shown : `${shown} ${answer.status}`;

@@ -13,8 +13,8 @@ export interface CredentialChoices {
 }
 
 /**
- * The actions on a credential, given all credentials of the partner. A replaced credential ends by itself, so no
- * partner should rely on it.
+ * The actions on a credential, given all of the partner's. A replaced credential ends by itself, so it does not count
+ * as a remaining one.
  */
 export function choicesOf(one: Credential, all: readonly Credential[]): CredentialChoices {
   const isOther = (other: Credential) =>

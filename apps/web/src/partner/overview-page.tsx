@@ -15,7 +15,6 @@ import { type Standing, STANDING_KEY, useStanding } from './queries';
 
 const words = texts.overview;
 
-/** The partner's settings. */
 export function OverviewPage() {
   const standing = useStanding();
   return (

@@ -165,7 +165,6 @@ export function adviceOf({ verdict, cause }: Pick<Call, 'verdict' | 'cause'>): s
   return Object.hasOwn(ADVICE, name) ? ADVICE[name] : undefined;
 }
 
-/** Why there is no confirmation. */
 export function noConfirmationText(state: State): string {
   if (state === 'failed') return 'None: a redemption that failed took no points.';
   if (state === 'claimed' || state === 'reverted') return 'None: you took none when it ended.';

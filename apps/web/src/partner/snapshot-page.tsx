@@ -15,8 +15,7 @@ type Answer = ConsoleBody<'SnapshotAnswer'>;
 
 function keepAsked(asked: SnapshotQuestion): void {
   const query = new URLSearchParams({ ...asked });
-  // The prototype's method is called, because the router replaces `history.replaceState` and would treat the call as a
-  // navigation.
+  // Bypasses the router, which replaces `history.replaceState` and would treat the call as a navigation.
   const to = `${location.pathname}?${query.toString()}`;
   History.prototype.replaceState.call(history, history.state, '', to);
 }

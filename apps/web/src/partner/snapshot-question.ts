@@ -1,6 +1,4 @@
-/**
- * The values of the snapshot explorer's form. All are texts, so that the api's answer to an invalid value can be seen.
- */
+/** The values of the snapshot explorer's form. All are texts, to show the api's answer to an invalid value. */
 export interface SnapshotQuestion {
   /** Empty where no key was chosen. */
   readonly keyPrefix: string;

@@ -1,4 +1,3 @@
-/** Texts of the partners' pages. */
 export const texts = {
   nav: {
     overview: 'Overview',

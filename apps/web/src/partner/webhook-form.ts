@@ -8,7 +8,6 @@ type Rule = ConsoleBody<'TierRule'>;
 export const TOPICS: readonly Topic[] = ['day.sealed', 'wallet.tier-changed', 'redemption.*'];
 const AMOUNT = /^\d{1,78}$/;
 
-/** The typed values of a webhook's form. */
 export interface WebhookForm {
   readonly url: string;
   readonly topics: readonly Topic[];

@@ -1,4 +1,3 @@
-/** Texts of the webhooks' pages. */
 export const webhookTexts = {
   empty: 'No webhooks yet. Add one, and we tell you of sealed days, tiers and redemptions.',
   url: 'URL',

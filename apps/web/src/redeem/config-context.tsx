@@ -21,10 +21,7 @@ export function useRedeemConfig(): RedeemConfig {
   return config;
 }
 
-/**
- * Formats an amount of the smallest unit as `340.25 LOW`, cut at six digits; `…` while the token's decimals are
- * unknown.
- */
+/** Formats an amount of the smallest unit as `340.25 LOW`, cut at six digits; `…` while the decimals are unknown. */
 export function useTokenText(): (amount: string) => string {
   const { locale } = useTexts();
   const { decimals, symbol } = useRedeemConfig().chain.token;

@@ -3,9 +3,7 @@ import { type RefObject, useEffect, useRef } from 'react';
 /** The `id` of the element to focus as soon as it exists. */
 let wanted: string | undefined;
 
-/**
- * Moves the focus to an element that a click has created, unless the player has moved the focus elsewhere meanwhile.
- */
+/** Moves the focus to an element that a click has created, unless the player has moved it elsewhere meanwhile. */
 export function focusWhenThere(id: string): void {
   wanted = id;
   focusWanted();

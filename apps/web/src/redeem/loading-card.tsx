@@ -1,7 +1,6 @@
 import { Card, Skeleton, Stack } from '@mantine/core';
 import { useTexts } from '../texts/texts-context';
 
-/** Placeholder for a card that is still loading. */
 export function LoadingCard() {
   const { redeem } = useTexts().texts;
   return (

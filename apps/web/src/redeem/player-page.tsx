@@ -19,7 +19,6 @@ interface PlayerPageProps {
   readonly chosen: BrowserWallet | undefined;
 }
 
-/** The page of a player with a wallet. */
 export function PlayerPage({ chosen }: PlayerPageProps) {
   const config = useRedeemConfig();
   const [wallets] = useState(() => createWallets(config));

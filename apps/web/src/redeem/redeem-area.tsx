@@ -12,7 +12,7 @@ export function RedeemArea() {
   const config = useRedeemConfigQuery();
   const isOnline = useOnline();
   const isSilent = useSilence();
-  // A single box reports that answers are missing, beside the content that is still shown.
+  // A page without answers reports this in a single box, beside the content that it still shows.
   const isUnreachable = config.isError && isOnline && (config.data === undefined || !isSilent);
   const area = useKeptFocus();
   return (

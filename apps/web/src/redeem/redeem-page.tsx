@@ -15,10 +15,7 @@ const isKnown = (): boolean => sessionStore.get() !== undefined || rememberedWal
 // Loads the code at once, concurrently with the page's requests. A failure here is reported when the page is rendered.
 if (isKnown()) void loadPlayerPage().catch(() => undefined);
 
-/**
- * Leads from the choice of a wallet to its signature; a signed-in player sees points and redemptions even with a locked
- * wallet.
- */
+/** Leads from the choice of a wallet to its signature. A signed-in player sees all data even with a locked wallet. */
 export function RedeemPage() {
   const session = useSession();
   const [wasKnown] = useState(isKnown);

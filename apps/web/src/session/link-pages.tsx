@@ -16,10 +16,7 @@ function tokenOfPage(): string {
   return taken;
 }
 
-/**
- * Subscribes to new links. A link pasted into the tab of an old one changes only the part after #, and the page is not
- * reloaded.
- */
+/** Subscribes to new links. A link pasted into an old link's tab changes only the part after #, without a reload. */
 function onNewLink(look: () => void): () => void {
   addEventListener('hashchange', look);
   return () => removeEventListener('hashchange', look);

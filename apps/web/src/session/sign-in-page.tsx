@@ -126,7 +126,6 @@ interface WalletsProps {
   readonly onChoose: (wallet: BrowserWallet) => void;
 }
 
-/** A button for each wallet of the browser. */
 export function Wallets({ isBusy, onChoose }: WalletsProps) {
   const wallets = useBrowserWallets();
   useEffect(() => void offerTestWallet(), []);
@@ -149,7 +148,6 @@ interface AlertProps {
   readonly message?: string;
 }
 
-/** Why a sign-in failed, in one sentence. */
 export function ProblemAlert({ code, message }: AlertProps) {
   const { problems } = texts;
   const known: Readonly<Record<string, string>> = problems;

@@ -33,7 +33,6 @@ interface KeyedTableProps<Row> {
   readonly refetchInterval?: number;
 }
 
-/** A list of any length, page by page. */
 export function KeyedTable<Row>(props: KeyedTableProps<Row>) {
   // The React key makes a list with other filters a new component, which starts at its first page.
   return <Pages key={JSON.stringify(props.queryKey)} {...props} />;

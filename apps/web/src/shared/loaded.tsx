@@ -29,7 +29,6 @@ export function Loaded<T>({ query, children, skeleton = <Skeletons /> }: LoadedP
   return skeleton;
 }
 
-/** Text for an empty list. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return (
     <Text c="dimmed" py="md">
@@ -38,7 +37,6 @@ export function Empty({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Placeholder lines while data loads. */
 export function Skeletons({ lines = 3, height = 18 }: { lines?: number; height?: number }) {
   return (
     <Stack gap="xs" aria-busy>

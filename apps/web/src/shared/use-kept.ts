@@ -28,8 +28,7 @@ export function useKept<T>(name: string, initial: T): readonly [T, (value: T) =>
   const keep = (next: T): void => {
     const before = entry();
     const kept = { ...before.kept, [name]: next };
-    // The prototype's method is called, because the router replaces `history.replaceState` and would treat the call as
-    // a navigation.
+    // Bypasses the router, which replaces `history.replaceState` and would treat the call as a navigation.
     History.prototype.replaceState.call(history, { ...before, kept }, '');
     setValue(next);
   };

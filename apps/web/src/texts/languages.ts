@@ -30,9 +30,7 @@ export function keepLanguage(language: Language): void {
   tellConsole('lowmark-language', language);
 }
 
-/**
- * The locale for numbers and times: the browser's variant of the language (such as `en-GB`), else the language itself.
- */
+/** The locale for numbers and times: the browser's variant of the language, such as `en-GB`, else the language. */
 export function localeOf(language: Language): string {
   return navigator.languages.find((one) => one.startsWith(`${language}-`)) ?? language;
 }

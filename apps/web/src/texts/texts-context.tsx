@@ -19,7 +19,6 @@ async function load(language: Language): Promise<Said> {
   return { language, texts: await LOADERS[language]() };
 }
 
-/** The texts that the page starts with. */
 export function loadFirstTexts(): Promise<Said> {
   // English is the fallback where the language's file cannot be loaded.
   return load(firstLanguage()).catch(() => load('en'));

@@ -76,7 +76,6 @@ class TestWallet {
     return this.#accounts;
   }
 
-  /** The account that was chosen last. */
   async chosen(): Promise<string | undefined> {
     return (await this.chosenFirst())[0];
   }

@@ -128,7 +128,6 @@ function Decision({ approval, onDecided }: CardProps) {
   );
 }
 
-/** The current state of the redemption that a request is about. */
 function AboutRedemption({ id }: { readonly id: string }) {
   const { columns } = deskTexts.redemptions;
   const redemption = useQuery({

@@ -47,10 +47,7 @@ export function AlertsCard() {
   );
 }
 
-/**
- * Shown where there are no alerts. Without an Alertmanager many conditions are not checked, so this is not reported as
- * good.
- */
+/** No alerts. Without an Alertmanager many conditions are not checked, so this is not reported as good. */
 function NoAlert({ source }: Pick<ConsoleBody<'Alerts'>, 'source'>) {
   return source === 'alertmanager' ? (
     <StatusBadge tone="good">{words.none}</StatusBadge>

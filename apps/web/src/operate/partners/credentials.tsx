@@ -17,10 +17,7 @@ type Credential = ConsoleBody<'PartnerCredential'>;
 
 const words = deskTexts.credentials;
 
-/**
- * The partner's credentials. Several are active at once, so that a partner can switch to a new one before the old one
- * is revoked.
- */
+/** The partner's credentials. Several can be active, so that a partner changes over before the old one is revoked. */
 export function Credentials({ partner }: { readonly partner: Partner }) {
   const [asked, setAsked] = useState<'add' | Credential | undefined>(undefined);
   const isAdmin = useIsAdmin();

@@ -24,7 +24,6 @@ export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
   );
 }
 
-/** A text with a button that copies it. */
 export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <Group align="end" wrap="nowrap" gap="xs">

@@ -19,7 +19,6 @@ const WRONG: Readonly<Record<string, (text: string) => string | false>> = {
 };
 
 interface SearchFormProps {
-  /** The current filter. */
   readonly filter: RedemptionFilter;
   readonly onFind: (filter: RedemptionFilter) => void;
 }

@@ -1,4 +1,3 @@
-/** Texts of the registry's page. */
 export const registryTexts = {
   title: 'Registry',
   intro:

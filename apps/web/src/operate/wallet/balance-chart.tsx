@@ -25,9 +25,7 @@ const COLORS = {
 };
 const words = texts.wallet;
 
-/**
- * Draws the low of each UTC day as steps, and the balance as a line. Positions are rounded; displayed values are exact.
- */
+/** Draws the low of each UTC day as steps, and the balance as a line. Positions are rounded, displayed values exact. */
 export default function BalanceChart({ history }: { readonly history: History }) {
   const colors = COLORS[useComputedColorScheme('light')];
   const { locale } = useTexts();

@@ -5,9 +5,7 @@ type History = Pick<
   'days' | 'changes' | 'from' | 'indexedUntil' | 'balance'
 >;
 
-/**
- * Values from a time on. The numbers are rounded, for drawing; the texts are the server's exact values, for display.
- */
+/** Values from a time on. The numbers are rounded, for drawing; the texts are the server's exact values. */
 export interface Point {
   readonly atMs: number;
   readonly low: number;

@@ -63,9 +63,7 @@ async function redeem({ key, partner, points, minAmount }: Click) {
   return data;
 }
 
-/**
- * Whether the refusal's waiting time has passed, so that its reason (such as a silent partner) may not apply any more.
- */
+/** Whether the refusal's waiting time has passed, so that its reason (a silent partner, for example) may be gone. */
 function useWaitIsOver(refusal: ApiProblem | undefined): boolean {
   const [over, setOver] = useState<ApiProblem>();
   useEffect(() => {

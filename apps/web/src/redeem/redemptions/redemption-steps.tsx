@@ -12,7 +12,6 @@ interface RedemptionStepsProps {
   readonly sent: SentClaim | undefined;
 }
 
-/** The steps of a redemption, one line each. */
 export function RedemptionSteps({ redemption, phase, sent }: RedemptionStepsProps) {
   const { texts } = useTexts();
   const { steps: words, claim } = texts.redeem;

@@ -12,9 +12,7 @@ export interface Cancelling {
   readonly begin: () => void;
 }
 
-/**
- * Cancels a redemption and repeats the request until there is an answer or the page closes. Cancelling is idempotent.
- */
+/** Cancels, and repeats the request until there is an answer or the page closes. Cancelling is idempotent. */
 export function useCancel(id: string, wallet: string): Cancelling {
   const take = useTakeRedemption(wallet);
   const [state, setState] = useState<'idle' | 'busy' | 'waiting'>('idle');

@@ -6,10 +6,7 @@ import { csrfToken } from '../../api/csrf';
 export interface Session {
   readonly wallet: string;
   readonly expiresAt: string;
-  /**
-   * Sent with every change: if another tab has signed in with another wallet, the change is refused instead of being
-   * made for that wallet.
-   */
+  /** Sent with every change, so that a change is refused where another tab has signed in with another wallet. */
   readonly csrf: string;
 }
 

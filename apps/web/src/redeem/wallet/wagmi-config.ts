@@ -72,7 +72,6 @@ function connectAgain(wallets: Config): void {
   });
 }
 
-/** Asks a wallet for its account. */
 export function useConnectWallet(): Choosing {
   const { mutate, isPending, isError, error } = useConnect();
   const [wallet, setWallet] = useState<BrowserWallet>();

@@ -28,9 +28,7 @@ export function WalletNotice({ redemptions }: { readonly redemptions: readonly R
   );
 }
 
-/**
- * Whether the account has no coin at all. The cost of a claim is not known in advance, so no other amount is judged.
- */
+/** Whether the account has no coin at all; the cost of a claim is not known in advance. */
 function useHasNoCoin(): boolean {
   const wallets = useConfig();
   const { status, address, chainId, connector } = useConnection();

@@ -41,8 +41,7 @@ const MEMBER = {
 };
 
 export const databaseChecks: readonly Check[] = [
-  // Whether PostgreSQL answers, is new enough, accepts writes and has the right time; and whether an indexer is the
-  // leader.
+  // Whether PostgreSQL answers, is new enough, is writable and has the right time; and whether an indexer leads.
   table({
     title: 'database',
     needs: ['DATABASE_URL'],

@@ -41,7 +41,6 @@ import {
 } from '#libs/price';
 import { StakingSettings } from '#libs/operations';
 
-/** The variables that a check may need. */
 export type Variable =
   | 'DATABASE_URL'
   | 'DATABASE_READ_URLS'

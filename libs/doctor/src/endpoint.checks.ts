@@ -95,9 +95,7 @@ interface LogRefusal {
   readonly fitting?: number | undefined;
 }
 
-/**
- * The next size to try. @returns 1 where the size does not explain the error, or a smaller range might time out as well
- */
+/** The next size to try. @returns 1 where the size is not the cause, or a smaller range might time out too */
 function fittingAfter(error: Error, from: bigint): number | undefined {
   if (error instanceof RangeTooLargeError) return error.proposedBlocks(from);
   const mayBeSize = error instanceof RpcError && error.sizeMayExplain;

@@ -37,7 +37,6 @@ async function sourceAnswers(subject: Subject): Promise<Answer | Answer[]> {
   }
 }
 
-/** Finding about one of several sources. */
 function oneSource(reading: SourceReading): Answer {
   return { ...oneAnswer(reading), title: `price source: ${reading.name}` };
 }

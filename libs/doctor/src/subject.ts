@@ -135,7 +135,6 @@ export class Subject {
     };
   }
 
-  /** The current price of PRICE_SOURCE. */
   price(): Promise<SeenPrice> {
     this.pricing ??= this.readPrice();
     return this.pricing;

@@ -18,10 +18,7 @@ export interface DevChainOptions {
   readonly genesisSeconds?: number;
   /** Number of unlocked accounts; default 10. */
   readonly accounts?: number;
-  /**
-   * A state written by `saveChainState`: the chain continues from this state, with the same blocks, hashes, receipts
-   * and logs.
-   */
+  /** A state of `saveChainState`, from which the chain continues with the same blocks, hashes, receipts and logs. */
   readonly stateFile?: string;
   /** Lets every address send transactions, not only the unlocked accounts. */
   readonly autoImpersonate?: boolean;
@@ -73,8 +70,7 @@ function anvilPath(): string {
  */
 export async function launchDevChain(options: DevChainOptions = {}): Promise<DevChain> {
   const chainId = options.chainId ?? randomInt(1_000_000, 2 ** 31);
-  // Anvil stores the states of older blocks on disk: by default in the home folder, where they stay forever after anvil
-  // was killed.
+  // Anvil stores states of older blocks on disk, by default in the home folder, and leaves them there when killed.
   const states = mkdtempSync(join(tmpdir(), 'lowmark-anvil-'));
   const child = spawn(anvilPath(), [...argumentsOf(options, chainId), '--cache-path', states], {
     detached: true,

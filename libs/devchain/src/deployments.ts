@@ -1,4 +1,3 @@
-/** Deploys our contracts on a local chain. */
 import { encodeDeployData, encodeFunctionData, type Hex, maxUint256 } from 'viem';
 import {
   lowmarkTokenAbi,

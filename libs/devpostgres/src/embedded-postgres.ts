@@ -34,7 +34,6 @@ export interface EmbeddedPostgresOptions {
   readonly initdbFlags?: readonly string[];
   /** Ends a start in progress; without effect once the server has started. */
   readonly signal?: AbortSignal;
-  /** Further server settings. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Another PostgreSQL than the installed npm package. */
   readonly programs?: PostgresPrograms;
@@ -42,9 +41,7 @@ export interface EmbeddedPostgresOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/**
- * A PostgreSQL server as a child process, on a loopback port that was free. It ends when this process ends in any way.
- */
+/** A PostgreSQL server on a free loopback port, as a child process. It ends when this process ends in any way. */
 export class EmbeddedPostgres {
   private constructor(
     readonly process: ManagedProcess,
@@ -177,9 +174,7 @@ async function leftoverGone(directory: string): Promise<void> {
   }
 }
 
-/**
- * Waits until the server is ready. Line 1 of its pid file is the process id, line 8 the status that pg_ctl uses too.
- */
+/** Waits until the server is ready. Line 1 of its pid file is the process id, line 8 its status, as for pg_ctl. */
 async function ready(server: ManagedProcess, directory: string): Promise<void> {
   for (;;) {
     const lines = await postmasterFile(directory);

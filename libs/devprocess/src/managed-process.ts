@@ -80,7 +80,6 @@ export class ManagedProcess {
     clearTimeout(timer);
   }
 
-  /** The last lines of the process's log. */
   async tail(lines = 15): Promise<string[]> {
     const text = await readFile(this.options.logFile, 'utf8');
     return text.trimEnd().split('\n').slice(-lines);

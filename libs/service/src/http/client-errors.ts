@@ -82,9 +82,7 @@ export class ClientErrors {
   }
 }
 
-/**
- * The answer that is being written on the socket, except an answer to the request that could not be parsed completely.
- */
+/** The answer that is being written on the socket, unless it answers the request that could not be parsed. */
 function pendingAnswer(socket: Socket): ServerResponse | undefined {
   // Node's own handler reads the same private field; there is no public one.
   const { _httpMessage: pending } = socket as Socket & {
@@ -96,10 +94,7 @@ function pendingAnswer(socket: Socket): ServerResponse | undefined {
 
 const REQUEST_LINE = /(?:^|\r?\n)([A-Z-]+) ([^ \r\n]+) HTTP\/\d/g;
 
-/**
- * Takes method and URL from the last request line before the place where the parser stopped, if this line is in the
- * same packet.
- */
+/** Reads method and URL from the last request line before the parser's stop, if the line is in the same packet. */
 function brokenRequest(
   { code, rawPacket, bytesParsed }: ParseError,
   clientAddress: string | undefined,

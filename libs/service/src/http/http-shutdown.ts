@@ -13,10 +13,7 @@ export interface HttpShutdownOptions {
   readonly stopping: () => void;
   /** Time for load balancers to notice that the service is not ready, in milliseconds. */
   readonly delayMs: number;
-  /**
-   * Answers without an end, such as event streams: closed after the delay, so that their clients reconnect to another
-   * process.
-   */
+  /** Endless answers such as event streams: closed after the delay, so that clients reconnect to another process. */
   readonly streams?: { close(): Promise<void> };
   /** Resources, closed in this order after the last answer. */
   readonly opened: readonly ({ close(): Promise<void> | void } | undefined)[];
@@ -53,8 +50,7 @@ export class HttpShutdown
     const closeIdle = (): void => {
       server.closeIdleConnections();
     };
-    // Node does not enforce request timeouts any more once its server closes: an incomplete request would keep the
-    // server open.
+    // A closing server does not enforce request timeouts any more: an incomplete request would keep it open.
     const cut = setTimeout(() => {
       server.closeAllConnections();
     }, LAST_MS);

@@ -7,10 +7,7 @@ import { type HttpWire } from './http-wire.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * Converts every error of a route to its answer. The caller gets no details of an unknown error; the log gets all of
- * them.
- */
+/** Converts errors to answers. The caller gets no details of an unknown error; the log gets all of them. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(
@@ -21,8 +18,7 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const problem = this.wire.problemOf(error);
-    // The scope of the request is set again, since a server may not follow requests through everything that it awaits
-    // (`followsRequests`).
+    // Sets the request id again, since with `followsRequests` off the request is not followed through every await.
     withRequestId(reply.request.id, () => {
       if (this.wire.log === undefined) logProblem(this.logger, problem, error);
       else this.wire.log(problem, error);

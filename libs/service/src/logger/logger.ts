@@ -61,9 +61,7 @@ function requestFields(): object {
   return { ...(requestId !== undefined && { requestId }), ...addedLogFields() };
 }
 
-/**
- * The fields of an error that are logged. Errors of database drivers reference whole connections, including passwords.
- */
+/** The logged fields of an error. Errors of database drivers reference whole connections, including passwords. */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;

@@ -3,9 +3,7 @@ import { type Logger } from '#libs/platform';
 
 type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
 
-/**
- * Start of the message that Nest logs before it throws the same error. The caller catches this error and explains it.
- */
+/** Start of the message that Nest logs before it throws the same error, which the caller catches and explains. */
 const THROWN_AS_WELL = 'Error: listen ';
 
 /** Writes Nest's own messages to our logger: `NestFactory.create(Module, { logger: new NestLogger(logger) })`. */

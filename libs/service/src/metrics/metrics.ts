@@ -135,8 +135,7 @@ export function readingGauges<T>(
       registers: [registry],
       async collect() {
         const found = await readings.run(readOrTell);
-        // A stale value is worse than none. Reset and fill run without an await in between, because two scrapes can
-        // share a reading.
+        // Stale values are worse than none. No await between reset and fill: two scrapes can share a reading.
         this.reset();
         if (named.labelNames === undefined) this.remove();
         if (found !== undefined) fill(found.reading, this);

@@ -67,10 +67,7 @@ function rpcCounters(registry: Registry): Record<'requests' | 'calls' | 'compute
   };
 }
 
-/**
- * An endpoint is in trouble after `BEGINS_WITH` consecutive failures and healthy after `ENDS_WITH` consecutive
- * successes.
- */
+/** Consecutive failures with which an endpoint's trouble begins, and consecutive successes with which it ends. */
 const BEGINS_WITH = 3;
 const ENDS_WITH = 10;
 /** A success at least this long after the last failure also ends the trouble. */
@@ -94,10 +91,7 @@ interface Trouble {
   isSaid: boolean;
 }
 
-/**
- * Logs that an endpoint is in trouble: at most once a minute while it lasts, and once when the endpoint is healthy
- * again.
- */
+/** Logs trouble of an endpoint: at most once a minute while it lasts, and once when the endpoint is healthy again. */
 class RpcTrouble {
   private readonly endpoints = new Map<string, Trouble>();
 

@@ -9,9 +9,7 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 /** Excludes every character that could end a line, a field or a header, and limits the length. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/**
- * The caller's id where it is safe to repeat, else a new UUID. Used as Fastify's `genReqId`, which sets `request.id`.
- */
+/** The caller's id where it is safe to repeat, else a new UUID. Fastify's `genReqId`, which sets `request.id`. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

@@ -28,7 +28,6 @@ export const PORTAL_DATABASE_URL_SETTING: SettingOptions = {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Whether the URL leads to this machine only. */
 export function isLoopback(text: string): boolean {
   return LOOPBACK.test(new URL(text).hostname);
 }

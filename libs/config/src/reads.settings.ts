@@ -1,6 +1,5 @@
 /**
- * Settings of the databases that services read snapshots from, and of how old the data may be. The doctor reads them
- * too.
+ * Settings of the databases that snapshots are read from, and of how old the data may be. The doctor reads them too.
  */
 import { type SettingOptions, urlList } from './setting.js';
 
@@ -21,7 +20,7 @@ export const READ_MAX_LAG_SETTING: SettingOptions = {
   max: 60,
 };
 
-/** Also the limit for the readiness of the indexer. */
+/** INDEX_MAX_LAG_SECONDS, which is also the limit for the readiness of the indexer. */
 export const INDEX_MAX_LAG_SETTING: SettingOptions = {
   description:
     'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',

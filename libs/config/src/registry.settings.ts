@@ -2,7 +2,6 @@
 import { type Address, isStakeSetName, STAKE_SET_RULE } from '#libs/domain';
 import { address, commaList, privateKey, type SettingOptions } from './setting.js';
 
-/** The registry of one stake set. */
 export interface SetRegistry {
   /** Undefined for the stake set of STAKE_SET. */
   readonly stakeSet: string | undefined;

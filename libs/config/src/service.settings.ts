@@ -46,7 +46,6 @@ export function sessionUrl({ databaseUrl, databaseDirectUrl }: DatabaseUrls): st
   return databaseDirectUrl ?? databaseUrl;
 }
 
-/** Settings of every service. */
 export class ServiceSettings extends DatabaseSettings {
   @Setting({
     description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
@@ -129,10 +128,7 @@ export const SECRETS_KEY_SETTING: SettingOptions = {
   parse: base64Keys(32),
 };
 
-/**
- * EVIDENCE_KEY, of the redemption service, and of the commands and the console that adopt rows without a MAC or set
- * transactions of partners.
- */
+/** EVIDENCE_KEY, of the redemption service, and of commands and pages that write the MACs of redemptions. */
 export const EVIDENCE_KEY_SETTING: SettingOptions = {
   description:
     '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made. Of the commands `redemption adopt` and `redemption set-partner-tx` need it, and the console for the same.',

@@ -18,13 +18,11 @@ export interface SettingOptions {
    * expected ("must be ..."), without the text.
    */
   readonly parse?: (text: string) => unknown;
-  /** Smallest and largest accepted number. */
   readonly min?: number;
   readonly max?: number;
 }
 
 export interface SettingMetadata extends SettingOptions {
-  /** Name of the property, in camel case. */
   readonly property: string;
   /** Name of the environment variable: the property in capitals with underscores. */
   readonly variable: string;
@@ -98,7 +96,6 @@ export function commaList(text: string): string[] {
   return parts;
 }
 
-/** Parses one of the given words. */
 export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const word = words.find((one) => one === text);
@@ -149,7 +146,6 @@ export function base64Keys(bytes: number): (text: string) => string {
   };
 }
 
-/** Parses a private key of an EVM chain. */
 export function privateKey(text: string): string {
   if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(text)) {
     throw new Error('must be a private key of 64 hex digits');
@@ -164,7 +160,6 @@ export function address(text: string): Address {
   return parsed;
 }
 
-/** Parses FINALITY: which blocks count as final. */
 export function finality(text: string): string {
   if (!/^(finalized|safe|depth:[1-9]\d{0,6})$/.test(text))
     throw new Error('must be finalized, safe or depth:<blocks>');

@@ -37,8 +37,7 @@ export function addedLogFields(): object | undefined {
 
 const REDACTED = '[redacted]';
 
-// The user information of a URL, up to the last @ of its authority. Repetitions are bounded, which limits the search
-// time.
+// The user information of a URL, up to the last @ of its authority. Bounds on repetitions limit the search time.
 const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'\\]{0,500}@/gi;
 // Our own credentials, recognisable by their prefix.
 const OWN_CREDENTIALS = /\bsvc([kst])_[A-Za-z0-9_-]{8,}/g;

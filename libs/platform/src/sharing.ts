@@ -46,7 +46,6 @@ export class SingleFlight<T, K = void> {
     return run;
   }
 
-  /** The run in progress, if any. */
   underWay(key: K): Promise<T> | undefined {
     return this.runs.get(key);
   }

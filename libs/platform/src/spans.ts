@@ -15,7 +15,6 @@ export interface SpanStart {
   readonly attributes?: SpanAttributes;
 }
 
-/** A span that has not ended. */
 export interface OpenSpan {
   note(attributes: SpanAttributes): void;
   /** Marks the span as failed, with one of our codes or a word; never with a message, which may quote the request. */
@@ -67,9 +66,7 @@ export function tracingIsOn(): boolean {
   return installed !== undefined;
 }
 
-/**
- * Runs the work in a span: a child of the current span, else the root of a trace. An error of the work fails the span.
- */
+/** Runs the work in a span: a child of the current span, else the root of a trace. An error fails the span. */
 export function inSpan<T>(start: SpanStart, work: (span: OpenSpan) => Promise<T>): Promise<T> {
   return installed === undefined ? work(NO_SPAN) : installed.inSpan(start, work);
 }

@@ -72,10 +72,7 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/**
- * Every form of an HTTP date begins with the day of the week and ends with the zone or the year; Date.parse accepts
- * much more.
- */
+/** Every form of an HTTP date begins with the weekday and ends with the zone or the year; Date.parse accepts more. */
 const HTTP_DATE = /^(Mon|Tues?|Wed(nes)?|Thu(rs)?|Fri|Sat(ur)?|Sun)(day)?,? [\w: -]{10,24}( GMT)?$/;
 
 /**

@@ -22,7 +22,7 @@ export async function showStack(
   const places = file.content;
   const { apiUrl = '', indexerUrl = '', rpcUrl = '' } = places;
   const { stakeContract = '', tokenContract = '' } = places;
-  // The second wallet is one of those that act often (see `Crowd`).
+  // The second wallet acts often (see `Crowd`).
   const wallet = chain.local?.wallets[1] ?? NO_STAKER;
   const url = `${apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
   screen.lines(

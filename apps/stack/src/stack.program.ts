@@ -120,7 +120,7 @@ for (const signal of SIGNALS) {
   });
 }
 
-// With this variable set, npm and a shell are between this process and the one that started npm.
+// With this variable set, npm and a shell run between this process and the process that started npm.
 if (processEnvironment()['npm_lifecycle_event'] !== undefined) {
   // A signal that ends npm also ends its shell and does not reach this process, so a new parent ends the stack. A
   // SIGINT to npm alone ends nothing: npm waits for this process.

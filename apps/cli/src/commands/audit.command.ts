@@ -128,7 +128,7 @@ function auditText(result: AuditResult, state: IndexState): string {
   ].join('');
 }
 
-/** The result of the last nightly audit, and of the last one that made a comparison where this is another. */
+/** The last nightly audit, and the last audit that could compare, if the last one could not. */
 function lastRunText(
   last: AuditRun,
   compared: AuditComparison | undefined,

@@ -12,7 +12,7 @@ const PlayerPage = lazy(async () => ({ default: (await loadPlayerPage()).PlayerP
 
 const isKnown = (): boolean => sessionStore.get() !== undefined || rememberedWallet() !== undefined;
 
-// Loads the code at once, concurrently with the page's requests. A failure here is reported when the page is rendered.
+// Starts loading concurrently with the page's requests. A failure here is reported when the page is rendered.
 if (isKnown()) void loadPlayerPage().catch(() => undefined);
 
 /** Leads from the choice of a wallet to its signature. A signed-in player sees all data even with a locked wallet. */

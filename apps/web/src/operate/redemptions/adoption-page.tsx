@@ -69,7 +69,7 @@ export function AdoptionPage() {
 }
 
 interface AdoptDialogProps {
-  /** The redemptions as shown; one that has changed since is not adopted. */
+  /** The redemptions as shown; a redemption that has changed since is not adopted. */
   readonly seen: readonly Redemption[];
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { Listeners } from '../../api/listeners';
 
 /**
- * A claim that this browser has sent. It is stored until the redemption has ended, so that it survives a reload of the
+ * A claim that this browser has sent. It is stored until the redemption has ended, so that it survives closing the
  * page.
  */
 export interface SentClaim {

@@ -23,7 +23,6 @@ export interface Terminal {
   readonly err: (text: string) => void;
   /** Asks the person at the terminal; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
-  /** Reads the standard input to its end. */
   readonly input?: () => Promise<string>;
 }
 
@@ -39,7 +38,6 @@ export interface CommandSpec<Settings extends object = object, Given extends obj
   readonly description: string;
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
-  /** Text below the help. */
   readonly note?: string;
   /** Refuses invalid combinations of options, before any setting is read. */
   check?(given: Given): void;

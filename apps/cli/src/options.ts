@@ -50,7 +50,6 @@ export const NOTE = required(
   expecting(`1 to ${LONGEST_NOTE} characters.`, parseClaimNote),
 );
 
-/** A value of STAKE_SET. */
 export const stakeSet = expecting(`${STAKE_SET_RULE}.`, (text) =>
   isStakeSetName(text) ? text : undefined,
 );

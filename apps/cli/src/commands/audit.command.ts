@@ -108,7 +108,6 @@ async function showLast(call: Call): Promise<void> {
   if (compared?.result === 'different') throw new CommandFailed();
 }
 
-/** Maximum number of differences in the text. */
 const MOST_SHOWN = 50;
 
 /** Text with both figures of every difference, in whole tokens. */

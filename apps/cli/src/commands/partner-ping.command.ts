@@ -7,9 +7,8 @@ import { type Field, fieldLines } from '../output/text.js';
 
 export const PARTNER = argument('<name>', 'name or id of the partner');
 
-/** Arguments of a command on one partner. */
+/** Argument of a command on one partner. */
 export interface Named {
-  /** Name or id of the partner. */
   readonly name: string;
 }
 

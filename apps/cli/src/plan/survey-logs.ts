@@ -73,7 +73,6 @@ interface Sample {
   readonly seconds: number;
 }
 
-/** The known maximum size of a range. */
 interface Allowed {
   readonly blocks: number;
   readonly refusal: string | undefined;

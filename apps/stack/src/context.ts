@@ -71,7 +71,6 @@ export class Screen {
     this.#startedMs = clock.nowMs();
   }
 
-  /** Shows a step that is done, or that begins and takes time. */
   step(part: string, text: string): void {
     const nowMs = this.clock.nowMs();
     this.#shownMs.set(part, nowMs);

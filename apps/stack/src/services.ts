@@ -127,7 +127,6 @@ function servicesFor(settings: StackSettings): readonly ServiceRow[] {
   return SERVICES.filter((row) => row.isForRedemptions !== true || canRedeem(settings));
 }
 
-/** Ports of the services that will run, by the variable that sets each. */
 export function portsOf(settings: StackSettings): Record<string, number> {
   const ports = servicesFor(settings).map(({ name }) => [
     variable(name, 'PORT'),

@@ -35,7 +35,6 @@ export class GameDatabaseSettings extends DatabaseSettings {
   readonly gameDatabaseUrl!: string;
 }
 
-/** Settings of `register-partner.main`. */
 export class RegisterSettings extends SecretsSettings {
   @Setting({ description: 'Where the reference partner answers.', parse: url('http') })
   readonly localPartnerUrl!: string;
@@ -47,7 +46,6 @@ export class RegisterSettings extends SecretsSettings {
   readonly partnerSharedSecret!: string;
 }
 
-/** Name of the reference partner in `docker compose --profile local`. */
 export const REFERENCE_PARTNER = 'reference';
 
 /** Prints the error, and makes the program end with exit code 1. */

@@ -77,7 +77,6 @@ function databaseUrls(program: string): (readonly [file: string, as: string])[] 
 /** Files readable by other users: PostgreSQL and Redis run as users of their own, and mount no other files. */
 const SHARED = ['postgres_password', 'redis.conf'];
 
-/** The secrets that every installation needs. */
 export function baseSecrets(root: string): SecretFile[] {
   const passwordFile = join(root, 'secrets/postgres_password');
   const anonFile = join(root, 'secrets/api_anon_secret');

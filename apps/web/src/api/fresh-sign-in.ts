@@ -14,7 +14,6 @@ function wait(next: readonly Waiting[]): void {
 }
 
 export const freshSignIn = {
-  /** Whether a request waits. */
   isAsked: (): boolean => waiting.length > 0,
   subscribe: listeners.subscribe,
   /** Code of the refusal that a sign-in resolves. */

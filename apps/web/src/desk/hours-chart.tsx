@@ -85,7 +85,6 @@ function hourText(hour: string): string {
 
 const HOUR_MS = 3_600_000;
 
-/** A count of each row that a chart draws. */
 export interface HourSeries<Row> {
   readonly label: string;
   readonly color: 'good' | 'refused' | 'limited' | 'errors';
@@ -95,7 +94,6 @@ export interface HourSeries<Row> {
 interface HourSums {
   /** Beginning of the hour, ISO 8601. */
   readonly hour: string;
-  /** One sum for each series. */
   readonly sums: readonly number[];
 }
 

@@ -3,7 +3,6 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageTitleProps {
   readonly children: string;
-  /** Actions of the page, beside the title. */
   readonly actions?: ReactNode;
 }
 

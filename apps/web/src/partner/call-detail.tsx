@@ -11,7 +11,6 @@ import { type Tone } from '../shared/status-badge';
 
 const words = texts.calls;
 
-/** One call of ours: request, answer, our verdict, and advice. */
 export function CallDetail({
   call,
   onClose,

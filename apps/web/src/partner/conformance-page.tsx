@@ -32,7 +32,6 @@ type Run = ConsoleBody<'ConformanceRun'>;
 type Report = ConsoleBody<'ConformanceReport'>;
 type Check = Report['checks'][number];
 
-/** Runs the conformance tester against the partner's own callback. */
 export function ConformancePage() {
   const query = useQuery({
     queryKey: KEY,

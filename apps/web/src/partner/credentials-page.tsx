@@ -23,7 +23,6 @@ interface Action {
   readonly isLast: boolean;
 }
 
-/** The partner's credentials, which can be replaced with an overlap, and revoked. */
 export function CredentialsPage() {
   const standing = useStanding();
   const [action, setAction] = useState<Action>();

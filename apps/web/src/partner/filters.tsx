@@ -11,7 +11,6 @@ interface Times {
 
 const ALL_TIMES: Times = { since: '', until: '' };
 
-/** The times as parameters of an API query. */
 function timesOf({ since, until }: Times): { since?: string; until?: string } {
   return {
     ...(since !== '' && { since: new Date(since).toISOString() }),
@@ -85,7 +84,6 @@ interface ChoiceProps<Value extends string> {
   readonly nameOf?: (value: Value) => string;
 }
 
-/** A filter by one of the given values, or all. */
 export function useChoice<Value extends string>({
   label,
   values,

@@ -41,7 +41,6 @@ function millis(us: number): string {
   return `${(us / 1000).toFixed(1)} ms`;
 }
 
-/** The partner's requests to the api, with their answers. */
 export function RequestsPage() {
   const times = useTimes();
   const wallet = useWallet();

@@ -23,7 +23,6 @@ import { type Standing, useStanding } from './queries';
 const words = texts.signature;
 type Explanation = ConsoleBody<'SignatureExplanation'>;
 
-/** Explains why a signature does not verify. */
 export function SignaturePage() {
   const standing = useStanding();
   return (

@@ -1,6 +1,5 @@
 import { type ConsoleBody } from '../api/console-client';
 
-/** The values of the signature debugger's form. */
 export interface SignatureQuestion {
   /** The prefix of a key, or `callback`; null means the first available one. */
   readonly secretOf: string | null;

@@ -20,7 +20,6 @@ function keepAsked(asked: SnapshotQuestion): void {
   History.prototype.replaceState.call(history, history.state, '', to);
 }
 
-/** Requests a snapshot as the partner's own code does. */
 export function SnapshotPage() {
   const standing = useStanding();
   return (

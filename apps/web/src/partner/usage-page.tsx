@@ -29,7 +29,6 @@ const CALL_SERIES: readonly HourSeries<CallHour>[] = [
   { label: words.unsent, color: 'refused', of: ({ unsent }) => unsent },
 ];
 
-/** Requests and calls by hour, as charts and tables. */
 export function UsagePage() {
   const [hours, setHours] = useState<'24' | '72' | '168'>('24');
   const query = useQuery({
@@ -89,7 +88,6 @@ interface ByHourProps<Row> {
   readonly lastHours: number;
 }
 
-/** Counts as a chart with a table below. */
 function ByHour<Row extends { readonly hour: string }>(props: ByHourProps<Row>) {
   const { title, empty, series, rows, lastHours } = props;
   return (

@@ -20,7 +20,6 @@ interface WebhookEventProps {
   readonly onClose: () => void;
 }
 
-/** One event: its payload, and every attempt with its answer. */
 export function WebhookEvent({ webhook, event, onReplayed, onClose }: WebhookEventProps) {
   const query = useQuery({
     queryKey: [...WEBHOOKS_KEY, webhook, 'event', event],

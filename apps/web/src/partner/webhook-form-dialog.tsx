@@ -24,7 +24,6 @@ interface WebhookDialogProps {
   readonly onSaved: (made: ConsoleBody<'MadeWebhook'> | undefined) => void;
 }
 
-/** Edits the URL and the topics of a webhook. */
 export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps) {
   const [form, setForm] = useState(() => formOf(webhook));
   const [fault, setFault] = useState<string>();

@@ -44,7 +44,6 @@ const COLUMNS: readonly Column<Logged>[] = [
   },
 ];
 
-/** The events sent to a webhook, with their answers. */
 export function WebhookLogPage() {
   const { webhook: id = '' } = useParams({ strict: false });
   const webhooks = useWebhooks();

@@ -25,7 +25,6 @@ interface Action {
   readonly webhook: Webhook;
 }
 
-/** The partner's webhooks for sealed days, tiers and redemptions. */
 export function WebhooksPage() {
   const webhooks = useWebhooks();
   const [isAdding, setAdding] = useState(false);

@@ -26,7 +26,6 @@ interface TokenProps {
   readonly token: string;
 }
 
-/** Signs in with a single-use link. */
 export function LinkPage() {
   const token = useSyncExternalStore(onNewLink, tokenOfPage);
   return <LinkSignIn key={token} token={token} />;

@@ -111,7 +111,6 @@ interface RowsProps<Row> {
   readonly rowKey: (row: Row) => string;
   readonly items: readonly Row[];
   readonly minWidth?: number;
-  /** Other rows are being loaded. */
   readonly isBusy?: boolean;
 }
 

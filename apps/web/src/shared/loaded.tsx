@@ -56,7 +56,6 @@ interface ProblemProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** A failure in one sentence, with advice. */
 export function Problem({ problem, advice, onRetry }: ProblemProps) {
   return (
     <Alert

@@ -8,7 +8,6 @@ interface Said {
 }
 
 interface TextsValue extends Said {
-  /** Locale for numbers and times. */
   readonly locale: string;
   readonly setLanguage: (language: Language) => void;
 }

@@ -62,7 +62,6 @@ export function ApprovalsPage() {
   );
 }
 
-/** The value from which actions need approval. */
 function Intro() {
   const aboveUsd = useApprovalAboveUsd();
   if (aboveUsd === undefined) return null;

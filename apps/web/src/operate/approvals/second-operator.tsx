@@ -14,7 +14,6 @@ interface ReasonFieldProps {
   readonly error?: string | null;
 }
 
-/** The reason for an action, for the second operator. */
 export function ReasonField({ value, onChange, error = null }: ReasonFieldProps) {
   return (
     <TextInput

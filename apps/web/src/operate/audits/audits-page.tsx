@@ -20,7 +20,6 @@ const TONES: Readonly<Record<Run['result'], Tone>> = {
 };
 const words = texts.audits;
 
-/** The audits of the index, newest first. */
 export function AuditsPage() {
   const [stakeSet, setStakeSet] = useState('default');
   return (

@@ -34,7 +34,6 @@ const COLUMNS: readonly Column<Hour>[] = [
   })),
 ];
 
-/** Our calls to a partner by hour, as a chart and a table. */
 export default function CallsOverTime({ partner }: { readonly partner: string }) {
   const [hours, setHours] = useState<(typeof RANGES)[number]>('24');
   const found = useQuery({

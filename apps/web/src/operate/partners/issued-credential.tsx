@@ -10,7 +10,6 @@ interface IssuedCredentialProps {
 
 const words = deskTexts.issued;
 
-/** Key and secret of a new credential, which are shown once. */
 export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
   return (
     <Stack>

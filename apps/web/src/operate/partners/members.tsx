@@ -21,7 +21,6 @@ type Member = ConsoleBody<'PartnerMember'>;
 const words = deskTexts.members;
 const LONGEST_NOTE = 200;
 
-/** The people who may act for the partner on the partners' pages. */
 export function Members({ partner }: { readonly partner: string }) {
   const [asked, setAsked] = useState<'invite' | Member | undefined>(undefined);
   const isAdmin = useIsAdmin();

@@ -15,7 +15,6 @@ const COLUMNS: readonly Column<Call>[] = [
   { header: words.details, cell: (call) => <CallDetails call={call} /> },
 ];
 
-/** Our newest calls to the partner, each with request and answer. */
 export function PartnerCalls({ partner }: { readonly partner: string }) {
   return (
     <Card title={words.title}>

@@ -26,7 +26,6 @@ const CallsOverTime = lazy(() => loadPart(() => import('./calls-over-time')));
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;
 
-/** All facts about one partner except its secrets. */
 export function PartnerPage() {
   const { partner: id } = useParams({ strict: false });
   if (id === undefined) return null;

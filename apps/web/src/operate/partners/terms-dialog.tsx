@@ -42,7 +42,6 @@ const TEXTS = [
 ] as const;
 
 const { confirms: confirm, ...labels } = words.callback;
-/** Labels by the names of the fields in the request. */
 const LABELS = {
   rate: words.rate,
   burst: words.burst,

@@ -20,7 +20,6 @@ type Redemption = ConsoleBody<'OperatedRedemption'>;
 const words = deskTexts.redemption;
 const EVERY_MS = 5_000;
 
-/** One redemption: its history, its next step, and the allowed actions. */
 export function RedemptionPage() {
   const { redemption: id } = useParams({ strict: false });
   return id === undefined ? null : <OneRedemption id={id} />;

@@ -29,7 +29,6 @@ const COLUMNS: readonly Column<Moment>[] = [
   },
 ];
 
-/** Transitions and calls in chronological order. */
 export function Timeline({
   redemption: { transitions, calls },
 }: {

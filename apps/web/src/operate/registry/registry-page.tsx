@@ -22,7 +22,6 @@ const TONES: Readonly<Record<Publication['status'], Tone>> = {
   refused: 'bad',
 };
 
-/** The published roots of sealed days, as in `registry status`. */
 export function RegistryPage() {
   const registries = useQuery({
     queryKey: ['operate', 'registries'],

@@ -4,11 +4,9 @@ import { type SyntheticEvent, useState } from 'react';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 
-/** The form of an address that the server accepts. */
 export const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const words = texts.wallet;
 
-/** Looks up a wallet by its address. */
 export function WalletsPage() {
   const navigate = useNavigate();
   const [text, setText] = useState('');

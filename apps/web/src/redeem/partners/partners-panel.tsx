@@ -17,7 +17,6 @@ interface PartnersPanelProps {
 
 const REFRESH_MS = 60_000;
 
-/** The player's points at each partner, and their current worth. */
 export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
   const { texts } = useTexts();
   const { partners: words, retry } = texts.redeem;

@@ -32,7 +32,6 @@ function useTypedPoints(key: string): readonly [string, (text: string) => void] 
   return [text, type];
 }
 
-/** The number of points, their worth, and the button that redeems them. */
 export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps) {
   const { texts, locale } = useTexts();
   const { form: words } = texts.redeem;

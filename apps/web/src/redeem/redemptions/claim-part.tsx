@@ -17,7 +17,6 @@ interface ClaimPartProps {
   readonly nowMs: number;
 }
 
-/** The remaining time of the voucher, and the button that claims it. */
 export function ClaimPart({ redemption, phase, nowMs }: ClaimPartProps) {
   const { claim: words, wallet: walletWords } = useTexts().texts.redeem;
   const connection = useConnection();

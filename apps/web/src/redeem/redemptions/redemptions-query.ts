@@ -129,7 +129,6 @@ function useForgottenClaims(redemptions: Redemptions | undefined): void {
   }, [redemptions]);
 }
 
-/** Id of a redemption's card in the document. */
 export function cardId({ id }: Pick<Redemption, 'id'>): string {
   return `redemption-${id}`;
 }

@@ -14,7 +14,6 @@ import { type Subject } from './subject.js';
 /** `warning`: the part works, but not as it should. `fault`: a service that needs the part does not work. */
 export type FindingState = 'ok' | 'warning' | 'fault' | 'not-checked';
 
-/** One line of the report. */
 export interface Finding {
   /** The examined part, for example `rpc 127.0.0.1:8545#1: head`. */
   readonly what: string;
@@ -104,7 +103,6 @@ export function table<Facts>({ title, needs, read, rows }: Table<Facts>): Check 
   };
 }
 
-/** A table of one row. */
 export function check({
   needs,
   ...row

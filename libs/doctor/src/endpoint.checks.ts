@@ -158,7 +158,6 @@ function seenBlock(value: unknown): SeenBlock | undefined {
   return { number, timestampSeconds: Number(seconds) };
 }
 
-/** The contracts whose logs the checks request. */
 function watched({ contracts }: Staking, { vaultContract }: DoctorSettings): readonly Address[] {
   if (contracts.length > 0) return contracts;
   return vaultContract === undefined ? [] : [vaultContract];

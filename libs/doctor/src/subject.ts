@@ -101,7 +101,6 @@ export class Subject {
     return this.indexing;
   }
 
-  /** The chain id of the settings, else of the index. */
   async chainId(): Promise<number | undefined> {
     return this.settings.chainId ?? (await this.index())?.chainId;
   }

@@ -22,7 +22,6 @@ const SECRET_FIELDS = [
   'rpcUrls',
 ];
 
-/** Injection token of the service's logger. */
 export const LOGGER = Symbol('Logger');
 
 export interface LoggerOptions {

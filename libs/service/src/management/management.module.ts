@@ -6,7 +6,6 @@ import { MetricsModule } from '../metrics/metrics.js';
 import { type ManagementAddress, ManagementServer } from './management-server.js';
 
 export interface ManagementOptions {
-  /** Name of the service in its metrics. */
   readonly app: string;
   /** Default: a new registry. */
   readonly registry?: Registry;

@@ -27,7 +27,6 @@ export function createMetrics(
   return registry;
 }
 
-/** `GET /metrics` in the text format of Prometheus. */
 @Controller('metrics')
 class MetricsController {
   constructor(private readonly registry: Registry) {}
@@ -56,7 +55,6 @@ export class MetricsModule {
   }
 }
 
-/** The state of a connection pool at one moment. */
 export interface ConnectionUse {
   readonly idle: number;
   /** Connections that run a query or are being opened. */

@@ -4,7 +4,6 @@ import { PermanentError } from '#libs/domain';
 import { DatabaseUrl, LOG_LEVELS, type LogLevel } from '#libs/platform';
 import { base64Keys, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
 
-/** Parser of a PostgreSQL URL, with one host or several. */
 export function databaseUrl(text: string): string {
   DatabaseUrl.parse(text);
   return text;
@@ -19,7 +18,6 @@ export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
   parse: databaseUrl,
 };
 
-/** Settings of every program that uses the database. */
 export class DatabaseSettings {
   @Setting({
     description:

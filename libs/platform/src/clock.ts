@@ -6,5 +6,4 @@ export interface Clock {
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-/** Nest's injection token of the Clock. */
 export const CLOCK = Symbol('Clock');

@@ -67,7 +67,6 @@ interface Entry<V> {
   readonly ttlMs: number;
 }
 
-/** A cache whose values expire. */
 export class TtlCache<K extends string, V> {
   private readonly entries: LRUCache<K, Entry<V>>;
 

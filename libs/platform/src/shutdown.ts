@@ -1,7 +1,6 @@
 import { PermanentError } from '#libs/domain';
 import { type Logger } from './logger.js';
 
-/** A resource to be closed, such as a Nest application. */
 export interface Closable {
   close(): Promise<void>;
 }

@@ -55,7 +55,7 @@ async function blockOf(tag: string): Promise<BlockRef> {
   };
 }
 
-/** An index of this chain up to its final block, some of it changed. */
+/** Writes an index of this chain up to its final block, with wrong balances where given. */
 async function anIndex(
   wrong: ReadonlyMap<Address, bigint>,
   contracts: readonly Address[] = [chain.contracts.staking],
@@ -172,7 +172,7 @@ describe('audit', () => {
   });
 
   it('adds up several contracts', async () => {
-    // The same contract twice: every balance counts twice.
+    // The same contract is listed twice, so every balance counts twice.
     const { staking } = chain.contracts;
     const twice = new Map([...STAKES].map(([wallet, amount]) => [wallet, amount * 2n]));
     twice.set(GONE, 0n);

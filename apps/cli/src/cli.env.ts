@@ -20,7 +20,7 @@ function loginUrl(program: string): SettingOptions {
   };
 }
 
-/** The settings of `migrate`: DATABASE_URL is the owner's here. */
+/** The settings of `migrate`; its DATABASE_URL is the owner's. */
 export class MigrateSettings extends DatabaseSettings {
   @Setting(STAKE_SETS_SETTING)
   readonly stakeSets?: string[];
@@ -44,7 +44,7 @@ export class MigrateSettings extends DatabaseSettings {
   readonly portalDatabaseUrl?: string;
 }
 
-/** The settings of commands that seal and open no secret. */
+/** The settings of commands that neither encrypt nor decrypt a secret. */
 export class OperatorSettings extends DatabaseSettings {}
 
 /** The settings of commands that print links to the web pages. */
@@ -53,19 +53,19 @@ export class ConsoleLinkSettings extends DatabaseSettings {
   readonly consoleOrigin!: string;
 }
 
-/** The settings of commands on what a stake set has for itself. */
+/** The settings of commands on the tables of one stake set. */
 export class StakeSetSettings extends DatabaseSettings {
   @Setting(STAKE_SET_SETTING)
   readonly stakeSet!: string;
 }
 
-/** The settings of the partner commands that seal or open a secret. */
+/** The settings of the partner commands that encrypt or decrypt a secret. */
 export class PartnerSettings extends DatabaseSettings {
   @Setting(SECRETS_KEY_SETTING)
   readonly secretsKey!: string;
 }
 
-/** The settings of `redemption adopt`, which runs where the redemption service does. */
+/** The settings of `redemption adopt`, which runs on the machine of the redemption service. */
 export class AdoptSettings extends DatabaseSettings {
   @Setting(EVIDENCE_KEY_SETTING)
   readonly evidenceKey!: string;
@@ -74,5 +74,5 @@ export class AdoptSettings extends DatabaseSettings {
   readonly secretsKey?: string;
 }
 
-/** What `redemption show` asks the chain with; without them it says so. */
+/** The settings with which `redemption show` reads the chain; without them it reports that it cannot. */
 export { EvidenceSettings } from '#libs/operations';

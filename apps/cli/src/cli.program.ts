@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { runCli } from './cli.js';
 
-// `… | head` closes the pipe early: what was begun is finished all the same.
+// `… | head` closes the pipe early; the command still completes its work.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -16,11 +16,11 @@ process.exitCode = await runCli(process.argv.slice(2), {
   ...(process.stdin.isTTY && { ask }),
 });
 
-/** Puts a question to the person at the terminal; the end of the input and an interrupt are an empty answer. */
+/** Asks the person at the terminal. End of input and an interrupt count as an empty answer. */
 async function ask(question: string): Promise<string> {
-  // To the error stream: the output may go into a file.
+  // The question goes to the error stream, since the output may go to a file.
   const asking = createInterface({ input: process.stdin, output: process.stderr });
-  // Otherwise the question would stay open for ever.
+  // At the end of the input `question` would never settle.
   const ended = new Promise<string>((resolve) => {
     asking.once('close', () => {
       process.stderr.write('\n');

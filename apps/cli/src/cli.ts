@@ -41,7 +41,7 @@ const NOTE = `
 Settings come from the environment; where it has no DATABASE_URL, from the stack
 that \`npm start\` runs in this clone (${STACK_FILE}).`;
 
-/** All commands. Nothing is read before one of them is called. */
+/** All commands. No setting is read before a command runs. */
 export function createProgram(context: CommandContext): Command {
   return commanderOf(LOWMARK, context).version(version()).addHelpText('after', NOTE);
 }

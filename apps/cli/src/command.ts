@@ -1,4 +1,4 @@
-/** Commands as values: what each is called, takes and reads, and what it does. */
+/** Commands as values: name, arguments, options and settings of a command, and its action. */
 import { userInfo } from 'node:os';
 import { type Argument, Command, CommanderError, type Option } from 'commander';
 import { readSettings, sessionUrl, type SettingsClass, type SettingsSource } from '#libs/config';
@@ -10,20 +10,19 @@ import { KeyRing } from '#libs/signing';
 import { LIST_MOST, ON_STAKE_SET } from './options.js';
 import { jsonLine } from './output/text.js';
 
-/** Ends a command with exit code 1 that has said what is wrong already. */
+/** Ends a command with exit code 1, after the command has explained the failure. */
 export class CommandFailed extends CommanderError {
   constructor() {
     super(1, 'lowmark.failed', 'The command has failed.');
   }
 }
 
-/** Where a command reads and writes; the standard streams in the program, memory in a test. */
+/** Input and output of a command: the standard streams in the program, memory in a test. */
 export interface Terminal {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Puts a question to the person at the keyboard; absent where there is none. */
+  /** Asks the person at the terminal; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
-  /** All of the standard input. */
   readonly input?: () => Promise<string>;
 }
 
@@ -33,17 +32,16 @@ export interface CommandContext {
   readonly clock: Clock;
 }
 
-/** One command. `Given` has its options, and its arguments by their names. */
+/** One command. `Given` is the type of its options, and of its arguments by name. */
 export interface CommandSpec<Settings extends object = object, Given extends object = object> {
   readonly name: string;
   readonly description: string;
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
-  /** Printed below the help. */
   readonly note?: string;
-  /** Refuses options that do not fit together, before anything is read. */
+  /** Refuses invalid combinations of options, before any setting is read. */
   check?(given: Given): void;
-  /** Read and validated before the action. */
+  /** Class of the settings, read and validated before the action. */
   readonly settings?: SettingsClass<Settings>;
   action(call: Call<Settings>, given: Given): Promise<void>;
 }
@@ -54,14 +52,14 @@ export interface CommandGroup {
   readonly commands: readonly (CommandSpec | CommandGroup)[];
 }
 
-/** For the types of a command's settings and options; the value itself is `spec`. */
+/** Returns `spec`; infers the types of the command's settings and options. */
 export function command<Settings extends object, Given extends object>(
   spec: CommandSpec<Settings, Given>,
 ): CommandSpec {
   return spec;
 }
 
-/** The options that mean the same wherever they are. */
+/** Options that have the same meaning in every command. */
 interface CommonOptions {
   readonly as?: string;
   readonly json?: true;
@@ -75,7 +73,7 @@ export class Call<Settings extends object = object> {
 
   constructor(
     private readonly context: CommandContext,
-    /** `partner set` */
+    /** Name of the command, such as `partner set`. */
     readonly command: string,
     readonly settings: Settings,
     private readonly given: CommonOptions,
@@ -84,23 +82,23 @@ export class Call<Settings extends object = object> {
     this.clock = context.clock;
   }
 
-  /** For settings that are read only where they are needed. */
+  /** The source of settings that a command reads only when it needs them. */
   get source(): SettingsSource {
     return this.context.source();
   }
 
-  /** Who gives this command, as the audit and the timeline keep it. */
+  /** The operator of this command, as the audit and the timeline record it. */
   get operator(): Operator {
     const { command } = this;
     return { actor: operatorActor(this.given.as ?? systemUser()), command };
   }
 
-  /** @throws PermanentError where SECRETS_KEY is unusable */
+  /** @throws PermanentError where SECRETS_KEY is invalid */
   keyRing(this: { readonly settings: { readonly secretsKey: string } }): KeyRing {
     return KeyRing.parse(this.settings.secretsKey);
   }
 
-  /** Opens the database for the length of the work: on the tables of a stake set where the settings name one. */
+  /** Opens the database during the work, in the schema of the stake set that the settings name, if any. */
   withDatabase<T, Rest extends readonly unknown[]>(
     this: {
       readonly settings: {
@@ -120,7 +118,7 @@ export class Call<Settings extends object = object> {
     );
   }
 
-  /** Lets a person say yes to what cannot be taken back, unless --yes has. @throws PermanentError NOT_CONFIRMED */
+  /** Asks a person to confirm an irreversible change, unless --yes is given. @throws PermanentError NOT_CONFIRMED */
   async confirm(consequence: string): Promise<void> {
     const { ask } = this.terminal;
     if (this.given.yes === true) return;
@@ -133,12 +131,12 @@ export class Call<Settings extends object = object> {
     }
   }
 
-  /** The value as one line of JSON with --json, else the text. */
+  /** Prints the value as one line of JSON with --json, else the text. */
   print(value: unknown, text: string): void {
     this.terminal.out(this.given.json === true ? jsonLine(value) : text);
   }
 
-  /** A list in the same way, and without --json whether it may go on. @param count of what was found */
+  /** Prints a list like `print`; without --json also whether there may be more. @param count number of items found */
   printList(value: unknown, text: string, count: number): void {
     this.print(value, text);
     if (this.given.json !== true && count >= this.limit) {
@@ -146,13 +144,13 @@ export class Call<Settings extends object = object> {
     }
   }
 
-  /** The most that a list shows: as --limit says, within reason. */
+  /** Maximum length of a list: --limit, up to LIST_MOST. */
   get limit(): number {
     return Math.min(this.given.limit ?? LIST_MOST, LIST_MOST);
   }
 }
 
-/** Opens a database for the length of the work. @param stakeSet whose tables the work means by those of the default set */
+/** Opens a database during the work. @param stakeSet stake set whose tables the work uses */
 export async function withDatabase<T>(
   url: string,
   work: (database: Database) => Promise<T>,
@@ -166,7 +164,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** For commander. Errors come back to the caller, and texts go to the terminal. */
+/** Converts a command to one of commander, which throws errors to the caller and writes texts to the terminal. */
 export function commanderOf(
   spec: CommandSpec | CommandGroup,
   context: CommandContext,
@@ -176,7 +174,7 @@ export function commanderOf(
   const command = new Command(spec.name)
     .description(spec.description)
     .exitOverride()
-    // Commander repeats the values that it refuses.
+    // Redacted, because commander repeats the values that it refuses.
     .configureOutput({
       writeOut: out,
       writeErr: (text) => {
@@ -184,7 +182,7 @@ export function commanderOf(
       },
     });
   if ('commands' in spec) {
-    // The program itself is not in the name of a command.
+    // The name of a command does not contain the name of the program.
     const path = parents === undefined ? [] : [...parents, spec.name];
     for (const child of spec.commands) command.addCommand(commanderOf(child, context, path));
     return command;
@@ -206,7 +204,7 @@ export function commanderOf(
   });
 }
 
-/** The settings, with that of the option which stands for one. */
+/** The source of settings, with the value of --stake-set as STAKE_SET. */
 function sourceFor(
   { options = [] }: CommandSpec,
   given: { readonly stakeSet?: string },
@@ -227,7 +225,7 @@ function systemUser(): string {
     const { username } = userInfo();
     return OPERATOR_NAME.test(username) ? username : `uid-${uid}`;
   } catch (error) {
-    // A container may run under a number that no user has.
+    // A container may run as a user id without a user name.
     if (!(error instanceof Error)) throw error;
     return `uid-${uid}`;
   }

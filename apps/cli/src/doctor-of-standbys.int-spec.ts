@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => postgres.stop());
 
-/** What the doctor finds of the one standby; its password must not be in what it prints. */
+/** The doctor's finding about a single standby; checks that the output does not contain its password. */
 async function finding(url: string, primary: string = postgres.primary.urlAs('cli')) {
   let [printed, err] = ['', ''];
   const terminal = {

@@ -70,7 +70,7 @@ describe('an endpoint', () => {
   });
 });
 
-/** The doctor waits for each of these for seconds, so it looks at all of them at once. */
+/** The doctor waits some seconds for each of these faults, so the cases run concurrently. */
 describe('an endpoint that is busy', () => {
   const ALWAYS: readonly Fault[] = [
     { kind: 'status', status: 429 },

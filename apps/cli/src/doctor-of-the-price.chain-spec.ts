@@ -21,7 +21,7 @@ afterEach(() => {
 });
 afterAll(() => bench.stop());
 
-/** The host of a source that answers so. */
+/** Starts a price source with this listener. @returns its host */
 async function serve(listener: RequestListener): Promise<string> {
   server = createServer(listener);
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));

@@ -88,7 +88,7 @@ describe('doctor of a registry', () => {
   });
 
   it('warns of a publisher that soon cannot pay', async () => {
-    // At 1 gwei, the price of the local chain, ten publications.
+    // Coin for ten publications at 1 gwei, the gas price of the local chain.
     const coin = `0x${(10n * 80_000n * 10n ** 9n).toString(16)}`;
     await bench.vault.chain.rpc.call('anvil_setBalance', registry.publisher, coin);
     expect(await bench.finding("registry: publisher's coin", settings())).toMatchObject({

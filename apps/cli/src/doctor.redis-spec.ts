@@ -23,7 +23,7 @@ afterEach(async () => {
   [redis, proxy] = [undefined, undefined];
 });
 
-/** What the doctor finds of the Redis at a URL; the password must not be in what it prints. */
+/** The doctor's finding about the Redis at a URL; checks that the output does not contain the password. */
 async function finding(url: string): Promise<Finding> {
   let [printed, err] = ['', ''];
   const terminal = {
@@ -50,7 +50,7 @@ async function throughProxy(options: RedisProxyOptions): Promise<string> {
   return proxy.url;
 }
 
-/** As its administrator. */
+/** Runs a command as Redis' administrator. */
 async function order(url: string, ...command: [string, ...string[]]): Promise<void> {
   const link = new RedisLink({ url, deadlineMs: 5000 });
   await link.whenUp(10_000);
@@ -58,7 +58,7 @@ async function order(url: string, ...command: [string, ...string[]]): Promise<vo
   link.close();
 }
 
-/** The URL of a new user with these rights. */
+/** Creates a user with these rights. @returns the URL for this user */
 async function asUser(administrator: string, user: string, rights: string[]): Promise<string> {
   await order(administrator, 'ACL', 'SETUSER', user, 'on', `>${SECRET}`, ...rights);
   const url = new URL(administrator);
@@ -167,7 +167,7 @@ describe('doctor on a Redis whose user', () => {
   const found = new Map<string, Finding>();
   let shared: TestRedis;
 
-  // Each waits for a link that does not come up, so all wait at once.
+  // Each test waits for a link that does not come up, so all wait concurrently.
   beforeAll(async () => {
     shared = await startRedis();
     await Promise.all(

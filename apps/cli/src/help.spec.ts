@@ -3,7 +3,7 @@ import { expect, it } from '@jest/globals';
 import { systemClock } from '#libs/platform';
 import { createProgram } from './cli.js';
 
-/** What `--help` of the command and of all below it prints, 100 columns wide. */
+/** The `--help` texts of the command and of all commands below it, 100 columns wide. */
 function helpOf(command: Command, path = command.name()): string[] {
   let text = '';
   command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 100 });
@@ -12,7 +12,7 @@ function helpOf(command: Command, path = command.name()): string[] {
   return [`${path} --help\n${text}`, ...below];
 }
 
-/** `-u` writes the stored texts anew; operators and their scripts know them. */
+/** `-u` stores new texts; operators and their scripts rely on the stored ones. */
 it('helps with every command in the words that are stored', () => {
   const terminal = { out: () => undefined, err: () => undefined };
   const program = createProgram({ source: () => ({}), terminal, clock: systemClock });

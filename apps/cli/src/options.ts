@@ -1,4 +1,4 @@
-/** Options that several commands have, and parsers of their values. None is lenient: what is written is what is meant, exactly. */
+/** Options of several commands, and strict parsers of their values. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import {
   type Decimal,
@@ -13,7 +13,7 @@ type Parse = (text: string, before: never) => unknown;
 
 export function option(flags: string, description: string, parse?: Parse, value?: unknown): Option {
   const made = new Option(flags, description).default(value);
-  // Commander hands over what was given before, or the default.
+  // Commander passes the previous value, or the default, as the second argument.
   return parse === undefined ? made : made.argParser(parse as (text: string) => unknown);
 }
 
@@ -26,7 +26,7 @@ export function argument(name: string, description: string, parse?: Parse): Argu
   return parse === undefined ? made : made.argParser(parse as (text: string) => unknown);
 }
 
-/** The name that the audit and the timeline keep. */
+/** Name of the operator in the audit and the timeline. */
 export const AS = option(
   '--as <name>',
   'your name for the audit (default: the user of the operating system)',
@@ -43,19 +43,18 @@ export const LIMIT = option(
   50,
 );
 
-/** For the audit and the list, why something is no alert any more. */
+/** The reason of an acknowledgement, for the audit and the list. */
 export const NOTE = required(
   '--note <text>',
   'what it was, for whoever comes after you',
   expecting(`1 to ${LONGEST_NOTE} characters.`, parseClaimNote),
 );
 
-/** A value of STAKE_SET. */
 export const stakeSet = expecting(`${STAKE_SET_RULE}.`, (text) =>
   isStakeSetName(text) ? text : undefined,
 );
 
-/** Takes the place of STAKE_SET for one call; see `Call.source`. */
+/** Replaces STAKE_SET for one call; see `Call.source`. */
 export const ON_STAKE_SET = option(
   '--stake-set <name>',
   'of several stake sets the one that is meant (default: STAKE_SET)',
@@ -66,7 +65,7 @@ const MAX_INT = 2_147_483_647;
 const DECIMAL = /^\d{1,30}(?:\.\d{1,30})?$/;
 const POINTS = /^[1-9]\d{0,15}$/;
 
-/** Refuses what `parse` gives undefined for. @param expected the refusal, behind "Expected" */
+/** A parser that refuses values for which `parse` returns undefined. @param expected text after "Expected" */
 export function expecting<T>(expected: string, parse: (text: string) => T | undefined) {
   return (text: string): T => {
     const value = parse(text);
@@ -102,14 +101,14 @@ export function positiveDecimal(text: string): Decimal {
   return value;
 }
 
-/** Above 0; points go out as a JSON number. */
+/** At least 1 and a safe integer, because points are sent as a JSON number. */
 export const points = expecting('a whole number of points, at least 1.', (text) =>
   POINTS.test(text) && Number.isSafeInteger(Number(text)) ? BigInt(text) : undefined,
 );
 
 export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
 
-/** The value, or `none`. */
+/** Parses the value, or the word `none`. */
 export function orNone<T>(parse: (text: string) => T): (text: string) => OrNone<T> {
   return (text) => (text === NONE ? NONE : parse(text));
 }

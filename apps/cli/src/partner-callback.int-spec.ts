@@ -144,7 +144,7 @@ describe('partner create with a callback', () => {
     const ran = await bench.run(...create, '--allow-private');
     expect(ran.code).toBe(0);
     expect(ran.err).toMatch(/ALLOW_PRIVATE_PARTNERS is true/);
-    // Not stored: the next change of the URL needs it again.
+    // The option is not stored: the next change of the URL needs it again.
     const url = ['--callback-url', 'http://127.0.0.1:4001'];
     expect((await bench.run('partner', 'set', 'local', ...url)).code).toBe(1);
     expect((await bench.run('partner', 'set', 'local', '--max-points', '9')).code).toBe(0);

@@ -26,7 +26,7 @@ describe('the limits of a partner at the api', () => {
     expect(await limits('--rate', '9', '--min-points', '3')).toBe('9 a second, 7 at once');
     const callback = await new CallbackStore(bench.database).findByName('busy');
     expect(callback?.minPoints).toBe(3n);
-    // All or nothing.
+    // A change with one invalid value changes nothing.
     const refused = ['--rate', '1', '--min-points', '5', '--max-points', '4'];
     expect((await bench.run('partner', 'set', 'busy', ...refused)).code).toBe(1);
     expect((await bench.run('partner', 'set', 'busy', '--rate', '0')).code).toBe(1);

@@ -14,7 +14,7 @@ it('plan-sync says what it asks while an endpoint does not answer', async () => 
       out: (text: string) => void (out += text),
       err: (text: string) => {
         err += text;
-        // It has said what is asked; then the endpoint goes away, and the command with it.
+        // The first line names the request. The endpoint closes then, so that the command ends.
         silent.close();
         silent.closeAllConnections();
       },

@@ -18,11 +18,11 @@ import { type PlanJson } from './testing/plan-json.support-spec.js';
 import { stakesOf } from './testing/stakes-of.support-spec.js';
 
 const START = 1_760_000_000;
-/** Blocks with an event, each followed by empty ones. */
+/** Number of blocks with an event; `EMPTY` empty blocks follow each of them. */
 const BUSY = 20;
 const EMPTY = 99;
 const FINALITY = 100n;
-/** What a slow machine is told meanwhile. */
+/** Progress lines, which appear on a slow machine. */
 const STEPS = /^(?:(?:Asking|Reading) .*…\n)*$/;
 const URL_KEY = 'v2-key-never-to-be-seen';
 
@@ -133,7 +133,7 @@ describe('plan-sync', () => {
   it('knows the wallets where all of the history was looked at', async () => {
     const { calls, survey } = await planned({ ...NO_TOTAL, MAX_RANGE_BLOCKS: '10000' });
     expect(survey).toMatchObject({ blocks: missing(), events: BUSY, wallets: BUSY });
-    // Those with an event below finality, by one call each: there is no Multicall3 here.
+    // One call for each wallet with an event in a final block, since this chain has no Multicall3.
     expect(calls['eth_call']).toBe(BUSY - 1);
   });
 
@@ -291,7 +291,7 @@ describe('with an index', () => {
   });
 });
 
-/** As Alchemy says it. */
+/** The proposal of a smaller range in Alchemy's words. */
 function proposal(from: bigint, blocks: bigint): string {
   const hex = (number: bigint): string => `0x${number.toString(16)}`;
   return `query returned more than 10000 results. Based on your parameters, this block range should work: [${hex(from)}, ${hex(from + blocks - 1n)}]`;

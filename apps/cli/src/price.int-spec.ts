@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const aPrice = (usd: string) => ({ usd, observedAt: new Date(), source: 'http:x' });
 
-/** As the indexer holds a price that is a thousandth of the one before. */
+/** Stores a held price as the indexer does: a thousandth of the previous price. */
 async function hold(usd: string): Promise<void> {
   await prices.record(fence, aPrice('0.15'));
   const about = { reason: 'jump', beforeUsd: '0.15', maxChange: '0.2', isAnew: false };
@@ -67,7 +67,7 @@ describe('price accept', () => {
       arguments: { usd: '0.021' },
       outcome: 'accepted',
     });
-    // The indexer ends it, by a price near the figure.
+    // The indexer ends the hold when it reads a price near the accepted one.
     expect(await prices.quoted()).toMatchObject({ isHeld: true, acceptedUsd: '0.021' });
     expect(await prices.standing()).toMatchObject({
       beforeUsd: '0.021',

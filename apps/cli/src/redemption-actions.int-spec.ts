@@ -1,4 +1,4 @@
-/** What a page offers for a redemption is what the commands do, and nothing else. */
+/** The pages offer exactly the actions of a redemption that the commands perform. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionViews } from '#libs/db';
 import { type Redemption } from '#libs/domain';

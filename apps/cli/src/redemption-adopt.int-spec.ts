@@ -11,7 +11,7 @@ let ids: UuidV7[];
 beforeAll(async () => {
   bench = await CliBench.start();
   const partner = await bench.partner('Acme', 'https://game.example/svc');
-  // As a program of before EVIDENCE_KEY writes them.
+  // Rows as a program without EVIDENCE_KEY wrote them.
   const open = ['created', 'deducting', 'deducted', 'authorised', 'reverting'] as const;
   ids = [];
   for (const name of open) ids.push((await aStored(bench.database, partner, name)).id);
@@ -22,7 +22,7 @@ afterAll(() => bench.drop());
 const sealed = async (): Promise<boolean[]> => {
   const store = new RedemptionStore(bench.database, testEvidence());
   const stored = await Promise.all(ids.map((id) => store.get(id)));
-  // Where points go back, the names of the deduction are all that is vouched for.
+  // Where points go back, the MAC covers only the names of the deduction.
   return stored.map(
     (one) =>
       one?.namesAreOurs === true && (one.isSealed === true || one.redemption.state === 'reverting'),

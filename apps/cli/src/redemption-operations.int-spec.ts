@@ -1,4 +1,4 @@
-/** Every command on a redemption in every state: what happens is what the domain's table says, and nothing else. */
+/** Every command on a redemption in every state has exactly the effect that the domain's table defines. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore, RedemptionStore, RedemptionViews } from '#libs/db';
 import {
@@ -105,7 +105,7 @@ describe('every command on every state', () => {
     expect(note?.outcome).toBe(`now ${expected.next.state}`);
     expect(after).toMatchObject({ state: expected.next.state, version: before.version + 1 });
     expect(typeof cell === 'string' ? [] : cell.to).toContain(after?.state);
-    // Whatever the table says.
+    // Independent of the table.
     expect(after?.state).not.toBe('claimed');
     if (before.plan !== null && before.deadEvidence === null) {
       expect(after?.state).toBe('authorised');

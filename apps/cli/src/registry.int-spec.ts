@@ -106,7 +106,7 @@ describe('registry status', () => {
     const { out } = await run('status');
     expect(out).toMatch(new RegExp(`sealed anew since +${dayText(FIRST)}\n`));
     expect(await new PublicationViews(bench.database, place).revised()).toEqual([FIRST]);
-    // What was published is still opened.
+    // The earlier publication still has its proof.
     expect((await run('proof', dayText(FIRST + 1))).code).toBe(0);
   });
 

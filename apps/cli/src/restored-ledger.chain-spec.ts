@@ -1,4 +1,4 @@
-/** The vaults that an operator names to a restored ledger. */
+/** The vaults that an operator names for a restored ledger. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { KnownVaults } from '#libs/db';
 import { VaultBench } from '#libs/testing';

@@ -1,4 +1,4 @@
-/** What an operator says of a restored ledger, and of the claims that it has forgotten. */
+/** The commands for a restored ledger, and for claims that it lost. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createDatabase, type Database, ReconciliationStore, RedemptionStore } from '#libs/db';
 import { type Address, type BlockHash } from '#libs/domain';

@@ -3,7 +3,7 @@ import { CallbackStore, PartnerStore } from '#libs/db';
 import { hashApiKey, KeyRing, mintSecretsKey } from '#libs/signing';
 import { CALLBACK_SECRET, CliBench } from './testing/cli-bench.support-spec.js';
 
-/** Where nobody listens: these partners are never called. */
+/** An unused URL: these partners are never called. */
 const URL = 'https://game.example/svc';
 const OLD = mintSecretsKey().toString('base64');
 const NEW = mintSecretsKey().toString('base64');
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const created = await bench.run('partner', 'create', '--name', 'First', '--json');
   shared = JSON.parse(created.out) as typeof shared;
   await bench.partner('Called', URL);
-  // More than fit into one batch; the secrets of these are never opened by a partner.
+  // More secrets than one batch holds; no partner ever decrypts them.
   const keyRing = KeyRing.parse(OLD);
   const store = new PartnerStore(bench.database);
   for (let ordinal = 0; ordinal < PARTNERS; ordinal++) {
@@ -48,7 +48,7 @@ async function opened(secretsKey: string): Promise<string[]> {
   ];
 }
 
-/** First, Called and their rotated ones, and the many. */
+/** The credentials of First and Called, their rotated ones, and the many partners. */
 const CREDENTIALS = PARTNERS + 4;
 
 describe('secrets', () => {

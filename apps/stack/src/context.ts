@@ -8,11 +8,11 @@ export interface StackContext {
   readonly screen: Screen;
   readonly closers: Closers;
   readonly file: StackFileStore;
-  /** Paths, relative to the clone. */
+  /** Paths relative to the clone. */
   readonly paths: { readonly postgres: string; readonly chain: string; readonly logs: string };
-  /** Says that the stack has to end, because of a signal or because a part of it died. */
+  /** Aborts when the stack has to end, after a signal or the death of a part. */
   readonly signal: AbortSignal;
-  /** Reports that a part died; the first report ends the stack. */
+  /** Reports the death of a part; the first report ends the stack. */
   readonly died: (report: string) => void;
 }
 
@@ -21,7 +21,7 @@ interface Closer {
   readonly close: () => Promise<void>;
 }
 
-/** What has to be undone at the end, in the reverse order of its beginning. */
+/** Cleanup steps, run in reverse order at the end. */
 export class Closers {
   readonly #open: Closer[] = [];
   readonly #late: Promise<void>[] = [];
@@ -29,13 +29,13 @@ export class Closers {
 
   constructor(private readonly onFault: (name: string, error: unknown) => void) {}
 
-  /** What is added after the end has begun is closed at once. */
+  /** Adds a cleanup step; once the end has begun, the step runs at once. */
   add(name: string, close: () => Promise<void>): void {
     if (this.#closing) this.#late.push(this.#close({ name, close }));
     else this.#open.push({ name, close });
   }
 
-  /** Closes everything, one after the other; what fails is reported and does not keep the rest from being closed. */
+  /** Runs all steps, one after the other. A step that fails is reported and does not prevent the others. */
   async closeAll(): Promise<void> {
     this.#closing = true;
     for (let next = this.#open.pop(); next !== undefined; next = this.#open.pop()) {
@@ -59,7 +59,7 @@ export class Closers {
 
 const PROGRESS_EVERY_MS = 2_000;
 
-/** What the person at the keyboard sees: plain lines, each with the seconds since the start and the part it is about. */
+/** The output in the terminal: plain lines, each with the seconds since the start and the name of a part. */
 export class Screen {
   readonly #startedMs: number;
   readonly #shownMs = new Map<string, number>();
@@ -71,7 +71,6 @@ export class Screen {
     this.#startedMs = clock.nowMs();
   }
 
-  /** A step that is done, or begins and takes time. */
   step(part: string, text: string): void {
     const nowMs = this.clock.nowMs();
     this.#shownMs.set(part, nowMs);
@@ -79,7 +78,7 @@ export class Screen {
     this.write(`${seconds} s  ${part.padEnd(12)}${text}`);
   }
 
-  /** How far a step is; shown at most every two seconds, or as often as is said. */
+  /** Shows the progress of a step, at most once per `everyMs`. */
   progress(part: string, text: () => string, everyMs = PROGRESS_EVERY_MS): void {
     const nowMs = this.clock.nowMs();
     const shownMs = this.#shownMs.get(part);
@@ -94,7 +93,7 @@ export class Screen {
 
 const WAITING_EVERY_MS = 10_000;
 
-/** The services that are not ready yet: all of them on one line, and that at most every ten seconds. */
+/** The services that are not ready yet, on one line that is shown at most every ten seconds. */
 export class WaitingServices {
   private readonly reasons = new Map<string, string>();
 
@@ -109,7 +108,7 @@ export class WaitingServices {
     this.reasons.delete(name);
   }
 
-  /** Those with the same reason together. */
+  /** Lists services with the same reason together. */
   private text(): string {
     const parts = [...new Set(this.reasons.values())].map((reason) => {
       const names = [...this.reasons].filter(([, own]) => own === reason).map(([name]) => name);
@@ -119,7 +118,7 @@ export class WaitingServices {
   }
 }
 
-/** 12345 as `12,345`. */
+/** Formats 12345 as `12,345`. */
 export function grouped(value: number | bigint): string {
   return value.toLocaleString('en-US');
 }
@@ -128,11 +127,11 @@ interface RunningPart {
   readonly name: string;
   readonly stop: () => Promise<void>;
   readonly ended: Promise<unknown>;
-  /** How it ended, where nothing stopped it. */
+  /** How the part ended, where the stack did not stop it. */
   readonly report: () => Promise<string>;
 }
 
-/** Stops the part with the stack; where it ends before, so does the stack. */
+/** Stops the part with the stack. Where the part ends earlier, the stack ends too. */
 export function keepRunning({ closers, died }: StackContext, part: RunningPart): void {
   let isStopping = false;
   closers.add(part.name, () => {

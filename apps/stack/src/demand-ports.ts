@@ -5,8 +5,8 @@ import { StackError } from './stack.error.js';
 /**
  * Makes sure that all ports can be listened on.
  * @param ports by the variable that sets each
- * @param waitMs how long their users may take to go away
- * @throws StackError that names every port that is taken, and the command with others
+ * @param waitMs how long programs that end may still hold the ports
+ * @throws StackError that names every port that is taken, and a command with other ports
  */
 export async function demandPorts(
   ports: Readonly<Record<string, number>>,
@@ -32,7 +32,7 @@ export async function demandPorts(
   }
 }
 
-/** Tries every address the services may listen on: a program on 0.0.0.0 does not keep 127.0.0.1 from being bound everywhere. */
+/** Tries both addresses: on some systems a program on 0.0.0.0 does not prevent another one from binding 127.0.0.1. */
 async function listenFault(port: number): Promise<string | undefined> {
   for (const host of ['127.0.0.1', '0.0.0.0']) {
     const fault = await new Promise<string | undefined>((resolve) => {

@@ -1,4 +1,4 @@
 import { hasSupportedNode } from '#libs/node-version';
 
-// Only then: an older Node fails in the middle of what the program imports.
+// A dynamic import, since an unsupported Node fails while it loads the imports of the program.
 if (hasSupportedNode()) await import('./stack.program.js');

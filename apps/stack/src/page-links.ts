@@ -3,12 +3,12 @@ import { type StackContext } from './context.js';
 import { operator, type OperatorSettings } from './programs.js';
 import { localUrl } from './services.js';
 
-/** Where the web pages begin for each who uses them. */
+/** The first web page of each kind of user. */
 export interface PageLinks {
   readonly players: string;
-  /** Signs in once; absent where others than this machine reach the pages. */
+  /** A link that signs in once; absent where the console's origin is not on this machine. */
   readonly operators?: string;
-  /** Makes one person a member of the partner. */
+  /** A link that makes one person a member of the partner. */
   readonly partner: string;
 }
 

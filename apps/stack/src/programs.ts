@@ -12,9 +12,10 @@ export function mainOf(app: string): string {
 }
 
 /**
- * The environment of the services: that of the stack itself, so that every setting of theirs can be made when it starts,
- * and what the stack adds. A variable the stack adds replaces both its forms (`NAME` and `NAME_FILE`); a default gives way to
- * one that is not empty; a list, its entries separated by commas, is followed by what is set already.
+ * The environment of a service: the environment of the stack, so that every setting of a service can be set at the
+ * start of the stack, with the given variables. `added` replaces both forms of a variable (`NAME` and `NAME_FILE`);
+ * `defaults` apply where a variable is unset or empty; `lists` are put in front of the existing value, with entries
+ * separated by commas.
  */
 export function childEnvironment(
   added: Readonly<Record<string, string>>,
@@ -32,7 +33,7 @@ export function childEnvironment(
     environment[name] = value;
     environment[`${name}_FILE`] = undefined;
   }
-  // They log in as users of their own, at the server of DATABASE_URL.
+  // The services log in as users of their own, at the server of DATABASE_URL.
   environment['DATABASE_DIRECT_URL'] = undefined;
   environment['DATABASE_DIRECT_URL_FILE'] = undefined;
   return environment;
@@ -44,10 +45,10 @@ export interface OperatorSettings extends Readonly<Record<string, string>> {
 }
 
 /**
- * Runs one of the operator's own commands.
- * @param input what the command is given on its standard input: a secret has no place among the arguments
- * @returns what it printed
- * @throws StackError with its explanation where it fails
+ * Runs one of the operator's commands.
+ * @param input standard input of the command: a secret must not be an argument
+ * @returns the standard output
+ * @throws StackError with the command's error output where it fails
  */
 export async function operator(
   args: readonly string[],
@@ -61,7 +62,7 @@ export async function operator(
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
-  // A command that ends without reading its input says on its error stream why.
+  // Writing to a command that ends without reading its input fails; the command explains why on its error stream.
   child.stdin.on('error', () => undefined).end(input);
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) return out;
@@ -78,7 +79,7 @@ export async function createPartner(
   return { name, apiKey, sharedSecret, database };
 }
 
-/** What the reference partner can do; see its README. */
+/** The capabilities of the reference partner; see its README. */
 const CAPABILITIES = [
   'revert-by-redemption-id',
   'tombstones',
@@ -91,7 +92,7 @@ const TERMS = [
   ...['--daily-token-budget', '1000000'],
 ];
 
-/** Tells the service how to call the reference partner and what its points are worth, with the operator's own command. */
+/** Sets the callback and the terms of the reference partner, with the operator's command. */
 export async function setCallback(
   { name, url }: { readonly name: string; readonly url: string },
   { key, secret }: PartnerCallbackKeys,

@@ -25,19 +25,19 @@ interface StackFacts {
 type Variables = Readonly<Record<string, string>>;
 
 interface ServiceRow {
-  /** Of the folder under apps, and of its port and host among the settings. */
+  /** The folder under apps, and the prefix of the settings for port and host. */
   readonly name: 'api' | 'indexer' | 'redemption' | 'console' | 'partner';
-  /** It runs only where redemptions can be paid. */
+  /** The service runs only where redemptions can be paid. */
   readonly isForRedemptions?: true;
-  /** A secret that the stack makes is told only to those that use it. */
+  /** Variables of the service. A secret that the stack makes goes only to the services that use it. */
   readonly settings: (facts: StackFacts) => Variables;
-  /** What it is told where the environment of the stack says nothing else. */
+  /** Variables for which the environment of the stack takes precedence. */
   readonly defaults?: (facts: StackFacts, port: number) => Variables;
-  /** What comes in front of the lists that the environment of the stack has. */
+  /** List entries in front of those of the stack's environment. */
   readonly lists?: (facts: StackFacts, port: number) => Variables;
 }
 
-/** Each of them is ready when its `/health/ready` says so. */
+/** A service is ready when its `/health/ready` answers 200. */
 const SERVICES: readonly ServiceRow[] = [
   {
     name: 'api',
@@ -67,10 +67,10 @@ const SERVICES: readonly ServiceRow[] = [
     }),
     defaults: () => ({
       ...LOCAL_REDEMPTIONS,
-      // So short that one can watch how a redemption times out.
+      // Short enough to watch a redemption time out.
       VOUCHER_TTL_SECONDS: '30',
     }),
-    // The web pages and its own, whichever others there are to be.
+    // The domains of the web pages and of the service itself, in addition to those of the environment.
     lists: ({ settings }, port) => ({
       SIWE_DOMAINS: siweDomains(settings.consolePort, port),
     }),
@@ -86,13 +86,13 @@ const SERVICES: readonly ServiceRow[] = [
       API_URL: localUrl(settings.apiPort),
       INDEXER_URL: localUrl(settings.indexerPort),
       REDEMPTION_URL: localUrl(settings.redemptionPort),
-      // Its wallets sign for everyone who asks: those of a chain that is not ours are not offered.
+      // The test wallets sign for every visitor, so they exist on the local chain only.
       ...(chain.local && {
-        // What vouches for rows that are paid: only where the tokens are worth nothing.
+        // The key of the redemptions' MACs is given to the console only where the tokens are worth nothing.
         EVIDENCE_KEY: secrets.evidenceKey,
         CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url,
         CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
-        // So that a wallet of the browser can add it.
+        // A browser's wallet needs these settings to add the network.
         CONSOLE_NETWORK_NAME: 'Local chain',
         CONSOLE_NETWORK_RPC_URL: chain.local.chain.url,
       }),
@@ -108,13 +108,13 @@ const SERVICES: readonly ServiceRow[] = [
       PARTNER_SHARED_SECRET: secrets.partnerCallback.secret,
       PARTNER_BASE_PATH: '',
     }),
-    // The demonstration needs its players, whichever others there are to be.
+    // The demonstration needs these players, in addition to those of the environment.
     lists: ({ chain }): Variables =>
       chain.local ? { PARTNER_PLAYERS: playersOf(chain.redeemers) } : {},
   },
 ];
 
-/** Where vault and registry are, without their keys. */
+/** The addresses of vault and registry, without their keys. */
 function addressesOf({ vault, registry }: StackChain): Variables {
   return Object.fromEntries(
     Object.entries({ ...vault, ...registry }).filter(([name]) =>
@@ -127,7 +127,6 @@ function servicesFor(settings: StackSettings): readonly ServiceRow[] {
   return SERVICES.filter((row) => row.isForRedemptions !== true || canRedeem(settings));
 }
 
-/** The ports of the services that will run, by the variable that sets each. */
 export function portsOf(settings: StackSettings): Record<string, number> {
   const ports = servicesFor(settings).map(({ name }) => [
     variable(name, 'PORT'),
@@ -136,7 +135,7 @@ export function portsOf(settings: StackSettings): Record<string, number> {
   return Object.fromEntries(ports) as Record<string, number>;
 }
 
-/** Where the services that will run answer: `apiUrl`, `indexerUrl`, … */
+/** URLs of the services that will run: `apiUrl`, `indexerUrl`, … */
 export function urlsOf(
   settings: StackSettings,
 ): Partial<Record<`${ServiceRow['name']}Url`, string>> {
@@ -188,7 +187,7 @@ async function startService(
     ended: service.ended,
     report,
   });
-  // However long it takes: what ends the waiting is a signal, or the end of the process.
+  // No time limit: a signal, or the end of the process, ends the wait.
   for (;;) {
     context.signal.throwIfAborted();
     if (!service.isRunning) throw new StackError(await report());
@@ -213,12 +212,12 @@ async function whyNotReady(url: string): Promise<string | undefined> {
     const text = await answer.text();
     return answer.status === 200 ? undefined : reasonsIn(text);
   } catch {
-    // Not listening yet, or too busy to answer: the state of the process tells when to give up.
+    // The service does not listen yet or is too busy to answer. The state of its process decides when to give up.
     return 'it does not answer yet';
   }
 }
 
-/** The reasons of a health report, or the answer itself where it is something else. */
+/** The reasons of a health report; another answer is returned as text. */
 function reasonsIn(text: string): string {
   try {
     const { reasons } = JSON.parse(text) as { reasons: string[] };

@@ -5,7 +5,7 @@ import { type StackChain } from './chain/start-chain.js';
 import { type PageLinks } from './page-links.js';
 import { StackError } from './stack.error.js';
 
-/** A wallet that stakes nowhere: where the chain is not ours we know none that stakes. */
+/** An example wallet without a stake, for chains whose wallets we do not know. */
 const NO_STAKER = '0x000000000000000000000000000000000000dead';
 
 interface ShownStack {
@@ -14,7 +14,7 @@ interface ShownStack {
   readonly links: PageLinks;
 }
 
-/** Shows where everything is, sends the request it shows, and verifies the answer. */
+/** Shows all addresses, sends the example request that it shows, and verifies the answer. */
 export async function showStack(
   { screen, file, paths }: StackContext,
   { partner, chain, links }: ShownStack,
@@ -22,7 +22,7 @@ export async function showStack(
   const places = file.content;
   const { apiUrl = '', indexerUrl = '', rpcUrl = '' } = places;
   const { stakeContract = '', tokenContract = '' } = places;
-  // The second wallet is one of those that act often.
+  // The second wallet acts often (see `Crowd`).
   const wallet = chain.local?.wallets[1] ?? NO_STAKER;
   const url = `${apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
   screen.lines(
@@ -42,10 +42,10 @@ export async function showStack(
     '',
     '  A signed request, and what the commands of the README begin with:',
     '',
-    // `-i` shows the signature.
+    // `-i` shows the signature header.
     `    curl -i -H 'X-API-KEY: ${partner.apiKey}' '${url}'`,
     `    export STAKING_URL=${apiUrl} STAKING_API_KEY=${partner.apiKey} STAKING_SECRET=${partner.sharedSecret} WALLET=${wallet}`,
-    // The URL of another node may hold a key.
+    // The URL of a provider's node may contain a key.
     ...(chain.local
       ? [
           `    export LOWMARK_RPC_URL=${rpcUrl} STAKE_CONTRACT=${stakeContract}${registryVariable(places)}`,
@@ -83,7 +83,7 @@ function redeeming({ redemptionUrl = '', partnerUrl = '' }: StackFile): string[]
   ];
 }
 
-/** In the order in which one looks at them; the demonstration that follows can be watched in the second and the third. */
+/** The pages in the order in which one looks at them. The second and the third show the demonstration that follows. */
 function pages({ players, operators, partner }: PageLinks, { vault, local }: StackChain): string[] {
   const wallet = local ? ' (the test wallet has points)' : '';
   return [
@@ -96,7 +96,7 @@ function pages({ players, operators, partner }: PageLinks, { vault, local }: Sta
   ];
 }
 
-/** What the README's commands begin with; `player` has points. */
+/** The variables of the README's commands; `player` has points. */
 function byHand({ redemptionUrl, rpcUrl, chainId, partner, player }: StackFile): string[] {
   return [
     '',
@@ -112,7 +112,7 @@ interface RequestOutcome {
   readonly body: string;
 }
 
-/** Sends that request and verifies the answer's signature over the bytes received, as a partner does. */
+/** Sends the example request and verifies the signature of the answer over the received bytes, as a partner does. */
 async function request(url: string, partner: StackPartner): Promise<RequestOutcome> {
   const answer = await fetch(url, {
     headers: { 'X-API-KEY': partner.apiKey },

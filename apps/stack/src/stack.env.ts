@@ -1,7 +1,7 @@
 import { IsInt } from 'class-validator';
 import { Setting } from '#libs/config';
 
-/** A setting of the services that counts here only by being set: its check is theirs. */
+/** A setting of the services. The stack only looks at whether it is set; the services validate it. */
 const ofServices = (description: string): PropertyDecorator =>
   Setting({ description, optional: true });
 const secretOfServices = (description: string): PropertyDecorator =>
@@ -14,7 +14,7 @@ function Port(description: string, port: string): PropertyDecorator {
   };
 }
 
-/** What decides which parts `npm start` brings along. The services read their own settings from the same environment. */
+/** Settings that decide which parts `npm start` starts. The services read their own settings from the environment. */
 export class StackSettings {
   @secretOfServices('A PostgreSQL to use in place of the embedded one.')
   readonly databaseUrl?: string;

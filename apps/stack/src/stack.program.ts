@@ -1,11 +1,12 @@
 /**
  * `npm start`: the whole system on one machine.
  *
- *   npm start              goes on where the last start ended
- *   npm start -- --fresh   forgets everything in .data/ first
+ *   npm start              continues with the data of the last start
+ *   npm start -- --fresh   deletes everything in .data/ first
  *
- * Order: lock, ports, database and chain at once, activity, services, demonstration; and back in reverse. A signal or the death of a part
- * ends it at any moment, and the watchdog of #libs/devprocess does where the stack itself is killed.
+ * Starts in this order, and ends in reverse: lock, ports, database and chain (concurrently), activity, services,
+ * demonstration. A signal or the death of a part ends the stack at any moment; where the stack itself is killed, the
+ * watchdog of #libs/devprocess ends its parts.
  */
 import { once } from 'node:events';
 import { chmod, mkdir, rm } from 'node:fs/promises';
@@ -31,7 +32,7 @@ const PATHS = {
   lock: `${DATA}/stack.lock`,
 };
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** How long the parts of a stack that was killed may take to go away. */
+/** How long the parts of a killed stack may take to end. */
 const LEFTOVER_WAIT_MS = 12_000;
 const IMPATIENCE_MS = 1_000;
 const PARENT_CHECK_MS = 500;
@@ -49,7 +50,7 @@ async function main(): Promise<void> {
   const { fresh } = options();
   const settings = readSettings(StackSettings);
   await mkdir(DATA, { recursive: true });
-  // The embedded PostgreSQL may run as another user, who has to get through here.
+  // The embedded PostgreSQL may run as another user, who needs access to its folder below this one.
   await chmod(DATA, 0o755);
   const lock = await StackLock.take(PATHS.lock);
   releaseLock = () => lock.release();
@@ -92,7 +93,7 @@ async function forget(settings: StackSettings): Promise<void> {
   }
 }
 
-/** Resolves when the stack has to end: to nothing after a signal, to the reason otherwise. */
+/** Resolves when the stack has to end: to undefined after a signal, else to the StackError. */
 async function ended(): Promise<unknown> {
   await once(ending.signal, 'abort');
   const reason: unknown = ending.signal.reason;
@@ -112,16 +113,17 @@ for (const signal of SIGNALS) {
   process.on(signal, () => {
     const nowMs = systemClock.nowMs();
     signalledMs ??= nowMs;
-    // npm passes on a Ctrl-C that the terminal has sent to us as well; one that comes later is impatience.
+    // npm forwards a Ctrl-C that the terminal has sent to this process too. A later signal demands to end at once.
     if (nowMs - signalledMs > IMPATIENCE_MS) process.exit(1);
     if (!ending.signal.aborted) screen.step('stack', 'ends (once more: at once)');
     ending.abort();
   });
 }
 
-// npm then sits, with a shell, between us and the process that started it.
+// With this variable set, npm and a shell run between this process and the process that started npm.
 if (processEnvironment()['npm_lifecycle_event'] !== undefined) {
-  // A signal that ends npm ends its shell, and does not reach us. A SIGINT to npm alone ends nothing: npm waits for us.
+  // A signal that ends npm also ends its shell and does not reach this process, so a new parent ends the stack. A
+  // SIGINT to npm alone ends nothing: npm waits for this process.
   const parent = process.ppid;
   setInterval(() => {
     if (process.ppid !== parent) ending.abort();
@@ -137,7 +139,7 @@ if (fault !== undefined) {
 }
 ending.abort();
 await closers.closeAll();
-// What a start was still doing when it was interrupted may have started something more.
+// An interrupted start may have added cleanup steps after `closeAll`.
 await started.catch(() => undefined);
 await closers.late();
 await releaseLock();

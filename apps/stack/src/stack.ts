@@ -11,14 +11,14 @@ import { demonstrate } from './redemption/demonstration.js';
 import { localUrl, startServices, urlsOf } from './services.js';
 import { showStack } from './show-stack.js';
 
-/** Brings everything up, shows it and demonstrates it; what was started is in `context.closers`. */
+/** Starts everything, shows it and runs the demonstration. `context.closers` has the cleanup of every started part. */
 export async function startStack(context: StackContext): Promise<void> {
   const { signal, file } = context;
   const secrets = await secretsOf(context);
-  // Both fail for reasons of their own, and what the one has started must be known before the stack gives up.
+  // Each can fail by itself; both must be settled, so that everything they started is known before the stack gives up.
   const [{ urls, name }, chain] = await both(startDatabase(context), startChain(context));
   signal.throwIfAborted();
-  // Before the services: after a pause the newest block is old, and an index of old blocks only is not ready.
+  // Runs before the services: after a pause the newest block is old, and an index of only old blocks is not ready.
   keepGoing(context, chain);
   await file.set({ databaseUrl: urls.cli, apiDatabaseUrl: urls.api, ...places(context, chain) });
   const operatorSettings = { DATABASE_URL: urls.cli, SECRETS_KEY: secrets.secretsKey };
@@ -31,7 +31,7 @@ export async function startStack(context: StackContext): Promise<void> {
   await demonstrate(context, { partner, chain, operatorSettings });
 }
 
-/** Those of the environment, else of an earlier start, else new ones; kept for later starts. */
+/** Secrets of the environment, else of an earlier start, else new ones; stored for later starts. */
 async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
   const { content } = file;
   const newKey = (): string => mintSecretsKey().toString('base64');
@@ -46,7 +46,7 @@ async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
   return secrets;
 }
 
-/** Never begins with a hyphen: the key becomes an argument of a command. */
+/** Hexadecimal, so never with a leading hyphen: the key becomes an argument of a command. */
 function mintHex(): string {
   return randomBytes(32).toString('hex');
 }
@@ -94,7 +94,7 @@ interface PartnerSetup {
   readonly operatorSettings: OperatorSettings;
 }
 
-/** The credential of an earlier start in the same database, else a new one; with the callback of this start. */
+/** The partner of an earlier start with the same database, else a new one. Its callback is set anew. */
 async function partnerOf(
   { file, screen, settings }: StackContext,
   { database, chain, secrets, operatorSettings }: PartnerSetup,

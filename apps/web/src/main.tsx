@@ -22,12 +22,12 @@ const root = document.querySelector('#root');
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? '';
 if (root === null) throw new Error('The document has no #root.');
 
-// Where what locks the page behind a dialog looks for the nonce of its style.
+// The library that locks the page behind a dialog reads the nonce of its style from this global variable.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const kept = localStorageColorSchemeManager();
 
-/** Light or dark, as it was chosen; all tabs have the same. */
+/** Stores the chosen colour scheme, which applies to all tabs, and reports it to the console. */
 const keptColorScheme: MantineColorSchemeManager = {
   ...kept,
   set(scheme) {
@@ -38,7 +38,10 @@ const keptColorScheme: MantineColorSchemeManager = {
 
 watchUpgrades();
 
-/** Makes the style sheets apply that the document has begun to load; see `apps/web/documents.mjs`. Resolves when all of them do, or have failed. */
+/**
+ * Applies the style sheets that the document has begun to load; see `apps/web/documents.mjs`. Resolves when each of
+ * them is applied or has failed.
+ */
 async function applyStyleSheets(): Promise<void> {
   const links = document.querySelectorAll<HTMLLinkElement>('link[data-sheet]');
   await Promise.all(
@@ -54,10 +57,10 @@ async function applyStyleSheets(): Promise<void> {
   );
 }
 
-/** The font of the system: nothing is loaded for it. */
+/** Mantine's theme. It uses the system's fonts, so that no font is loaded. */
 const theme = createTheme({
   primaryColor: 'cyan',
-  // 4.5:1 on white and on the dark background: WCAG 2.2, 1.4.3.
+  // Contrast of 4.5:1 on white and on the dark background: WCAG 2.2, 1.4.3.
   primaryShade: 9,
   autoContrast: true,
   defaultRadius: 'md',
@@ -66,7 +69,10 @@ const theme = createTheme({
   respectReducedMotion: true,
 });
 
-/** What the document shows stays until the page can take its place. Not awaited by this module: the files of the page import from it. */
+/**
+ * Renders the page, which replaces the document's content when it is complete. This module must not await it, since the
+ * files of the page import from this module.
+ */
 async function start(container: Element): Promise<void> {
   const [texts] = await Promise.all([loadFirstTexts(), router.load(), applyStyleSheets()]);
   const page = (
@@ -85,7 +91,7 @@ async function start(container: Element): Promise<void> {
       </MantineProvider>
     </StrictMode>
   );
-  // In slices, between which a phone answers to a finger.
+  // A transition renders in slices, so that a phone responds to touch in between.
   startTransition(() => {
     createRoot(container).render(page);
   });

@@ -1,4 +1,4 @@
-/** All pages, by their address; each is loaded when it is opened: a player loads nothing of the operators'. */
+/** All pages by their address. Each is loaded when it is opened: a player loads no pages of operators. */
 import {
   type AnyRoute,
   createRootRoute,
@@ -22,7 +22,7 @@ const home = createRoute({
   },
 });
 
-/** A page at a path under a parent: the component of that name in its module. */
+/** Creates routes of pages below a parent. A page is the component `name` of its module. */
 function pagesOf<Parent extends AnyRoute>(parent: Parent) {
   return <Path extends string, Module extends Record<string, unknown>>(
     path: Path,

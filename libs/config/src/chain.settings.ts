@@ -1,4 +1,4 @@
-/** Settings of the chain that several programs read, each in a class of its own. */
+/** Settings of the chain that several programs read. */
 import { type Address, DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from '#libs/domain';
 import {
   address,
@@ -35,7 +35,7 @@ export const TOKEN_CONTRACT_SETTING: SettingOptions = {
   parse: address,
 };
 
-/** Of all that judge what became of a voucher, which have to come to the same. */
+/** Programs that decide what became of a voucher all read this setting, so that they reach the same result. */
 export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
   description:
     'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',

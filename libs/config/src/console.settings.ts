@@ -2,7 +2,7 @@
 import { type SettingOptions, url } from './setting.js';
 import { databaseUrl } from './service.settings.js';
 
-/** @throws Error where it is more than a scheme, a host and a port */
+/** @throws Error where the text is more than a scheme, a host and a port */
 export function origin(text: string): string {
   const parsed = new URL(url('http', 'https')(text));
   if (parsed.origin !== text.replace(/\/$/, '')) {
@@ -28,7 +28,6 @@ export const PORTAL_DATABASE_URL_SETTING: SettingOptions = {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-/** Whether only this machine reaches it. */
 export function isLoopback(text: string): boolean {
   return LOOPBACK.test(new URL(text).hostname);
 }

@@ -1,13 +1,13 @@
 import { type SettingMetadata, settingsOf, type SettingsClass } from './setting.js';
 
-/** The settings of one application, as found in its `<app>.env.ts`. */
+/** The settings of one application, from its `<app>.env.ts`. */
 export interface AppSettings {
   readonly app: string;
   readonly classes: readonly SettingsClass[];
 }
 
 interface Entry {
-  /** As an application has it that cannot do without it, where there is one. */
+  /** The setting as declared by an application that requires it, if any. */
   setting: SettingMetadata;
   readonly apps: string[];
 }
@@ -23,7 +23,7 @@ counts as absent. A secret may also be given as \`NAME_FILE\`, the path of a fil
 the names of all wrong variables and what is expected of them, never with a value.
 `;
 
-/** The text of `.env.example`: each variable once, those that several applications read first. */
+/** Renders `.env.example`: each variable once, first the variables that several applications read. */
 export function renderEnvExample(applications: readonly AppSettings[]): string {
   const blocks = [...groups(applications)].map(
     ([title, entries]) => `# --- ${title} ---\n\n${entries.map(renderVariable).join('\n')}`,
@@ -31,7 +31,7 @@ export function renderEnvExample(applications: readonly AppSettings[]): string {
   return [HEADING, ...blocks].join('\n');
 }
 
-/** The same as a page for operators. */
+/** Renders the same settings as a page for operators. */
 export function renderSettingsPage(applications: readonly AppSettings[]): string {
   const parts = [...groups(applications)].map(
     ([title, entries]) => `## ${title}\n\n${entries.map(renderItem).join('\n')}\n`,

@@ -4,24 +4,24 @@ import { oneOf, type SettingOptions } from './setting.js';
 const ENVIRONMENTS = ['production', 'staging', 'development', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** NODE_ENV. A word that is none of these is refused: a typing error must not lift what production refuses. */
+/** NODE_ENV. Unknown values are refused, so that a typing error does not disable the checks of production. */
 export const NODE_ENV_SETTING: SettingOptions = {
   description: `${ENVIRONMENTS.join(', ')}. production refuses what is meant for development.`,
   optional: true,
   parse: oneOf(ENVIRONMENTS),
 };
 
-/** Development chains: their accounts are known to everyone. */
+/** Development chains, whose accounts have public keys. */
 const DEVELOPMENT_CHAINS = [1337, 31_337];
 
-/** A setting that is meant for development, and why it is refused elsewhere. */
+/** A setting that is meant for development, and why production refuses it. */
 export interface DevelopmentSetting {
   readonly variable: string;
   readonly isGiven: boolean;
   readonly why: string;
 }
 
-/** @returns that a chain of development is indexed or paid on */
+/** Whether the chain is a development chain. */
 export function developmentChain(chainId: number): DevelopmentSetting {
   return {
     variable: 'CHAIN_ID',
@@ -30,7 +30,10 @@ export function developmentChain(chainId: number): DevelopmentSetting {
   };
 }
 
-/** @returns that Redis is used without a password: who reaches it can lift limits, and change amounts in answers of the api */
+/**
+ * Whether Redis is used without a password: any client that reaches it could lift limits and change amounts in answers
+ * of the api.
+ */
 export function openRedis(redisUrl: string | undefined): DevelopmentSetting {
   return {
     variable: 'REDIS_URL',
@@ -41,7 +44,7 @@ export function openRedis(redisUrl: string | undefined): DevelopmentSetting {
 
 const LOCAL_HOST = /^(?:localhost|127\.\d+\.\d+\.\d+)(?::\d+)?$/;
 
-/** @returns that users sign in on a page of this machine */
+/** Whether users sign in on a page of this machine. */
 export function localPages(siweDomains: readonly string[]): DevelopmentSetting {
   return {
     variable: 'SIWE_DOMAINS',
@@ -50,7 +53,7 @@ export function localPages(siweDomains: readonly string[]): DevelopmentSetting {
   };
 }
 
-/** @returns that partners may be called without encryption, and on private addresses */
+/** Whether partners may be called without encryption and on private addresses. */
 export function privatePartners(isAllowed: boolean): DevelopmentSetting {
   return {
     variable: 'ALLOW_PRIVATE_PARTNERS',
@@ -60,8 +63,8 @@ export function privatePartners(isAllowed: boolean): DevelopmentSetting {
 }
 
 /**
- * Refuses to start in production with what is meant for development.
- * @throws PermanentError DEVELOPMENT_SETTINGS that names all of them, and never a value of a secret
+ * Refuses to start in production with settings that are meant for development.
+ * @throws PermanentError DEVELOPMENT_SETTINGS that names all of them, and never the value of a secret
  */
 export function refuseDevelopment(
   nodeEnv: string | undefined,

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { validateSync } from 'class-validator';
 import { type SettingMetadata, type SettingsClass, SettingsError, settingsOf } from './setting.js';
 
-/** Where settings come from: `process.env`, or a plain object. */
+/** The source of settings: `process.env`, or a plain object. */
 export type SettingsSource = Readonly<Record<string, string | undefined>>;
 
-/** The environment as it is: to hand on to other programs, and for names that are no settings of ours. */
+/** The unchanged environment, to pass on to other programs and for variables that are not our settings. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
 /**
- * The settings of one application, read and validated. An empty variable counts as absent.
+ * Reads and validates the settings of one application. An empty variable counts as absent.
  *
- * @throws SettingsError that names every wrong variable with what is expected of it, and never a value.
+ * @throws SettingsError that names every wrong variable with the expected form, and never a value
  */
 export function readSettings<T extends object>(
   Class: SettingsClass<T>,
@@ -68,7 +68,7 @@ function valueOf(setting: SettingMetadata, text: string): unknown {
     case 'string':
       return text;
     case 'number': {
-      // Number('') and Number(' ') are 0, Number('0x10') is 16: none of them is what was meant.
+      // Number('') and Number(' ') would be 0, Number('0x10') would be 16.
       if (!/^-?\d+(\.\d+)?$/.test(text)) throw new Error('must be a number');
       return Number(text);
     }
@@ -90,7 +90,7 @@ function* constraintFaults(Class: SettingsClass, settings: object): Generator<[s
     validationError: { target: false, value: false },
   });
   for (const { property, constraints } of faults) {
-    // What is absent has been judged by textOf.
+    // `textOf` has already checked absent settings.
     if (absent.some((setting) => setting.property === property)) continue;
     const messages = Object.values(constraints ?? {}).map((message) =>
       message.startsWith(`${property} `) ? message.slice(property.length + 1) : message,

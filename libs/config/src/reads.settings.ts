@@ -1,4 +1,6 @@
-/** Settings of what services read of the database: where from, and how old it may be. The doctor reads them too. */
+/**
+ * Settings of the databases that snapshots are read from, and of how old the data may be. The doctor reads them too.
+ */
 import { type SettingOptions, urlList } from './setting.js';
 
 export const DATABASE_READ_URLS_SETTING: SettingOptions = {
@@ -18,7 +20,7 @@ export const READ_MAX_LAG_SETTING: SettingOptions = {
   max: 60,
 };
 
-/** The indexer says by it whether it is ready. */
+/** INDEX_MAX_LAG_SECONDS, which is also the limit for the readiness of the indexer. */
 export const INDEX_MAX_LAG_SETTING: SettingOptions = {
   description:
     'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',

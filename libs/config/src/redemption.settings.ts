@@ -1,4 +1,4 @@
-/** Settings of the redemption service that other programs read too, each in a class of its own. */
+/** Settings of the redemption service that other programs read too. */
 import { address, commaList, privateKey, type SettingOptions } from './setting.js';
 
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;

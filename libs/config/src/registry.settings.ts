@@ -2,9 +2,8 @@
 import { type Address, isStakeSetName, STAKE_SET_RULE } from '#libs/domain';
 import { address, commaList, privateKey, type SettingOptions } from './setting.js';
 
-/** The registry of a stake set. */
 export interface SetRegistry {
-  /** Undefined: the one of STAKE_SET. */
+  /** Undefined for the stake set of STAKE_SET. */
   readonly stakeSet: string | undefined;
   readonly registry: Address;
 }

@@ -4,7 +4,6 @@ import { PermanentError } from '#libs/domain';
 import { DatabaseUrl, LOG_LEVELS, type LogLevel } from '#libs/platform';
 import { base64Keys, commaList, oneOf, Setting, type SettingOptions, url } from './setting.js';
 
-/** A URL of PostgreSQL, with one host or several. */
 export function databaseUrl(text: string): string {
   DatabaseUrl.parse(text);
   return text;
@@ -19,7 +18,6 @@ export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
   parse: databaseUrl,
 };
 
-/** What every program that talks to the database reads. */
 export class DatabaseSettings {
   @Setting({
     description:
@@ -39,14 +37,13 @@ interface DatabaseUrls {
   readonly databaseDirectUrl?: string | undefined;
 }
 
-/** Where a session lasts as long as its connection: for locks, LISTEN, migrations and commands. */
+/** A URL whose sessions last as long as their connections: for locks, LISTEN, migrations and commands. */
 export function sessionUrl(settings: DatabaseUrls & { readonly databaseUrl: string }): string;
 export function sessionUrl(settings: DatabaseUrls): string | undefined;
 export function sessionUrl({ databaseUrl, databaseDirectUrl }: DatabaseUrls): string | undefined {
   return databaseDirectUrl ?? databaseUrl;
 }
 
-/** What every service reads. */
 export class ServiceSettings extends DatabaseSettings {
   @Setting({
     description: `How much is logged: ${LOG_LEVELS.join(', ')}.`,
@@ -56,7 +53,7 @@ export class ServiceSettings extends DatabaseSettings {
   readonly logLevel!: LogLevel;
 }
 
-/** Of services that answer requests; see `HttpShutdown`. */
+/** REDIS_URL, of services that share limits or caches among their replicas. */
 export const REDIS_URL_SETTING: SettingOptions = {
   description:
     'Redis shared by all replicas of a service, for limits and, of the API, cached parts: redis:// or rediss://, in production with a password. Unset: each replica limits and caches by itself.',
@@ -112,7 +109,7 @@ export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   max: 120_000,
 };
 
-/** Where health and metrics are served; see `ManagementModule`. */
+/** Port of health and metrics; see `ManagementModule`. */
 export const MANAGEMENT_PORT_SETTING: SettingOptions = {
   description:
     'The port of /health and /metrics, which are then served there and nowhere else: not for callers. Unset: they are at the service’s own port.',
@@ -129,7 +126,7 @@ export const SECRETS_KEY_SETTING: SettingOptions = {
   parse: base64Keys(32),
 };
 
-/** EVIDENCE_KEY, of the redemption service and of the command that adopts rows of before. */
+/** EVIDENCE_KEY, of the redemption service, and of commands and pages that write the MACs of redemptions. */
 export const EVIDENCE_KEY_SETTING: SettingOptions = {
   description:
     '32 bytes in base64 that only the redemption service has: openssl rand -base64 32. It makes the MAC of each redemption’s row, without which nothing is paid. Several, separated by commas: the first makes MACs, each verifies those that it made. Of the commands `redemption adopt` and `redemption set-partner-tx` need it, and the console for the same.',
@@ -137,15 +134,15 @@ export const EVIDENCE_KEY_SETTING: SettingOptions = {
   parse: base64Keys(32),
 };
 
-/** What a service reads that seals or opens partner secrets. */
+/** Settings of a service that encrypts or decrypts partner secrets. */
 export class SecretsSettings extends ServiceSettings {
   @Setting(SECRETS_KEY_SETTING)
   readonly secretsKey!: string;
 }
 
 /**
- * The api has SECRETS_KEY as well, and must not be able to make a MAC of the redemption service.
- * @throws PermanentError EVIDENCE_KEY_SHARED; the message repeats no key
+ * Refuses a shared key, because the api has SECRETS_KEY and must not be able to make a MAC of the redemption service.
+ * @throws PermanentError EVIDENCE_KEY_SHARED; the message contains no key
  */
 export function refuseSharedEvidenceKey(evidenceKey: string, secretsKey: string): void {
   const secrets = commaList(secretsKey);
@@ -158,7 +155,7 @@ export function refuseSharedEvidenceKey(evidenceKey: string, secretsKey: string)
 
 const NAMED_RANGES = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** TRUSTED_PROXIES: whose word is taken for a client's address. */
+/** Parser of TRUSTED_PROXIES: the proxies whose X-Forwarded-For is believed. */
 function trustedProxies(text: string): string[] {
   const parts = commaList(text);
   if (!parts.every((part) => NAMED_RANGES.includes(part) || isRange(part))) {

@@ -5,28 +5,26 @@ import { type Address, parseAddress, PermanentError } from '#libs/domain';
 export interface SettingOptions {
   /** One or two sentences for the operator; they become the comment in `.env.example`. */
   readonly description: string;
-  /** As it would be written in the environment; absent: the variable must be set, unless `optional`. */
+  /** Default, as written in the environment. Where absent, the variable must be set, unless `optional`. */
   readonly default?: string;
-  /** True where the setting may be missing and has no default; the property is then undefined. */
+  /** The setting may be missing and has no default; the property is then undefined. */
   readonly optional?: boolean;
-  /** A secret may also be given as NAME_FILE, the path of a file that holds it. */
+  /** A secret can also be given as NAME_FILE, the path of a file with the secret. */
   readonly secret?: boolean;
-  /** What `.env.example` shows where there is no default. Never a working secret. */
+  /** Value in `.env.example` where there is no default. Never a working secret. */
   readonly example?: string;
   /**
-   * Makes the value from the text; needed for types other than string, number and boolean. Throws an Error whose message
-   * says what is expected ("must be ..."), without the text.
+   * Parses the text; needed for types other than string, number and boolean. Throws an Error whose message says what is
+   * expected ("must be ..."), without the text.
    */
   readonly parse?: (text: string) => unknown;
-  /** The smallest and the largest number that is taken. */
   readonly min?: number;
   readonly max?: number;
 }
 
 export interface SettingMetadata extends SettingOptions {
-  /** The property of the class, in camel case. */
   readonly property: string;
-  /** The environment variable: the property in capitals with underscores. */
+  /** Name of the environment variable: the property in capitals with underscores. */
   readonly variable: string;
   readonly type: 'string' | 'number' | 'boolean' | 'other';
 }
@@ -46,13 +44,13 @@ export function Setting(options: SettingOptions): PropertyDecorator {
       variable: property.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase(),
       type: typeName(designType),
     };
-    // The emitted type of an alias or a union is no more than Object.
+    // TypeScript emits Object as the type of an alias or a union.
     if (setting.type === 'other' && setting.parse === undefined) {
       throw new TypeError(
         `${setting.variable} is neither string, number nor boolean: give it a parse`,
       );
     }
-    // One that a parent declares too takes its place.
+    // A setting replaces the parent class's setting of the same name.
     const before = metadataOf(target);
     const isDeclared = before.some((one) => one.property === property);
     const settings = isDeclared
@@ -64,7 +62,7 @@ export function Setting(options: SettingOptions): PropertyDecorator {
   };
 }
 
-/** The settings of a class, those of its parents first, in the order of their declaration. */
+/** The settings of a class in the order of their declaration, parents first. */
 export function settingsOf(Class: SettingsClass): readonly SettingMetadata[] {
   return metadataOf(Class.prototype as object);
 }
@@ -80,9 +78,7 @@ function typeName(designType: unknown): SettingMetadata['type'] {
   return 'other';
 }
 
-/**
- * Settings that the program cannot start with: every wrong variable with what is expected of it, never its value.
- */
+/** Settings with which the program cannot start: every wrong variable with the expected form, never its value. */
 export class SettingsError extends PermanentError {
   constructor(readonly faults: ReadonlyMap<string, string>) {
     const lines = [...faults].map(([variable, fault]) => `  ${variable} ${fault}`);
@@ -92,7 +88,7 @@ export class SettingsError extends PermanentError {
 
 /** Parsers for `@Setting({ parse })`. Their messages say what is expected and never repeat the text. */
 
-/** A list separated by commas; blanks around the parts are dropped, empty parts refused. */
+/** Parses a comma-separated list. Blanks around the parts are removed, empty parts refused. */
 export function commaList(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim());
   if (parts.includes(''))
@@ -100,7 +96,6 @@ export function commaList(text: string): string[] {
   return parts;
 }
 
-/** One of a few words. */
 export function oneOf<T extends string>(words: readonly T[]): (text: string) => T {
   return (text) => {
     const word = words.find((one) => one === text);
@@ -109,12 +104,12 @@ export function oneOf<T extends string>(words: readonly T[]): (text: string) => 
   };
 }
 
-/** URLs separated by commas, each with one of the schemes (without the colon). */
+/** Parses comma-separated URLs, each with one of the schemes (without the colon). */
 export function urlList(...schemes: string[]): (text: string) => string[] {
   return (text) => commaList(text).map(url(...schemes));
 }
 
-/** A URL with one of the schemes. */
+/** Parses a URL with one of the schemes. */
 export function url(...schemes: string[]): (text: string) => string {
   return (text) => {
     if (!URL.canParse(text) || !schemes.includes(new URL(text).protocol.slice(0, -1))) {
@@ -126,13 +121,13 @@ export function url(...schemes: string[]): (text: string) => string {
   };
 }
 
-/** A whole number of any size, zero or more. */
+/** Parses a whole number of any size, zero or more. */
 export function naturalBigInt(text: string): bigint {
   if (!/^\d+$/.test(text)) throw new Error('must be a whole number, zero or more');
   return BigInt(text);
 }
 
-/** A key of the given size in standard base64. */
+/** Parses a key of the given size in standard base64. */
 export function base64Key(bytes: number): (text: string) => Buffer {
   return (text) => {
     const key = Buffer.from(text, 'base64');
@@ -143,7 +138,7 @@ export function base64Key(bytes: number): (text: string) => Buffer {
   };
 }
 
-/** Such keys separated by commas; the value is the text. */
+/** Parses comma-separated base64 keys; the value is the text. */
 export function base64Keys(bytes: number): (text: string) => string {
   return (text) => {
     commaList(text).forEach(base64Key(bytes));
@@ -151,7 +146,6 @@ export function base64Keys(bytes: number): (text: string) => string {
   };
 }
 
-/** A private key of an EVM chain. */
 export function privateKey(text: string): string {
   if (!/^(?:0x)?[0-9a-fA-F]{64}$/.test(text)) {
     throw new Error('must be a private key of 64 hex digits');
@@ -159,14 +153,13 @@ export function privateKey(text: string): string {
   return text;
 }
 
-/** An address of an EVM chain, in whatever capitals. */
+/** Parses an address of an EVM chain, in upper or lower case. */
 export function address(text: string): Address {
   const parsed = parseAddress(text);
   if (!parsed) throw new Error('must be 0x and 40 hex digits');
   return parsed;
 }
 
-/** FINALITY: which blocks count as final. */
 export function finality(text: string): string {
   if (!/^(finalized|safe|depth:[1-9]\d{0,6})$/.test(text))
     throw new Error('must be finalized, safe or depth:<blocks>');

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { type SettingsSource } from './read-settings.js';
 
-/** Where `npm start` leaves the addresses and keys of the stack it runs, readable by its owner only. */
+/** File in which `npm start` writes the addresses and keys of the running stack, readable only by its owner. */
 export const STACK_FILE = '.data/stack.json';
 
-/** What `npm run cli` takes of that file. */
+/** The fields of the file that `npm run cli` uses. */
 interface Stack {
   readonly apiDatabaseUrl?: string;
   readonly databaseUrl?: string;
@@ -21,9 +21,9 @@ interface Stack {
 }
 
 /**
- * The environment; where it names no database, that of the stack which runs in this clone, with the keys that belong to it.
- * A database and the keys of its secrets go together, so either both come from the environment or both from the stack; and
- * so do a chain and the contracts on it.
+ * The environment; where it names no database, the database of the stack in this clone with its keys. A database and
+ * the keys of its secrets belong together, so both come from the same source; the same holds for a chain and its
+ * contracts.
  */
 export function environmentOrStack(
   environment: SettingsSource = process.env,
@@ -58,7 +58,7 @@ function chainOf(stack: Stack): SettingsSource {
   };
 }
 
-/** The key was made for the local chain's vault: it says nothing of another one. */
+/** The signer's key of the local chain's vault; of no use with another vault. */
 function signerOf({ voucherSignerKey }: Stack): SettingsSource {
   if (voucherSignerKey === undefined) return {};
   return {

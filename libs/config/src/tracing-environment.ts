@@ -1,6 +1,6 @@
 type Environment = Record<string, string | undefined>;
 
-/** Any of these asks for traces. */
+/** Variables that ask for traces when set. */
 const ASKING = [
   'OTEL_EXPORTER_OTLP_ENDPOINT',
   'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -8,8 +8,8 @@ const ASKING = [
 ];
 
 /**
- * Whether the standard variables of OpenTelemetry ask for traces. An empty one counts as absent, `none` and OTEL_SDK_DISABLED ask
- * for nothing.
+ * Whether the standard variables of OpenTelemetry ask for traces. An empty variable counts as absent; `none` and
+ * OTEL_SDK_DISABLED turn traces off.
  */
 export function tracingIsWanted(environment: Readonly<Environment> = process.env): boolean {
   const valueOf = (name: string): string => environment[name]?.trim().toLowerCase() ?? '';
@@ -20,21 +20,21 @@ export function tracingIsWanted(environment: Readonly<Environment> = process.env
 }
 
 /**
- * Whether OTEL_TRACES_EXPORTER, where it is set, names only exporters that can be had. The SDK's own for Zipkin is none of them: it
- * lets no process end while a collector does not answer.
+ * Whether OTEL_TRACES_EXPORTER, where it is set, names only supported exporters. The SDK's Zipkin exporter is not
+ * supported: with an unresponsive collector it prevents the process from ending.
  */
 export function tracesExportersAreKnown(environment: Readonly<Environment> = process.env): boolean {
   const names = environment['OTEL_TRACES_EXPORTER']?.split(',') ?? [];
   return names.every((name) => EXPORTERS.includes(name.trim()));
 }
 
-/** In the spelling of the SDK; nothing between two commas is nothing to it. */
+/** Names as the SDK spells them; the SDK ignores an empty name. */
 const EXPORTERS = ['otlp', 'console', ''];
 
 /**
- * Makes the environment ready for the SDK, which reads the variables itself: what is empty goes, and what the operator left open is
- * filled in. Changes nothing where traces are not wanted.
- * @returns whether they are
+ * Prepares the environment for the SDK, which reads the variables itself: removes empty variables and sets defaults.
+ * Changes nothing where traces are not wanted.
+ * @returns whether traces are wanted
  */
 export function prepareTracing(service: string, environment: Environment = process.env): boolean {
   if (!tracingIsWanted(environment)) return false;
@@ -48,11 +48,11 @@ export function prepareTracing(service: string, environment: Environment = proce
 }
 
 const FILLED_IN = {
-  // There is /metrics, and the log goes to standard output: the SDK would send both to the collector by itself.
+  // The SDK would send metrics and logs to the collector by default; we serve /metrics and log to standard output.
   OTEL_METRICS_EXPORTER: 'none',
   OTEL_LOGS_EXPORTER: 'none',
-  // Not the process, whose command line and owner must not be published.
+  // Without the process detector, because command line and owner must not be published.
   OTEL_NODE_RESOURCE_DETECTORS: 'env,host,serviceinstance',
-  // Milliseconds. The end of the process waits for a request under way: no longer than it waits for the last spans.
+  // Milliseconds. The process waits for a request in progress before it ends, at most as long as for the last spans.
   OTEL_EXPORTER_OTLP_TIMEOUT: '2000',
 };

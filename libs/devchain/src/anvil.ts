@@ -12,32 +12,32 @@ import { within } from '#libs/platform';
 import { DevRpc } from './json-rpc.js';
 
 export interface DevChainOptions {
-  /** Default: a random one, so that a client of another chain notices at once. */
+  /** Default: a random id, so that a client of another chain notices at once. */
   readonly chainId?: number;
-  /** The timestamp of block 0, Unix seconds. Not used where `stateFile` is given. */
+  /** Timestamp of block 0, Unix seconds. Ignored where `stateFile` is given. */
   readonly genesisSeconds?: number;
-  /** Number of unlocked accounts, default 10. */
+  /** Number of unlocked accounts; default 10. */
   readonly accounts?: number;
-  /** A state written by `saveChainState`: the chain goes on from there, with the same blocks, hashes, receipts and logs. */
+  /** A state of `saveChainState`, from which the chain continues with the same blocks, hashes, receipts and logs. */
   readonly stateFile?: string;
   /** Lets every address send transactions, not only the unlocked accounts. */
   readonly autoImpersonate?: boolean;
-  /** `finalized` is this many blocks behind the newest one; even, at least 2; default 64. */
+  /** Distance of the block `finalized` from the newest block, in blocks; even, at least 2; default 64. */
   readonly finalityDepth?: number;
-  /** The newest upgrade of Ethereum that it knows; default `cancun`, which our contracts are compiled for. */
+  /** The Ethereum upgrade whose rules apply; default `cancun`, for which our contracts are compiled. */
   readonly hardfork?: 'london' | 'shanghai' | 'cancun' | 'prague';
 }
 
 export interface DevChainExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The end of what it printed. */
+  /** The end of anvil's output. */
   readonly tail: string;
 }
 
-/** A running local chain that mines only when told to. */
+/** A running local chain that mines only on request. */
 export interface DevChain {
-  /** Loopback, the port given by the system. */
+  /** Loopback URL, with a port that the system assigned. */
   readonly url: string;
   readonly chainId: number;
   readonly pid: number;
@@ -49,7 +49,7 @@ export interface DevChain {
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 
-/** The path of the anvil program that npm installed for this machine. */
+/** Path of the anvil program that npm installed for this machine. */
 function anvilPath(): string {
   const cpu = process.arch === 'x64' ? 'amd64' : process.arch;
   const machine = `${process.platform}-${cpu}`;
@@ -65,12 +65,12 @@ function anvilPath(): string {
 }
 
 /**
- * Starts anvil and returns once it answers with the right chain id. It ends with `stop()`, and also with this process,
- * whatever ends that.
+ * Starts anvil and returns once anvil answers with the right chain id. Anvil ends with `stop()`, and also when this
+ * process ends in any way.
  */
 export async function launchDevChain(options: DevChainOptions = {}): Promise<DevChain> {
   const chainId = options.chainId ?? randomInt(1_000_000, 2 ** 31);
-  // Anvil keeps the states of older blocks on disk, by default in the home folder and there for ever where it is killed.
+  // Anvil stores states of older blocks on disk, by default in the home folder, and leaves them there when killed.
   const states = mkdtempSync(join(tmpdir(), 'lowmark-anvil-'));
   const child = spawn(anvilPath(), [...argumentsOf(options, chainId), '--cache-path', states], {
     detached: true,
@@ -117,14 +117,14 @@ function argumentsOf(options: DevChainOptions, chainId: number): string[] {
     genesisSeconds,
     stateFile,
   } = options;
-  // On a loaded chain anvil would accept nothing older than its own start, were it not told of an older first block.
+  // With a loaded state anvil accepts no timestamp before its own start, unless an older first timestamp is given.
   const firstSeconds = stateFile === undefined ? genesisSeconds : 1;
   return [
     ...['--host', '127.0.0.1', '--port', '0', '--chain-id', String(chainId)],
     ...['--no-mining', '--order', 'fifo', '--accounts', String(accounts)],
-    // Free gas: any address can send a transaction without holding ether first.
+    // Gas is free, so that any address can send a transaction without holding ether.
     ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--gas-limit', '1000000000'],
-    // From Prague on every block writes its parent's hash to the state and anvil slows down with every block.
+    // From Prague on, every block writes its parent's hash to the state, which makes anvil slower with every block.
     ...['--hardfork', hardfork, '--max-persisted-states', '20000'],
     ...['--slots-in-an-epoch', String(finalityDepth / 2), '--no-request-size-limit'],
     ...(options.autoImpersonate === true ? ['--auto-impersonate'] : []),
@@ -151,7 +151,7 @@ async function end(child: ChildProcess, exited: Promise<unknown>): Promise<void>
   clearTimeout(timer);
 }
 
-/** Drains a child's output, keeps its end, and lets one wait for a line. */
+/** Reads the output of a child process, keeps the end of it, and can wait for a line. */
 class Tail {
   text = '';
   #watch: ((text: string) => void) | undefined;
@@ -179,9 +179,9 @@ class Tail {
 }
 
 /**
- * Writes the chain as it is now to a file that `launchDevChain({ stateFile })` starts from: blocks, receipts and logs with
- * their hashes, and the newest state (older states are not kept: `eth_call` at an older block fails after a restart).
- * The file is complete or not touched, whatever happens meanwhile.
+ * Writes the current chain to a file for `launchDevChain({ stateFile })`: blocks, receipts and logs with their hashes,
+ * and the newest state. Older states are lost, so `eth_call` at an older block fails after a restart. The file is
+ * written atomically.
  */
 export async function saveChainState(chain: DevChain, file: string): Promise<void> {
   const packed = await chain.rpc.call<string>('anvil_dumpState');

@@ -1,4 +1,3 @@
-/** Our contracts on a local chain. */
 import { encodeDeployData, encodeFunctionData, type Hex, maxUint256 } from 'viem';
 import {
   lowmarkTokenAbi,
@@ -19,16 +18,17 @@ import { deployContract, mineOne } from './mined-block.js';
 export interface StakingDeployment {
   readonly token: Address;
   readonly staking: Address;
-  /** The block that holds the staking contract; no event is older. */
+  /** Block of the contract's deployment; no event is older. */
   readonly startBlock: bigint;
-  /** Owns the whole supply, and pays for the stakes of wallets that hold no tokens. */
+  /** Owns the whole supply, and pays for the stakes of wallets without tokens. */
   readonly treasury: Address;
 }
 
 const SUPPLY = 10n ** 30n;
 
 /**
- * Deploys the token and the staking contract and lets the latter take the treasury's tokens: three blocks, all at `seconds`.
+ * Deploys the token and the staking contract, and approves the staking contract for the treasury's tokens: three
+ * blocks, all at `seconds`.
  * @param seconds Unix seconds, not below the newest block's timestamp
  */
 export async function deployStaking(rpc: DevRpc, seconds: number): Promise<StakingDeployment> {
@@ -61,42 +61,43 @@ export async function deployStaking(rpc: DevRpc, seconds: number): Promise<Staki
 }
 
 export interface VaultSetup {
-  /** What it pays; a token whose supply `treasury` owns. */
+  /** The token that the vault pays; `treasury` owns its supply. */
   readonly token: Address;
-  /** Deploys and fills the vault, and is its administrator: one of the chain's accounts. */
+  /** Deploys, fills and administers the vault: one of the chain's accounts. */
   readonly treasury: Address;
   readonly signer: Address;
-  /** Given some of the chain's coin, as it pays for its transactions. Default: the treasury. */
+  /** Gets some of the chain's coin for gas, as it sends transactions. Default: the treasury. */
   readonly canceller?: Address;
   /** Default: the treasury. */
   readonly pauser?: Address;
-  /** What the vault is given, in the token's smallest unit; default 10^24, a million tokens of 18 decimals. */
+  /** Tokens transferred to the vault, in the smallest unit; default 10^24, a million tokens of 18 decimals. */
   readonly funds?: bigint;
   /** Default: a day. */
   readonly windowSeconds?: bigint;
-  /** Default 10^24. */
+  /** Default: 10^24. */
   readonly windowCap?: bigint;
   /** Default: a day. */
   readonly maxTtlSeconds?: bigint;
   /** Default: a day. */
   readonly adminDelaySeconds?: number;
-  /** Default: 2, what a real chain gets from now on. */
+  /** Default: 2, the version for new deployments on real chains. */
   readonly version?: 1 | 2;
 }
 
 export interface LocalVault {
   readonly vault: Address;
-  /** The block that holds the vault; no event is older. */
+  /** Block of the vault's deployment; no event is older. */
   readonly startBlock: bigint;
 }
 
 const FUNDS = 10n ** 24n;
 const DAY = 86_400n;
-/** 10,000 of the chain's coin. */
+/** 10,000 units of the chain's coin, in wei. */
 const COINS = '0x21e19e0c9bab2400000';
 
 /**
- * Deploys a redemption vault on a local chain and fills it: two blocks, both at `seconds`, or one where the funds are 0.
+ * Deploys a redemption vault on a local chain and fills it: two blocks, both at `seconds`, or one where the funds are
+ * 0.
  * @param seconds Unix seconds, not below the newest block's timestamp
  */
 export async function deployLocalVault(
@@ -143,11 +144,11 @@ function creationOf(setup: VaultSetup): Hex {
 }
 
 interface RegistrySetup {
-  /** Deploys the registry, and is its administrator: one of the chain's accounts. */
+  /** Deploys and administers the registry: one of the chain's accounts. */
   readonly admin: Address;
-  /** Given some of the chain's coin, as it pays for its transactions. */
+  /** Gets some of the chain's coin for gas, as it sends transactions. */
   readonly publisher: Address;
-  /** The contracts whose days it holds, as `stakedInText` writes them. */
+  /** The contracts whose days the registry holds, in the format of `stakedInText`. */
   readonly stakedIn: string;
 }
 

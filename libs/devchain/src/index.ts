@@ -1,8 +1,8 @@
 export * from './anvil.js';
 export { addressOfKey } from './private-key.js';
-/** As Sign-In with Ethereum messages carry an address: capitals and small letters are its checksum (EIP-55). */
+/** Spells an address with its EIP-55 checksum (upper and lower case), as Sign-In with Ethereum requires. */
 export { getAddress as checksummed } from 'viem';
-/** `0x` and 64 hex digits. */
+/** Returns `0x` and 64 hex digits. */
 export { generatePrivateKey as mintPrivateKey } from 'viem/accounts';
 export { DevRpc, JsonRpcFault } from './json-rpc.js';
 export * from './deployments.js';

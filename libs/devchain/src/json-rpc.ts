@@ -23,23 +23,24 @@ interface Reply {
 }
 
 /**
- * JSON-RPC over one kept-alive connection, for a local development node: no retries, no limits. Several times faster per
- * call than a full client, which is what playing thousands of blocks needs.
+ * JSON-RPC over one kept-alive connection, for a local development node: no retries, no limits. Each call is several
+ * times faster than with a full client, which makes it practical to mine thousands of blocks.
  */
 export class DevRpc {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
   constructor(readonly url: string) {}
 
-  /** @throws JsonRpcFault where the node answers with an error. */
+  /** @throws JsonRpcFault where the node answers with an error */
   async call<T = unknown>(method: string, ...params: readonly unknown[]): Promise<T> {
     const [result] = await this.batch([{ method, params }]);
     return result as T;
   }
 
   /**
-   * Sends the calls as one request; the results come in the order of the calls. A node may execute them in any order.
-   * @throws JsonRpcFault for the first call that the node answers with an error.
+   * Sends the calls as one batch request; results are in the order of the calls, but a node may execute them in any
+   * order.
+   * @throws JsonRpcFault for the first call that the node answers with an error
    */
   async batch(calls: readonly JsonRpcCall[]): Promise<unknown[]> {
     if (calls.length === 0) return [];

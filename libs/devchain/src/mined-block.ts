@@ -2,9 +2,9 @@ import { type Address, parseAddress } from '#libs/domain';
 import { type DevRpc } from './json-rpc.js';
 
 export interface DevTransaction {
-  /** One of the chain's accounts, or any address where the chain runs with `autoImpersonate`. */
+  /** One of the chain's accounts; any address where the chain runs with `autoImpersonate`. */
   readonly from: Address;
-  /** Without it, a contract is created. */
+  /** Absent for a transaction that creates a contract. */
   readonly to?: Address;
   readonly data: string;
 }
@@ -19,8 +19,8 @@ export interface DevReceipt {
 const GAS = '0x400000';
 
 /**
- * Mines one block with these transactions, in this order, also those that fail.
- * @param seconds its timestamp in Unix seconds, not below that of the block before
+ * Mines one block with these transactions, in this order, including transactions that fail.
+ * @param seconds timestamp of the block in Unix seconds, not below the previous block's
  */
 export async function mineBlock(
   rpc: DevRpc,
@@ -39,7 +39,7 @@ export async function mineBlock(
   return receipts.map(receiptOf);
 }
 
-/** The same with a single transaction. @throws Error where it fails */
+/** Mines one block with a single transaction. @throws Error where the transaction fails */
 export async function mineOne(
   rpc: DevRpc,
   seconds: number,
@@ -55,7 +55,7 @@ export interface DeployedContract {
   readonly blockNumber: bigint;
 }
 
-/** Deploys a contract in a block of its own. @throws Error where it fails */
+/** Deploys a contract in a block of its own. @throws Error where the deployment fails */
 export async function deployContract(
   rpc: DevRpc,
   seconds: number,

@@ -11,14 +11,15 @@ interface Transaction {
   readonly gas: bigint;
 }
 
-/** Moves that left no event: the contract refused them. */
+/** Some stakes or withdrawals left no event, because the contract refused them. */
 export class MovesFailedError extends Error {}
 
 /**
- * Plays staking activity onto a local chain, block by block, with exact timestamps.
+ * Makes staking activity on a local chain, block by block, with exact timestamps.
  *
- * Any address can be a wallet (where the chain runs with `autoImpersonate`; else one of its accounts). A wallet given to `fund` stakes its own tokens; for any other the treasury stakes, which
- * leaves the same event. Withdrawals are always the wallet's own transactions.
+ * Any address can be a wallet where the chain runs with `autoImpersonate`; else one of the chain's accounts. A wallet
+ * given to `fund` stakes its own tokens; for any other wallet the treasury stakes, which leaves the same event.
+ * Withdrawals are always the wallet's own transactions.
  */
 export class StakingPlayer {
   readonly #rpc: DevRpc;
@@ -32,12 +33,12 @@ export class StakingPlayer {
     this.#rpc = rpc;
   }
 
-  /** Remembers wallets that were funded on this chain before (a chain that was started again). */
+  /** Registers wallets that were funded earlier on this chain, for a chain that was restarted. */
   assumeFunded(wallets: readonly Address[]): void {
     for (const wallet of wallets) this.#funded.add(wallet);
   }
 
-  /** Gives tokens to each wallet and lets it allow the staking contract to take them, in one block. */
+  /** Transfers tokens to each wallet and approves the staking contract for them, in one block. */
   async fund(wallets: readonly Address[], amount: bigint, seconds: number): Promise<void> {
     const { token, staking, treasury } = this.contracts;
     const call = (from: Address, functionName: 'transfer' | 'approve', args: [Hex, bigint]) => ({
@@ -64,12 +65,13 @@ export class StakingPlayer {
   }
 
   /**
-   * Mines the blocks and makes sure that every move left its event. Others may send transactions meanwhile, or mine.
+   * Mines the blocks and checks that every stake and withdrawal left its event. Others may send transactions or mine at
+   * the same time.
    * @returns the number of the newest block
    * @throws MovesFailedError
    */
   async play(blocks: readonly StakeBlock[], onBlock?: (done: number) => void): Promise<bigint> {
-    // Since the last time, others may have sent from these wallets as well.
+    // Others may have sent transactions from these wallets since the last call.
     this.#nonces.clear();
     const before = await this.head();
     let expected = 0;
@@ -90,13 +92,13 @@ export class StakingPlayer {
     return head;
   }
 
-  /** A reorganisation: the newest `depth` blocks are forgotten and these are mined in their place. */
+  /** Makes a reorganisation: removes the newest `depth` blocks and mines the given blocks instead. */
   async reorganise(depth: number, blocks: readonly StakeBlock[]): Promise<bigint> {
     await this.rollback(depth);
     return this.play(blocks);
   }
 
-  /** Forgets the newest `depth` blocks: the chain's head goes backwards. */
+  /** Removes the newest `depth` blocks, so that the chain's head goes back. */
   async rollback(depth: number): Promise<void> {
     await this.#rpc.call('anvil_rollback', depth);
     this.#nonces.clear();
@@ -157,7 +159,10 @@ export class StakingPlayer {
     );
   }
 
-  /** Nonces are counted here: a batch is not executed in order, so the node could not give them out. */
+  /**
+   * Reads the nonces of the senders and counts them in this process: the node executes a batch in any order, so it
+   * could not assign them.
+   */
   async #prepare(senders: readonly Address[]): Promise<void> {
     const unknown = [...new Set(senders)].filter((sender) => !this.#nonces.has(sender));
     if (unknown.length === 0) return;
@@ -186,12 +191,12 @@ function hex(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
-/** Enough for the first stake of as many wallets. */
+/** Enough gas for this number of first stakes. */
 function gasFor(moves: number): bigint {
   return 150_000n + 60_000n * BigInt(moves);
 }
 
-/** Part of a transaction: one `Staked` or `Withdrawn` event, amounts in the token's smallest unit. */
+/** One `Staked` or `Withdrawn` event of a transaction; amounts in the token's smallest unit. */
 export interface StakeMove {
   readonly kind: 'stake' | 'withdraw';
   readonly wallet: Address;
@@ -201,9 +206,9 @@ export interface StakeMove {
 /** One transaction: a single event, or several in this order. */
 export type StakeTransaction = StakeMove | readonly StakeMove[];
 
-/** One block; its transactions are executed in no particular order, except that those of one wallet keep theirs. */
+/** One block; its transactions execute in any order, except that the transactions of one wallet keep their order. */
 export interface StakeBlock {
-  /** Unix seconds, not below the timestamp of the block before. */
+  /** Unix seconds, not below the previous block's timestamp. */
   readonly seconds: number;
   readonly transactions: readonly StakeTransaction[];
 }

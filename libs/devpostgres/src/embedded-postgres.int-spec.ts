@@ -101,7 +101,7 @@ describe('the embedded PostgreSQL', () => {
     const url = await Promise.race([printed, once(parent, 'exit').then(() => '')]);
     const { port, password } = new URL(url);
     parent.kill('SIGKILL');
-    // Waits for the first one to end by itself.
+    // The start waits until the first server has ended by itself.
     await start(at, password);
     await expect(isListening(Number(port))).resolves.toBe(false);
   });

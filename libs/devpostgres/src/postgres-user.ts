@@ -7,7 +7,7 @@ import { PermanentError } from '#libs/domain';
 
 const run = promisify(execFile);
 const NAME = 'postgres';
-/** Lets a process of another user enter directories that only root may. */
+/** Capabilities that let a process of another user enter directories that only root may enter. */
 const CAPABILITIES = '+dac_override,+dac_read_search';
 
 /** A command line, and the user to start it as. */
@@ -18,8 +18,8 @@ export interface UserCommand {
 }
 
 /**
- * Runs PostgreSQL's programs. They refuse to be root: where this process is, they run as the user `postgres`, which is made
- * where it is missing.
+ * Runs PostgreSQL's programs, which refuse to run as root: where this process is root, they run as the user `postgres`,
+ * which is created where it is missing.
  */
 export class PostgresUser {
   private constructor(
@@ -29,7 +29,8 @@ export class PostgresUser {
 
   /**
    * @param paths that the user must be able to reach
-   * @throws PermanentError where it cannot: a clone in a directory that only root may enter, on a machine without `setpriv`
+   * @throws PermanentError where the user cannot reach them: a clone in a directory that only root may enter, on a
+   * machine without `setpriv`
    */
   static async for(paths: readonly string[]): Promise<PostgresUser> {
     if (userInfo().uid !== 0) return new PostgresUser(undefined, undefined);
@@ -65,7 +66,7 @@ async function idsOf(name: string): Promise<{ uid: number; gid: number } | undef
   try {
     return { uid: await id('-u'), gid: await id('-g') };
   } catch {
-    // `id` fails for exactly one reason: there is no such user.
+    // `id` fails for a single reason: the user does not exist.
     return undefined;
   }
 }
@@ -74,7 +75,7 @@ async function createUser(): Promise<{ uid: number; gid: number }> {
   try {
     await run('useradd', ['--system', '--user-group', '--no-create-home', NAME]);
   } catch (error) {
-    // Another start may have been faster.
+    // Another start may have created the user at the same time.
     const ids = await idsOf(NAME);
     if (ids !== undefined) return ids;
     throw new PermanentError(

@@ -9,21 +9,21 @@ import { watchdog } from './watchdog.js';
 export interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
-  /** Absent: the environment of this process. */
+  /** Default: the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** Both outputs go here; what an earlier start wrote is kept as `<file>.1`. */
+  /** Receives both outputs; the log of the previous start is kept as `<file>.1`. */
   readonly logFile: string;
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** What asks it to end, default SIGTERM. */
+  /** The signal that asks the process to end; default SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
 /**
- * A child process with its log on disk. It runs in a session of its own, so that a Ctrl-C in the terminal reaches the stack
- * alone and things end in order; where the stack is killed, the watchdog ends it.
+ * A child process with its log on disk. It runs in a session of its own, so that a Ctrl-C in the terminal reaches only
+ * the stack, which stops its parts in order; where the stack is killed, the watchdog ends the process.
  */
 export class ManagedProcess {
-  /** Resolves when the process has ended, to the words for how. */
+  /** Resolves when the process has ended, to a description such as `exit code 1`. */
   readonly ended: Promise<string>;
   #running = true;
 
@@ -71,7 +71,7 @@ export class ManagedProcess {
     return this.#running;
   }
 
-  /** Asks the process to end, and makes it after `limitMs`. */
+  /** Asks the process to end, and kills it after `limitMs`. */
   async stop(limitMs = 10_000): Promise<void> {
     if (!this.#running) return;
     this.child.kill(this.options.stopSignal ?? 'SIGTERM');
@@ -80,7 +80,6 @@ export class ManagedProcess {
     clearTimeout(timer);
   }
 
-  /** The last lines of its log. */
   async tail(lines = 15): Promise<string[]> {
     const text = await readFile(this.options.logFile, 'utf8');
     return text.trimEnd().split('\n').slice(-lines);
@@ -91,10 +90,13 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
 }
 
-/** Below the ports that Linux, macOS and Windows give to connections and to servers that ask for any: nothing else takes one meanwhile. */
+/**
+ * Below the ephemeral ports of Linux, macOS and Windows, so that no connection and no server on an assigned port takes
+ * the port before its program does.
+ */
 const PORTS = { first: 20_000, end: 32_768 };
 
-/** A port of the loopback interface that is free now, for a program that cannot take one of the system's choice itself. */
+/** A loopback port that is free now, for a program that cannot listen on port 0 and report its port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.first, PORTS.end);

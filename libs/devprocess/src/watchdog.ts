@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Ends our child processes when this process dies without a chance to do it (`kill -9`, a crash of a test worker).
+ * Ends our child processes when this process dies without a chance to end them (`kill -9`, a crash of a test worker).
  *
- * One helper process holds the reading end of a pipe of ours. The system closes the pipe with this process, whatever ends
- * it; the helper then sends SIGTERM to the processes it was told of, in the reverse order of `add`, each with some seconds
- * before SIGKILL. It lives in its own session, so that a Ctrl-C in the terminal does not reach it.
+ * One helper process holds the reading end of a pipe from this process. The system closes the pipe when this process
+ * ends in any way; the helper then sends SIGTERM to the watched processes, in the reverse order of `add`, each with up
+ * to five seconds before SIGKILL. The helper runs in its own session, so that a Ctrl-C in the terminal does not reach
+ * it.
  */
 export class Watchdog {
   readonly #helper: ChildProcess;
@@ -16,18 +17,18 @@ export class Watchdog {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     this.#helper.on('error', () => undefined);
-    // The helper must never keep us alive, and writing to one that was killed is no reason to fail.
+    // The helper must not keep this process running, and a write to a killed helper must not fail this process.
     this.#helper.unref();
     this.#helper.stdin?.on('error', () => undefined);
     (this.#helper.stdin as { unref?: () => void } | null)?.unref?.();
   }
 
-  /** Watches a process until `remove`; call it as soon as the process is spawned. */
+  /** Watches a process until `remove`. Call it as soon as the process is spawned. */
   add(pid: number): void {
     this.#helper.stdin?.write(`+${pid}\n`);
   }
 
-  /** To be called once the process has ended: its number may be given to another one. */
+  /** Call it once the process has ended, since the system may give its id to another process. */
   remove(pid: number): void {
     this.#helper.stdin?.write(`-${pid}\n`);
   }
@@ -35,7 +36,7 @@ export class Watchdog {
 
 let shared: Watchdog | undefined;
 
-/** The one watchdog of this process. */
+/** The single watchdog of this process. */
 export function watchdog(): Watchdog {
   shared ??= new Watchdog();
   return shared;

@@ -1,4 +1,7 @@
-/** A check of the doctor is a row of its subject's table: a title, a question and a remedy. All are made here. */
+/**
+ * Builds and runs the doctor's checks. A check is a table of rows about one subject; each row has a title, a question
+ * and a remedy.
+ */
 import { type RpcPool } from '#libs/chain';
 import { settingsOf } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
@@ -8,20 +11,19 @@ import { DoctorSettings, type Variable } from './doctor.settings.js';
 import { BusyError, throwIfBusy } from './rpc-question.js';
 import { type Subject } from './subject.js';
 
-/** `warning`: it works, and not as it should. `fault`: a service that needs it does not work. */
+/** `warning`: the part works, but not as it should. `fault`: a service that needs the part does not work. */
 export type FindingState = 'ok' | 'warning' | 'fault' | 'not-checked';
 
-/** A line of the report. */
 export interface Finding {
-  /** What was looked at: `rpc 127.0.0.1:8545#1: head`. */
+  /** The examined part, for example `rpc 127.0.0.1:8545#1: head`. */
   readonly what: string;
   readonly state: FindingState;
   readonly found: string;
-  /** What to do about it; absent where nothing. */
+  /** Remedy of a warning or a fault. */
   readonly mend?: string;
 }
 
-/** What a question found. Without a title or remedy of its own it has that of its row. */
+/** Answer of one question. Title and remedy default to those of the row. */
 export interface Answer {
   readonly state: FindingState;
   readonly found: string;
@@ -46,24 +48,24 @@ type Answers = Answer | readonly Answer[] | undefined;
 
 export interface Row<Facts> {
   readonly title: string;
-  /** Undefined: there is nothing to say. */
+  /** Undefined answers are not reported. */
   readonly ask: (facts: Facts) => Answers | Promise<Answers> | AsyncIterable<Answer>;
-  /** What to do about a warning or a fault. */
+  /** Default remedy of a warning or a fault. */
   readonly remedy?: string;
-  /** After a fault in this row those below are not asked. */
+  /** A fault in this row skips the rows below. */
   readonly decides?: true;
 }
 
-/** What a check cannot be made without: a setting, or something that can be reached. */
+/** A precondition of a check: a setting, or a reachable database with a schema. */
 type Need = Variable | 'database' | 'schema';
 
-/** Of checks that read the tables of the schema. */
+/** The needs of checks that read the tables of the schema. */
 export const SCHEMA: readonly Need[] = ['DATABASE_URL', 'database', 'schema'];
 
-/** Rows about the same facts: timed, waited for and failing as one check. */
+/** Rows about the same facts. They are one check, with a common timeout and failure. */
 export interface Table<Facts> {
   readonly title: string;
-  /** The first that is missing is reported. */
+  /** Only the first missing need is reported. */
   readonly needs: readonly Need[];
   readonly read: (subject: Subject) => Facts | Promise<Facts>;
   readonly rows: readonly Row<Facts>[];
@@ -72,7 +74,7 @@ export interface Table<Facts> {
 export interface Check {
   readonly title: string;
   readonly needs: readonly Need[];
-  /** What was found before it fails or takes too long counts. */
+  /** Yields the findings. Findings before a failure or a timeout are kept. */
   find(subject: Subject): AsyncIterable<Finding>;
 }
 
@@ -101,7 +103,6 @@ export function table<Facts>({ title, needs, read, rows }: Table<Facts>): Check 
   };
 }
 
-/** A table of one row. */
 export function check({
   needs,
   ...row
@@ -127,19 +128,22 @@ function findingOf(what: string, { state, found, remedy }: Answer, ofRow?: strin
 }
 
 export interface CheckOptions {
-  /** Variables that are there and not usable. */
+  /** Settings with an invalid value, with the expected form by variable. */
   readonly faulty: ReadonlyMap<string, string>;
-  /** How long one check may take. */
+  /** Time limit of each check, in milliseconds. */
   readonly timeoutMs: number;
-  /** Told of each finding as it comes, with the place of its check. */
+  /** Called with each finding as it arrives, and with the index of its check. */
   readonly onFinding?: ((finding: Finding, at: number) => void) | undefined;
-  /** Told every two seconds which checks are still under way. */
+  /** Called every two seconds with the titles of the checks in progress. */
   readonly onWaiting?: ((titles: readonly string[]) => void) | undefined;
 }
 
 const TELL_EVERY_MS = 2000;
 
-/** Makes all checks at once; the findings come in the order of the checks. It never throws what a check can tell. */
+/**
+ * Runs all checks concurrently; the findings are in the order of the checks. A failed check becomes a finding instead
+ * of an error.
+ */
 export async function makeChecks(
   checks: readonly Check[],
   subject: Subject,
@@ -179,7 +183,7 @@ async function makeCheck(
   const findings: Finding[] = [];
   let isLate = false;
   const found = (finding: Finding): void => {
-    // What still comes in is left out.
+    // Findings after the timeout are dropped.
     if (isLate) return;
     findings.push(finding);
     onFinding(finding);
@@ -208,13 +212,13 @@ async function makeCheck(
 
 const NO_SCHEMA = 'no schema';
 
-/** Why the check cannot be made; undefined where nothing is missing. */
+/** The reason why the check cannot be run; undefined where no need is missing. */
 async function missing(
   need: Need,
   subject: Subject,
   faulty: ReadonlyMap<string, string>,
 ): Promise<string | undefined> {
-  // Why it cannot be opened is said by the check of the database itself.
+  // The check of the database itself explains why it cannot be opened.
   if (need === 'database') {
     return (await opens(subject)) ? undefined : 'the database cannot be opened';
   }
@@ -223,7 +227,7 @@ async function missing(
   return `${need} ${faulty.has(need) ? 'is not usable' : 'is not set'}`;
 }
 
-/** The endpoints of the right chain. @throws CheckEnded where none answers */
+/** The pool of endpoints that serve the right chain. @throws CheckEnded where none of them answers */
 export async function chainOf(subject: Subject): Promise<RpcPool> {
   const pool = await subject.chain();
   if (pool === undefined)
@@ -247,9 +251,9 @@ function failureOf(thrown: unknown): Answer {
   const error = busyOr(thrown);
   if (error instanceof CheckEnded) return error.answer;
   if (error instanceof BusyError) return notChecked(redact(error.message));
-  // A table of a migration that is missing: said by the check of the schema.
+  // A table of a pending migration is missing; the check of the schema reports it.
   if (isNotMigrated(error)) return notChecked(NO_SCHEMA);
-  // Whether it has the rights of its program is said by the check of the rights.
+  // The check of the database rights reports missing rights.
   if (isWithoutRight(error)) {
     return notChecked('not as this user of the database, who has no right to look');
   }

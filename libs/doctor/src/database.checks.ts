@@ -30,7 +30,7 @@ const WRONG_SECONDS = 30;
 
 interface Server extends ServerFacts {
   readonly where: string;
-  /** The server's clock, against this machine's. */
+  /** How far the server's clock is ahead of this machine's, in milliseconds. */
   readonly aheadMs: number;
 }
 
@@ -41,7 +41,7 @@ const MEMBER = {
 };
 
 export const databaseChecks: readonly Check[] = [
-  // Whether PostgreSQL answers, is new enough, may be written, and has the right time; and whether an indexer is at work.
+  // Whether PostgreSQL answers, is new enough, is writable and has the right time; and whether an indexer leads.
   table({
     title: 'database',
     needs: ['DATABASE_URL'],
@@ -61,9 +61,9 @@ export const databaseChecks: readonly Check[] = [
       },
     ],
   }),
-  // Whether the migrations of the database are those of this program.
+  // Whether the applied migrations are exactly those of this program.
   check({ title: 'schema', needs: ['DATABASE_URL', 'database'], ask: schemaAnswers }),
-  // Whether the user of DATABASE_URL may do what its program needs, and nothing more.
+  // Whether the user of DATABASE_URL has exactly the rights that its program needs.
   check({
     title: 'database rights',
     needs: SCHEMA,

@@ -41,7 +41,6 @@ import {
 } from '#libs/price';
 import { StakingSettings } from '#libs/operations';
 
-/** The variables that a check may need. */
 export type Variable =
   | 'DATABASE_URL'
   | 'DATABASE_READ_URLS'
@@ -56,8 +55,8 @@ export type Variable =
   | 'VOUCHER_SIGNER_KEY';
 
 /**
- * What the doctor knows of the services' settings, none of them required; docs/operating/settings.md describes them where they are
- * used. Those of one service only are its own to check.
+ * The services' settings that the doctor examines, none of them required; docs/operating/settings.md describes them by
+ * service. A service checks the settings that only itself reads.
  */
 export class DoctorSettings extends StakingSettings {
   @Setting({ ...SECRETS_KEY_SETTING, optional: true })
@@ -153,13 +152,13 @@ export class DoctorSettings extends StakingSettings {
 
 export interface ReadDoctorSettings {
   readonly settings: DoctorSettings;
-  /** Variables whose value is not usable, and what is expected of it; they count as absent. */
+  /** The expected form by variable, for variables with an invalid value; these count as absent. */
   readonly faults: ReadonlyMap<string, string>;
-  /** How many are given. */
+  /** Number of variables that are set. */
   readonly given: number;
 }
 
-/** The settings that there are, without the wrong ones. */
+/** Reads the settings and leaves out the invalid ones. */
 export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
   const given = settingsOf(DoctorSettings).filter(({ variable }) =>
     Boolean(source[variable] || source[`${variable}_FILE`]),

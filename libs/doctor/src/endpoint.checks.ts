@@ -17,18 +17,21 @@ import { type DoctorSettings } from './doctor.settings.js';
 import { askEndpoint, reasonOf, type Told } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
-/** Clocks differ a little, and some chains date their blocks ahead. */
+/** Tolerance for block times in the future: clocks differ a little, and some chains date their blocks ahead. */
 const AHEAD_SECONDS = 30;
-/** Blocks of logs asked for at once: more is not usual. */
+/** Largest tested range of `eth_getLogs`, in blocks; providers rarely allow more. */
 const MOST_BLOCKS = 10_000;
-/** Below it the first sync of a grown chain takes days. */
+/** With smaller ranges, the first sync of a long chain takes days. */
 const SMALL_RANGE = 100;
 const STATE_DEPTHS = [1_000_000n, 100_000n, 10_000n, 1000n, 128n, 0n] as const;
-/** No contract: a call of it succeeds wherever the state is there. */
+/** An address without a contract: a call succeeds wherever the node has the state. */
 const NO_CONTRACT = '0x000000000000000000000000000000000000dead';
 const REPLACE = 'Check its URL, its key and the way there, or take it out of RPC_URLS.';
 
-/** A check for each endpoint of RPC_URLS by itself, or one that says that there is none; and whether they are of two providers. */
+/**
+ * One check for each endpoint of RPC_URLS, or a check that reports that RPC_URLS is not set; and the check of their
+ * providers.
+ */
 export function endpointChecks({ rpcUrls = [] }: DoctorSettings): readonly Check[] {
   const unset = check({ title: 'rpc', needs: ['RPC_URLS'], ask: () => undefined });
   const each = rpcUrls.map((url, index) =>
@@ -62,7 +65,10 @@ function endpointCheck(title: string, index: number): Check {
   });
 }
 
-/** Whether what became of a payout has two witnesses: one endpoint alone can deny a claim, and then points and tokens both go. */
+/**
+ * Whether payouts are observed through two providers. With a single provider, an endpoint that denies a claim makes the
+ * points go back although the tokens were paid.
+ */
 export const providersCheck = check({
   title: 'rpc providers',
   needs: ['RPC_URLS', 'VAULT_CONTRACT'],
@@ -85,27 +91,27 @@ interface SeenBlock {
 
 interface LogRefusal {
   readonly why: string;
-  /** So many blocks are proposed instead. */
+  /** Size that the endpoint proposes instead, in blocks. */
   readonly fitting?: number | undefined;
 }
 
-/** @returns 1 where the size explains nothing, or a smaller range might keep silent as long */
+/** The next size to try. @returns 1 where the size is not the cause, or a smaller range might time out too */
 function fittingAfter(error: Error, from: bigint): number | undefined {
   if (error instanceof RangeTooLargeError) return error.proposedBlocks(from);
   const mayBeSize = error instanceof RpcError && error.sizeMayExplain;
   return mayBeSize && error.code !== 'RPC_TIMEOUT' ? undefined : 1;
 }
 
-/** One endpoint: what its rows have found out about it so far, and what can be asked of it. */
+/** One endpoint, with the facts that its rows have found. */
 class Endpoint {
-  /** Its newest block, once the row of the head has read it. */
+  /** The newest block; set by the row "head". */
   latest: SeenBlock = { number: 0n, timestampSeconds: 0 };
-  /** How many blocks of logs it gives at once, once that is known. */
+  /** Number of blocks whose logs fit in one request; set by the row "logs". */
   range: number | undefined;
 
   constructor(
     readonly subject: Subject,
-    /** Its host and its place in RPC_URLS: never its URL. */
+    /** Host and position in RPC_URLS; never the URL, which may contain a key. */
     private readonly name: string,
   ) {}
 
@@ -113,16 +119,16 @@ class Endpoint {
     return askEndpoint(this.subject.pool, this.name, { method, params });
   }
 
-  /** @returns the block, undefined where there is none, or why it was not told */
+  /** @returns the block; undefined where it does not exist; a text where the endpoint refuses to give it */
   async blockAt(tag: string): Promise<SeenBlock | string | undefined> {
     const { value, error } = await this.ask('eth_getBlockByNumber', tag, false);
     if (error === undefined) return seenBlock(value);
-    // A node that does not answer now says nothing of its blocks.
+    // A temporary failure says nothing about the node's blocks.
     if (isTransient(error)) throw error;
     return reasonOf(error);
   }
 
-  /** Undefined where the logs are given. */
+  /** Undefined where the endpoint returns the logs. */
   async refusesLogs(from: bigint, to: bigint): Promise<LogRefusal | undefined> {
     const address = watched(await this.subject.staking(), this.subject.settings);
     const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
@@ -133,7 +139,7 @@ class Endpoint {
     return { why: reasonOf(error), fitting: fittingAfter(error, from) };
   }
 
-  /** Why the state of a block is not told; undefined where it is. */
+  /** The reason why the endpoint does not give the state of a block; undefined where it does. */
   async refusesState(block: bigint): Promise<string | undefined> {
     const call = { to: NO_CONTRACT, data: '0x' };
     const { value, error } = await this.ask('eth_call', call, toQuantity(block));
@@ -143,7 +149,7 @@ class Endpoint {
   }
 }
 
-/** @returns undefined where it is no header */
+/** @returns undefined where the value is no block header */
 function seenBlock(value: unknown): SeenBlock | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const header = value as Readonly<Record<string, unknown>>;
@@ -152,7 +158,6 @@ function seenBlock(value: unknown): SeenBlock | undefined {
   return { number, timestampSeconds: Number(seconds) };
 }
 
-/** Whose logs are asked for. */
 function watched({ contracts }: Staking, { vaultContract }: DoctorSettings): readonly Address[] {
   if (contracts.length > 0) return contracts;
   return vaultContract === undefined ? [] : [vaultContract];
@@ -209,7 +214,7 @@ async function finalityAnswer(endpoint: Endpoint): Promise<Answer> {
   return ok(`block ${final.number} is final, ${latest.number - final.number} below the head`);
 }
 
-/** How many blocks of logs the endpoint gives at once, found as the indexer finds it. */
+/** How many blocks of logs fit in one request, determined like the indexer does. */
 async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
   const { latest, subject } = endpoint;
   if (watched(await subject.staking(), subject.settings).length === 0) {
@@ -240,7 +245,7 @@ async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
     : ok(found);
 }
 
-/** Whether it has the logs of the first block. */
+/** Whether the endpoint has the logs of the first indexed block. */
 async function oldLogsAnswer(endpoint: Endpoint): Promise<Answer | undefined> {
   const { latest, range, subject } = endpoint;
   const { startBlock } = await subject.staking();
@@ -253,7 +258,10 @@ async function oldLogsAnswer(endpoint: Endpoint): Promise<Answer | undefined> {
     : warning(`not those of block ${startBlock}: ${refused.why}`);
 }
 
-/** How far back the endpoint knows the state: with it the contract's own total is held against the events. */
+/**
+ * How far back the endpoint has the chain's state, with which the indexer compares the contract's total with the
+ * events.
+ */
 async function stateAnswer(endpoint: Endpoint): Promise<Answer> {
   const { latest, subject } = endpoint;
   const { startBlock } = await subject.staking();

@@ -17,19 +17,22 @@ import { Subject } from './subject.js';
 import { trialChecks } from './trial.checks.js';
 import { vaultCheck } from './vault.check.js';
 
-/** Every question to a node or a database has a shorter one of its own. */
+/** Time limit of one check; requests to nodes and databases have shorter timeouts of their own. */
 const TIMEOUT_MS = 45_000;
 
 export interface ExamineOptions {
-  /** Told of each finding as it comes. @param at the place of its check in the report; findings of one check come in their order */
+  /**
+   * Called with each finding as it arrives. @param at index of its check in the report; the findings of one check come
+   * in order
+   */
   readonly onFinding?: (finding: Finding, at: number) => void;
-  /** Told every two seconds which checks are still under way. */
+  /** Called every two seconds with the titles of the checks in progress. */
   readonly onWaiting?: (titles: readonly string[]) => void;
 }
 
 /**
- * Looks at all that the services need, by their settings, and says what to mend; changes nothing. What is missing is said and not
- * checked.
+ * Examines everything that the services need, by their settings, and names remedies; changes nothing. Missing settings
+ * are reported as not checked.
  * @returns the findings in the order of the report
  */
 export async function examine(

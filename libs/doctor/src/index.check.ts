@@ -28,7 +28,7 @@ interface Index {
   readonly nowMs: number;
 }
 
-/** Whether there is an index, of these settings, not halted and not behind. */
+/** Whether there is an index that matches the settings, is not halted and does not lag. */
 export const indexCheck = table({
   title: 'index',
   needs: SCHEMA,
@@ -52,12 +52,12 @@ async function readIndex(subject: Subject): Promise<Index> {
   if (state !== undefined) {
     return { state, settings: subject.settings, nowMs: subject.clock.nowMs() };
   }
-  // Why there is none to see: where it cannot be read this throws.
+  // No index was found. This second read throws where the index could not be read.
   await new IndexStore(await subject.stakes()).state();
   throw new CheckEnded(notChecked('there is none yet; the indexer makes it'));
 }
 
-/** What the indexer would refuse to start for, of the settings that are given here. */
+/** Reports the settings that would keep the indexer from starting. */
 async function settingsAnswers({ state, settings }: Index): Promise<Answer | Answer[] | undefined> {
   const given = await givenSettings(settings);
   const differences = settingDifferences(state, given);

@@ -6,7 +6,7 @@ import { type Subject } from './subject.js';
 
 const CLAIMS_SHOWN = 5;
 
-/** Whether SECRETS_KEY has the keys that the stored secrets are sealed under. */
+/** Whether SECRETS_KEY contains the keys that encrypted the stored secrets. */
 export const secretsCheck = check({
   title: 'stored secrets',
   needs: ['DATABASE_URL', 'SECRETS_KEY', 'database', 'schema'],
@@ -14,7 +14,7 @@ export const secretsCheck = check({
 });
 
 export const partnerChecks = [
-  // Whether the partners that are open for redemptions have a daily token budget: without one they are refused.
+  // Whether every partner that is open for redemptions has a daily token budget: redemptions without one are refused.
   check({
     title: 'partners',
     needs: SCHEMA,

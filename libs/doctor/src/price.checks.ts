@@ -10,15 +10,15 @@ import { duration, HELD_BECAUSE } from '#libs/operations';
 import { type Answer, check, fault, notChecked, ok, SCHEMA, warning } from './checks.js';
 import { type SeenPrice, type Subject } from './subject.js';
 
-/** The indexer reads every minute: the stored price may be this much behind what the source says. */
+/** The indexer reads the price every minute, so the stored price may lag behind the source by this time. */
 const BEHIND_MS = 300_000;
 
 export const priceChecks = [
-  // What PRICE_SOURCE says now, asked once as the indexer asks it; nothing is stored.
+  // The current price of PRICE_SOURCE, read once as the indexer reads it, without storing it.
   check({ title: 'price source', needs: ['PRICE_SOURCE'], ask: sourceAnswers }),
-  // Whether the indexer brings in what PRICE_SOURCE says: how old the newest stored price is, and whose.
+  // Whether the indexer stores the price of PRICE_SOURCE: the age and the source of the newest stored price.
   check({ title: 'price', needs: SCHEMA, ask: storedAnswer }),
-  // Whether a price waits for an operator, and whether a wrong one would.
+  // Whether a price waits for an operator's decision, and whether the limits would stop a wrong price.
   check({ title: 'price limits', needs: SCHEMA, ask: limitAnswers }),
 ];
 
@@ -37,7 +37,6 @@ async function sourceAnswers(subject: Subject): Promise<Answer | Answer[]> {
   }
 }
 
-/** One of several. */
 function oneSource(reading: SourceReading): Answer {
   return { ...oneAnswer(reading), title: `price source: ${reading.name}` };
 }
@@ -117,8 +116,8 @@ const CAUSES = 4;
 const TELLING_NAMES = ['TimeoutError', 'RangeError', 'SyntaxError'];
 
 /**
- * The message and, by a code (`ECONNREFUSED`) or a name (`TimeoutError`), why a server could not be asked: never the text of a cause,
- * which may hold its URL.
+ * The message of an error with a code (`ECONNREFUSED`) or a name (`TimeoutError`) of its cause. The message of the
+ * cause is left out, because it may contain the server's URL.
  */
 function failureText({ message, cause: first }: LowmarkError): string {
   let cause = first;
@@ -134,7 +133,7 @@ function failureText({ message, cause: first }: LowmarkError): string {
 
 async function storedAnswer(subject: Subject): Promise<Answer | undefined> {
   const { priceSource } = subject.settings;
-  // Said by the check of the source.
+  // The check of the price source reports this case.
   if (priceSource?.length === 0) return undefined;
   const price = await new PriceStore(await subject.stakes()).newest();
   if (price !== undefined) return agedAnswer(price, await subject.price(), subject);

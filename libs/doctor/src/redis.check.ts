@@ -3,12 +3,15 @@ import { type Answer, check, ok, warning } from './checks.js';
 
 const WAIT_MS = 2500;
 const DEADLINE_MS = 2000;
-/** How long the services wait for one command; see libs/cache. */
+/** Timeout of the services for one command; see libs/cache. */
 const SERVICES_WAIT_MS = 50;
 const QUESTIONS = 5;
 const OLDEST = [6, 2] as const;
 
-/** Whether Redis does all that the services ask of it, in their time: their link is up once all of it was tried. */
+/**
+ * Whether Redis executes every command of the services within their timeout. A link is up once it has tried all of
+ * these commands.
+ */
 export const redisCheck = check({
   title: 'redis',
   needs: ['REDIS_URL'],
@@ -26,7 +29,7 @@ export const redisCheck = check({
     try {
       const tookMs = (await link.whenUp(WAIT_MS)) ? await roundTripMs(link) : undefined;
       if (tookMs === undefined) return warning(`${where}: ${reason}`, remedyFor(reason));
-      // Last, as a user without the right to it may still do everything else.
+      // Asked last: a user without the right to INFO may still have all other rights.
       return servingAnswer(where, tookMs, await readFacts(link));
     } finally {
       link.close();
@@ -34,7 +37,7 @@ export const redisCheck = check({
   },
 });
 
-/** The middle one of some questions; undefined where one was not answered. */
+/** Median round-trip time of a few commands in milliseconds; undefined where one of them fails. */
 async function roundTripMs(link: RedisLink): Promise<number | undefined> {
   const took: number[] = [];
   for (let question = 0; question < QUESTIONS; question++) {
@@ -42,7 +45,7 @@ async function roundTripMs(link: RedisLink): Promise<number | undefined> {
     try {
       await link.run((redis) => redis.get('lowmark:doctor'));
     } catch {
-      // The link has told why.
+      // The link has reported the reason through `onChange`.
       return undefined;
     }
     took.push(performance.now() - sentMs);
@@ -50,15 +53,15 @@ async function roundTripMs(link: RedisLink): Promise<number | undefined> {
   return took.sort((a, b) => a - b)[Math.floor(QUESTIONS / 2)];
 }
 
-/** What Redis says of itself, as far as it may. */
+/** The facts of INFO, as far as the user may read them. */
 interface RedisFacts {
   readonly version: string | undefined;
   readonly isCluster: boolean;
-  /** What it does once it is full; undefined where it is not limited, or where that is not known. */
+  /** Eviction policy; undefined where the memory is not limited, or where it is unknown. */
   readonly policy: string | undefined;
 }
 
-/** Nothing is known where the user may not ask. */
+/** Without the right to INFO all facts are unknown. */
 async function readFacts(link: RedisLink): Promise<RedisFacts> {
   const text = await link.run((redis) => redis.info()).catch(() => '');
   const of = (name: string): string | undefined =>
@@ -95,13 +98,13 @@ function servingAnswer(where: string, tookMs: number, facts: RedisFacts): Answer
       );
 }
 
-/** @param version `7.2.4`; what cannot be read is not called old */
+/** @param version as in `7.2.4`; an unreadable version does not count as old */
 function isOld(version: string): boolean {
   const [major = NaN, minor = NaN] = version.split('.').map(Number);
   return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
 }
 
-/** What is wrong with it; limits are the keys that expire soonest, and no limit holds that is forgotten. */
+/** The fault of an eviction policy, if any. The keys of limits expire soonest, and an evicted limit is not enforced. */
 function whenFullOf(policy: string | undefined): string | undefined {
   if (policy === 'noeviction') return 'refuses writes';
   if (policy?.endsWith('-ttl')) return 'forgets limits first';
@@ -110,7 +113,7 @@ function whenFullOf(policy: string | undefined): string | undefined {
 
 const RIGHTS = REDIS_COMMANDS.map((command) => `+${command}`).join(' ');
 const WRONG_USER = 'Correct user and password in REDIS_URL';
-/** By the first word of what Redis answers. */
+/** Remedies by the first word of Redis' error. */
 const REMEDIES = new Map([
   ['WRONGPASS', WRONG_USER],
   ['NOAUTH', WRONG_USER],

@@ -81,7 +81,7 @@ async function readRegistry(subject: Subject): Promise<Registry> {
   return { ...facts, subject, settings, chainId: await subject.chainId(), address, publisher };
 }
 
-/** What is published in a registry of other contracts is wrong there for ever. */
+/** Roots in a registry of other contracts would be wrong there for ever. */
 async function contractsAnswer({ subject, stakedIn = '', address }: Registry): Promise<Answer> {
   const index = await subject.index();
   if (index === undefined) return notChecked('there is no index');
@@ -93,7 +93,7 @@ async function contractsAnswer({ subject, stakedIn = '', address }: Registry): P
   );
 }
 
-/** What its publications in the database say: no root is asked for on chain. */
+/** Compares the publications in the database; reads no root from the chain. */
 async function rootsAnswer({ subject, address, chainId }: Registry): Promise<Answer | undefined> {
   if (chainId === undefined || (await subject.index()) === undefined) return undefined;
   const views = new PublicationViews(await subject.stakes(), { chainId, registry: address });

@@ -1,4 +1,4 @@
-/** Questions to one endpoint or to all of them. What is shown of an answer never has an endpoint's URL. */
+/** Requests to one endpoint or to all of them. Reported texts never contain an endpoint's URL. */
 import {
   AllEndpointsFailedError,
   ExecutionRevertedError,
@@ -11,7 +11,7 @@ import {
 } from '#libs/chain';
 import { LowmarkError } from '#libs/domain';
 
-/** The value of an answer, or why there is none. */
+/** The value of an answer, or the error instead of it. */
 export interface Told {
   readonly value?: unknown;
   readonly error?: Error;
@@ -22,7 +22,7 @@ export function toldBy(result: RpcResult | undefined): Told {
   return result.ok ? { value: result.value } : { error: result.error };
 }
 
-/** What one endpoint answers, in health or not. @throws BusyError */
+/** Asks one endpoint, even where the pool considers it unhealthy. @throws BusyError */
 export async function askEndpoint(pool: RpcPool, only: string, call: RpcCall): Promise<Told> {
   try {
     const { results } = await pool.run((session) => session.batch([call]), { only });
@@ -36,7 +36,10 @@ export async function askEndpoint(pool: RpcPool, only: string, call: RpcCall): P
   }
 }
 
-/** What some endpoint answers; undefined where they refuse. @throws AllEndpointsFailedError where none answers at all, BusyError */
+/**
+ * Asks the pool; undefined where the endpoints refuse. @throws AllEndpointsFailedError where no endpoint answers,
+ * BusyError
+ */
 export async function askAny(pool: RpcPool, call: RpcCall): Promise<unknown> {
   try {
     return await pool.run(async (session) => {
@@ -57,18 +60,18 @@ export async function askAny(pool: RpcPool, call: RpcCall): Promise<unknown> {
 }
 
 /**
- * The endpoint refuses for the rate, also after it was waited for: nothing is known of what it was asked. The check that asked it is
- * not made, and no setting is blamed.
+ * The endpoint refuses because of its rate limit, even after a wait, so the answer is unknown. The check counts as not
+ * made, and no setting is reported as wrong.
  */
 export class BusyError extends Error {}
 
-/** @throws BusyError where this is one of an endpoint that is only busy */
+/** @throws BusyError where the error comes from an endpoint that is only rate limited or overloaded */
 export function throwIfBusy(error: unknown): void {
   const failures = error instanceof AllEndpointsFailedError ? error.failures : [error];
   const busy = failures.find(
     (failure) => failure instanceof RateLimitedError || failure instanceof OverloadedError,
   );
-  // None may be asked before some time has passed.
+  // No failure at all means that every endpoint is paused for some time.
   const isPaused = failures.length === 0;
   if (busy === undefined && !isPaused) return;
   const said = busy instanceof Error ? busy.message : 'it asked to wait';
@@ -77,7 +80,7 @@ export function throwIfBusy(error: unknown): void {
   );
 }
 
-/** The text of an error without the endpoint's name in front. @throws BusyError */
+/** The message of an error without the endpoint's name in front. @throws BusyError */
 export function reasonOf(error: unknown): string {
   throwIfBusy(error);
   if (!(error instanceof RpcError) && !(error instanceof ExecutionRevertedError)) throw error;

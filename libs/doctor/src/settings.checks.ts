@@ -11,7 +11,7 @@ import { looseLimits } from '#libs/price';
 import { type Answer, type Check, check, fault, notChecked, ok, table } from './checks.js';
 import { type DoctorSettings, type ReadDoctorSettings } from './doctor.settings.js';
 
-/** The settings that services share; never a value. */
+/** Checks of the settings that services share. Their values are never reported. */
 export function settingsChecks({ faults, given }: ReadDoctorSettings): readonly Check[] {
   return [
     check({
@@ -30,7 +30,7 @@ export function settingsChecks({ faults, given }: ReadDoctorSettings): readonly 
   ];
 }
 
-/** What services refuse to start with in production, by their own rules; and a key that they refuse anywhere. */
+/** Settings that services refuse in production, by the services' own rules, and keys that they refuse anywhere. */
 const productionCheck = table({
   title: 'production',
   needs: [],

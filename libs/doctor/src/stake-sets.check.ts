@@ -6,7 +6,7 @@ import { type Subject } from './subject.js';
 
 const REMEDY = 'Look at its indexer. All about it: `doctor --stake-set NAME` with its settings.';
 
-/** Of the other stake sets what the database says; all else of theirs needs their own settings. */
+/** Checks the other stake sets in the database only; all other checks need a stake set's own settings. */
 export const stakeSetsCheck = check({
   title: 'stake sets',
   needs: SCHEMA,
@@ -34,7 +34,7 @@ async function setAnswer(
 ): Promise<Answer | undefined> {
   const state = await new IndexStore(database.inSet(name)).state();
   if (state === undefined) {
-    // An installation may do without the default set.
+    // An installation may have no index in the default stake set.
     return name === DEFAULT_STAKE_SET ? undefined : notChecked('it has no index yet');
   }
   const { halted, head, chainId, stakeContract } = state;

@@ -26,7 +26,7 @@ import {
 import { askAny } from './rpc-question.js';
 import { type Staking, type Subject } from './subject.js';
 
-/** Looked at below the head and above the first block, the larger number first. */
+/** Range sizes to try, in blocks, near the head and near the first block. */
 const SPANS = [1000n, 100n, 10n] as const;
 
 interface StakingChain extends Staking {
@@ -47,9 +47,9 @@ export const stakingChecks: readonly Check[] = [
       },
     ],
   }),
-  // By what events are vouched for with these settings and endpoints: asked as the indexer asks it at its start.
+  // Which verification the indexer would use with these settings and endpoints, determined as at its start.
   check({ title: 'verification', needs: ['RPC_URLS'], ask: verificationAnswer }),
-  // Whether the token tells its symbol and decimals, as the index has them.
+  // Whether the token reports its symbol and decimals, and whether they match the index.
   check({ title: 'token', needs: ['RPC_URLS', 'TOKEN_CONTRACT'], ask: tokenAnswer }),
 ];
 
@@ -60,7 +60,7 @@ async function readStaking(subject: Subject): Promise<StakingChain> {
   throw new CheckEnded(notChecked('STAKE_CONTRACT is not set, and there is no index'));
 }
 
-/** Whether there is a contract at each address, and whether its events are those that are read. */
+/** Whether there is a contract at each address, and whether its events match STAKE_EVENTS. */
 async function* contractAnswers(staking: StakingChain): AsyncGenerator<Answer> {
   for (const contract of staking.contracts) {
     const isThere = await hasCode(staking.pool, contract, 'latest');
@@ -74,7 +74,7 @@ async function* contractAnswers(staking: StakingChain): AsyncGenerator<Answer> {
   }
 }
 
-/** Whether the first block is late: what happened before it would be missing. */
+/** Whether the first block is too late, so that earlier events would be missing. */
 async function startAnswer({
   pool,
   contracts,
@@ -91,7 +91,7 @@ async function startAnswer({
   return undefined;
 }
 
-/** Undefined where no endpoint has the state of that block. */
+/** Undefined where no endpoint has the state of this block. */
 async function hasCode(
   pool: RpcPool,
   contract: Address,
@@ -130,12 +130,12 @@ async function eventsAnswer(staking: StakingChain, contract: Address): Promise<A
 }
 
 interface Ends {
-  /** The first block that is indexed, and the newest one. */
+  /** The first indexed block and the newest block. */
   readonly start: bigint;
   readonly head: bigint;
 }
 
-/** The logs of the newest blocks and of the first ones, none of them twice; undefined where neither are given. */
+/** Logs of the newest blocks and of the first blocks, without overlap; undefined where the endpoints give neither. */
 async function someLogs(
   pool: RpcPool,
   contract: Address,
@@ -151,7 +151,7 @@ async function someLogs(
   return [...(newest?.logs ?? []), ...(first?.logs ?? [])];
 }
 
-/** As many blocks as the endpoints give; undefined where they give none. */
+/** The logs of the largest span that the endpoints give; undefined where they give none. */
 async function spanOf(
   pool: RpcPool,
   contract: Address,
@@ -211,7 +211,7 @@ function chosenAnswer({ settings }: Subject, offer: VerificationOffer): Answer {
     : ok(found);
 }
 
-/** @throws CheckEnded where it cannot be asked */
+/** @throws CheckEnded where settings for the question are missing */
 async function readOffer(subject: Subject, pool: RpcPool): Promise<VerificationOffer> {
   const { contracts, startBlock } = await subject.staking();
   if (contracts.length === 0) throw unset('STAKE_CONTRACT');
@@ -246,7 +246,7 @@ async function tokenAnswer(subject: Subject): Promise<Answer> {
           'Check TOKEN_CONTRACT and TOKEN_DECIMALS. See docs/operating/reindexing.md.',
         );
   } catch (error) {
-    // Where no endpoint answers, nothing is known of the token.
+    // The token is unknown where no endpoint answers; the check fails with this error.
     if (!(error instanceof PermanentError)) throw error;
     return fault(
       error.message,

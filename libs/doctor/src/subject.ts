@@ -15,7 +15,7 @@ import { DEFAULT_EVENTS } from '#libs/operations';
 import { type DoctorSettings } from './doctor.settings.js';
 
 const RPC_TIMEOUT_MS = 6000;
-/** An endpoint that asks to wait is waited for, so long. */
+/** How long to wait for an endpoint that asks to wait. */
 const PATIENCE_MS = 5000;
 const STATEMENT_TIMEOUT_MS = 8000;
 
@@ -24,19 +24,19 @@ const MIGRATION_TABLE = {
     WHERE n.nspname = 'lowmark' AND c.relname = 'migration'`,
 };
 
-/** What is to be indexed: by the settings, and where they do not say by the index that there is. */
+/** The staking contracts and events, by the settings, and by the stored index where the settings are absent. */
 export interface Staking {
   readonly contracts: readonly Address[];
   readonly startBlock: bigint | undefined;
   readonly events: readonly StakeEventSpec[];
 }
 
-/** What the source of the price said when it was asked once, as the indexer asks it. */
+/** Result of one read of the price source, made as the indexer makes it. */
 export type SeenPrice =
   | {
       readonly kind: 'read';
       readonly reading: PriceReading;
-      /** Each of several. */
+      /** Readings of the single sources, where there are several. */
       readonly sources: readonly SourceReading[];
     }
   | {
@@ -44,12 +44,12 @@ export type SeenPrice =
       readonly error: LowmarkError;
       readonly sources: readonly SourceReading[];
     }
-  /** PRICE_SOURCE is none or not set. */
+  /** PRICE_SOURCE is `none` or not set. */
   | { readonly kind: 'off' }
   /** A source is a contract, and no endpoint of its chain answers. */
   | { readonly kind: 'no-chain' };
 
-/** What the checks look at. Each part is opened at its first use, and once. */
+/** The systems that the checks examine. Each is opened once, at its first use. */
 export class Subject {
   private opening: Promise<Database> | undefined;
   private migrated: Promise<boolean> | undefined;
@@ -63,7 +63,9 @@ export class Subject {
     readonly clock: Clock,
   ) {}
 
-  /** Also one that a newer program has migrated. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * Opens the database, even with a schema of a newer program. @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   database(): Promise<Database> {
     this.opening ??= createDatabase({
       url: sessionUrl(this.settings) ?? '',
@@ -75,12 +77,17 @@ export class Subject {
     return this.opening;
   }
 
-  /** For what the stake set of the settings has for itself. @throws UnknownStakeSetError, and as `database` */
+  /**
+   * The database in the schema of the settings' stake set. @throws UnknownStakeSetError, and the errors of `database`
+   */
   async stakes(): Promise<Database> {
     return new StakeSetStore(await this.database()).open(this.settings.stakeSet);
   }
 
-  /** Whether `migrate` was ever run; also where the user may not read it. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * Whether `migrate` has ever run; works without the right to read the table. @throws DatabaseUnavailableError,
+   * DatabaseRefusedError
+   */
   hasSchema(): Promise<boolean> {
     this.migrated ??= this.database()
       .then((database) => database.query(MIGRATION_TABLE))
@@ -94,18 +101,17 @@ export class Subject {
     return this.indexing;
   }
 
-  /** Of the settings, else of the index. */
   async chainId(): Promise<number | undefined> {
     return this.settings.chainId ?? (await this.index())?.chainId;
   }
 
-  /** All endpoints of RPC_URLS; ask one of them by its name. */
+  /** All endpoints of RPC_URLS; address one of them by its name. */
   get pool(): RpcPool {
     this.endpoints ??= this.newPool();
     return this.endpoints;
   }
 
-  /** The endpoints that serve the right chain; undefined where none does. */
+  /** The endpoints that serve the right chain; undefined where there is none. */
   chain(): Promise<RpcPool | undefined> {
     this.verifying ??= this.verified();
     return this.verifying;
@@ -118,7 +124,7 @@ export class Subject {
     const stored = state && indexedContracts(state);
     const events =
       stakeEvents === undefined && state !== undefined
-        ? // As the indexer wrote them, from the same type.
+        ? // The indexer stored this value from the same type.
           (state.settings['events'] as readonly StakeEventSpec[])
         : await loadStakeEvents(stakeEvents ?? DEFAULT_EVENTS);
     return {
@@ -128,7 +134,6 @@ export class Subject {
     };
   }
 
-  /** What PRICE_SOURCE says now. */
   price(): Promise<SeenPrice> {
     this.pricing ??= this.readPrice();
     return this.pricing;
@@ -149,7 +154,7 @@ export class Subject {
     const pool = this.newPool();
     try {
       const chainId = await this.chainId();
-      // One endpoint of another chain is refused here; asked again, the pool leaves it out and goes on with the others.
+      // A single endpoint of another chain makes this call fail; later calls leave it out and use the others.
       if (chainId !== undefined) await pool.verifyChainId(chainId).catch(ignoreKnown);
       await pool.run((session) => session.batch([{ method: 'eth_chainId', params: [] }]));
       return pool;
@@ -164,7 +169,7 @@ export class Subject {
     try {
       return await new IndexStore(await this.stakes()).state();
     } catch {
-      // Said by the checks of the database itself.
+      // The checks of the database report this error.
       return undefined;
     }
   }
@@ -192,7 +197,7 @@ export class Subject {
   }
 }
 
-/** What the checks of the endpoints tell. */
+/** Ignores errors that the checks of the endpoints report. */
 function ignoreKnown(error: unknown): void {
   if (!(error instanceof LowmarkError)) throw error;
 }

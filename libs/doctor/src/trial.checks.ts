@@ -1,11 +1,11 @@
-/** What a trial on a local chain leaves where its database or its settings are used on: in production only, where it must not be. */
+/** Remains of a trial on a local chain in its database or settings. They are a fault in production only. */
 import { CallbackStore, PriceStore } from '#libs/db';
 import { parsePartnerUrl } from '#libs/partner-client';
 import { printable } from '#libs/operations';
 import { type Answer, check, fault, SCHEMA, warning } from './checks.js';
 import { type Subject } from './subject.js';
 
-/** That of a trial. */
+/** The voucher lifetime of a trial. */
 const SHORT_TTL_SECONDS = 300;
 
 export const trialChecks = [

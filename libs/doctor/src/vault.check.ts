@@ -23,11 +23,11 @@ import {
 import { type DoctorSettings } from './doctor.settings.js';
 import { type Subject } from './subject.js';
 
-/** Holds no role of any contract: roles are given to keys. */
+/** An address without any role, since roles are granted to addresses of keys. */
 export const NO_KEY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
 const GAS_OF_CANCELLATION = 80_000n;
 const CANCELLATIONS = 20n;
-/** So much longer than vouchers live is enough where our clock is ahead of the chain's. */
+/** Margin between the vouchers' lifetime and the vault's maximum, for a clock that is ahead of the chain's. */
 const TTL_MARGIN_SECONDS = 300n;
 
 interface Vault extends VaultFacts {
@@ -38,12 +38,12 @@ interface Vault extends VaultFacts {
   readonly signer: Address;
   readonly canceller: Address;
   readonly pauser: Address;
-  /** Where the decimals are not known, in the smallest unit. */
+  /** Formats an amount; in the smallest unit where the decimals are unknown. */
   readonly tokens: (amount: bigint) => string;
   readonly unit: string;
 }
 
-/** Whether the vault can pay, and the keys of the redemption service may sign, cancel and pause. */
+/** Whether the vault can pay, and whether the keys of the redemption service may sign, cancel and pause. */
 export const vaultCheck = table({
   title: 'vault',
   needs: ['RPC_URLS', 'TOKEN_CONTRACT', 'VAULT_CONTRACT'],
@@ -133,7 +133,7 @@ export function addressOf(key: string | undefined): Address {
 }
 
 function vaultAnswers({ question, address, ...facts }: Vault): Answer | Answer[] {
-  // Whether the signer holds its role is said apart.
+  // The row "vault: signer" reports a missing role of the signer.
   const faults = vaultFaults({ ...facts, isSigner: true, maxTtlSeconds: undefined }, question);
   return faults.length > 0
     ? faults.map((text) => fault(text))
@@ -189,7 +189,7 @@ function cancellerAnswer({ isCanceller, canceller, address, settings }: Vault): 
 
 function pauserAnswer({ isPauser, pauser, signer, address, settings }: Vault): Answer {
   if (settings.vaultPauserKey === undefined) {
-    // Only who has the key of the signer has that of the pauser.
+    // Without the signer's key these are not the settings of the redemption service, which alone has the pauser's key.
     return settings.voucherSignerKey === undefined
       ? notChecked('VAULT_PAUSER_KEY is not set')
       : warning(

@@ -1,4 +1,6 @@
-/** The oldest Node that everything here runs on; `engines` of package.json says the same. Imports nothing: it runs on any Node. */
+/**
+ * The oldest supported Node, as in `engines` of package.json. This file imports nothing, so that it runs on any Node.
+ */
 const OLDEST = { major: 22, minor: 19 };
 
 /** Why the program cannot run on this version of Node, in one line; undefined where it can. */
@@ -10,7 +12,7 @@ export function nodeFault(version: string): string | undefined {
     : `This is Node ${version}, and Lowmark needs ${OLDEST.major}.${OLDEST.minor} or newer. Start it with another one, or by its npm script, which brings its own.`;
 }
 
-/** Says so where the Node is too old, and has the process end with 1. */
+/** Whether this Node is supported. If not, it prints the reason and sets exit code 1. */
 export function hasSupportedNode(): boolean {
   const fault = nodeFault(process.versions.node);
   if (fault === undefined) return true;

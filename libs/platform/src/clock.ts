@@ -1,4 +1,4 @@
-/** The wall clock: the only way to read the time, so that a test can set it. */
+/** The wall clock. All code reads the time through it, so that a test can set the time. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;
@@ -6,5 +6,4 @@ export interface Clock {
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-/** The Nest token of the Clock. */
 export const CLOCK = Symbol('Clock');

@@ -1,13 +1,15 @@
-/** A PostgreSQL URL that may name several hosts, in libpq's form: `postgresql://user:password@one:5432,two:5432/name`. */
+/**
+ * A PostgreSQL URL that may name several hosts, in libpq's form: `postgresql://user:password@one:5432,two:5432/name`.
+ */
 
-/** Which server a connection is kept with, by libpq's names (`target_session_attrs`). */
+/** Kinds of servers that a connection accepts, by libpq's names (`target_session_attrs`). */
 export const SESSION_TARGETS = ['any', 'read-write', 'read-only', 'primary', 'standby'] as const;
 export type SessionTarget = (typeof SESSION_TARGETS)[number];
 
 interface Login {
   readonly user: string;
   readonly password: string;
-  /** Default: as it is. */
+  /** Default: the database of the URL. */
   readonly database?: string;
 }
 
@@ -16,16 +18,18 @@ const TARGET = 'target_session_attrs';
 
 export class DatabaseUrl {
   private constructor(
-    /** Each with its port, if it names one; a single empty one is a local socket. In the order in which they are tried. */
+    /**
+     * Hosts in the order in which they are tried, each with its port if given; a single empty host is a local socket.
+     */
     readonly hosts: readonly string[],
     readonly target: SessionTarget,
-    /** The first host's, without `target_session_attrs`. */
+    /** URL of the first host, without `target_session_attrs`. */
     private readonly first: URL,
   ) {}
 
   /**
-   * Several hosts without `target_session_attrs` mean `read-write`: the one that takes writes.
-   * @throws Error that says what is expected and never repeats the text, which holds a password
+   * Parses a URL. Several hosts without `target_session_attrs` mean `read-write`: the server that accepts writes.
+   * @throws Error that says what is expected and never repeats the text, which contains a password
    */
   static parse(text: string): DatabaseUrl {
     const [, scheme, authority = '', rest = ''] = FORM.exec(text) ?? [];
@@ -65,19 +69,19 @@ export class DatabaseUrl {
     return decodeURIComponent(this.first.password);
   }
 
-  /** As the driver reads it: without one, the user's name. */
+  /** Name of the database; like the driver, defaults to the name of the user. */
   get database(): string {
     return decodeURIComponent(this.first.pathname.slice(1)) || this.user;
   }
 
-  /** Hosts, ports and name: neither user nor password. */
+  /** Hosts, ports and name of the database, without user and password. */
   get place(): string {
     const hosts = this.hosts.join(',');
     const name = decodeURIComponent(this.first.pathname);
     return `${hosts === '' ? 'a local socket' : hosts}${name}`;
   }
 
-  /** The same servers for another user. */
+  /** The same servers with another user. */
   as({ user, password, database }: Login): DatabaseUrl {
     const first = new URL(this.first);
     [first.username, first.password] = [user, password];
@@ -85,7 +89,7 @@ export class DatabaseUrl {
     return new DatabaseUrl(this.hosts, this.target, first);
   }
 
-  /** With user and password. */
+  /** The whole URL, including user and password. */
   get href(): string {
     const url = new URL(this.first);
     const isDefault = this.target === (this.hosts.length > 1 ? 'read-write' : 'any');
@@ -93,7 +97,7 @@ export class DatabaseUrl {
     return url.href.replace(...this.hostList(this.hosts.join(',')));
   }
 
-  /** What to replace by what, for other hosts in the place of the first one. */
+  /** Pattern and replacer that put other hosts in the place of the first one. */
   private hostList(hosts: string): [RegExp, (whole: string, before: string) => string] {
     return [/^(\w+:\/\/(?:[^/?#]*@)?)[^/?#]*/, (_, before) => `${before}${hosts}`];
   }

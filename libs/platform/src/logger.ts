@@ -5,7 +5,10 @@ interface Write {
   (message: string): void;
 }
 
-/** What a part of a program logs with. The programs make one that writes (`createLogger` of #libs/service). */
+/**
+ * The interface through which the parts of a program log. Programs use the implementation of `createLogger` in
+ * #libs/service.
+ */
 export interface Logger {
   readonly fatal: Write;
   readonly error: Write;
@@ -20,7 +23,10 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 let added: (() => object) | undefined;
 
-/** Puts more fields into each line that is logged from now on, by whichever logger: for what is known of the running code. */
+/**
+ * Adds fields to every later log line of every logger, such as ids of the current trace. A second call replaces the
+ * first.
+ */
 export function addLogFields(fields: () => object): void {
   added = fields;
 }
@@ -31,19 +37,19 @@ export function addedLogFields(): object | undefined {
 
 const REDACTED = '[redacted]';
 
-// The user information of a URL, up to the last @ of its authority. Bounded, so that no line takes long to search.
+// The user information of a URL, up to the last @ of its authority. Bounds on repetitions limit the search time.
 const URL_CREDENTIALS = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'\\]{0,500}@/gi;
 // Our own credentials, recognisable by their prefix.
 const OWN_CREDENTIALS = /\bsvc([kst])_[A-Za-z0-9_-]{8,}/g;
 
-/** The text without the credentials that URLs and our own tokens carry. */
+/** Replaces the credentials in URLs and our own tokens. */
 export function redact(text: string): string {
   return text
     .replace(URL_CREDENTIALS, (_, scheme: string) => `${scheme}${REDACTED}@`)
     .replace(OWN_CREDENTIALS, (_, kind: string) => `svc${kind}_${REDACTED}`);
 }
 
-/** The version of this build: that of the nearest package.json above this file. */
+/** Version of this build: the version in the nearest package.json above this file. */
 export function version(): string {
   for (let folder = new URL('./', import.meta.url); ; folder = new URL('../', folder)) {
     try {

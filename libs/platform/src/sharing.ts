@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock } from './clock.js';
 
-/** A value that is loaded when it is asked for and the last one is too old; one load at a time, and one that fails leaves nothing. */
+/**
+ * A value that is loaded on request when the cached one has expired. One load runs at a time, and a failed load leaves
+ * no value.
+ */
 export class FreshValue<T> {
   private readonly kept: TtlCache<'value', { readonly value: T }>;
   private readonly loads = new SingleFlight<T>();
@@ -13,7 +16,7 @@ export class FreshValue<T> {
     this.kept = new TtlCache({ ...options, max: 1 });
   }
 
-  /** @throws what the load throws */
+  /** @throws the error of the load */
   get(): Promise<T> {
     const kept = this.kept.get('value');
     if (kept !== undefined) return Promise.resolve(kept.value);
@@ -26,13 +29,13 @@ export class FreshValue<T> {
 }
 
 /**
- * One run at a time, or one for each key: all who ask while it is under way get what it gives, or what it throws. Nothing is kept
- * after it.
+ * Runs one piece of work at a time per key. Callers that arrive during a run share its result or error; the result is
+ * not cached.
  */
 export class SingleFlight<T, K = void> {
   private readonly runs = new Map<K, Promise<T>>();
 
-  /** @param work is not begun where a run is under way */
+  /** @param work not called where a run of the key is in progress */
   run(work: () => Promise<T>, key: K): Promise<T> {
     const underWay = this.runs.get(key);
     if (underWay !== undefined) return underWay;
@@ -43,7 +46,6 @@ export class SingleFlight<T, K = void> {
     return run;
   }
 
-  /** The run under way, if there is one. */
   underWay(key: K): Promise<T> | undefined {
     return this.runs.get(key);
   }
@@ -51,9 +53,9 @@ export class SingleFlight<T, K = void> {
 
 export interface TtlCacheOptions {
   readonly clock: Clock;
-  /** How long a value counts, unless it is set for another time. */
+  /** Default lifetime of a value, in milliseconds. */
   readonly ttlMs: number;
-  /** Values kept at once; the one that was used longest ago goes first. Default 1,000. */
+  /** Maximum number of values; the least recently used value is evicted first. Default 1,000. */
   readonly max?: number;
 }
 
@@ -65,7 +67,6 @@ interface Entry<V> {
   readonly ttlMs: number;
 }
 
-/** Values that count for a time. */
 export class TtlCache<K extends string, V> {
   private readonly entries: LRUCache<K, Entry<V>>;
 
@@ -73,16 +74,16 @@ export class TtlCache<K extends string, V> {
     this.entries = new LRUCache({ max: options.max ?? DEFAULT_MAX });
   }
 
-  /** Undefined where there is none, or its time has passed. */
+  /** Undefined where there is no value or it has expired. */
   get(key: K): V | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined) return undefined;
     const ageMs = this.options.clock.nowMs() - entry.sinceMs;
-    // A negative age: the clock was set back, and nothing is known of how long ago that was.
+    // A negative age means that the clock was set back, so the real age is unknown.
     return ageMs >= 0 && ageMs < entry.ttlMs ? entry.value : undefined;
   }
 
-  /** The same, also after its time. */
+  /** The value, even where it has expired. */
   last(key: K): V | undefined {
     return this.entries.get(key)?.value;
   }

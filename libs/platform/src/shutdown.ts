@@ -1,12 +1,11 @@
 import { PermanentError } from '#libs/domain';
 import { type Logger } from './logger.js';
 
-/** What is to be closed: a Nest application, for one. */
 export interface Closable {
   close(): Promise<void>;
 }
 
-/** A signal came while the application was being made: there is nothing to close, the process is to end. */
+/** A signal came while the application was being created: there is nothing to close, and the process has to end. */
 export class StoppedError extends PermanentError {
   constructor(signal: NodeJS.Signals) {
     super('STOPPED', `${signal} came before the application was made`);
@@ -15,18 +14,19 @@ export class StoppedError extends PermanentError {
 
 export interface Shutdown {
   /**
-   * Makes the application; not waited for once a signal has come: it may be waiting for its database or its chain itself.
-   * @throws StoppedError, or what `make` throws
+   * Creates the application. Once a signal has come, the creation is not awaited any more: it may itself be waiting for
+   * the database or the chain.
+   * @throws StoppedError, or the error of `make`
    */
   unlessStopped<T>(make: () => Promise<T>): Promise<T>;
-  /** To be closed from now on. */
+  /** Sets the application that a signal closes from now on. */
   closes(application: Closable): void;
 }
 
 /**
- * Listens to signals from now on: as the first process of a container one gets no SIGTERM that it does not listen to. Closes the
- * application at the first SIGTERM or SIGINT; the process then ends by itself, with exit code 0 where all closed well and 1 where
- * not. A second signal ends it at once, as without a handler.
+ * Listens to signals from now on: the first process of a container receives SIGTERM only if it listens to it. Closes
+ * the application at the first SIGTERM or SIGINT; the process then ends by itself, with exit code 0 where closing
+ * succeeded and 1 where not. A second signal ends the process at once, as without a handler.
  */
 export function stopOnSignals(logger: Logger): Shutdown {
   const stopped = new AbortController();

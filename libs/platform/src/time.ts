@@ -3,8 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 const PASSED = Symbol('the time has passed');
 
 /**
- * What the work gives, or what `late` gives where it takes longer. The work goes on then, and what becomes of it is not told.
- * @throws what the work throws in time, and what `late` throws
+ * Returns the result of the work, or of `late` where the work takes longer than `ms`. The late work continues, and its
+ * result or error is ignored.
+ * @throws an error of the work in time, and an error of `late`
  */
 export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
@@ -20,23 +21,23 @@ export async function within<T, L>(ms: number, work: Promise<T>, late: () => L):
 }
 
 export interface DeadlineOptions {
-  /** The signal's reason when the time is up. */
+  /** Makes the signal's reason when the time is up. */
   readonly late: () => Error;
-  /** Ends the signal too. */
+  /** Aborting the parent also aborts the signal. */
   readonly parent?: AbortSignal | undefined;
-  /** The signal's reason when the parent ends, made of the parent's; default: the parent's own. */
+  /** Makes the signal's reason from the parent's when the parent aborts; default: the parent's reason. */
   readonly ended?: (reason: unknown) => unknown;
 }
 
 export interface Deadline {
   readonly signal: AbortSignal;
-  /** Ends the signal before its time. */
+  /** Aborts the signal before its time. */
   abort(): void;
-  /** To be called when what it bounds has ended, however that came about. */
+  /** Releases timer and listener. Call it when the bounded work has ended, with or without success. */
   end(): void;
 }
 
-/** A signal that ends when the time is up, or when its parent does. */
+/** A signal that aborts when the time is up, or when its parent aborts. */
 export function deadlineIn(ms: number, options: DeadlineOptions): Deadline {
   const { late, parent, ended = (reason) => reason } = options;
   const controller = new AbortController();
@@ -62,7 +63,7 @@ export function deadlineIn(ms: number, options: DeadlineOptions): Deadline {
   };
 }
 
-/** Waits; ends early, without an error, when the signal is aborted. */
+/** Waits; returns early, without an error, when the signal is aborted. */
 export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await delay(ms, undefined, signal && { signal });
@@ -71,12 +72,12 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Every form of an HTTP date begins with the day of the week and ends with the zone or the year; Date.parse takes far more. */
+/** Every form of an HTTP date begins with the weekday and ends with the zone or the year; Date.parse accepts more. */
 const HTTP_DATE = /^(Mon|Tues?|Wed(nes)?|Thu(rs)?|Fri|Sat(ur)?|Sun)(day)?,? [\w: -]{10,24}( GMT)?$/;
 
 /**
- * `Retry-After` in either form of RFC 9110, section 10.2.3: whole seconds, or an HTTP date.
- * @returns milliseconds from `nowMs`, 0 to `longestMs`; undefined where the text is neither form
+ * Parses `Retry-After` in both forms of RFC 9110, section 10.2.3: whole seconds, or an HTTP date.
+ * @returns milliseconds from `nowMs`, 0 to `longestMs`; undefined where the text has neither form
  */
 export function retryAfterMs(header: string, nowMs: number, longestMs: number): number | undefined {
   const text = header.trim();
@@ -84,7 +85,7 @@ export function retryAfterMs(header: string, nowMs: number, longestMs: number): 
   return Number.isNaN(waitMs) ? undefined : Math.min(longestMs, Math.max(0, waitMs));
 }
 
-/** NaN where the text is no HTTP date. The form of C's asctime names no zone and means UTC. */
+/** NaN where the text is no HTTP date. The asctime form has no zone and means UTC. */
 function httpDateMs(text: string): number {
   if (!HTTP_DATE.test(text)) return NaN;
   return Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`);

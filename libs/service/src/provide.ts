@@ -1,12 +1,12 @@
 import { type Abstract, type FactoryProvider, type Type } from '@nestjs/common';
 
-/** What the container knows a value by; a class says its type, a symbol does not. */
+/** An injection token: a class carries the type of its instance, a symbol does not. */
 type Token<T> = Type<T> | Abstract<T> | symbol;
 type Tokens<Args extends readonly unknown[]> = { [I in keyof Args]: Token<Args[I]> };
 
 /**
- * A class that knows nothing of Nest as a provider, in one line: `provide(PriceStore, Database)`. The tokens stand for the
- * arguments of its constructor, in their order.
+ * Makes a Nest provider, in one line, of a class that does not depend on Nest: `provide(PriceStore, Database)`. The
+ * tokens stand for the constructor's arguments, in their order.
  */
 export function provide<Args extends readonly unknown[], T>(
   type: new (...args: Args) => T,

@@ -1,12 +1,12 @@
 import { type Clock, type Logger } from '#libs/platform';
 
-/** A collector that is away for a night fails every few seconds. */
+/** Minimum time between two lines: with an unreachable collector an export fails every few seconds. */
 const REST_MS = 10 * 60_000;
 const LONGEST = 200;
 
 /**
- * What the SDK has to say, as lines of our log: warnings only, one in ten minutes, without URLs and whatever else it quotes, which may
- * hold a key. The shape is that of OpenTelemetry's DiagLogger.
+ * Writes the SDK's messages to our log: only warnings, at most one in ten minutes, without URLs and quoted text, which
+ * may contain a key. Implements the interface of OpenTelemetry's DiagLogger.
  */
 export class SdkNotes {
   private saidAtMs: number | undefined;
@@ -32,7 +32,7 @@ export class SdkNotes {
   private say(text: string): void {
     const nowMs = this.clock.nowMs();
     const agoMs = nowMs - (this.saidAtMs ?? -Infinity);
-    // A negative age: the clock was set back.
+    // A negative age means that the clock was set back.
     if (agoMs >= 0 && agoMs < REST_MS) {
       this.leftOut += 1;
       return;
@@ -47,7 +47,7 @@ export class SdkNotes {
   }
 }
 
-/** An error comes as JSON with its stack, and with what a collector answered: of that its code and its message are enough. */
+/** An error arrives as JSON with its stack and the collector's answer. Only its code and message are kept. */
 function reasonIn(text: string): string {
   const { code, message } = errorIn(text) ?? { message: text };
   const parts = [code, message].filter(

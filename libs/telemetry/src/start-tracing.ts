@@ -11,16 +11,16 @@ import {
 import { SdkNotes } from './sdk-notes.js';
 
 export interface TracingOptions {
-  /** Of OTEL_SERVICE_NAME where it is not set. */
+  /** Default for OTEL_SERVICE_NAME. */
   readonly service: string;
   readonly logger: Logger;
-  /** Default: the system's. */
+  /** Default: the system's clock. */
   readonly clock?: Clock;
 }
 
-/** Traces for the life of the process, or none. */
+/** A running tracer, or none. */
 export interface Tracing {
-  /** The application with traces that end after it: what is left is sent within two seconds, or dropped. */
+  /** Wraps the application so that tracing ends after it: remaining spans are sent within two seconds, or dropped. */
   endAfter(application: Closable): Closable;
 }
 
@@ -32,8 +32,8 @@ const UNKNOWN_EXPORTER =
 const OFF: Tracing = { endAfter: (application) => application };
 
 /**
- * To be called before anything is put together that may be traced. Where the standard variables do not ask for traces nothing is
- * loaded. Never rejects: a service goes on without its traces.
+ * Starts tracing. Call it before creating anything that may be traced. Nothing is loaded unless OpenTelemetry's
+ * standard variables ask for traces. Never rejects, so that a service runs without its traces.
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing> {
   const { service, logger, clock = systemClock } = options;

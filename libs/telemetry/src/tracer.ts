@@ -22,7 +22,7 @@ import {
 } from '#libs/platform';
 import { type SdkNotes } from './sdk-notes.js';
 
-/** Spans of OpenTelemetry, by the global provider that the SDK has registered. */
+/** Spans of OpenTelemetry, from the global provider that the SDK registers. */
 export class OtelTracer implements Tracer {
   private readonly tracer: OtelApiTracer = trace.getTracer('lowmark');
 
@@ -89,7 +89,10 @@ function failed(span: Span, code: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR, message: code });
 }
 
-/** Messages are left to the log, whose line bears the trace's id: that of a driver may quote a parameter. */
+/**
+ * The code of an error, else its name. Messages go only to the log, whose lines carry the trace's id: a driver's
+ * message may quote a parameter.
+ */
 function codeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return [code, name].find(isWord) ?? 'unknown';
@@ -106,14 +109,17 @@ function defined(attributes: SpanAttributes): Attributes {
 
 export interface StartedSdk {
   readonly tracer: Tracer;
-  /** Sends what is left. */
+  /** Sends the remaining spans and stops. */
   readonly shutdown: () => Promise<void>;
 }
 
-/** Loaded only where traces are wanted: it brings the whole SDK along. The SDK reads the standard variables itself. */
+/**
+ * Starts the SDK, which reads the standard variables itself. This module is loaded only where tracing is wanted, since
+ * it imports the whole SDK.
+ */
 export function startSdk(notes: SdkNotes): StartedSdk {
   const sdk = new NodeSDK();
-  // After its constructor, which may have set one that writes lines of its own.
+  // Set after the constructor of the SDK, which may have set a logger that writes its own lines.
   diag.setLogger(notes, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
   return { tracer: new OtelTracer(), shutdown: () => sdk.shutdown() };

@@ -23,7 +23,7 @@ import { type Field, fieldLines, table } from '../output/text.js';
 
 const MOST = 100_000;
 
-/** The settings of `audit`: what the contracts are, the index itself knows. */
+/** The settings of `audit`; the contracts come from the index. */
 class AuditSettings extends StakeSetSettings {
   @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
@@ -55,7 +55,7 @@ const block = expecting('a number, or finalised.', (text) => {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 });
 
-/** Holds the index against the contract's own figures; fails where they differ. */
+/** Compares the index with the contract's own figures; fails where they differ. */
 export const auditCommand = command({
   name: 'audit',
   description: 'compare the indexed balances and their sum with the contract’s own, at one block',
@@ -87,7 +87,7 @@ async function compare(call: Call, { block: at, wallets }: Given): Promise<void>
   if (!agrees(result)) throw new CommandFailed();
 }
 
-/** What the indexer found by itself; fails like the comparison where it found a difference. */
+/** Shows the indexer's last nightly audit; fails where it found a difference. */
 async function showLast(call: Call): Promise<void> {
   const settings = readSettings(StakeSetSettings, call.source);
   const { state, last, compared } = await withDatabase(
@@ -108,10 +108,9 @@ async function showLast(call: Call): Promise<void> {
   if (compared?.result === 'different') throw new CommandFailed();
 }
 
-/** Differences in the text. */
 const MOST_SHOWN = 50;
 
-/** Both figures of every difference, in whole tokens. */
+/** Text with both figures of every difference, in whole tokens. */
 function auditText(result: AuditResult, state: IndexState): string {
   const { block, differences } = result;
   const tokens = tokensOf(state);
@@ -128,7 +127,7 @@ function auditText(result: AuditResult, state: IndexState): string {
   ].join('');
 }
 
-/** What came of the last nightly audit, and of the last one that compared where that was another. */
+/** The last nightly audit, and the last audit that could compare, if the last one could not. */
 function lastRunText(
   last: AuditRun,
   compared: AuditComparison | undefined,

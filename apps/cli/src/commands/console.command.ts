@@ -12,7 +12,7 @@ interface LinkGiven {
   readonly remote?: true;
 }
 
-/** The first way in, before there is a wallet or a provider that operators sign in by. */
+/** Makes the first sign-in possible, before operators have a wallet or an identity provider. */
 const link = command({
   name: 'link',
   description: 'print a link to the web pages that signs an operator in, once, within 15 minutes',

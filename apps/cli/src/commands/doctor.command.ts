@@ -3,7 +3,7 @@ import { counted, printable } from '#libs/operations';
 import { command, CommandFailed } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET } from '../options.js';
 
-/** Looks at all that the services need and says what to mend; fails where there is a fault. */
+/** Examines everything that the services need and names remedies; fails where there is a fault. */
 export const doctorCommand = command({
   name: 'doctor',
   description: 'check settings, database, Redis, chain, contracts and vault; changes nothing',
@@ -28,7 +28,7 @@ const WORDS: Record<FindingState, string> = {
 };
 const STATE_WIDTH = 9;
 
-/** One line for each finding, below it what to mend, and a summary. */
+/** One line for each finding with its remedy below, and a summary. */
 function reportText(findings: readonly Finding[]): string {
   const width = Math.max(0, ...findings.map(({ what }) => what.length)) + 2;
   const lines = findings.map(({ what, state, found, mend }) => {

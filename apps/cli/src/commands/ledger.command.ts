@@ -84,7 +84,7 @@ function ttl(text: string): number {
   return seconds;
 }
 
-/** `ADDRESS` or `ADDRESS:START_BLOCK`, as one more of a list. */
+/** Adds `ADDRESS` or `ADDRESS:START_BLOCK` to the list. */
 function vaultOption(text: string, before: readonly KnownVault[] = []): KnownVault[] {
   const [, address = '', startBlock = '0'] = VAULT_OPTION.exec(text) ?? [];
   const vault = parseAddress(address);

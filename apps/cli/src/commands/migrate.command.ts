@@ -8,7 +8,7 @@ interface Given {
   readonly letOlderStart?: readonly string[];
 }
 
-/** Brings the schema up to date and makes the programs' users; or lets an older program start on the schema as it is. */
+/** Updates the schema and creates the programs' users; or allows an older program to start with the newer schema. */
 export const migrateCommand = command({
   name: 'migrate',
   description: 'bring the database schema up to date; safe to run twice and from two places',

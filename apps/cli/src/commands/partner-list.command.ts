@@ -48,7 +48,7 @@ function partnerText({ partner, callback }: FoundPartner): string {
 export function termFields({ rate, burst, stakeSet }: PartnerTerms): Field[] {
   return [
     ['requests', `${rate} a second, ${burst} at once`],
-    // It is a word for who has several.
+    // Shown only with several stake sets.
     ['stake set', stakeSet === DEFAULT_STAKE_SET ? undefined : stakeSet],
   ];
 }
@@ -65,7 +65,7 @@ function partnerJson({ partner, callback }: FoundPartner): object {
   return { id, name, createdAt, rate, burst, stakeSet, credentials, callback: json };
 }
 
-/** Without key and secret. */
+/** The fields of a callback, without key and secret. */
 export function callbackFields(callback: CallbackSettings): Field[] {
   const { bonus, minPoints, maxPoints, dailyTokenBudget: budget } = callback;
   const bonusText =
@@ -81,7 +81,7 @@ export function callbackFields(callback: CallbackSettings): Field[] {
   ];
 }
 
-/** For JSON; without key and secret. */
+/** The JSON value of a callback, without key and secret. */
 function callbackJson({ url, usdPerPoint, bonus, ...rest }: PartnerCallback): object {
   const { minPoints, maxPoints, dailyTokenBudget, confirms, capabilities, paused } = rest;
   return {

@@ -7,9 +7,8 @@ import { type Field, fieldLines } from '../output/text.js';
 
 export const PARTNER = argument('<name>', 'name or id of the partner');
 
-/** Of a command on one partner. */
+/** Argument of a command on one partner. */
 export interface Named {
-  /** Name or id of the partner. */
   readonly name: string;
 }
 
@@ -19,7 +18,7 @@ interface Given extends Named {
   readonly allowPrivate?: boolean;
 }
 
-/** Reads a balance as the service would, and shows all that is signed on the way; never the secret. */
+/** Reads a balance as the service does, and shows everything that is signed, but never the secret. */
 export const ping = command({
   name: 'ping',
   description: 'read a balance and show what is signed, by whom and how; changes nothing',
@@ -44,7 +43,7 @@ export const ping = command({
   },
 });
 
-/** Beyond this, something is wrong with one of the clocks; at 300 s calls are refused for age. */
+/** A larger difference means that one of the clocks is wrong; from 300 s on calls are refused as too old. */
 const TOLERABLE_SECONDS = 30;
 
 function pingText(report: PingReport): string {

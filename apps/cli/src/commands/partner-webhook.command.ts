@@ -1,4 +1,4 @@
-/** Where a partner is told of sealed days, tiers and redemptions. What a partner does on its own pages is the same. */
+/** Commands on a partner's webhooks for sealed days, tiers and redemptions. Partners can do the same on their pages. */
 import {
   EVENT_STATES,
   messageId,

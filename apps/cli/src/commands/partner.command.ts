@@ -39,7 +39,7 @@ import { peopleCommands } from './partner-people.command.js';
 import { type Named, PARTNER, ping } from './partner-ping.command.js';
 import { webhookCommands } from './partner-webhook.command.js';
 
-/** How much a partner may ask of the api, and of which stake set. */
+/** Options for a partner's rate limits at the api, and for its stake set. */
 function termOptions(defaults: Partial<RateLimits> = {}) {
   return [
     option('--rate <requests>', 'requests per second', positiveInteger, defaults.rate),

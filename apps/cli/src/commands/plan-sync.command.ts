@@ -17,7 +17,7 @@ import { ENOUGH, type LogSurvey } from '../plan/survey-logs.js';
 
 const TIMEOUT_MS = 15_000;
 
-/** What a first sync, or the rest of one, will cost; asks the chain some twenty questions and changes nothing. */
+/** Estimates the cost of a first sync or the rest of one, with some twenty requests to the chain; changes nothing. */
 export const planSyncCommand = command({
   name: 'plan-sync',
   description: 'say what a sync will read and cost before it is begun: calls, units, time',
@@ -39,10 +39,10 @@ export const planSyncCommand = command({
   },
 });
 
-/** Budgets of usual plans, in compute units a second. */
+/** Budgets of common plans, in compute units per second. */
 export const BUDGETS = [300, 500, 1000] as const;
 
-/** Groups of three digits. */
+/** Formats a number with groups of three digits. */
 export function grouped(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
@@ -91,7 +91,7 @@ function density({ blocks, events, counted, eventBlocks, wallets }: LogSurvey): 
   return `${grouped(events)}${not} of ${grouped(wallets)} wallets in ${grouped(eventBlocks)} of the ${grouped(blocks)} blocks looked at: ${dense} blocks with events in 10,000`;
 }
 
-/** What speaks against the density. */
+/** A reason to distrust the density, if any. */
 function doubtful(
   { blocks, events, counted }: LogSurvey,
   { finalBlocks, tipBlocks }: SyncPlan,

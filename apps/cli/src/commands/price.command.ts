@@ -84,7 +84,7 @@ function adviceOn({ price, isAccepted }: PriceHold): string {
     : `Redemptions are paused and snapshots have no price. Look elsewhere what the token costs. Where that is the figure of now: price accept ${price.usd}\n`;
 }
 
-/** How far a price is from another, for a person: `+12.5 %`, `-99.9 %`. @param base above 0 */
+/** Difference between two prices, as text: `+12.5 %`, `-99.9 %`. @param base above 0 */
 function percentOf(price: string, base: string): string {
   const [a, b] = [parseDecimal(price), parseDecimal(base)];
   const ratio = ratioToNumber(a.digits * 10n ** BigInt(b.scale), b.digits * 10n ** BigInt(a.scale));

@@ -1,4 +1,4 @@
-/** Commands that settle one redemption: an operator's event, or another round of its confirmation. */
+/** Commands that settle one redemption: an operator's event, or a repetition of its confirmation. */
 import { parseUuidV7, type UuidV7 } from '#libs/domain';
 import {
   auditedText,
@@ -120,7 +120,7 @@ function resolutionOf(given: ResolveGiven): Resolution {
   return resolution;
 }
 
-/** Does one operation on one redemption and says what it led to. */
+/** Applies one operation to one redemption, and prints the resulting state and the next step. */
 async function settle(
   call: Call<OperatorSettings>,
   operation: Omit<Operation, 'actor' | 'command'>,

@@ -81,7 +81,7 @@ export const registryCommands: CommandGroup = {
   commands: [status, proof, acknowledge],
 };
 
-/** @throws OptionError where the stake set has none */
+/** @throws OptionError where the stake set has no registry */
 function placeOf({ chainId, registryAddress, stakeSet }: RegistrySettings): RegistryPlace {
   const registry = registryOf(registryAddress, stakeSet);
   if (registry !== undefined) return { chainId, registry };

@@ -20,7 +20,10 @@ interface Given {
   readonly signature?: string;
 }
 
-/** The signed content and the signature of one message, and which mistake made another signature. Sends nothing. */
+/**
+ * Shows the signed content and the signature of one message, and which mistake explains a different signature. Sends
+ * nothing.
+ */
 export const signCommand = command({
   name: 'sign',
   description: 'show what is signed, the signature, and where another one differs',

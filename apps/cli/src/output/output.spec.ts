@@ -50,7 +50,7 @@ describe('jsonLine', () => {
     };
     const line = jsonLine([value]);
     expect(line).toMatch(/^[^\n]*\n$/);
-    // Nothing that a terminal would act on.
+    // No characters that a terminal would interpret.
     expect(line.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(JSON.parse(line)).toEqual([
       {

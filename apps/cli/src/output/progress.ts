@@ -2,10 +2,10 @@ import { type Clock } from '#libs/platform';
 import { type Terminal } from '../command.js';
 
 const EVERY_MS = 2000;
-/** With the time that the program takes to start, the first line comes within two seconds. */
+/** Together with the start of the program, the first line appears within two seconds. */
 const FIRST_MS = 1000;
 
-/** Says on the error stream how far a command is, where it takes more than two seconds, and no more often than that. */
+/** Returns a function that writes the progress of a command to the error stream, at most every two seconds. */
 export function progressOf(terminal: Terminal, clock: Clock): (said: string) => void {
   let lastMs = clock.nowMs();
   return (said) => {
@@ -17,8 +17,8 @@ export function progressOf(terminal: Terminal, clock: Clock): (said: string) => 
 }
 
 /**
- * Says on the error stream what a command is at: first after a second, then every two seconds, also while one step of it waits for an
- * answer. A command that is done before says nothing.
+ * Writes the current step of a command to the error stream: first after a second, then every two seconds, even while a
+ * step waits for an answer. A command that ends within the first second writes nothing.
  */
 export async function tellingWhile<T>(
   terminal: Terminal,

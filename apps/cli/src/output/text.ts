@@ -1,12 +1,12 @@
-/** Texts for a terminal, printable and lined up, and one line of JSON. */
+/** Text for a terminal, printable and aligned, and single lines of JSON. */
 import { decimalText } from '#libs/db';
 import { type Decimal } from '#libs/domain';
 import { printable } from '#libs/operations';
 
-/** A name and its value; left out where the value is undefined. */
+/** A name and its value; undefined values are left out. */
 export type Field = readonly [name: string, value: string | undefined];
 
-/** One line for each field, the values below each other. */
+/** One line per field, with aligned values. */
 export function fieldLines(fields: readonly Field[], indent = ''): string {
   const shown = fields.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length)) + 2;
@@ -15,7 +15,7 @@ export function fieldLines(fields: readonly Field[], indent = ''): string {
     .join('');
 }
 
-/** Rows of cells below each other, the head first. */
+/** A table with aligned columns, the head first. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [head, ...rows.map((row) => row.map(printable))];
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -28,10 +28,10 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 const INVISIBLE = /[\u007f-\u009f\p{Cf}\u2028\u2029]/gu;
 const MOMENT = /(?:At|Since|Until)Ms$/;
 
-/** One line of JSON. Amounts become text with all their digits, moments ISO 8601 (`startedAtMs` becomes `startedAt`). */
+/** One line of JSON. Amounts become strings with all digits, times ISO 8601 (`startedAtMs` becomes `startedAt`). */
 export function jsonLine(value: unknown): string {
   const text = JSON.stringify(plain(value)).replace(INVISIBLE, (character) =>
-    // Beyond the first 65,536 characters JSON writes two halves; each of them is matched alone by split.
+    // JSON escapes a character above U+FFFF as two surrogates; `split` separates them.
     character
       .split('')
       .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)

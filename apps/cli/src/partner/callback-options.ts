@@ -1,4 +1,4 @@
-/** The options that say how a partner is called and what may be redeemed with it. */
+/** The options of a partner's callback and of its terms for redemptions. */
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { type Decimal, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
@@ -7,7 +7,7 @@ import { type Terminal } from '../command.js';
 import { decimal, option, orNone, points, positiveDecimal } from '../options.js';
 import { readSecret, type SecretSource } from './credential.js';
 
-/** As commander hands them over; what was not given is absent. */
+/** As commander returns them; options that were not given are absent. */
 export interface CallbackOptions {
   readonly callbackUrl?: string;
   readonly callbackKey?: string;
@@ -66,14 +66,14 @@ export const SECRET_NOTE = `
 Key and secret are best read from files (--callback-key-file, --callback-secret-file), the secret also from the
 standard input (--callback-secret -): arguments are in the process list and in the shell's history.`;
 
-/** Whether any of them was given. @throws OptionError where capabilities were given twice */
+/** Whether any of the options was given. @throws OptionError where capabilities were given in both ways */
 export function hasCallbackOptions(options: CallbackOptions): boolean {
   capabilitiesOf(options);
   const given: Readonly<Record<string, unknown>> = { ...options };
   return CALLBACK.some((one) => given[one.attributeName()] !== undefined);
 }
 
-/** However they were given; undefined where they were not. @throws OptionError where they were given twice */
+/** The capabilities from either option; undefined where neither was given. @throws OptionError where both were given */
 function capabilitiesOf({
   capability: named,
   capabilitiesFrom: found,
@@ -84,7 +84,7 @@ function capabilitiesOf({
   return named ?? found;
 }
 
-/** What is to be set, with key and secret from wherever they were said to be. @throws OptionError, which shows neither */
+/** The change to make, with key and secret read from their sources. @throws OptionError, which contains neither */
 export async function readCallbackChange(
   options: CallbackOptions,
   terminal: Terminal,
@@ -134,8 +134,8 @@ function capability(
 }
 
 /**
- * What the conformance tester found, from its report (`npm run conformance -- … --json`): the capabilities that it saw at work. One
- * that it could not try counts as missing.
+ * Reads a report of the conformance tester (`npm run conformance -- … --json`): the capabilities that it has seen at
+ * work. A capability that it could not test counts as missing.
  * @throws OptionError where the file is no report
  */
 function capabilitiesFrom(path: string): PartnerCapability[] {

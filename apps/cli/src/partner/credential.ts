@@ -5,19 +5,19 @@ import { type Terminal } from '../command.js';
 const LONGEST = 4096;
 
 export interface SecretSource {
-  /** The option's value: the secret itself, or `-` for the standard input. */
+  /** Value of the option: the secret itself, or `-` for the standard input. */
   readonly value: string | undefined;
   readonly file: string | undefined;
-  /** The option without `-file`: `--callback-secret`. */
+  /** Name of the option without `-file`, such as `--callback-secret`. */
   readonly option: string;
-  /** It names its owner and proves nothing by itself: no warning where it is an argument. */
+  /** The value only names its owner, so no warning is needed where it is an argument. */
   readonly isName?: true;
 }
 
 /**
- * A secret from where it was said to be; undefined where it was not given. Neither decoded nor trimmed, but for the line break at
- * the end of a file.
- * @throws OptionError, which never shows it
+ * Reads a secret from its source; undefined where it was not given. The secret is neither decoded nor trimmed, except
+ * for the line break at its end.
+ * @throws OptionError, whose message never contains the secret
  */
 export async function readSecret(
   { value, file, option, isName }: SecretSource,
@@ -42,7 +42,7 @@ export async function readSecret(
   return usable(value, option);
 }
 
-/** @throws OptionError where the file of `option` cannot be read */
+/** @throws OptionError where the file cannot be read */
 export async function readOptionFile(path: string, option: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -57,7 +57,7 @@ function usable(text: string, where: string): string {
   if (secret === '' || secret.length > LONGEST) {
     throw new OptionError(`${where} does not hold a secret of 1 to ${LONGEST} characters.`);
   }
-  // More than one line is a file with something else in it, or a paste gone wrong.
+  // Several lines mean a file with other content, or a wrong paste.
   if (/\p{Cc}/u.test(secret)) throw new OptionError(`${where} holds control characters.`);
   return secret;
 }

@@ -1,4 +1,4 @@
-/** What the commands on webhooks take, and how a rule for tiers is made of it. */
+/** The options of the commands on webhooks, and how they become a rule for tiers. */
 import { InvalidArgumentError } from 'commander';
 import {
   LONGEST_AVERAGE_DAYS,
@@ -53,7 +53,7 @@ export const RULE_OPTIONS = [
   option('--allow-private', 'development: also http, and addresses that are not public'),
 ];
 
-/** Undefined where nothing of it was given. */
+/** The change of the tier rule; undefined where none of its options was given. */
 export function ruleOf(given: TermOptions): TierRuleChange | undefined {
   const { measure, days, thresholds, hysteresis } = given;
   if ([measure, days, thresholds, hysteresis].every((one) => one === undefined)) return undefined;

@@ -1,4 +1,4 @@
-/** What is to be synced: by the index that there is, else by the settings. */
+/** The part that a sync has to read, by the existing index, else by the settings. */
 import { RPC_URLS_SETTING, sessionUrl, Setting } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { loadStakeEvents, type RpcPool, type StakeEventSpec } from '#libs/chain';
@@ -23,7 +23,8 @@ export interface MissingPart {
 }
 
 /**
- * @throws PermanentError where the settings do not say what to sync, or are not those of the index; DatabaseUnavailableError
+ * @throws PermanentError where the settings do not say what to sync, or do not match the index;
+ * DatabaseUnavailableError
  */
 export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Promise<MissingPart> {
   const databaseUrl = sessionUrl(settings);
@@ -39,7 +40,7 @@ export async function readMissingPart(settings: PlanSettings, pool: RpcPool): Pr
   }
   const { contracts, isPartial, startBlock = 1n } = indexedContracts(state);
   const { chainId, head } = state;
-  // As the indexer wrote them, from the same type.
+  // The indexer stored this value from the same type.
   const events = state.settings['events'] as readonly StakeEventSpec[];
   return { chainId, contracts, events, isPartial, startBlock, indexed: head };
 }

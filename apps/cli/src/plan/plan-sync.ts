@@ -1,4 +1,4 @@
-/** What a sync would cost, from a few questions to the chain and the model that the indexer counts by too. */
+/** Estimates the cost of a sync from a few requests to the chain and the cost model that the indexer uses too. */
 import {
   ANSWER_BYTES,
   callsInAll,
@@ -19,7 +19,7 @@ import { stakeReader } from '#libs/operations';
 import { type MissingPart, type PlanSettings, readMissingPart } from './missing-part.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 
-/** What keeps ranges from being larger: MAX_RANGE_BLOCKS, the provider, or that answers are kept below some megabytes. */
+/** What limits the size of ranges: MAX_RANGE_BLOCKS, the provider, or the maximum size of an answer. */
 type RangeLimit = 'setting' | 'provider' | 'weight';
 
 export interface SyncPlan {
@@ -29,34 +29,37 @@ export interface SyncPlan {
   readonly indexedBlock: bigint | undefined;
   readonly latestBlock: bigint;
   readonly finalBlock: bigint;
-  /** Missing, up to the newest final one and above it. */
+  /** Missing blocks up to the newest final block (`finalBlocks`) and above it (`tipBlocks`). */
   readonly finalBlocks: number;
   readonly tipBlocks: number;
   readonly verification: Verification;
-  /** Undefined where nothing is missing. */
+  /** Undefined where no block is missing. */
   readonly survey: LogSurvey | undefined;
-  /** Blocks of one eth_getLogs, as far as the provider and the size of its answers allow. */
+  /** Blocks per `eth_getLogs` request, within the limits of the provider and the size of an answer. */
   readonly rangeBlocks: number;
   readonly rangeLimit: RangeLimit;
   readonly calls: SyncCalls;
-  /** With as many requests at once as an indexer sends, each as long as those of the survey, and within the budgets of RPC_URLS. */
+  /**
+   * Duration of the sync with the indexer's concurrency and the request times of the survey, within the budgets of
+   * RPC_URLS.
+   */
   readonly secondsAtRateSeen: number;
-  /** The budgets of RPC_URLS make it longer than the endpoints would. */
+  /** Whether the budgets of RPC_URLS, not the endpoints' speed, determine the duration. */
   readonly isBoundByBudget: boolean;
-  /** In compute units, what a second provider and a total would make of it; in the mode `headers` only. */
+  /** Cost in compute units if a second provider, or a total, verified instead; in the mode `headers` only. */
   readonly insteadOfHeaders: { readonly two: number; readonly total: number } | undefined;
 }
 
 interface PlanOptions {
-  /** As if there were no index. */
+  /** Plans as if there were no index. */
   readonly anew: boolean;
-  /** Told what is asked before it is. */
+  /** Called before each request or group of requests. */
   readonly onProgress: (said: string) => void;
 }
 
-/** Requests that an indexer has in flight: up to 24 of an endpoint that takes them. */
+/** Assumed concurrent requests of an indexer, which sends up to 24 to an endpoint that accepts them. */
 const AT_ONCE = 16;
-/** Receipts that it asks for in one request. */
+/** Receipts of blocks per request of the indexer. */
 const RECEIPTS_AT_ONCE = 25;
 
 export async function planSync(
@@ -164,7 +167,10 @@ function rangeOf(
     : { rangeBlocks, rangeLimit: isRefused ? 'provider' : 'setting' };
 }
 
-/** As dense as the survey, and with as many events a wallet: rather too many wallets, as those seen here may come back there. */
+/**
+ * The expected events if the missing blocks are as dense as the sampled ones. The number of wallets is rather too high,
+ * since the sampled wallets may act again in other blocks.
+ */
 function expectedEvents(survey: LogSurvey | undefined, finalBlocks: number, tipBlocks: number) {
   const density = survey ? survey.eventBlocks / survey.blocks : 0;
   const wallets = survey ? survey.wallets / survey.blocks : 0;
@@ -184,7 +190,7 @@ function secondsAt(calls: SyncCalls, survey: LogSurvey | undefined): number {
   return (eth_getLogs * rangeSeconds + others * headersSeconds) / AT_ONCE;
 }
 
-/** The least that the budgets allow; 0 where an endpoint that can do it all has none. */
+/** The shortest duration that the budgets allow; 0 where an endpoint without a budget can do all the work. */
 function secondsWithin(
   budgets: RpcPool['budgets'],
   calls: SyncCalls,
@@ -196,7 +202,7 @@ function secondsWithin(
     const needed = isByCalls ? callsInAll(calls) : unitsFor(calls, COMPUTE_UNITS.perCall);
     return needed / budget.perSecond;
   });
-  // Two providers read half each; else each takes what it can.
+  // In the mode `two`, each provider reads a half; else the work is shared by budget.
   if (mode === 'two') return Math.max(...alone) / 2;
   return 1 / alone.reduce((sum, seconds) => sum + 1 / seconds, 0);
 }

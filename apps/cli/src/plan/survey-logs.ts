@@ -1,6 +1,6 @@
 /**
- * A few ranges spread over the missing blocks: how many blocks the provider gives at once, how many of them hold events, and how long
- * a request takes.
+ * Samples a few ranges of the missing blocks: how many blocks the provider gives at once, how many of them have events,
+ * and how long a request takes.
  */
 import {
   AllEndpointsFailedError,
@@ -23,47 +23,47 @@ import { toldBy } from '#libs/doctor';
 interface SurveyQuestion {
   readonly contracts: readonly Address[];
   readonly events: readonly StakeEventSpec[];
-  /** The missing blocks, both included. */
+  /** The missing blocks, both ends included. */
   readonly from: bigint;
   readonly to: bigint;
   readonly maxRangeBlocks: number;
-  /** Each of them is asked for all ranges: what the strictest one gives counts. */
+  /** Endpoints that all have to give the ranges; the smallest limit counts. */
   readonly each: readonly string[];
   readonly onProgress: (said: string) => void;
 }
 
 export interface LogSurvey {
-  /** The largest range that was given wherever it was asked for. */
+  /** The largest range that was given wherever it was requested. */
   readonly rangeBlocks: number;
-  /** What the provider said of a larger one; undefined where it refused none. */
+  /** The provider's answer to a larger range; undefined where it refused none. */
   readonly refusal: string | undefined;
   readonly places: number;
-  /** Different ones, though ranges may overlap; likewise the events. */
+  /** Distinct blocks, as ranges may overlap; `eventBlocks` and `events` are distinct too. */
   readonly blocks: number;
   readonly eventBlocks: number;
   readonly events: number;
-  /** Of the events those that STAKE_EVENTS counts, conditions included. */
+  /** Number of events that STAKE_EVENTS counts, including its conditions. */
   readonly counted: number;
-  /** Different ones. */
+  /** Number of distinct wallets. */
   readonly wallets: number;
-  /** Of an answer, for each block that was asked for. */
+  /** Size of the answers per requested block, in bytes. */
   readonly bytesPerBlock: number;
-  /** The median of a request for the logs of a range and the header of its end. */
+  /** Median time of a request for the logs of a range and the header of its last block. */
   readonly rangeSeconds: number;
-  /** A request for `HEADERS_AT_ONCE` headers. */
+  /** Time of a request for `HEADERS_AT_ONCE` headers. */
   readonly headersSeconds: number;
 }
 
-/** Places that are looked at; more where the provider gives small ranges, so that enough blocks are seen. */
+/** Sampled places; more with small ranges, so that enough blocks are seen. */
 const PLACES = 8;
 const MOST_PLACES = 40;
 export const ENOUGH = 0.02;
-/** Ranges that may be refused before the provider's limit counts as not to be found. */
+/** Refused ranges after which the search for the provider's limit stops. */
 const REFUSALS = 12;
 export const HEADERS_AT_ONCE = 20;
 
 interface Sample {
-  /** With those that another sample has counted before. */
+  /** Requested blocks, including blocks that an earlier sample has counted. */
   readonly asked: number;
   readonly blocks: number;
   readonly eventBlocks: number;
@@ -73,13 +73,12 @@ interface Sample {
   readonly seconds: number;
 }
 
-/** How large a range may be, as far as is known. */
 interface Allowed {
   readonly blocks: number;
   readonly refusal: string | undefined;
 }
 
-/** @throws RangeTooLargeError where no size is given; AllEndpointsFailedError */
+/** @throws RangeTooLargeError where no size is accepted; AllEndpointsFailedError */
 export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promise<LogSurvey> {
   const { from, to, each, onProgress } = question;
   const missing = Number(to - from) + 1;
@@ -122,7 +121,10 @@ export async function surveyLogs(pool: RpcPool, question: SurveyQuestion): Promi
   };
 }
 
-/** What this endpoint gives at once. One that does not answer tells nothing. @throws RangeTooLargeError where it gives none */
+/**
+ * Reduces the allowed range to what this endpoint gives; an endpoint that does not answer changes nothing. @throws
+ * RangeTooLargeError where the endpoint gives no range
+ */
 async function allowedBy(
   pool: RpcPool,
   question: SurveyQuestion & { readonly endpoint: string },
@@ -152,7 +154,7 @@ function placesFor(missing: number, rangeBlocks: number): number {
   return Math.min(wanted, Math.ceil(missing / rangeBlocks));
 }
 
-/** The first place is at the beginning, the last one at the end. */
+/** Offset of a place: the first is at the beginning, the last at the end. */
 function placeOf(index: number, places: number, free: number): bigint {
   return places < 2 ? 0n : BigInt(Math.floor((free * index) / (places - 1)));
 }
@@ -160,9 +162,9 @@ function placeOf(index: number, places: number, free: number): bigint {
 interface Place {
   readonly start: bigint;
   readonly blocks: number;
-  /** Those that its logs name are added. */
+  /** Receives the wallets that the logs name. */
   readonly wallets: Set<string>;
-  /** Up to this block all is counted already. */
+  /** Blocks up to this one are already counted. */
   readonly seenTo: bigint;
 }
 
@@ -210,7 +212,7 @@ async function sample(
 }
 
 /**
- * Adds the wallets that a log names: its last 20 bytes of each field. What is malformed names none.
+ * Adds the wallets that a log names: the last 20 bytes of each field. A malformed log names none.
  * @returns whether one of the events counts the log
  */
 function addWalletsOf(
@@ -233,13 +235,13 @@ function addWalletsOf(
   return counting.length > 0;
 }
 
-/** -1 where the log does not say. */
+/** -1 where the log has no block number. */
 function blockOf(log: unknown): bigint {
   const { blockNumber } = (log ?? {}) as { readonly blockNumber?: unknown };
   return wideQuantity(blockNumber) ?? -1n;
 }
 
-/** What the indexer would try next; undefined where a smaller range would not help, as far as the error tells. */
+/** The next size that the indexer would try; undefined where the error shows that a smaller range would not help. */
 function smallerRange(error: unknown, start: bigint, blocks: number): Allowed | undefined {
   const failure = blocks > 1 ? sizeFailureIn(error) : undefined;
   if (failure === undefined) return undefined;

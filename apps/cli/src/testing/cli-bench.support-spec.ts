@@ -1,4 +1,4 @@
-/** The cli on a database of its own, as an operator would type it. Counts as a test file without being one. */
+/** Runs command lines on a database of its own, as an operator does. Counts as a test file without being one. */
 import { mintSecretsKey } from '#libs/signing';
 import { type Database, PartnerStore } from '#libs/db';
 import { EVIDENCE_KEY, createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -24,7 +24,7 @@ export interface AuditRow {
 }
 
 export class CliBench {
-  /** All that was ever printed. */
+  /** All output so far. */
   printed = '';
   readonly settings: Record<string, string>;
 
@@ -52,7 +52,7 @@ export class CliBench {
     return this.runWith({}, ...argv);
   }
 
-  /** At a terminal, or with text on the standard input. */
+  /** Runs a command line at a terminal, or with text on the standard input. */
   async runWith(
     terminal: Pick<Terminal, 'ask' | 'input'> & { readonly settings?: Record<string, string> },
     ...argv: string[]
@@ -68,7 +68,7 @@ export class CliBench {
     return { code, out, err };
   }
 
-  /** A partner with a callback, its secret from the standard input. */
+  /** Creates a partner with a callback, whose secret is passed on the standard input. */
   async partner(name: string, url: string, ...more: string[]): Promise<string> {
     const callback = [
       '--callback-url',
@@ -87,7 +87,7 @@ export class CliBench {
     return String(found?.partnerId);
   }
 
-  /** Newest first. */
+  /** Rows of the audit log, newest first. */
   async audit(): Promise<AuditRow[]> {
     const { rows } = await this.database.pool.query<AuditRow>(
       'SELECT actor, command, redemption_id, partner, arguments, outcome FROM redemption.audit ORDER BY id DESC',
@@ -95,7 +95,7 @@ export class CliBench {
     return rows;
   }
 
-  /** Every row of what operators and logs see, as text. */
+  /** All rows that operators and logs show, as text. */
   async written(): Promise<string> {
     const { rows } = await this.database.pool.query<{ text: string }>(
       `SELECT row_to_json(a)::text AS text FROM redemption.audit a

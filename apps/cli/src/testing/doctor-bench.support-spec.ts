@@ -1,4 +1,4 @@
-/** A chain, a vault, a database and an index of them in which all is well, for the doctor. Counts as a test file without being one. */
+/** A chain, vault, database and index without faults, for the doctor. Counts as a test file without being one. */
 import { parseStakeEvents } from '#libs/chain';
 import { fingerprintOf, IndexStore, LeaderLock, PriceStore } from '#libs/db';
 import { type BlockHash, type BlockRef } from '#libs/domain';
@@ -15,16 +15,16 @@ import { runCli } from '../cli.js';
 import { type Finding } from '#libs/doctor';
 import { type Ran } from './cli-bench.support-spec.js';
 
-/** Where a provider's key is in an endpoint's URL. */
+/** The provider's key in an endpoint's URL. */
 export const URL_KEY = 'v2-key-nobody-may-see';
 const SECRETS_KEY = mintSecretsKey().toString('base64');
 
 type Changes = Readonly<Record<string, string>>;
 
 export class DoctorBench {
-  /** The time is the real one, as the database's is, put forward where a test says so. */
+  /** How far the clock is ahead of the real time, which the database uses. In milliseconds. */
   aheadMs = 0;
-  /** All that was ever printed. */
+  /** All output so far. */
   printed = '';
   private readonly clock = { nowMs: () => Date.now() + this.aheadMs };
 
@@ -72,7 +72,7 @@ export class DoctorBench {
     return { code, out, err };
   }
 
-  /** What was found out about one thing; `rpc node#1` is the first endpoint. */
+  /** The finding about one part; `rpc node#1` is the first endpoint. */
   async finding(what: string, changes: Changes = {}) {
     const { code, out } = await this.run(changes, '--json');
     const { findings } = JSON.parse(out) as { findings: Finding[] };
@@ -80,7 +80,7 @@ export class DoctorBench {
     return { ...found, code };
   }
 
-  /** What the services of this chain are set to. */
+  /** The settings of the services of this chain. */
   private settings(): Record<string, string> {
     const { chain, vault } = this.vault;
     return {

@@ -1,4 +1,4 @@
-/** What `plan-sync --json` prints, as far as tests look at it. Counts as a test file without being one. */
+/** The fields of `plan-sync --json` that tests read. Counts as a test file without being one. */
 export interface PlanJson {
   readonly finalBlocks: number;
   readonly tipBlocks: number;

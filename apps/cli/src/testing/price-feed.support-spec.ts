@@ -4,13 +4,13 @@ import { type VaultBench } from '#libs/testing';
 export const FEED = `0x${'fe'.repeat(20)}`;
 
 /**
- * Answers `decimals()` with 8 and everything else with the round that stands behind the code: compare the selector, jump, copy the
- * five words from offset 0x26, return.
+ * Answers `decimals()` with 8, and every other call with the round that is appended to the code: compares the selector,
+ * jumps, copies the five words from offset 0x26, returns.
  */
 const CODE = '60003560e01c63313ce56714601b5760a06026600039' + '60a06000f35b600860005260206000f3';
 
 export interface Round {
-  /** With 8 decimals. */
+  /** Price with 8 decimals. */
   readonly answer: bigint;
   readonly updatedAtSeconds: number;
 }

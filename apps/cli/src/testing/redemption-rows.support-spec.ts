@@ -1,4 +1,4 @@
-/** Redemptions in every state, each brought there by the domain's own transitions. Counts as a test file without being one. */
+/** Redemptions in every state, made by the domain's own transitions. Counts as a test file without being one. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Database, RedemptionStore } from '#libs/db';
 import {
@@ -20,7 +20,7 @@ import {
 } from '#libs/domain';
 
 const DAY_MS = 86_400_000;
-/** So long ago that no call of then could still arrive. */
+/** Old enough that no call of this time can still arrive. */
 export const START_MS = Math.floor(Date.now() / 1000) * 1000 - 10 * DAY_MS;
 export const POLICY: PartnerPolicy = { capabilities: [], confirms: true };
 export const PLACE: PayoutPlace = {
@@ -113,7 +113,7 @@ const AUTHORISED = [...DEDUCTED, plan];
 const REVERTING = [...DEDUCTED, cancel];
 const DEAD = [...AUTHORISED, dead];
 
-/** Every state; those in which operators have more than one case, in each of them. */
+/** The transitions that lead to every state, and to each case of states that operators treat in several ways. */
 export const PATHS = {
   created: [],
   deducting: [callDue],
@@ -144,7 +144,7 @@ export function stateOf(name: Case): RedemptionState {
   return (/^\w+/.exec(name)?.[0] ?? '') as RedemptionState;
 }
 
-/** Of another wallet each time. */
+/** Stores a redemption of a new wallet. */
 export async function aStored(
   database: Database,
   partner: string,

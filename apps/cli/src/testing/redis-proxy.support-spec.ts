@@ -1,11 +1,11 @@
-/** A way to Redis that is slow, or on which it says something else of itself. Counts as a test file without being one. */
+/** A proxy to Redis that delays or rewrites its answers. Counts as a test file without being one. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface RedisProxyOptions {
-  /** How long each answer is under way. */
+  /** Delay of each answer, in milliseconds. */
   readonly delayMs?: number;
-  /** Put in the place of the other text, which is as long. */
+  /** Replaces text in answers; the replacement must have the same length. */
   readonly rewrite?: readonly [text: RegExp, by: (found: string) => string];
 }
 

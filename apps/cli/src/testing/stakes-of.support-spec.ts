@@ -1,9 +1,9 @@
-/** Descriptions of events that count a part of the stakes. Counts as a test file without being one. */
+/** STAKE_EVENTS files that count only a part of the stakes. Counts as a test file without being one. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** @returns the file for STAKE_EVENTS by which only stakes of this amount count */
+/** @returns path of a STAKE_EVENTS file that counts only stakes of this amount */
 export async function stakesOf(amount: bigint): Promise<string> {
   const events = (['Staked', 'Withdrawn'] as const).map((name) => ({
     event: `event ${name}(address indexed user, uint256 amount)`,

@@ -12,7 +12,7 @@ const SIX_WEEKS_AND_AN_HOUR = 42 * 86_400 + 3_600;
 const CHAIN = { chainId: 31_337, accounts: 44, finalityDepth: 64 };
 const signer = addressOfKey(mintPrivateKey());
 
-/** A chain as compose starts it: on its own, with the saved state where there is one. The tests build on each other. */
+/** A chain as compose starts it: separately, with the saved state if there is one. The tests build on each other. */
 describe('a local chain that somebody else runs', () => {
   let directory: string;
   let server: DevChain;

@@ -10,15 +10,15 @@ import { type Address, dayOf, SECONDS_PER_DAY } from '#libs/domain';
 interface HistoryOptions {
   readonly fromSeconds: number;
   readonly toSeconds: number;
-  /** Blocks with activity, besides one at each midnight. */
+  /** Number of blocks with activity, in addition to one at each midnight. */
   readonly blocks: number;
-  /** Empty blocks at the end, two seconds apart, so that what came before is final. */
+  /** Empty blocks at the end, two seconds apart, which make the earlier blocks final. */
   readonly settledBy: number;
 }
 
 /**
- * Blocks with staking activity, oldest first: at random moments, one at exactly 00:00:00 of every day (where a mistake of a
- * second would show in two days' minima), and quiet ones at the end.
+ * Blocks with staking activity, oldest first: at random moments, one at exactly 00:00:00 of every day (where an error
+ * of one second would show in two days' minima), and empty ones at the end.
  */
 export function makeHistory(random: Random, crowd: Crowd, options: HistoryOptions): StakeBlock[] {
   const { fromSeconds, blocks, settledBy } = options;
@@ -48,19 +48,19 @@ export function countEvents(blocks: readonly StakeBlock[]): number {
 }
 
 const TOKEN = 10n ** 18n;
-/** Tokens each member gets at the start. */
+/** Tokens of each wallet at the start, in the smallest unit. */
 export const BUDGET = 100_000n * TOKEN;
 
 interface Member {
   readonly wallet: Address;
-  /** How often it acts, in relation to others. */
+  /** How often the wallet acts, relative to the others. */
   readonly weight: number;
   staked: bigint;
 }
 
 /**
- * Wallets with habits: a few act all day, most now and then, some come late and some leave for good. It remembers what each
- * has staked, so that no withdrawal asks for too much.
+ * Wallets with habits: a few act all day, most act now and then, some join late and some leave for good. The stake of
+ * each wallet is tracked, so that no withdrawal exceeds it.
  */
 export class Crowd {
   readonly #members: Member[];
@@ -77,7 +77,7 @@ export class Crowd {
     }));
   }
 
-  /** The transactions of one block, 1 to `most` of them, each of another wallet. */
+  /** Makes the transactions of one block: 1 to `most`, each of another wallet. */
   transactions(elapsed: number, most: number): StakeTransaction[] {
     const members = new Set<Member>();
     const wanted = this.random.between(1, most);
@@ -88,7 +88,7 @@ export class Crowd {
     return [...members].map((member) => this.#act(member, elapsed));
   }
 
-  /** @param elapsed how much of the history is over, 0 to 1 */
+  /** @param elapsed fraction of the history that has passed, 0 to 1 */
   #anyMember(elapsed: number): Member | undefined {
     const last = this.#members.length;
     const present = this.#members.filter((member, index) => {
@@ -125,14 +125,14 @@ export class Crowd {
     return withdraw(member.wallet, amount);
   }
 
-  /** Up to so many thousandths, at least the smallest unit. */
+  /** A random part of the amount, at most this many thousandths and at least the smallest unit. */
   #part(amount: bigint, thousandths: number): bigint {
     const part = (amount * BigInt(this.random.between(1, thousandths))) / 1000n;
     return part > 0n ? part : amount > 0n ? 1n : 0n;
   }
 }
 
-/** Pseudo-random numbers from a seed (mulberry32): the same history on every machine. Not for secrets. */
+/** Pseudo-random numbers from a seed (mulberry32), so that every machine makes the same history. Not for secrets. */
 export class Random {
   #state: number;
 
@@ -140,7 +140,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -148,7 +148,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number in [from, to]. */
+  /** An integer in [from, to]. */
   between(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }

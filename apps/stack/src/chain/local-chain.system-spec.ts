@@ -11,10 +11,10 @@ import { LocalChain } from './local-chain.js';
 import { Activity } from './start-chain.js';
 
 const [signer, publisher] = [addressOfKey(mintPrivateKey()), addressOfKey(mintPrivateKey())];
-// windowCap()
+// Selector of windowCap().
 const WINDOW_CAP = '0xce428b63';
 
-/** The tests build on each other, as starts in one clone do. */
+/** The tests build on each other, like starts in one clone. */
 describe('the local chain of the stack', () => {
   let directory: string;
   let chain: DevChain | undefined;
@@ -75,7 +75,7 @@ describe('the local chain of the stack', () => {
 
   it('has everything on disk that is final', async () => {
     const final = await blockAt(first, 'finalized');
-    // No save: the machine dies.
+    // Without a save, as if the machine failed.
     const again = await start();
     expect(await blockAt(again, final['number'] ?? '')).toEqual(final);
     expect(again.vault).toEqual(first.vault);

@@ -26,10 +26,10 @@ import { type LocalFacts, type LocalRegistry } from './local-environment.js';
 const SEED = 20_240_229;
 const HISTORY_SECONDS = 42 * SECONDS_PER_DAY;
 const HISTORY_BLOCKS = 1_350;
-/** The treasury, the wallets that stake, and those that redeem. */
+/** 44 accounts: the treasury, the wallets that stake, and the wallets that redeem. */
 const CHAIN_OPTIONS = { accounts: 44, finalityDepth: 64 };
 const STAKING_WALLETS = 40;
-/** So many days of the history are published in the registry, each in a transaction. */
+/** Number of past days whose roots are published in the registry, each in a transaction of its own. */
 const PUBLISHED_DAYS = 7;
 
 interface ChainRegistry extends LocalRegistry {
@@ -44,7 +44,7 @@ interface SavedChain {
   readonly chainId: number;
   readonly contracts: Omit<StakingDeployment, 'startBlock'> & { readonly startBlock: string };
   readonly wallets: readonly Address[];
-  /** Absent in chains of before there was a vault. */
+  /** Absent in a chain that was saved by a version without a vault. */
   readonly vault?: {
     readonly address: Address;
     readonly startBlock: string;
@@ -56,20 +56,20 @@ interface SavedChain {
 interface LocalChainHooks {
   readonly clock: Clock;
   readonly screen: Screen;
-  /** Whose vouchers the vault pays; it may cancel as well. */
+  /** Address whose vouchers the vault pays; it may also cancel them. */
   readonly signer: Address;
-  /** Publishes the roots of days in a registry, which there is only with it. */
+  /** Address that publishes the roots of days; without it there is no registry. */
   readonly publisher?: Address;
-  /** Gets the chain as soon as it runs, long before it has its history; to stop it is the receiver's business. */
+  /** Receives the chain as soon as it runs, long before its history is complete. The receiver has to stop the chain. */
   readonly onLaunched: (chain: DevChain) => void;
-  /** Starts the chain, or finds one that was started with these options. Default: a child process. */
+  /** Starts the chain, or attaches to a running one with these options. Default: a child process. */
   readonly launch?: (options: DevChainOptions) => Promise<DevChain>;
 }
 
 /**
- * The chain of the stack. Its state is on disk from the moment it can be used and then every minute and at the end; blocks
- * younger than the file are lost when the machine dies. The services see that as a reorganisation, and as a minute is
- * fewer blocks than finality takes, as one they can follow.
+ * The chain of the stack. Its state is written to disk once the chain is usable, every minute, and at the end; blocks
+ * after the last save are lost when the machine fails. The services see the loss as a reorganisation, and can follow
+ * it: a minute has fewer blocks than finality needs.
  */
 export class LocalChain {
   #last: Promise<unknown> = Promise.resolve();
@@ -77,7 +77,7 @@ export class LocalChain {
   private constructor(
     readonly chain: DevChain,
     readonly player: StakingPlayer,
-    /** Of the crowd that stakes. */
+    /** Wallets that stake. */
     readonly wallets: readonly Address[],
     readonly vault: ChainVault,
     readonly registry: ChainRegistry | undefined,
@@ -85,7 +85,7 @@ export class LocalChain {
     private readonly stateFile: string,
   ) {}
 
-  /** Goes on with the chain in the directory, or makes one with six weeks of history that ends now. */
+  /** Resumes the chain in the directory, or creates one with six weeks of history up to now. */
   static async start(directory: string, hooks: LocalChainHooks): Promise<LocalChain> {
     await mkdir(directory, { recursive: true });
     const recordFile = join(directory, 'chain.json');
@@ -162,7 +162,8 @@ export class LocalChain {
             ...{ publisher, seconds },
             firstDay: dayOf(seconds) - PUBLISHED_DAYS,
           });
-    // Of older blocks the chain has no state any more: the newest of them becomes the final one, so that it can be asked.
+    // A resumed chain has no state of older blocks. These empty blocks make its newest block final, so that the state
+    // of the final block can be read.
     await player.mine(...quiet(seconds));
     screen.step('chain', `goes on at block ${grouped(await player.head())}`);
     return new LocalChain(chain, player, wallets, vault, registry, clock, stateFile);
@@ -173,12 +174,12 @@ export class LocalChain {
     return { rpcUrl: chain.url, chainId: chain.chainId, contracts, vault };
   }
 
-  /** Unlocked accounts that do not stake: those who redeem. */
+  /** Unlocked accounts that do not stake but redeem. */
   async redeemers(): Promise<Address[]> {
     return (await accountsOf(this.chain)).slice(1 + STAKING_WALLETS);
   }
 
-  /** Mines one block with the time of the wall clock. @returns its number */
+  /** Mines one block with the current time. @returns its number */
   mine(...transactions: readonly StakeTransaction[]): Promise<bigint> {
     return this.#alone(async () => {
       return this.player.block(await secondsNow(this.chain, this.clock), ...transactions);
@@ -186,8 +187,8 @@ export class LocalChain {
   }
 
   /**
-   * Makes all that is in the chain final, without the two minutes that it takes otherwise. Saves before, as one cannot go
-   * back behind a final block where the machine dies: what becomes final is on disk.
+   * Makes all blocks of the chain final at once, instead of after two minutes. The state is saved first, because the
+   * chain must not lose a final block when the machine fails.
    */
   async finalise(): Promise<void> {
     await this.#alone(async () => {
@@ -209,7 +210,7 @@ export class LocalChain {
     return new Map(this.wallets.map((wallet, at) => [wallet, BigInt(answers[at] as string)]));
   }
 
-  /** The tokens that a wallet has now, in the smallest unit. */
+  /** Current token balance of a wallet, in the smallest unit. */
   async tokensOf(wallet: Address): Promise<bigint> {
     const { method, params } = balanceCall(this.contracts.token, wallet);
     return BigInt(await this.chain.rpc.call<string>(method, ...params));
@@ -219,7 +220,7 @@ export class LocalChain {
     return this.#alone(() => saveChainState(this.chain, this.stateFile));
   }
 
-  /** One at a time: the blocks of two would mix, and their times run backwards. */
+  /** Runs one piece of work at a time: concurrent work would mix its blocks, and block times could run backwards. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);
@@ -241,7 +242,7 @@ export class LocalChain {
 }
 
 function balanceCall(contract: Address, wallet: Address) {
-  // balanceOf(address)
+  // Selector of balanceOf(address).
   const data = `0x70a08231${wallet.slice(2).padStart(64, '0')}`;
   return { method: 'eth_call', params: [{ to: contract, data }, 'latest'] };
 }
@@ -251,12 +252,12 @@ async function accountsOf(chain: DevChain): Promise<Address[]> {
   return accounts.map((text) => parseAddress(text)).filter((wallet) => wallet !== undefined);
 }
 
-/** As many empty blocks as it takes until what came before is final. */
+/** Times of as many empty blocks as finality needs. */
 function quiet(seconds: number): number[] {
   return new Array<number>(CHAIN_OPTIONS.finalityDepth).fill(seconds);
 }
 
-/** The time of the next block: the wall clock's, but a clock that is set back must not stop the chain. */
+/** Time of the next block: now, but never before the newest block, because the system clock may be set back. */
 async function secondsNow({ rpc }: DevChain, clock: Clock): Promise<number> {
   const head = await rpc.call<{ timestamp: string }>('eth_getBlockByNumber', 'latest', false);
   return Math.max(Number(head.timestamp), Math.floor(clock.nowMs() / 1000));

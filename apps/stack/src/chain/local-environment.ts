@@ -1,15 +1,15 @@
-/** What services are told of a local chain: addresses and settings of development, no secret. */
+/** Settings of the services for a local chain: addresses and development values, no secrets. */
 import { type LocalVault, type StakingDeployment } from '#libs/devchain';
 import { type Address, dayText } from '#libs/domain';
 
-/** Where the roots of days are published, and since which day. */
+/** The registry of published roots, and the first day that it covers. */
 export interface LocalRegistry {
   readonly address: Address;
   readonly firstDay: number;
 }
 
 export interface LocalFacts {
-  /** As the services reach it. */
+  /** URL as the services reach it. */
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly contracts: Omit<StakingDeployment, 'treasury'>;
@@ -18,7 +18,7 @@ export interface LocalFacts {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Points each player has at first. */
+/** Initial points of each player. */
 const POINTS = 1_000_000;
 
 export function chainVariables({ rpcUrl, chainId, contracts }: LocalFacts): Variables {
@@ -39,7 +39,7 @@ export function registryVariables({ address, firstDay }: LocalRegistry): Variabl
   return { REGISTRY_ADDRESS: address, REGISTRY_FIRST_DAY: dayText(firstDay) };
 }
 
-/** The price is what its developer says it is, also when it is changed between two starts. */
+/** A fixed price, with limits that never reject it when the developer changes it between two starts. */
 export const LOCAL_PRICE: Variables = {
   PRICE_SOURCE: 'fixed:0.15',
   PRICE_MAX_CHANGE: '999',
@@ -48,7 +48,7 @@ export const LOCAL_PRICE: Variables = {
 
 export const LOCAL_REDEMPTIONS: Variables = {
   WALLET_DAILY_TOKEN_BUDGET: '1000000',
-  // A voucher that was left to expire may be tried again at once.
+  // A wallet may redeem again at once after a voucher has expired.
   VOUCHER_COOL_DOWN_SECONDS: '0',
   ALLOW_PRIVATE_PARTNERS: 'true',
   PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
@@ -58,25 +58,27 @@ export const LOCAL_REDEMPTIONS: Variables = {
   REGISTRY_POLL_MS: '1000',
 };
 
-/** Wallets that the web pages offer: the first of them is the one that is left for trying. */
+/**
+ * Test wallets of the web pages. The first wallet takes no part in the demonstration, to be left for trying by hand.
+ */
 export function testWallets(redeemers: readonly Address[]): string {
   return [...redeemers].reverse().join(',');
 }
 
-/** @param ports where users sign in: of the web pages, of the redemption service */
+/** @param ports at which users sign in: of the web pages and of the redemption service */
 export function siweDomains(...ports: readonly number[]): string {
   return ports.flatMap((port) => [`127.0.0.1:${port}`, `localhost:${port}`]).join(',');
 }
 
-/** As PARTNER_PLAYERS of the reference partner has them. */
+/** The value of PARTNER_PLAYERS of the reference partner. */
 export function playersOf(redeemers: readonly Address[]): string {
   return redeemers.map((wallet) => `${wallet}=${POINTS}`).join(',');
 }
 
 /**
- * All of it for docker compose, as the text of a file for `node --env-file`.
- * @param users of the redemption service: its URL and that of the web pages as a browser on this machine reaches them, and the wallets that
- *   have points
+ * All settings for docker compose, as the text of a file for `node --env-file`.
+ * @param users URL of the redemption service and of the web pages as a browser on this machine reaches them, and the
+ * wallets that have points
  */
 export function localEnvironment(
   facts: LocalFacts,
@@ -92,7 +94,7 @@ export function localEnvironment(
     ...LOCAL_PRICE,
     ...LOCAL_REDEMPTIONS,
     SIWE_DOMAINS: siweDomains(portOf(users.pagesUrl), portOf(users.serviceUrl)),
-    // Long enough to claim by hand, short enough to see one time out.
+    // Long enough to claim by hand, short enough to watch a voucher expire.
     VOUCHER_TTL_SECONDS: '300',
     PARTNER_PLAYERS: playersOf(users.redeemers),
     CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(users.redeemers),

@@ -1,4 +1,4 @@
-/** Where the stack's chain comes from, and what keeps a local one going. */
+/** Starts or attaches the stack's chain, and keeps a local chain active. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   addressOfKey,
@@ -28,13 +28,13 @@ export interface StackChain {
   readonly local?: LocalChain;
   /** Wallets of a local chain that have points and do not stake. */
   readonly redeemers: readonly Address[];
-  /** What the indexer has to be told of a local chain. */
+  /** Variables of the services for a local chain. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the redemption service has to be told besides; absent where nothing can be redeemed. */
+  /** Further variables of the redemption service; absent where redemptions cannot be paid. */
   readonly vault?: Readonly<Record<string, string>>;
-  /** What it is told of a registry to publish in. */
+  /** Variables of the redemption service for a registry to publish in. */
   readonly registry?: Readonly<Record<string, string>>;
-  /** What it is told where the environment of the stack says nothing else. */
+  /** Variables for which the environment of the stack takes precedence. */
   readonly defaults: Readonly<Record<string, string>>;
 }
 
@@ -111,7 +111,7 @@ async function startLocal(context: StackContext): Promise<StackChain> {
   };
 }
 
-/** Whether redemptions can be paid: always on a local chain, else where it is said by what and with whose signature. */
+/** Whether redemptions can be paid: always on a local chain, else where a vault and a signer are set. */
 export function canRedeem({ rpcUrls, vaultContract, voucherSignerKey }: StackSettings): boolean {
   return rpcUrls === undefined || (vaultContract !== undefined && voucherSignerKey !== undefined);
 }
@@ -120,9 +120,9 @@ const BLOCK_EVERY_MS = 2_000;
 const SAVE_EVERY_BLOCKS = 30n;
 
 /**
- * Keeps the chain going: a block every two seconds with the time of the wall clock, some events in every third or so, and
- * the state saved every minute, or sooner where others mine as well. Ends, and with it the promise, when `signal` says so;
- * the state is saved once more.
+ * Keeps the chain active: a block every two seconds with the current time, staking events in about every third, and the
+ * state saved every 30 blocks (a minute, or less where others mine too). When `signal` aborts, the state is saved once
+ * more and the promise resolves.
  */
 export async function liveActivity(
   local: LocalChain,
@@ -145,7 +145,7 @@ export async function liveActivity(
   await local.save();
 }
 
-/** What the wallets of a local chain do by themselves, beside what others have them do. */
+/** The spontaneous staking of a local chain's wallets, in addition to transactions that others make for them. */
 export class Activity {
   private crowd: Crowd | undefined;
 
@@ -154,7 +154,10 @@ export class Activity {
     private readonly random: Random,
   ) {}
 
-  /** One block with some moves. Where others moved the wallets too some may fail: then their stakes are read again. @returns its number */
+  /**
+   * Mines one block with some stakes and withdrawals. These may fail where others moved the same wallets: in this case
+   * the stakes are read again. @returns the block's number
+   */
   async move(): Promise<bigint> {
     const { local, random } = this;
     this.crowd ??= new Crowd(random, local.wallets, await local.staked());
@@ -173,9 +176,9 @@ const PAUSE_MS = 1_000;
 const LOOK_EVERY_MS = 2_000;
 
 /**
- * A chain that another process runs, used as the demonstration's chain. Its chain id is its own; whether it is the one that
- * was saved is for `options.stateFile` to say: without one it has to be new.
- * @throws StackError where it does not answer within a minute, or does not hold what it should
+ * Attaches to a chain that another process runs, with a chain id of its own. The chain has to hold the state of
+ * `options.stateFile`; without a file it has to be new.
+ * @throws StackError where the chain does not answer within a minute, or holds another state than expected
  */
 export async function attachChain(url: string, options: DevChainOptions): Promise<DevChain> {
   const rpc = new DevRpc(url);
@@ -203,7 +206,7 @@ export async function attachChain(url: string, options: DevChainOptions): Promis
   };
 }
 
-/** Resolves when the chain is gone, or another one has taken its place: it comes back so quickly that no call need fail. */
+/** Resolves when the chain is gone or was restarted. A restart can be too quick to make a call fail. */
 async function watch(rpc: DevRpc, instance: string, signal: AbortSignal): Promise<DevChainExit> {
   const ended = (tail: string): DevChainExit => ({ code: null, signal: null, tail });
   try {
@@ -217,7 +220,7 @@ async function watch(rpc: DevRpc, instance: string, signal: AbortSignal): Promis
   return ended('');
 }
 
-/** Another one whenever anvil starts. */
+/** Id of the running anvil process; each start has another one. */
 async function instanceOf(rpc: DevRpc): Promise<string> {
   return (await rpc.call<{ readonly instanceId: string }>('anvil_metadata')).instanceId;
 }

@@ -1,7 +1,8 @@
 /**
- * `./lowmark local up`: the life on the local chain. Deploys the contracts and plays six weeks of history when the chain
- * is new, tells the services in `local.env`, and then mines a block every two seconds. It keeps the chain's state on disk; a chain that
- * is started again reads it from there. Ends with an error, to be started again, when the chain does.
+ * `./lowmark local up`: the activity on the local chain. On a new chain it deploys the contracts and makes six weeks of
+ * history; it writes the services' settings to `local.env` and mines a block every two seconds. It saves the chain's
+ * state on disk, where a restarted chain reads it. When the chain ends, this program ends with an error, so that it is
+ * restarted.
  */
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -48,7 +49,7 @@ async function main(): Promise<void> {
   show(local, settings, redeemers.at(-1));
   void chain.exited.then(({ tail }) => {
     if (ending.signal.aborted) return;
-    // What it saved last is on disk; what came after is lost, and so is what we remember of it.
+    // The last saved state is on disk. Later blocks are lost, so this process does not know the restored chain.
     console.error(`The chain ended: ${tail}`);
     process.exit(1);
   });
@@ -58,7 +59,7 @@ async function main(): Promise<void> {
   await chain.stop();
 }
 
-/** The line that "Redeem by hand" in the README begins with. */
+/** Shows the variables with which "Redeem by hand" of the README begins. */
 function show(
   { chain, wallets }: LocalChain,
   { localServiceUrl, localPublishedRpcUrl }: ChainSettings,
@@ -73,7 +74,7 @@ function show(
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // Before there is a history nothing is worth saving.
+    // Without a complete history there is no state worth saving.
     if (!isPlaying) process.exit(1);
     ending.abort();
   });

@@ -1,7 +1,7 @@
 import { DatabaseSettings, databaseUrl, SecretsSettings, Setting, url } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 
-/** What `chain.main` is told; see docker-compose.yml. */
+/** Settings of `chain.main`; see docker-compose.yml. */
 export class ChainSettings {
   @Setting({ description: 'The local chain, which mines only when told to.', parse: url('http') })
   readonly localRpcUrl!: string;
@@ -25,7 +25,7 @@ export class ChainSettings {
   readonly voucherSignerKey!: string;
 }
 
-/** What `game-database.main` is told; DATABASE_URL is the owner's. */
+/** Settings of `game-database.main`; DATABASE_URL is the owner's. */
 export class GameDatabaseSettings extends DatabaseSettings {
   @Setting({
     description: 'The database of the reference partner, and its user.',
@@ -35,7 +35,6 @@ export class GameDatabaseSettings extends DatabaseSettings {
   readonly gameDatabaseUrl!: string;
 }
 
-/** What `register-partner.main` is told. */
 export class RegisterSettings extends SecretsSettings {
   @Setting({ description: 'Where the reference partner answers.', parse: url('http') })
   readonly localPartnerUrl!: string;
@@ -47,10 +46,9 @@ export class RegisterSettings extends SecretsSettings {
   readonly partnerSharedSecret!: string;
 }
 
-/** The name under which the reference partner is known to the service of `docker compose --profile local`. */
 export const REFERENCE_PARTNER = 'reference';
 
-/** Ends a program with exit code 1 and what went wrong. */
+/** Prints the error, and makes the program end with exit code 1. */
 export function endWithMessage(error: unknown): void {
   console.error(error instanceof LowmarkError ? error.message : error);
   process.exitCode = 1;

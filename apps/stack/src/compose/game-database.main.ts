@@ -1,4 +1,4 @@
-/** `./lowmark local up`: the reference partner's own database and its user, where they are missing. */
+/** `./lowmark local up`: makes the reference partner's own database and its user, where they are missing. */
 import { readSettings, sessionUrl } from '#libs/config';
 import { prepareGame } from '../data/start-database.js';
 import { endWithMessage, GameDatabaseSettings } from './compose.settings.js';

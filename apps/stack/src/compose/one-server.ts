@@ -4,9 +4,10 @@ import { StackError } from '../stack.error.js';
 import { exists, firstLine, PROGRAMS } from './secret-files.js';
 
 /**
- * Programs keep the URLs that were made of an earlier `database_url`, and would go on with that server. What leads to a pooler is told by
- * the direct URL beside it; several hosts may be any part of one cluster.
- * @throws StackError where a program's URL leads to another server than the owner's, by which the schema is migrated
+ * Checks that all programs use the owner's server. A program keeps the URL that was derived from an earlier
+ * `database_url`, and would go on with the earlier server. Where a URL leads to a pooler, the direct URL beside it is
+ * compared; URLs with several hosts are not compared, because they may name any nodes of one cluster.
+ * @throws StackError where a program's URL leads to another server than the owner's, which migrates the schema
  */
 export async function requireOneServer(root: string): Promise<void> {
   const own = await serverOf(root, '');
@@ -23,7 +24,7 @@ export async function requireOneServer(root: string): Promise<void> {
   );
 }
 
-/** Host and port, where there is one. */
+/** Host and port, where the URL names a single host. */
 async function serverOf(root: string, prefix: string): Promise<{ file: string; server?: string }> {
   const direct = `${prefix}database_direct_url`;
   const isPooled = await exists(join(root, 'secrets', direct));

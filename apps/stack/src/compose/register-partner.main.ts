@@ -1,6 +1,6 @@
 /**
- * `./lowmark local up`: makes the reference partner known to the service, with the operator's own commands. May run as often
- * as one likes; it sets the callback anew and changes nothing else.
+ * `./lowmark local up`: registers the reference partner with the operator's own commands. Idempotent: it sets the
+ * callback anew and changes nothing else.
  */
 import { readSettings } from '#libs/config';
 import { operator, setCallback } from '../programs.js';
@@ -12,7 +12,7 @@ try {
   const listed = await operator(['partner', 'list', '--json'], access);
   const partners = JSON.parse(listed) as readonly { readonly name: string }[];
   if (!partners.some(({ name }) => name === REFERENCE_PARTNER)) {
-    // It redeems and asks for no snapshots: the credential that is printed here goes nowhere.
+    // The reference partner redeems and asks for no snapshots, so its printed credential is discarded.
     await operator(['partner', 'create', '--name', REFERENCE_PARTNER, '--json'], access);
   }
   const url = settings.localPartnerUrl;

@@ -6,11 +6,11 @@ import { DatabaseUrl } from '#libs/platform';
 import { mintSecretsKey } from '#libs/signing';
 import { StackError } from '../stack.error.js';
 
-/** A secret as a file: where, and how it is made where it is missing. */
+/** A secret in a file, and how to make it where the file is missing. */
 interface SecretFile {
   readonly path: string;
   readonly make: () => string | Promise<string>;
-  /** Readable by every user of the container that mounts it: PostgreSQL runs under another one than we do. */
+  /** Readable by every user of the container that mounts it: PostgreSQL and Redis run as users of their own. */
   readonly shared?: true;
 }
 
@@ -18,7 +18,7 @@ const KEY_LOST =
   'secrets_key is missing, though api_anon_secret is there. Put it back from where you keep its copy: without it no ' +
   'partner’s secret can be read. Where there is none yet, or it is lost for good: openssl rand -base64 32 makes a new one.';
 
-/** In the folder of the secrets of a trial, whose keys and partners must not become those of a real installation. */
+/** File that marks the secrets of a trial, whose keys and partners must not become those of a real installation. */
 const TRIAL_MARK = 'secrets/of-a-trial';
 
 const MADE_FOR_A_TRIAL =
@@ -28,14 +28,14 @@ const NOT_OF_A_TRIAL =
   'These secrets are not those of a trial on a local chain, which does not use them: unset SECRETS_DIR and SIGNER_DIR, or give the ' +
   'trial a project name of its own.';
 
-/** What connects to our database, each with a URL and a user of its own: the programs, and the console's portal for partners. */
+/** Users of our database, each with a URL of its own: the programs, and the console's portal for partners. */
 export const PROGRAMS = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'] as const;
 
 type Shares = Readonly<Record<string, readonly (readonly [file: string, as?: string])[]>>;
 
 /**
- * Which program gets a copy of which file, under which name. What is not there is not copied: `rpc_urls`, `price_source`,
- * `oidc_client_secret` and the direct URLs only exist where the operator brought them.
+ * Which program gets a copy of which file, under which name. Missing files are skipped: `rpc_urls`, `price_source`,
+ * `oidc_client_secret` and the direct URLs exist only where the operator provides them.
  */
 export const SHARES: Shares = {
   postgres: [['postgres_password']],
@@ -67,17 +67,16 @@ export const SHARES: Shares = {
   game: [['game_database_url', 'database_url']],
 };
 
-/** What a trial gives besides: there the console adopts redemptions, and sets transactions of partners. */
+/** Additional copies in a trial: its console adopts redemptions and sets transactions of partners. */
 export const TRIAL_SHARES: Shares = { console: [['evidence_key']] };
 
 function databaseUrls(program: string): (readonly [file: string, as: string])[] {
   return ['database_url', 'database_direct_url'].map((name) => [`${program}_${name}`, name]);
 }
 
-/** PostgreSQL and Redis run as users of their own, and mount nothing but what is theirs. */
+/** Files readable by other users: PostgreSQL and Redis run as users of their own, and mount no other files. */
 const SHARED = ['postgres_password', 'redis.conf'];
 
-/** What every installation needs. */
 export function baseSecrets(root: string): SecretFile[] {
   const passwordFile = join(root, 'secrets/postgres_password');
   const anonFile = join(root, 'secrets/api_anon_secret');
@@ -93,7 +92,7 @@ export function baseSecrets(root: string): SecretFile[] {
     {
       path: join(root, 'secrets/secrets_key'),
       make: async () => {
-        // Made last of all: where it is, this folder has been in use, and a new key would open nothing of the database.
+        // `api_anon_secret` is made last: where it exists, the database is in use, and a new key could not decrypt it.
         if (await exists(anonFile)) throw new StackError(KEY_LOST);
         return mintSecretsKey().toString('base64');
       },
@@ -115,7 +114,7 @@ export function baseSecrets(root: string): SecretFile[] {
       path: join(root, 'secrets/redis.conf'),
       make: async () => {
         const url = new URL(await firstLine(join(root, 'secrets/redis_url')));
-        // With a Redis elsewhere the bundled one stands idle.
+        // With an external Redis the bundled one is unused and gets a random password.
         const isOurs = url.hostname === 'redis' && url.password !== '';
         return `requirepass ${isOurs ? decodeURIComponent(url.password) : mintHex()}`;
       },
@@ -124,10 +123,13 @@ export function baseSecrets(root: string): SecretFile[] {
   ];
 }
 
-/** A user cannot be called as a role of ours is. */
+/** Suffixes for users whose names would otherwise equal the names of our roles. */
 const ROLE_SUFFIXES: Readonly<Record<string, string>> = { console: '_web', portal: '_web' };
 
-/** The same server, and a user and a password of its own; `migrate` makes the user. The game has a database of its own as well. */
+/**
+ * The owner's URL with a user and a password of the program; `migrate` creates the user. The game also has a database
+ * of its own.
+ */
 async function programUrl(ownerFile: string, program: string): Promise<string> {
   const user = `lowmark_${program}${ROLE_SUFFIXES[program] ?? ''}`;
   const login = { user, password: mintHex() };
@@ -140,8 +142,8 @@ export async function firstLine(path: string): Promise<string> {
 }
 
 /**
- * Gives each program copies of the files that it reads and takes away what it does not, in `for/PROGRAM`.
- * @returns the paths of those that changed
+ * Copies to `for/PROGRAM` the files that each program reads, and removes all others from there.
+ * @returns the paths of the copies that changed
  */
 export async function shareSecrets(root: string, kind: 'base' | 'local'): Promise<string[]> {
   const changed: string[] = [];
@@ -175,8 +177,8 @@ async function copyWhereOther(from: string, to: string, isShared: boolean): Prom
 }
 
 /**
- * Marks the folder as that of a trial, or refuses one of the other kind.
- * @throws StackError where a trial left these secrets to a real installation, or the other way round
+ * Marks the folder as a trial's for kind `local`, and refuses a folder of the other kind.
+ * @throws StackError where a real installation would use a trial's secrets, or the other way round
  */
 export async function claimSecrets(root: string, kind: 'base' | 'local'): Promise<void> {
   const mark = join(root, TRIAL_MARK);
@@ -199,7 +201,7 @@ const SIGNER_KEYS = [
 
 /**
  * The file of a secret that the operator may set.
- * @throws StackError where there is none of that name
+ * @throws StackError where there is no secret of this name
  */
 export function fileOfSecret(root: string, name: string): string {
   if (SIGNER_KEYS.includes(name)) return join(root, 'signer', name);
@@ -210,8 +212,8 @@ export function fileOfSecret(root: string, name: string): string {
 }
 
 /**
- * Replaces a secret by what was typed.
- * @throws StackError where that is no single line
+ * Replaces a secret.
+ * @throws StackError where the text is not a single line
  */
 export async function setSecret(root: string, name: string, text: string): Promise<void> {
   const path = fileOfSecret(root, name);
@@ -222,7 +224,7 @@ export async function setSecret(root: string, name: string, text: string): Promi
   await writeSecret(path, `${value}\n`, SHARED.includes(name));
 }
 
-/** What only a trial may make up: elsewhere these are keys to other people's things. */
+/** Secrets made for a trial only: a real installation gets these keys from the vault's and the partner's owners. */
 export function localSecrets(root: string): SecretFile[] {
   return [
     { path: join(root, 'signer/voucher_signer_key'), make: mintPrivateKey },
@@ -232,8 +234,8 @@ export function localSecrets(root: string): SecretFile[] {
 }
 
 /**
- * Makes the files that are missing and touches no other.
- * @returns the paths of those that were made
+ * Makes the missing files and leaves the others unchanged.
+ * @returns the paths of the new files
  */
 export async function makeMissing(files: readonly SecretFile[]): Promise<string[]> {
   const made: string[] = [];
@@ -245,7 +247,7 @@ export async function makeMissing(files: readonly SecretFile[]): Promise<string[
   return made;
 }
 
-/** @param isShared whether every user of a container that mounts it may read it */
+/** @param isShared whether every user of a container that mounts the file may read it */
 async function writeSecret(path: string, text: string | Buffer, isShared: boolean): Promise<void> {
   const unfinished = `${path}.part`;
   await rm(unfinished, { force: true });
@@ -253,7 +255,7 @@ async function writeSecret(path: string, text: string | Buffer, isShared: boolea
   await rename(unfinished, path);
 }
 
-/** Whether it is there; one that is there but cannot be read stops everything, rather than be replaced. */
+/** Whether the file exists. @throws where it exists but cannot be read, so that it is not replaced */
 export async function exists(path: string): Promise<boolean> {
   try {
     await readFile(path);

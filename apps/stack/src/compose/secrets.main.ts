@@ -1,6 +1,7 @@
 /**
- * `docker compose`: makes the secrets that were not provided, as files under the given folder, and gives each program copies of those
- * that it reads. `local` makes those of a trial, too; `set` replaces one by standard input, `show` prints one.
+ * `docker compose`: makes the secrets that are missing, as files under the given folder, and gives each program copies
+ * of the files that it reads. `local` also makes the secrets of a trial; `set` replaces a secret with standard input,
+ * `show` prints one.
  *
  *   node secrets.main.js base|local FOLDER
  *   node secrets.main.js set|show FOLDER NAME
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  // The error of a file system names a path, never what is in it.
+  // The error of a file system names a path, never the content of the file.
   console.error((error as Error).message);
   process.exitCode = 1;
 }

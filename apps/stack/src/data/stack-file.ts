@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { StackError } from '../stack.error.js';
 
-/** A partner's credential as `partner create` prints it, with the database that knows it. */
+/** A partner's credential as `partner create` prints it, with the database that stores it. */
 export interface StackPartner {
   readonly name: string;
   readonly apiKey: string;
@@ -17,28 +17,28 @@ export interface PartnerCallbackKeys {
 
 /** The users that the stack makes in its database, kept for later starts. */
 export interface DatabaseUsers {
-  /** Users belong to the whole server, where another stack may have its own. */
+  /** Suffix of the user names. Users belong to the whole server, where another stack may have users too. */
   readonly suffix: string;
   readonly passwords: Readonly<Record<string, string>>;
 }
 
-/** What the services are told, and what the service and the reference partner share. */
+/** Secrets of the services, and of the callback that the redemption service and the reference partner share. */
 export interface Secrets {
   readonly secretsKey: string;
-  /** Makes the MACs of the redemptions' rows. */
+  /** Key of the MACs of the redemptions' rows. */
   readonly evidenceKey: string;
   readonly anonSecret: string;
   readonly partnerCallback: PartnerCallbackKeys;
 }
 
 /**
- * `.data/stack.json`: what later starts need again, and where the running stack is, for `npm run cli`. Readable by its
- * owner only.
+ * `.data/stack.json`: data for later starts, and the addresses of the running stack for `npm run cli`. Only its owner
+ * can read it.
  */
 export interface StackFile extends Partial<Secrets> {
-  /** The operator's: what `npm run cli` connects as. */
+  /** URL of the operator's user, with which `npm run cli` connects. */
   readonly databaseUrl?: string;
-  /** The api's, for another replica of it. */
+  /** URL of the api's user, to run another replica of the api. */
   readonly apiDatabaseUrl?: string;
   readonly apiUrl?: string;
   readonly indexerUrl?: string;
@@ -52,13 +52,13 @@ export interface StackFile extends Partial<Secrets> {
   readonly vaultContract?: string;
   readonly vaultStartBlock?: string;
   readonly registryAddress?: string;
-  /** A wallet with points, for trying by hand; with its checksum. */
+  /** A wallet with points, for trying by hand; with EIP-55 checksum. */
   readonly player?: string;
   readonly partner?: StackPartner;
-  /** Of the embedded PostgreSQL, made when it was. */
+  /** Password of the embedded PostgreSQL, made together with it. */
   readonly embeddedPassword?: string;
   readonly databaseUsers?: DatabaseUsers;
-  /** Whether chain and vault are those that the stack made, and the signer below is the vault's. */
+  /** Whether the stack made chain and vault, so that `voucherSignerKey` is the vault's signer. */
   readonly isLocalChain?: boolean;
   /** Signs and cancels the vouchers of the local chain's vault. */
   readonly voucherSignerKey?: string;
@@ -66,7 +66,7 @@ export interface StackFile extends Partial<Secrets> {
   readonly registryPrivateKey?: string;
 }
 
-/** The file in memory; each `set` is on disk when it returns. */
+/** The file in memory; `set` returns when its changes are on disk. */
 export class StackFileStore {
   #content: StackFile = {};
 
@@ -88,14 +88,14 @@ export class StackFileStore {
   }
 }
 
-/** Writes JSON that only its owner can read; the file is complete or not touched. */
+/** Writes JSON atomically, readable only by its owner. */
 export async function writePrivateJson(path: string, value: unknown): Promise<void> {
   const unfinished = `${path}.part`;
   await writeFile(unfinished, JSON.stringify(value, null, 2) + '\n', { mode: 0o600 });
   await rename(unfinished, path);
 }
 
-/** The parsed file, or undefined where there is none. */
+/** The parsed file; undefined where it does not exist. */
 export async function readJson(path: string): Promise<unknown> {
   let text: string;
   try {

@@ -12,18 +12,19 @@ interface Holder {
 }
 
 /**
- * Lets one stack run in a directory at a time. The holder answers on a loopback port with the token in its lock file; a file
- * whose holder does not is a leftover (a process number alone proves nothing: it may belong to another program by now).
+ * Lets one stack run in a directory at a time. The holder answers on a loopback port with the token of its lock file; a
+ * lock whose holder does not answer is a leftover. A process id alone proves nothing, because another program may have
+ * it by now.
  */
 export class StackLock {
   private constructor(
     private readonly path: string,
     private readonly server: Server,
-    /** Whether the stack before this one ended without giving its lock back. */
+    /** Whether the previous stack ended without releasing the lock. */
     readonly tookOver: boolean,
   ) {}
 
-  /** @throws StackError where another stack holds the lock. */
+  /** @throws StackError where another stack holds the lock */
   static async take(path: string): Promise<StackLock> {
     const token = randomUUID();
     const server = createServer((socket) => {
@@ -53,7 +54,7 @@ export class StackLock {
   }
 }
 
-/** Links the complete file to the lock's name, which fails where there is one. */
+/** Links the complete file to the name of the lock, which fails where a lock exists. */
 async function claim(own: string, path: string): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -15,14 +15,14 @@ import { keepRunning, type StackContext } from '../context.js';
 import { type DatabaseUsers } from './stack-file.js';
 
 export interface UserUrls extends Required<LoginUrls> {
-  /** The reference partner's own database: a partner has nothing of ours. */
+  /** URL of the reference partner's own database; it has no access to ours. */
   readonly game: string;
 }
 
 interface StackDatabase {
-  /** None is the owner's: that one is used at the start only. */
+  /** URLs of the programs' users. The owner's URL is used at the start only. */
   readonly urls: UserUrls;
-  /** Tells one database from another, without credentials. */
+  /** Identifies the database, without credentials. */
   readonly name: string;
 }
 
@@ -69,7 +69,7 @@ async function embedded(context: StackContext) {
 
 const GAME = 'game';
 
-/** Those that the file has, and new ones for the programs that an older stack did not know. */
+/** The stored passwords, and new ones for programs that an older stack did not know. */
 function withAllPasswords(users?: DatabaseUsers): DatabaseUsers {
   const mint = (bytes: number): string => randomBytes(bytes).toString('hex');
   const minted = Object.fromEntries([...PROGRAMS, GAME].map((name) => [name, mint(24)]));
@@ -79,7 +79,7 @@ function withAllPasswords(users?: DatabaseUsers): DatabaseUsers {
 /**
  * Makes a user for each program, and a database for the game, where they are missing.
  * @param url of the owner of the schema, with the right to create roles and databases
- * @throws RolesRefusedError, DatabaseRefusedError where it may not
+ * @throws RolesRefusedError, DatabaseRefusedError where the owner lacks this right
  */
 async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls> {
   const urls = {
@@ -97,7 +97,8 @@ async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls
 }
 
 /**
- * The game's user owns its database, and has no right in ours. The password of a user who is there is set anew.
+ * Makes the game's user, which owns the game's database and has no right in ours. The password of an existing user is
+ * set anew.
  * @param owner with the right to create roles and databases
  * @param game the URL that the game will be given
  */

@@ -9,13 +9,13 @@ import {
 } from './redemption-user.js';
 import { StackError } from '../stack.error.js';
 
-/** A wallet may ask five times a second. */
+/** Interval of the requests; a wallet may ask five times a second. */
 const POLL_MS = 250;
 const LIMIT_MS = 60_000;
-/** What passes by itself: a price that is not there yet after a start, a part that is busy. */
+/** Refusals that pass by themselves, such as a missing price after a start or a busy part. */
 const PASSING = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|DATABASE_)/;
 
-/** One redemption as its user follows it: asks again until something holds, and shows each new stage. */
+/** Follows one redemption as its user: polls until a condition holds, and shows each new stage. */
 export class Course {
   #stage = '';
 
@@ -27,8 +27,8 @@ export class Course {
   ) {}
 
   /**
-   * @param what is waited for, after "waits until"
-   * @throws StackError where it does not hold in time
+   * @param what the condition, as text after "waits until"
+   * @throws StackError where the condition does not hold in time
    */
   async until(what: string, holds: () => Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
     const startedMs = this.clock.nowMs();
@@ -41,7 +41,7 @@ export class Course {
     }
   }
 
-  /** Begins one; what passes by itself is waited for. */
+  /** Starts a redemption; temporary refusals are retried. */
   async redeem(partner: string, points: number, key: string): Promise<RedemptionAnswer> {
     let begun: RedemptionAnswer | undefined;
     let refusal = '';
@@ -62,7 +62,7 @@ export class Course {
     return this.reach(id, 'authorised');
   }
 
-  /** Follows it to this stage. @throws StackError where it ends in another one */
+  /** Waits until the redemption has this stage. @throws StackError where it ends in another one */
   async reach(id: string, stage: string): Promise<RedemptionAnswer> {
     let redemption = await this.user.redemption(id);
     const arrived = async (): Promise<boolean> => {
@@ -96,7 +96,7 @@ export class Course {
 const FIRST_PROGRESS_MS = 2_000;
 const NEXT_PROGRESS_MS = 8_000;
 
-/** What happened when, a line each, as it happens. */
+/** Events with their times, one line each, as they happen. */
 export class Timeline {
   #shownMs: number;
   #progressMs = FIRST_PROGRESS_MS;
@@ -115,7 +115,7 @@ export class Timeline {
     this.#line(stage, text);
   }
 
-  /** What is being waited for; shown where nothing else was for two seconds, then more and more rarely. */
+  /** Shows the current wait after two seconds without a line, then at growing intervals. */
   waiting(text: () => string): void {
     if (this.clock.nowMs() - this.#shownMs < this.#progressMs) return;
     this.#progressMs =
@@ -133,7 +133,7 @@ export class Timeline {
   }
 }
 
-/** `08:15:00`, UTC. */
+/** Time of day as `08:15:00`, UTC. */
 export function timeOf(ms: number): string {
   return new Date(ms).toISOString().slice(11, 19);
 }

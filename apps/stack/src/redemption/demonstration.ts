@@ -1,7 +1,7 @@
 /**
- * Two redemptions, as users would make them: over the HTTP interface of the service, with the local chain as their wallet.
- * One is claimed, the other is not and times out. What usually takes two minutes, that a block becomes final, is made short:
- * it is our chain.
+ * Two redemptions as users make them: over the HTTP interface of the service, with the local chain as their wallet. One
+ * is claimed, the other is not and times out. Finality, which usually takes two minutes, is reached at once by mining,
+ * since the chain is local.
  */
 import { randomUUID } from 'node:crypto';
 import { type Address } from '#libs/domain';
@@ -23,7 +23,7 @@ interface Participants {
 
 const POINTS = 5_000;
 const TOKEN = 10n ** 18n;
-/** How often an end is sought that another start has left over, and for how long. */
+/** Interval of the attempts to finish an open redemption of an earlier start, and their time limit. */
 const LEFTOVER_EVERY_MS = 3_000;
 const LEFTOVER_LIMIT_MS = 120_000;
 
@@ -53,7 +53,7 @@ class Demonstration {
     timeline.end();
   }
 
-  /** The voucher is not used: the points come back. */
+  /** Leaves the voucher unused, so that the points come back. */
   async timedOut(wallet: Address): Promise<void> {
     const { clock } = this.context;
     const { local, partner } = this.participants;
@@ -93,7 +93,7 @@ class Demonstration {
     return { user, timeline, course };
   }
 
-  /** A wallet has one open redemption at most, and an earlier start may have ended in the middle of one. */
+  /** Cancels the wallet's open redemption of an interrupted earlier start, since a wallet has at most one. */
   async #endLeftover(user: RedemptionUser, timeline: Timeline, course: Course): Promise<void> {
     const { clock } = this.context;
     let newest = await user.newest();
@@ -116,7 +116,7 @@ class Demonstration {
     timeline.event('left over', `it is ${newest.status}`);
   }
 
-  /** The operator's view: the service does not tell users what it told the partner. */
+  /** Reads the operator's view, since the service does not show users its confirmation to the partner. */
   async #confirmed(id: string, timeline: Timeline, course: Course): Promise<void> {
     const { operatorSettings } = this.participants;
     await course.until('the partner has its confirmation', async () => {
@@ -141,13 +141,13 @@ interface DemonstratedStack {
   readonly operatorSettings: OperatorSettings;
 }
 
-/** Shows two redemptions on a local chain. Where they fail the screen says why, and the services go on. */
+/** Shows two redemptions on a local chain. If one fails, the screen shows the reason, and the services continue. */
 export async function demonstrate(
   context: StackContext,
   { partner, chain: { local, redeemers }, operatorSettings }: DemonstratedStack,
 ): Promise<void> {
   const { screen, signal, paths } = context;
-  // The last one is left for trying it by hand.
+  // The last redeemer takes no part: it is left for trying by hand.
   const [first, second] = redeemers;
   if (local === undefined || first === undefined || second === undefined) return;
   const demonstration = new Demonstration(context, { partner, local, operatorSettings });
@@ -156,7 +156,7 @@ export async function demonstrate(
     await demonstration.timedOut(second);
     screen.lines('  Both are done. The README shows how to do the same by hand.', '');
   } catch (error) {
-    // An interrupted demonstration fails as well.
+    // An interrupt makes the demonstration fail too.
     if (signal.aborted) return;
     const reason = error instanceof Error ? error.message : String(error);
     screen.lines(

@@ -5,7 +5,7 @@ import { StackError } from '../stack.error.js';
 
 interface UserOptions {
   readonly url: string;
-  /** An unlocked account of the chain: the chain is its wallet. */
+  /** An unlocked account of the chain's node, which signs for it. */
   readonly wallet: Address;
   readonly chain: { readonly rpc: DevRpc; readonly chainId: number };
   readonly clock: Clock;
@@ -25,7 +25,7 @@ export class RefusedError extends StackError {
 const LIMIT_MS = 20_000;
 const CLAIM_GAS = '0x7a120';
 
-/** A player with points, who knows the service by its HTTP interface and the chain by their wallet. */
+/** A player with points, who uses the HTTP interface of the service and the accounts of the chain's node. */
 export class RedemptionUser {
   #token: string | undefined;
 
@@ -64,7 +64,7 @@ export class RedemptionUser {
     return (await this.#call<{ points: number }>(path)).points;
   }
 
-  /** @param key the same key again is the same redemption again */
+  /** @param key idempotency key: the same key returns the same redemption */
   redeem(partner: string, points: number, key: string): Promise<RedemptionAnswer> {
     return this.#post('/api/redemptions', { partner, points }, { 'idempotency-key': key });
   }
@@ -78,7 +78,7 @@ export class RedemptionUser {
     return (await this.#call<Answer>('/api/redemptions?limit=1')).redemptions[0];
   }
 
-  /** Asks for the points back; where it is too late for that, nothing happens. */
+  /** Asks for the points back; too late (409) is no error. */
   async cancel(id: string): Promise<void> {
     try {
       await this.#post(`/api/redemptions/${id}/cancel`, {});
@@ -87,7 +87,7 @@ export class RedemptionUser {
     }
   }
 
-  /** Sends the transaction that claims the tokens; it is mined by the next block. @returns its hash */
+  /** Sends the transaction that claims the tokens; the next block includes it. @returns its hash */
   claim({ vault, calldata }: VoucherAnswer): Promise<string> {
     const { chain, wallet } = this.options;
     const fields = { from: wallet, to: vault, data: calldata, gas: CLAIM_GAS, gasPrice: '0x0' };
@@ -102,7 +102,7 @@ export class RedemptionUser {
     });
   }
 
-  /** @throws RefusedError, StackError where there is no answer */
+  /** @throws RefusedError for an error status, StackError where there is no answer */
   async #call<T>(path: string, request: RequestInit = {}): Promise<T> {
     const headers = new Headers(request.headers);
     if (this.#token !== undefined) headers.set('authorization', `Bearer ${this.#token}`);
@@ -133,7 +133,7 @@ function refusalIn(text: string): string {
   }
 }
 
-/** What the redemption service answers, as far as the demonstration looks at it. */
+/** The fields of a redemption that the demonstration reads. */
 export interface RedemptionAnswer {
   readonly id: string;
   readonly tokens: number;
@@ -145,7 +145,7 @@ export interface RedemptionAnswer {
   readonly voucher: VoucherAnswer | null;
 }
 
-/** What claims the tokens: a transaction with this data to the vault. */
+/** The transaction that claims the tokens: this data, sent to the vault. */
 interface VoucherAnswer {
   readonly vault: string;
   /** Unix seconds; a block of exactly this time still pays. */
@@ -153,15 +153,15 @@ interface VoucherAnswer {
   readonly calldata: string;
 }
 
-/** Whether nothing changes any more. */
+/** Whether the redemption has ended. */
 export function isFinal({ status }: RedemptionAnswer): boolean {
   return status !== 'initial' && status !== 'pending';
 }
 
 interface SignIn {
-  /** Of the service, with its port. */
+  /** Host of the service, with its port. */
   readonly host: string;
-  /** With its checksum. */
+  /** Address with EIP-55 checksum. */
   readonly wallet: string;
   readonly chainId: number;
   readonly nonce: string;

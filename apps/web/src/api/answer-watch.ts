@@ -1,8 +1,8 @@
-/** Whether the services can be asked, and answer. */
+/** Tracks whether the services can be reached and answer. */
 import { useSyncExternalStore } from 'react';
 import { Listeners } from './listeners';
 
-/** What is asked for is answered in less, except by partners. */
+/** Time after which an answer is late; only requests that ask a partner may take longer. */
 const SOON_MS = 5_000;
 
 let isSilent = false;
@@ -15,8 +15,8 @@ function become(silent: boolean): void {
 }
 
 /**
- * Watches one question. One that has no answer soon shows that the service is silent, until it answers any of them.
- * @returns is to be called when the question is over
+ * Watches one request. A late answer marks the service as silent, until any watched request is answered.
+ * @returns a function to call when the request has ended
  */
 export function watchAnswer(): (hasAnswered: boolean) => void {
   const timer = setTimeout(become, SOON_MS, true);
@@ -26,7 +26,7 @@ export function watchAnswer(): (hasAnswered: boolean) => void {
   };
 }
 
-/** Whether the service takes questions and does not answer. */
+/** Whether the service accepts requests but does not answer. */
 export function useSilence(): boolean {
   return useSyncExternalStore(listeners.subscribe, () => isSilent);
 }
@@ -40,7 +40,6 @@ function onConnection(listener: () => void): () => void {
   };
 }
 
-/** Whether the browser has a connection. */
 export function useOnline(): boolean {
   return useSyncExternalStore(onConnection, () => navigator.onLine);
 }

@@ -1,4 +1,4 @@
-/** An answer that is not a success; `code` and `message` are the service's. */
+/** An error answer, with the `code` and `message` of the service. */
 export class ApiProblem extends Error {
   constructor(
     readonly status: number,
@@ -10,7 +10,7 @@ export class ApiProblem extends Error {
     this.name = 'ApiProblem';
   }
 
-  /** The problem that an answer tells of; one that is none of our services' has no code of theirs. */
+  /** The problem in an answer. An answer that did not come from our services has the code `UNEXPECTED_ANSWER`. */
   static of(response: Response, body: unknown): ApiProblem {
     const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
     const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -22,7 +22,7 @@ export class ApiProblem extends Error {
     );
   }
 
-  /** The same of an answer whose body was not read yet, and can be read afterwards. */
+  /** Like `of`, for an answer whose body is unread; the body can still be read afterwards. */
   static async from(response: Response): Promise<ApiProblem> {
     const body: unknown = await response
       .clone()

@@ -13,20 +13,20 @@ import { queryClient } from './query-client';
 import { readServerClock } from './server-clock';
 
 const TIMEOUT_MS = 30_000;
-/** The query of who is signed in; null: no one. */
+/** Key of the query for the session; its data is null where no one is signed in. */
 export const SESSION_KEY = ['session'];
 
-/** Shows the console that this is its own page. */
+/** Sends a request once, with the header that proves to the console that its own page sent it. */
 function sendOnce(request: Request): Promise<Response> {
   if (request.method !== 'GET') request.headers.set(CSRF_HEADER, csrfToken('console'));
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]);
   return fetch(new Request(request, { signal }));
 }
 
-/** After these the same request can be made once the person has signed in; the form that sent it stays as it is. */
+/** Refusals after which the same request can succeed once the person has signed in. Its form stays open. */
 const MENDED_BY_SIGN_IN = ['FRESH_SIGN_IN_NEEDED', 'SIGN_IN_NEEDED', 'SESSION_ENDED'];
 
-/** What needs a sign-in, or a fresh one, waits for it, and is sent a second time. */
+/** Sends a request. If it needs a sign-in, or a recent one, it waits for the sign-in and is sent a second time. */
 async function send(request: Request): Promise<Response> {
   const isSigningIn = new URL(request.url).pathname.startsWith('/api/auth/');
   if (request.method === 'GET' || isSigningIn) return sendOnce(request);
@@ -38,30 +38,30 @@ async function send(request: Request): Promise<Response> {
   return isMended ? sendOnce(again) : response;
 }
 
-/** Every answer that is not a success becomes an ApiProblem. */
+/** Converts every error answer to an ApiProblem, which is thrown. */
 const problems: Middleware = {
   async onResponse({ response }) {
     readServerClock(response);
     if (response.ok) return;
     const problem = await ApiProblem.from(response);
     const isOut = problem.code === 'SIGN_IN_NEEDED' || problem.code === 'SESSION_ENDED';
-    // While the page asks for the sign-in itself, it stays.
+    // While the page asks for a sign-in above its form, the session stays as it is.
     if (isOut && !freshSignIn.isAsked()) {
-      // The area leads to its sign-in, and back to this place.
+      // Without a session, the area leads to its sign-in page and from there back to this page.
       queryClient.setQueryData(SESSION_KEY, null);
     }
     throw problem;
   },
 };
 
-/** The console's own API, for operators and partners. For what is asked without a person being there, send the header X-Background. */
+/** The console's own API, for operators and partners. Requests without a person's action need X-Background. */
 export const consoleApi = createClient<paths>({ baseUrl: '/', fetch: send });
 consoleApi.use(problems);
 
-/** A body of it, by its name in docs/wire/console-openapi.json. */
+/** A body of this API, by its name in docs/wire/console-openapi.json. */
 export type ConsoleBody<Name extends keyof components['schemas']> = components['schemas'][Name];
 
-/** What a request brought; its refusals were thrown before. */
+/** The data of an answer; error answers have been thrown before. */
 export async function dataOf<T>(answer: Promise<{ readonly data?: T | undefined }>): Promise<T> {
   const { data } = await answer;
   if (data === undefined) throw new TypeError('The answer has no body.');
@@ -76,7 +76,7 @@ type QueryFunction<Path extends GetPath> = (
   context: QueryFunctionContext,
 ) => Promise<MethodResponse<typeof consoleApi, 'get', Path>>;
 
-/** What a query asks for. */
+/** A query function that reads this path. */
 export function getFrom<Path extends GetPath>(
   path: Path,
   ...[init]: InitOf<Path>
@@ -84,7 +84,7 @@ export function getFrom<Path extends GetPath>(
   return ({ signal }) => dataOf(consoleApi.GET(path, { ...init, signal } as never));
 }
 
-/** The same for a query that is asked again and again: what was there before is refreshed without a person. */
+/** Like `getFrom`, for polling: a refresh of existing data counts as a request without a person's action. */
 export function pollFrom<Path extends GetPath>(
   path: Path,
   ...[init]: InitOf<Path>

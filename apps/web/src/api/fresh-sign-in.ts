@@ -5,7 +5,7 @@ type Waiting = (isSignedIn: boolean) => void;
 
 const listeners = new Listeners();
 let waiting: readonly Waiting[] = [];
-/** Why the first one waits: the code of the refusal. */
+/** Code of the refusal of the first waiting request. */
 let asked = '';
 
 function wait(next: readonly Waiting[]): void {
@@ -14,14 +14,13 @@ function wait(next: readonly Waiting[]): void {
 }
 
 export const freshSignIn = {
-  /** Whether a request waits. */
   isAsked: (): boolean => waiting.length > 0,
   subscribe: listeners.subscribe,
-  /** The code of the refusal that is mended by signing in. */
+  /** Code of the refusal that a sign-in resolves. */
   reason: (): string => asked,
   /** @param code of the refusal @returns false where the person does not sign in */
   ask(code: string): Promise<boolean> {
-    // Without the dialog of an area no one could answer.
+    // Without an area's dialog the person could not sign in.
     if (listeners.isEmpty) return Promise.resolve(false);
     if (waiting.length === 0) asked = code;
     return new Promise((resolve) => {

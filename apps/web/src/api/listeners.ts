@@ -1,4 +1,4 @@
-/** What is told of a change; `subscribe` is as `useSyncExternalStore` takes it. */
+/** Listeners to a change; `subscribe` has the form that `useSyncExternalStore` expects. */
 export class Listeners {
   readonly #all = new Set<() => void>();
 

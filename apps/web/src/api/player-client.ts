@@ -7,12 +7,15 @@ import { type paths } from './redemption.generated';
 import { readServerClock } from './server-clock';
 
 const TIMEOUT_MS = 30_000;
-/** May take as long as the partner does. */
+/** This request may take as long as the partner's answer, so it is not watched. */
 const ASKS_A_PARTNER = '/api/partners/{partner}/points';
 
 const asked = new Map<string, ReturnType<typeof watchAnswer>>();
 
-/** Shows the console that this is its own page. Every answer that is not a success becomes an ApiProblem; a session that has ended is forgotten. */
+/**
+ * Proves to the console that its own page sent the request. Every error answer becomes an ApiProblem, and an expired
+ * session is removed.
+ */
 const ownPage: Middleware = {
   onRequest({ id, request, schemaPath }) {
     if (request.method === 'GET' && schemaPath !== ASKS_A_PARTNER) asked.set(id, watchAnswer());
@@ -41,6 +44,6 @@ function endWatch(id: string, hasAnswered: boolean): void {
   asked.delete(id);
 }
 
-/** The redemption service, by way of the console, which adds the player's session. */
+/** The redemption service, through the console, which adds the player's session. */
 export const playerApi = createClient<paths>({ baseUrl: '/player' });
 playerApi.use(ownPage);

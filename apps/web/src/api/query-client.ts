@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { ApiProblem } from './api-problem';
 
-/** Two more tries for what may pass; a refusal is shown at once. */
+/** Number of retries after a temporary failure; a refusal is shown at once. */
 const TRIES = 2;
 
 export const queryClient = new QueryClient({
@@ -14,7 +14,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** Asks anew for all whose key begins so. */
+/** Refreshes all queries whose key begins with these parts. */
 export function refresh(...queryKey: readonly string[]): Promise<void> {
   return queryClient.invalidateQueries({ queryKey });
 }

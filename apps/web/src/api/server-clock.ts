@@ -1,12 +1,15 @@
 import { useEffect, useState } from 'react';
 
-/** How far the clock of the server is ahead of this device's, by its last answer. Deadlines are the server's. */
+/**
+ * How far the server's clock is ahead of this device's, in milliseconds, by the last answer. Deadlines are in the
+ * server's time.
+ */
 let aheadMs = 0;
 
-/** @param response of the console itself, to a request that took moments */
+/** @param response of the console itself, to a short request */
 export function readServerClock(response: Response): void {
   const answeredMs = Date.parse(response.headers.get('date') ?? '');
-  // The header has whole seconds: less than two are no difference.
+  // The header has whole seconds, so a difference below two seconds is ignored.
   if (!Number.isNaN(answeredMs)) {
     const difference = answeredMs - Date.now();
     aheadMs = Math.abs(difference) < 2_000 ? 0 : difference;
@@ -17,7 +20,7 @@ export function serverNowMs(): number {
   return Date.now() + aheadMs;
 }
 
-/** The server's time, each second while it is looked at. */
+/** The server's time, updated every second. */
 export function useNow(): number {
   const [nowMs, setNow] = useState(serverNowMs);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { ApiProblem } from './api-problem';
 
-/** After these it is not known whether something was done: the same is sent again. */
+/** Codes that leave open whether the request took effect, so that it is sent again. */
 const UNKNOWN = new Set([
   'IDEMPOTENCY_IN_PROGRESS',
   'INTERNAL_SERVER_ERROR',
@@ -12,15 +12,15 @@ const UNKNOWN = new Set([
 const AGAIN_MS = 1_500;
 
 interface UntilAnsweredOptions {
-  /** Ends it before the next try. */
+  /** Stops before the next attempt. */
   readonly signal: AbortSignal;
-  /** There was no answer, and it is sent again. */
+  /** Called when there was no answer and the request will be sent again. */
   readonly onWaiting: () => void;
 }
 
 /**
- * Sends what is the same however often it is sent, until there is an answer.
- * @throws ApiProblem the refusal; the last problem where it was ended
+ * Sends an idempotent request until there is an answer.
+ * @throws ApiProblem for a refusal; the last problem where the signal was aborted
  */
 export async function untilAnswered<T>(
   send: () => Promise<T>,
@@ -40,7 +40,7 @@ export async function untilAnswered<T>(
   }
 }
 
-/** @returns whether it was ended */
+/** @returns whether the signal was aborted */
 function pause(ms: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((wake) => {
     const over = (): void => {

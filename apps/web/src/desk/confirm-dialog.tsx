@@ -6,13 +6,13 @@ import { texts } from './texts';
 
 interface ConfirmDialogProps {
   readonly title: string;
-  /** Of the button that does it. Default: the title. */
+  /** Label of the button that performs the action. Default: the title. */
   readonly confirm?: string;
-  /** In the words of the command line. */
+  /** Consequence of the action, in the words of the command line. */
   readonly consequence: string;
-  /** What is asked a second time: what it means, and what the person ticks. */
+  /** A second confirmation: a warning, and the label of its checkbox. */
   readonly second?: { readonly warning: string; readonly sure: string } | undefined;
-  /** What is done: a mutation. */
+  /** The mutation that performs the action. */
   readonly action: {
     readonly isPending: boolean;
     readonly error: Error | null;
@@ -20,11 +20,11 @@ interface ConfirmDialogProps {
   };
   readonly isReady?: boolean;
   readonly onClose: () => void;
-  /** What is asked for besides. */
+  /** Further inputs of the action. */
   readonly children?: ReactNode;
 }
 
-/** A button that is as high as its words need: none is cut off on a phone. */
+/** Style of a button that grows with its label, so that long labels are not cut off on a phone. */
 export const WHOLE_LABEL = {
   h: 'auto',
   mih: 36,
@@ -32,7 +32,7 @@ export const WHOLE_LABEL = {
   styles: { label: { whiteSpace: 'normal', textAlign: 'left' } },
 } as const;
 
-/** Says what an action leads to before it is done. */
+/** Explains the consequence of an action before it is performed. */
 export function ConfirmDialog({
   title,
   confirm = title,

@@ -10,24 +10,24 @@ import classes from './desk-frame.module.css';
 import { FreshSignIn } from './fresh-sign-in';
 import { texts } from './texts';
 
-/** The colour that Mantine has under the mouse is too dark for the text. */
+/** Removes Mantine's hover colour, which is too dark for the text. */
 const sameUnderMouse = () => ({ root: { '--nl-hover': 'var(--nl-bg)' }, children: {} });
 
 export interface DeskPage {
   readonly to: NonNullable<LinkProps['to']>;
   readonly name: string;
   readonly Icon: Icon;
-  /** Beside its name in the menu. */
+  /** Shown beside the page's name in the menu. */
   readonly More?: ComponentType;
 }
 
 interface DeskFrameProps {
   readonly kind: Kind;
-  /** The first one is the area's own place. */
+  /** The first page is the area's start page. */
   readonly pages: readonly DeskPage[];
 }
 
-/** An area for those who are signed in, with the way to each of its pages: beside the page, on a phone in a drawer. */
+/** An area for signed-in users, with a menu of its pages: beside the page, and on a phone in a drawer. */
 export function DeskFrame({ kind, pages }: DeskFrameProps) {
   return (
     <SessionGate kind={kind}>

@@ -2,17 +2,17 @@ import { Modal, type ModalProps } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { texts } from './texts';
 
-/** Of a dialog with what is shown once, or that waits for it: only its own button closes it. */
+/** Properties of a dialog whose content is shown once or still awaited: only its own button closes it. */
 export const HELD = {
   closeOnEscape: false,
   closeOnClickOutside: false,
   withCloseButton: false,
 } as const;
 
-/** What gets the focus after the dialog that was opened last, in this order. */
+/** Candidates for the focus after the dialog that was opened last, in this order. */
 let homes: readonly Element[] = [];
 
-/** A dialog, open as long as it is there. Afterwards the focus is where it was before, else at the heading of the page. */
+/** A dialog, open while rendered. Afterwards the focus returns to the previous element, else to the page's heading. */
 export function Dialog(props: Omit<ModalProps, 'opened'>) {
   useFocusAfterwards();
   return <Modal opened closeButtonProps={{ 'aria-label': texts.close }} {...props} />;
@@ -23,7 +23,7 @@ function useFocusAfterwards(): void {
   useEffect(() => {
     homes = own;
     return () => {
-      // Not before another dialog has taken its place, or React has put back what the action changed.
+      // Runs later, so that another dialog can open first and React can render what the action changed.
       setTimeout(() => {
         if (document.activeElement !== document.body) return;
         const isThere = (home: Element): boolean => home.isConnected && !home.matches(':disabled');
@@ -34,7 +34,7 @@ function useFocusAfterwards(): void {
   }, [own]);
 }
 
-/** A dialog that follows on another one, or is above it, has what opened that one as well. */
+/** A dialog that replaces another one, or opens above it, also takes over the candidates of the earlier dialog. */
 function homesNow(): readonly Element[] {
   const { activeElement } = document;
   if (activeElement === null || activeElement === document.body) return homes;

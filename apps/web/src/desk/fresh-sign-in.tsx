@@ -16,11 +16,11 @@ import { texts } from './texts';
 
 const words = texts.fresh;
 
-/** Asks for the sign-in that a request waits for, above the form that sent it. */
+/** Asks for the sign-in that a request waits for, above the form that sent the request. */
 export function FreshSignIn({ session }: { readonly session: Session }) {
   const isAsked = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked);
   useEffect(() => {
-    // It closes this dialog, and not the one with the form as well, which listens later.
+    // Escape closes only this dialog. The listener of the dialog with the form runs later and is stopped.
     const leave = (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || !freshSignIn.isAsked()) return;
       event.stopImmediatePropagation();
@@ -35,14 +35,14 @@ export function FreshSignIn({ session }: { readonly session: Session }) {
   return isAsked ? <SignInAgain before={session} /> : null;
 }
 
-/** Who it is, and for whom they act: another one must look again at what was about to be done. */
+/** Whether user and partner are the same. Another user has to check again what was about to be done. */
 function isSame(one: Session, other: Session): boolean {
   const key = ({ kind, subject, partner }: Session) => [kind, subject, partner?.id].join(' ');
   return key(one) === key(other);
 }
 
 function SignInAgain({ before: current }: { readonly before: Session }) {
-  // As it was when the request was sent: the sign-in changes it.
+  // The session at the time of the request; the sign-in changes the current session.
   const [before] = useState(current);
   const [other, setOther] = useState<Session>();
   const signedIn = (after: Session): void => {
@@ -70,7 +70,7 @@ interface WaysProps {
   readonly onSignedIn: (session: Session) => void;
 }
 
-/** By a wallet here; by the organisation, or by a link, in another window of the browser. */
+/** Sign-in with a wallet in this window; with the organisation's provider or a link in another window. */
 function Ways({ session, onSignedIn }: WaysProps) {
   const { kind } = session;
   const ways = useQuery({
@@ -125,7 +125,7 @@ function isFresh({ freshUntil }: Session): boolean {
   return Date.parse(freshUntil) > serverNowMs();
 }
 
-/** The organisation's sign-in in a window of its own, which says when it has ended. */
+/** The organisation's sign-in in a separate window, which reports when it has ended. */
 function useWindow(kind: Session['kind'], onEnded: () => void) {
   const [name] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join('-'));
   useEffect(() => {
@@ -137,7 +137,7 @@ function useWindow(kind: Session['kind'], onEnded: () => void) {
   }, [name, onEnded]);
   return useMutation({
     mutationFn: async () => {
-      // At once, by the click: a window that is opened later is blocked.
+      // Opened directly by the click: browsers block a window that is opened later.
       const opened = open('about:blank', '_blank', 'popup,width=520,height=720');
       if (opened === null) throw new WindowBlockedError();
       try {

@@ -26,7 +26,7 @@ interface HoursChartProps<Row> {
   readonly series: readonly HourSeries<Row>[];
 }
 
-/** Counts by hour, one on the other. The same figures are in a table beside it. */
+/** A stacked chart of counts per hour. A table beside it has the same numbers. */
 export default function HoursChart<Row extends { readonly hour: string }>({
   label,
   lastHours,
@@ -85,7 +85,6 @@ function hourText(hour: string): string {
 
 const HOUR_MS = 3_600_000;
 
-/** A count of each row that a chart draws. */
 export interface HourSeries<Row> {
   readonly label: string;
   readonly color: 'good' | 'refused' | 'limited' | 'errors';
@@ -93,13 +92,12 @@ export interface HourSeries<Row> {
 }
 
 interface HourSums {
-  /** ISO 8601. */
+  /** Beginning of the hour, ISO 8601. */
   readonly hour: string;
-  /** Of each series. */
   readonly sums: readonly number[];
 }
 
-/** The last hours up to this one, also those in which there was nothing, with the one that has begun before them. */
+/** Sums for each of the last hours, including hours without rows, up to the current hour. */
 function sumsByHour<Row extends { readonly hour: string }>(
   lastHours: number,
   rows: readonly Row[],

@@ -3,11 +3,10 @@ import { type ReactNode, useEffect } from 'react';
 
 interface PageTitleProps {
   readonly children: string;
-  /** Beside the title: what the page can do. */
   readonly actions?: ReactNode;
 }
 
-/** The heading of a page, and the name of its tab. */
+/** The heading of a page, which is also the title of the document. */
 export function PageTitle({ children, actions }: PageTitleProps) {
   useEffect(() => {
     document.title = `${children} · Lowmark`;

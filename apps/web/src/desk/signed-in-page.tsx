@@ -5,7 +5,7 @@ import { texts } from './texts';
 import { AREA_OF } from '../session/areas';
 import { type Kind } from '../session/use-session';
 
-/** The last page of a window that was opened to sign in again: it tells the page that waits, and closes itself. */
+/** The last page of a window for another sign-in: it notifies the waiting page and closes its window. */
 export function SignedInPage() {
   useEffect(() => {
     const channel = new BroadcastChannel(SIGNED_IN_CHANNEL);
@@ -21,10 +21,10 @@ export function SignedInPage() {
   );
 }
 
-/** By which a window in which someone has signed in tells the page that opened it. */
+/** Name of the channel through which a sign-in window notifies the page that opened it. */
 export const SIGNED_IN_CHANNEL = 'lowmark-signed-in';
 
-/** Where such a window ends. @param name of the page that waits for it */
+/** The place where a sign-in window ends. @param name of the waiting page */
 export function signedInPlace(kind: Kind, name: string): string {
   return `${AREA_OF[kind]}/signed-in#${name}`;
 }

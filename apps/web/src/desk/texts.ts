@@ -1,4 +1,4 @@
-/** The words that the operators' and the partners' pages share. */
+/** Texts that the operators' and the partners' pages share. */
 export const texts = {
   pages: 'Pages',
   openPages: 'Open the menu',

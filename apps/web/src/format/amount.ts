@@ -1,16 +1,16 @@
-/** Amounts as people read them. They are decimal strings and stay so: no floating-point number is ever made of one. */
+/** Formats and parses amounts. Amounts are decimal strings, which are never converted to floating-point numbers. */
 
 interface AmountOptions {
-  /** Of the smallest unit: 18 for 10^18 units in one token. */
+  /** Number of decimals of the token: 18 for 10^18 units in one token. */
   readonly decimals: number;
   readonly locale: string;
-  /** Digits after the point at most; what is beyond is cut, never rounded up. Default: all. */
+  /** Maximum number of digits after the point; further digits are cut, never rounded. Default: all. */
   readonly maxFraction?: number;
 }
 
 /**
  * @param amount a whole number of the smallest unit, as a decimal string
- * @throws RangeError where it is none
+ * @throws RangeError where the text is no whole number
  */
 export function formatAmount(
   amount: string,
@@ -23,7 +23,7 @@ export function formatAmount(
   return joined(digits.slice(0, point), digits.slice(point), { locale, maxFraction });
 }
 
-/** @param text a decimal number, `-1234.5`; what is none stays as it is */
+/** @param text a decimal number such as `-1234.5`; other text is returned as it is */
 export function formatDecimal(
   text: string,
   { locale, maxFraction }: Omit<AmountOptions, 'decimals'>,
@@ -39,8 +39,8 @@ export function formatPoints(points: number, locale: string): string {
 }
 
 /**
- * What a person typed as a number of points: digits, in groups of three or not.
- * @returns undefined where it is no whole number from 1 to 2^53 − 1
+ * Parses points that a person typed: digits, optionally in groups of three.
+ * @returns undefined where the text is no whole number from 1 to 2^53 − 1
  */
 export function parsePoints(text: string): number | undefined {
   const typed = text.trim();
@@ -52,7 +52,7 @@ export function parsePoints(text: string): number | undefined {
   return Number.isSafeInteger(points) ? points : undefined;
 }
 
-/** In dollars with cents; less than a cent keeps the digits that say how much. */
+/** Formats dollars with at least two digits after the point, and at most `maxFraction`. */
 export function formatUsd(value: number, locale: string, maxFraction = 2): string {
   const style = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const;
   return new Intl.NumberFormat(locale, { ...style, maximumFractionDigits: maxFraction }).format(

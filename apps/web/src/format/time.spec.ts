@@ -8,7 +8,7 @@ it('a time of today is a time of day; another has its date', () => {
   expect(at('2026-11-23T14:32:05.000Z', 'UTC')).toBe('14:32');
   expect(at('2026-11-23T14:32:05.000Z', 'Europe/Berlin')).toBe('15:32');
   expect(at('2026-11-24T01:00:00.000Z', 'UTC')).toBe('24 Nov 2026, 01:00');
-  // Today in Tokyo is tomorrow in UTC.
+  // Today in UTC, but tomorrow in Tokyo.
   expect(at('2026-11-23T23:30:00.000Z', 'Asia/Tokyo')).toBe('24 Nov 2026, 08:30');
 });
 

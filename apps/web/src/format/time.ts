@@ -1,6 +1,6 @@
-/** Times as people read them: in their own zone, with the UTC time beside it where there is room. */
+/** Formats times in the reader's time zone, or in UTC. */
 
-/** The time of day; with the date where it is another day than now. */
+/** Time of day, with the date where it is not today. */
 export function formatTime(iso: string, locale: string, nowMs: number, timeZone?: string): string {
   const moment = new Date(iso);
   const zone = timeZone === undefined ? {} : { timeZone };
@@ -13,24 +13,24 @@ export function formatTime(iso: string, locale: string, nowMs: number, timeZone?
   }).format(moment);
 }
 
-/** Day and time, to the second. */
+/** Date and time, to the second. */
 export function formatMoment(iso: string, locale: string): string {
   return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' }).format(
     new Date(iso),
   );
 }
 
-/** `2026-11-23 14:32:05 UTC` */
+/** Formats as `2026-11-23 14:32:05 UTC`. */
 export function formatUtc(iso: string): string {
   return `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The next whole minute: what comes by then is not late where only minutes are shown. */
+/** Rounds up to the next whole minute, so that a deadline that is shown in minutes is never too early. */
 export function upToMinute(iso: string): string {
   return new Date(Math.ceil(Date.parse(iso) / 60_000) * 60_000).toISOString();
 }
 
-/** `4:05`, `1:04:05`; nothing is less than `0:00`. */
+/** Formats as `4:05` or `1:04:05`; negative times become `0:00`. */
 export function formatCountdown(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   const [hours, minutes, rest] = [
@@ -43,7 +43,7 @@ export function formatCountdown(ms: number): string {
     : `${hours}:${String(minutes).padStart(2, '0')}:${rest}`;
 }
 
-/** `in 5 minutes`, in the units that a person would use. */
+/** Formats as `in 5 minutes`, in a suitable unit. */
 export function formatWait(seconds: number, locale: string): string {
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
   if (seconds < 90) return format.format(Math.max(1, Math.ceil(seconds)), 'second');

@@ -17,7 +17,6 @@ const STATE_TONES: Readonly<Record<State, Tone>> = {
   attention: 'bad',
 };
 
-/** The state of a redemption, as operators know it. */
 export function StateBadge({ state }: { readonly state: State }) {
   return <StatusBadge tone={STATE_TONES[state]}>{texts.states[state]}</StatusBadge>;
 }
@@ -31,7 +30,7 @@ const STANDING_TONES: Readonly<Record<Standing, Tone>> = {
   'no-callback': 'neutral',
 };
 
-/** Whether anything can be redeemed with a partner. */
+/** Whether points can be redeemed with a partner. */
 export function StandingBadge({ standing }: { readonly standing: Standing }) {
   return (
     <StatusBadge tone={STANDING_TONES[standing]}>

@@ -10,13 +10,12 @@ type Call = ConsoleBody<'PartnerCall'>;
 
 const words = deskTexts.calls;
 
-/** How a call ended, in a few words. */
 export function callOutcome({ outcome, status, verdict, cause }: Call): string {
   if (outcome === null) return words.open;
   return [outcome, status, verdict ?? cause].filter((one) => one !== null).join(' · ');
 }
 
-/** What was asked and what came, as it is stored: shown as text, whatever it holds. */
+/** The stored request and answer of a call, shown as plain text whatever they contain. */
 export function CallDetails({ call }: { readonly call: Call }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -49,7 +48,7 @@ export function CallDetails({ call }: { readonly call: Call }) {
   );
 }
 
-/** What few look at: its title opens it. */
+/** A block that is folded until its title is clicked. */
 export function FoldedBlock({ title, text }: { readonly title: string; readonly text: string }) {
   return (
     <details>
@@ -71,7 +70,7 @@ export function Block({ title, text }: { readonly title: string; readonly text: 
 
 interface AnchorProps {
   readonly id: string;
-  /** At its dashes, in a table that is wide by itself. */
+  /** Allows line breaks at dashes, for tables that are wide anyway. */
   readonly mayBreak?: boolean;
 }
 

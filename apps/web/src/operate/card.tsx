@@ -1,7 +1,7 @@
 import { Box, Group, Paper, Text, Title } from '@mantine/core';
 import { type ReactNode } from 'react';
 
-/** How often the overview asks again while it is looked at. */
+/** Interval at which the overview refreshes, in milliseconds. */
 export const REFRESH_MS = 10_000;
 
 interface CardProps {
@@ -9,7 +9,6 @@ interface CardProps {
   readonly children: ReactNode;
 }
 
-/** A part of a page. */
 export function Card({ title, children }: CardProps) {
   return (
     <Paper component="section" withBorder p="md" aria-label={title}>
@@ -26,7 +25,7 @@ interface FactProps {
   readonly children: ReactNode;
 }
 
-/** A name and what is said of it; on a phone the one below the other. */
+/** A name with its value; on a phone the value is below the name. */
 export function Fact({ name, children }: FactProps) {
   return (
     <Group component="dl" m={0} mb={6} justify="space-between" gap="xs" align="baseline">

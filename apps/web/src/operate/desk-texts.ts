@@ -1,4 +1,7 @@
-/** The words of the operators' pages of partners and redemptions. What an action leads to comes from the server, as the command line has it. */
+/**
+ * Texts of the operators' pages for partners and redemptions. The server provides the consequence of an action, in the
+ * words of the command line.
+ */
 export const deskTexts = {
   cancel: 'Cancel',
   none: 'none',

@@ -29,7 +29,6 @@ const PAGES: readonly DeskPage[] = [
   { to: '/operate/approvals', name: texts.nav.approvals, Icon: IconCheckbox, More: ApprovalCount },
 ];
 
-/** The pages of operators. */
 export function OperateArea() {
   return <DeskFrame kind="operator" pages={PAGES} />;
 }

@@ -8,7 +8,7 @@ interface StakeSetChoiceProps {
   readonly onChange: (stakeSet: string) => void;
 }
 
-/** Which stake set a page is about, where there are several. */
+/** Selects the stake set of a page; hidden where there is only one. */
 export function StakeSetChoice({ value, onChange }: StakeSetChoiceProps) {
   const { data } = useQuery({
     queryKey: ['operate', 'overview', 'index'],

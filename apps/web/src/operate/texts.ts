@@ -1,4 +1,3 @@
-/** The words of the operators' pages. */
 export const texts = {
   nav: {
     overview: 'Overview',

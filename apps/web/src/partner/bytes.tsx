@@ -4,7 +4,7 @@ import { StatusBadge } from '../shared/status-badge';
 import classes from './partner-area.module.css';
 import { texts } from './texts';
 
-/** A text of someone else, every byte of it; it can be copied. */
+/** Another party's text, shown byte for byte and with a copy button. */
 export function Bytes({ label, children }: { readonly label: string; readonly children: string }) {
   return (
     <Stack gap={4}>
@@ -33,7 +33,7 @@ interface SignedProps {
   readonly verifies: boolean | null;
 }
 
-/** What was signed, the signature, and whether it verifies. */
+/** The signed content, the signature, and whether the signature verifies. */
 export function Signed({ baseString, signature, verifies }: SignedProps) {
   return (
     <Stack gap="sm">

@@ -11,7 +11,6 @@ import { type Tone } from '../shared/status-badge';
 
 const words = texts.calls;
 
-/** One call: what was asked, what came, what was thought of it and what to do. */
 export function CallDetail({
   call,
   onClose,
@@ -95,7 +94,6 @@ export function toneOf({ outcome, verdict }: Call): Tone {
   return verdict === 'verified' ? 'good' : 'warning';
 }
 
-/** How far the call came, in a few words. */
 export function outcomeText({ outcome, answer }: Call): string {
   const shown = texts.calls.outcomes[outcome ?? 'open'] ?? '';
   return answer === null ? shown : `${shown} ${answer.status}`;

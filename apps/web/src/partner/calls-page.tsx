@@ -11,7 +11,6 @@ const words = texts.calls;
 const STEPS = ['balance', 'deduct', 'revert', 'confirm'] as const satisfies Call['step'][];
 const OUTCOMES = ['answer', 'no-answer', 'nothing-sent'] as const;
 
-/** Every call that we made, with what came back and what was thought of it. */
 export function CallsPage() {
   const times = useTimes();
   const step = useChoice({ label: words.step, values: STEPS });

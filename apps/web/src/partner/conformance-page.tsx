@@ -32,7 +32,6 @@ type Run = ConsoleBody<'ConformanceRun'>;
 type Report = ConsoleBody<'ConformanceReport'>;
 type Check = Report['checks'][number];
 
-/** The conformance tester, against the partner's own callback. */
 export function ConformancePage() {
   const query = useQuery({
     queryKey: KEY,
@@ -66,7 +65,7 @@ function isUnderWay(run: Run | null | undefined): boolean {
 
 interface StartProps {
   readonly consequence: string;
-  /** Its player is the likely one of the next run. */
+  /** The last run, whose player is the default for the next run. */
   readonly last: Run | null;
 }
 
@@ -248,7 +247,7 @@ function CheckShown({ check }: { readonly check: Check }) {
   );
 }
 
-/** As a file of the browser; nothing is asked of any server. */
+/** Saves the report as a file; sends no request. */
 function download(json: string): void {
   const url = URL.createObjectURL(new Blob([json], { type: 'application/json' }));
   const link = document.createElement('a');

@@ -8,11 +8,14 @@ type Credential = Pick<
 export interface CredentialChoices {
   readonly canReplace: boolean;
   readonly canRevoke: boolean;
-  /** Without it none is left that lasts: revoking is asked for twice. */
+  /** Whether no other active credential without an end exists; revoking this one needs a second confirmation. */
   readonly isLast: boolean;
 }
 
-/** What can be done with a credential, among all of the partner. One that was replaced ends by itself: none relies on it. */
+/**
+ * The actions on a credential, given all of the partner's. A replaced credential ends by itself, so it does not count
+ * as a remaining one.
+ */
 export function choicesOf(one: Credential, all: readonly Credential[]): CredentialChoices {
   const isOther = (other: Credential) =>
     other.keyPrefix !== one.keyPrefix || other.createdAt !== one.createdAt;

@@ -19,11 +19,10 @@ type Issued = ConsoleBody<'OwnIssuedCredential'>;
 interface Action {
   readonly name: 'rotate' | 'revoke';
   readonly keyPrefix: string;
-  /** None is left that lasts, once it is revoked. */
+  /** Whether no active credential without an end is left after the revocation. */
   readonly isLast: boolean;
 }
 
-/** The partner's credentials: replaced with an overlap, and revoked. */
 export function CredentialsPage() {
   const standing = useStanding();
   const [action, setAction] = useState<Action>();
@@ -167,7 +166,7 @@ interface RevocationProps {
   readonly onRevoked: () => void;
 }
 
-/** The last one that lasts is asked for twice. */
+/** Revokes a credential; the last one without an end needs a second confirmation. */
 function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: RevocationProps) {
   const revoke = useMutation({
     mutationFn: (force: boolean) =>
@@ -175,7 +174,7 @@ function Revocation({ keyPrefix, isLast: wasLast, onClose, onRevoked }: Revocati
     onSuccess: onRevoked,
   });
   const { error } = revoke;
-  // Another one may have ended since the list was read.
+  // Another credential may have ended since the list was read.
   const hasBecomeLast = error instanceof ApiProblem && error.code === 'LAST_CREDENTIAL';
   const isLast = wasLast || hasBecomeLast;
   return (

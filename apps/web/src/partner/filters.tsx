@@ -4,14 +4,13 @@ import { useKept } from '../shared/use-kept';
 import { texts } from './texts';
 
 interface Times {
-  /** As `datetime-local` has them: the viewer's own time; empty: not set. */
+  /** Values of `datetime-local` inputs, in the reader's time zone; empty where not set. */
   readonly since: string;
   readonly until: string;
 }
 
 const ALL_TIMES: Times = { since: '', until: '' };
 
-/** For a query of the api. */
 function timesOf({ since, until }: Times): { since?: string; until?: string } {
   return {
     ...(since !== '' && { since: new Date(since).toISOString() }),
@@ -64,13 +63,13 @@ export function isWallet(text: string): boolean {
   return WALLET.test(text);
 }
 
-/** The time that a list is of: the inputs, and what they come to for a query of the api. */
+/** The time filter of a list: its inputs, and its parameters for a query. */
 export function useTimes() {
   const [times, setTimes] = useKept('times', ALL_TIMES);
   return { query: timesOf(times), input: <TimeFilter times={times} onChange={setTimes} /> };
 }
 
-/** The wallet that a list is of, once it is one. */
+/** The wallet filter of a list; applies once the text is a complete address. */
 export function useWallet() {
   const [wallet, setWallet] = useKept('wallet', '');
   return {
@@ -85,7 +84,6 @@ interface ChoiceProps<Value extends string> {
   readonly nameOf?: (value: Value) => string;
 }
 
-/** One of some values, or all. */
 export function useChoice<Value extends string>({
   label,
   values,
@@ -105,7 +103,7 @@ export function useChoice<Value extends string>({
   return { chosen, input };
 }
 
-/** The last column of a list: shows all of one of its rows. */
+/** The last column of a list, with a button that shows the details of a row. */
 export function showColumn<Row extends { readonly id: string }>(
   onShow: (id: string) => void,
 ): Column<Row> {

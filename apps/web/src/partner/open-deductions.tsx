@@ -21,7 +21,7 @@ const OPEN_COLUMNS: readonly Column<OpenDeduction>[] = [
   { header: words.again, cell: ({ nextAt }) => <When at={nextAt} /> },
 ];
 
-/** Points that runs took and could not give back; nothing where there are none. */
+/** Points that test runs deducted and could not give back; hidden where there are none. */
 export function OpenDeductions() {
   const { data } = useQuery({
     queryKey: ['partner', 'conformance', 'deductions'],

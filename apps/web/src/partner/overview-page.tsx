@@ -15,7 +15,6 @@ import { type Standing, STANDING_KEY, useStanding } from './queries';
 
 const words = texts.overview;
 
-/** How the partner is set up here. */
 export function OverviewPage() {
   const standing = useStanding();
   return (
@@ -86,7 +85,7 @@ function Callback({ callback }: { readonly callback: NonNullable<Standing['callb
   );
 }
 
-/** Who signs in by a wallet has no other name. */
+/** A member who signs in with a wallet has no name besides the address. */
 function ownName({ name, subject }: Standing['members'][number]): string {
   return subject.toLowerCase().endsWith(name.toLowerCase()) ? '–' : name;
 }

@@ -28,7 +28,6 @@ const PAGES: readonly DeskPage[] = [
   { to: '/partner/docs', name: texts.nav.docs, Icon: IconBook },
 ];
 
-/** The pages of partners. */
 export function PartnerArea() {
   return <DeskFrame kind="partner" pages={PAGES} />;
 }

@@ -1,4 +1,4 @@
-/** What stands in the ledger, in words for those who see it for the first time. What is not listed is shown as it is. */
+/** Translates terms of the ledger to plain words for partners. Unknown terms are shown as they are. */
 import { type ConsoleBody } from '../api/console-client';
 
 type State = ConsoleBody<'OwnRedemption'>['state'];
@@ -153,19 +153,18 @@ export function actorText(actor: string): string {
   return known(ACTORS, actor);
 }
 
-/** What is thought of the answer, or why there is none. */
+/** Our verdict on the answer, or the cause where there is no answer. */
 export function verdictText({ verdict, cause }: Pick<Call, 'verdict' | 'cause'>): string {
   if (verdict !== null) return known(VERDICTS, verdict);
   return cause === null ? '–' : known(CAUSES, cause);
 }
 
-/** What the partner can do about it; undefined where nothing is to be done. */
+/** Advice for the partner; undefined where there is nothing to do. */
 export function adviceOf({ verdict, cause }: Pick<Call, 'verdict' | 'cause'>): string | undefined {
   const name = verdict ?? cause ?? '';
   return Object.hasOwn(ADVICE, name) ? ADVICE[name] : undefined;
 }
 
-/** Why no confirmation is there. */
 export function noConfirmationText(state: State): string {
   if (state === 'failed') return 'None: a redemption that failed took no points.';
   if (state === 'claimed' || state === 'reverted') return 'None: you took none when it ended.';

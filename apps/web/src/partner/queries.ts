@@ -6,7 +6,7 @@ export type Credential = ConsoleBody<'OwnCredential'>;
 
 export const STANDING_KEY = ['partner', 'standing'];
 
-/** How the partner of the session is set up. */
+/** The settings of the session's partner. */
 export function useStanding() {
   return useQuery({
     queryKey: STANDING_KEY,
@@ -16,7 +16,7 @@ export function useStanding() {
 
 export const WEBHOOKS_KEY = ['partner', 'webhooks'];
 
-/** All webhooks of the partner, the oldest first. */
+/** All webhooks of the partner, oldest first. */
 export function useWebhooks() {
   return useQuery({
     queryKey: WEBHOOKS_KEY,

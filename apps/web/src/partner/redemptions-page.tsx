@@ -17,7 +17,7 @@ import { actorText, eventText, noConfirmationText, reasonText, stateText } from 
 import { texts } from './texts';
 
 const words = texts.redemptions;
-/** While a confirmation is on its way. */
+/** Poll interval while a confirmation is being sent. */
 const LOOK_AGAIN_MS = 2000;
 type Redemption = ConsoleBody<'OwnRedemption'>;
 type History = ConsoleBody<'OwnRedemptionHistory'>;
@@ -51,7 +51,6 @@ const COLUMNS: readonly Column<Redemption>[] = [
   { header: words.usd, isNumber: true, cell: ({ usdAmount }) => <Amount value={usdAmount} /> },
 ];
 
-/** The redemptions of the partner's players. */
 export function RedemptionsPage() {
   const times = useTimes();
   const wallet = useWallet();
@@ -158,7 +157,7 @@ function Terms({ redemption }: Pick<History, 'redemption'>) {
 }
 
 interface ConfirmationProps extends Pick<History, 'redemption' | 'confirmation'> {
-  /** How often it was, over all rounds. */
+  /** Number of attempts to send the confirmation, over all rounds. */
   readonly sent: number;
 }
 

@@ -41,7 +41,6 @@ function millis(us: number): string {
   return `${(us / 1000).toFixed(1)} ms`;
 }
 
-/** What the partner asked of the api, and was answered. */
 export function RequestsPage() {
   const times = useTimes();
   const wallet = useWallet();

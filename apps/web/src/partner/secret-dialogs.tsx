@@ -16,7 +16,7 @@ interface RotationProps<Made> {
   readonly onMade: (made: Made) => void;
 }
 
-/** Asks how long a secret works beside the one that replaces it, and replaces it. */
+/** Replaces a secret, after asking how long the old one stays valid beside the new one. */
 export function RotationDialog<Made>({
   overlapLabel,
   rotate,
@@ -26,7 +26,7 @@ export function RotationDialog<Made>({
   const [hours, setHours] = useState('24');
   const rotation = useMutation({
     mutationFn: () => rotate(Number(hours)),
-    // The secret is in the page only, and in no cache.
+    // Keeps the secret in the page only, and out of the query cache.
     gcTime: 0,
     onSuccess: onMade,
   });
@@ -48,15 +48,15 @@ export function RotationDialog<Made>({
 interface SecretProps {
   readonly title: string;
   readonly store: string;
-  /** Of the button that closes it. */
+  /** Label of the button that closes the dialog. */
   readonly stored: string;
   readonly secrets: readonly { readonly label: string; readonly value: string }[];
-  /** Until when the replaced one works, where one was replaced. */
+  /** The end of the replaced secret's validity, if a secret was replaced. */
   readonly until?: { readonly label: string; readonly at: string } | undefined;
   readonly onStored: () => void;
 }
 
-/** Closed by its button only: what is in it is nowhere else. */
+/** Closed by its button only, since the secrets are shown nowhere else. */
 export function SecretDialog({ title, store, stored, secrets, until, onStored }: SecretProps) {
   return (
     <Dialog onClose={onStored} title={title} size="lg" {...HELD}>

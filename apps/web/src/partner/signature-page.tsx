@@ -23,7 +23,6 @@ import { type Standing, useStanding } from './queries';
 const words = texts.signature;
 type Explanation = ConsoleBody<'SignatureExplanation'>;
 
-/** Why a signature does not verify. */
 export function SignaturePage() {
   const standing = useStanding();
   return (
@@ -40,7 +39,7 @@ function Debugger({ standing: { credentials, callback } }: { readonly standing: 
     ...credentials.map(({ keyPrefix }) => ({ value: keyPrefix, label: `${keyPrefix}…` })),
     ...(callback === null ? [] : [{ value: CALLBACK, label: words.callback }]),
   ];
-  // Kept where it is asked, and not with each letter: browsers bound how often an entry of the history is written.
+  // Stored when the question is sent, not with each key: browsers limit the rate of history updates.
   const [kept, keep] = useKept('question', NO_QUESTION);
   const [asked, setAsked] = useState(kept);
   const secretOf = asked.secretOf ?? secrets[0]?.value ?? null;

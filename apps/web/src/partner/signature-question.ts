@@ -1,8 +1,7 @@
 import { type ConsoleBody } from '../api/console-client';
 
-/** What stands in the form of the signature debugger. */
 export interface SignatureQuestion {
-  /** The beginning of a key, or `callback`; null: the first there is. */
+  /** The prefix of a key, or `callback`; null means the first available one. */
   readonly secretOf: string | null;
   readonly method: string;
   readonly path: string;
@@ -17,7 +16,7 @@ export const NO_QUESTION: SignatureQuestion = {
   ...{ secretOf: null, method: 'GET', path: '', requestId: '', body: '', signature: '' },
 };
 
-/** The answer to a call of ours, as a question; undefined where none came. */
+/** Makes a question of the answer to our call; undefined where there was no answer. */
 export function questionOf({
   request,
   answer,
@@ -30,8 +29,8 @@ export function questionOf({
   return { secretOf: CALLBACK, method, path, requestId, body: answer.body, signature };
 }
 
-/** Whether a signature over the query, the commonest mistake, could not be found for want of the query. */
+/** Whether the query is missing, so that the commonest mistake, a signature over the query, could not be detected. */
 export function lacksQuery({ path, requestId }: Pick<SignatureQuestion, 'path' | 'requestId'>) {
-  // Of our calls only that of a balance has one, and its path has come with it.
+  // Of our calls only a balance request has a query, and its stored path includes the query.
   return !path.includes('?') && requestId === '';
 }

@@ -15,12 +15,11 @@ type Answer = ConsoleBody<'SnapshotAnswer'>;
 
 function keepAsked(asked: SnapshotQuestion): void {
   const query = new URLSearchParams({ ...asked });
-  // Not by the object itself: the router would take it for a change of the place.
+  // Bypasses the router, which replaces `history.replaceState` and would treat the call as a navigation.
   const to = `${location.pathname}?${query.toString()}`;
   History.prototype.replaceState.call(history, history.state, '', to);
 }
 
-/** A snapshot as the partner's own code would get it. */
 export function SnapshotPage() {
   const standing = useStanding();
   return (

@@ -1,18 +1,18 @@
-/** What the snapshot explorer asks. All are texts: what the api says of a mistake is to be seen. */
+/** The values of the snapshot explorer's form. All are texts, to show the api's answer to an invalid value. */
 export interface SnapshotQuestion {
-  /** Empty: none was chosen. */
+  /** Empty where no key was chosen. */
   readonly keyPrefix: string;
   readonly walletAddress: string;
   readonly lastDays: string;
-  /** As 2026-11-20; empty: the day before the request. */
+  /** UTC day such as 2026-11-20; empty means the day before the request. */
   readonly endDay: string;
-  /** Empty: the one agreed. */
+  /** Empty means the contract of the partner's stake set. */
   readonly contract: string;
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** As the address has it, by which it comes back after a sign-in. */
+/** Reads the question from the address, which preserves it over a sign-in. */
 export function questionOf(search: string): SnapshotQuestion {
   const query = new URLSearchParams(search);
   const endDay = query.get('endDay') ?? '';
@@ -20,13 +20,13 @@ export function questionOf(search: string): SnapshotQuestion {
     keyPrefix: query.get('keyPrefix') ?? '',
     walletAddress: query.get('walletAddress') ?? '',
     lastDays: query.get('lastDays') ?? '7',
-    // A field for days shows nothing else, and what is not seen is not sent.
+    // A date input shows nothing for other text, and an invisible value must not be sent.
     endDay: DAY.test(endDay) && !Number.isNaN(Date.parse(endDay)) ? endDay : '',
     contract: query.get('contract') ?? '',
   };
 }
 
-/** As the console takes it: what is empty and may be absent is left out. */
+/** The parameters for the console; empty optional values are left out. */
 export function queryOf({ endDay, contract, ...required }: SnapshotQuestion) {
   return {
     ...required,

@@ -1,4 +1,3 @@
-/** The words of the partners' pages. */
 export const texts = {
   nav: {
     overview: 'Overview',

@@ -29,7 +29,6 @@ const CALL_SERIES: readonly HourSeries<CallHour>[] = [
   { label: words.unsent, color: 'refused', of: ({ unsent }) => unsent },
 ];
 
-/** Requests and calls by hour: as charts, and as tables beside. */
 export function UsagePage() {
   const [hours, setHours] = useState<'24' | '72' | '168'>('24');
   const query = useQuery({
@@ -89,7 +88,6 @@ interface ByHourProps<Row> {
   readonly lastHours: number;
 }
 
-/** Counts as a chart, and as a table below it. */
 function ByHour<Row extends { readonly hour: string }>(props: ByHourProps<Row>) {
   const { title, empty, series, rows, lastHours } = props;
   return (
@@ -106,7 +104,7 @@ function ByHour<Row extends { readonly hour: string }>(props: ByHourProps<Row>) 
               label={title}
               lastHours={lastHours}
               rows={rows}
-              // A lazy component has no type of its rows.
+              // The type of a lazy component loses the type of its rows.
               series={series as readonly HourSeries<{ hour: string }>[]}
             />
           </Suspense>

@@ -5,7 +5,7 @@ import { RotationDialog, SecretDialog } from './secret-dialogs';
 import { type Webhook } from './webhook-form';
 import { webhookTexts as words } from './webhook-texts';
 
-/** A secret that was made; the one of before signs until `goodUntil`. */
+/** A new secret; the previous one also signs until `goodUntil`. */
 export interface MadeSecret {
   readonly secret: string;
   readonly goodUntil?: string;
@@ -18,7 +18,7 @@ interface ConfirmationProps {
   readonly onDone: () => void;
 }
 
-/** What is done to a webhook once it is confirmed. One that is paused goes on by `pause`. */
+/** Confirms and performs an action on a webhook. For a paused webhook, `pause` resumes it. */
 export function WebhookConfirmation({ name, webhook, onClose, onDone }: ConfirmationProps) {
   const { id, url, pausedAt } = webhook;
   const params = { path: { id } };

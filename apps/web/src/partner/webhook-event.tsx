@@ -10,7 +10,7 @@ import { WEBHOOKS_KEY } from './queries';
 import { webhookTexts as words } from './webhook-texts';
 
 type Attempt = ConsoleBody<'WebhookAttempt'>;
-/** While it waits. */
+/** Poll interval while the event waits. */
 const LOOK_AGAIN_MS = 2000;
 
 interface WebhookEventProps {
@@ -20,7 +20,6 @@ interface WebhookEventProps {
   readonly onClose: () => void;
 }
 
-/** One event: what was sent, and every attempt with what was answered. */
 export function WebhookEvent({ webhook, event, onReplayed, onClose }: WebhookEventProps) {
   const query = useQuery({
     queryKey: [...WEBHOOKS_KEY, webhook, 'event', event],
@@ -50,7 +49,7 @@ export function WebhookEvent({ webhook, event, onReplayed, onClose }: WebhookEve
             </Title>
             {history.length === 0 && <Text>{words.noAttempts}</Text>}
             {history.map((attempt, place) => (
-              // The newest first: an attempt is known by its distance from the oldest.
+              // Newest first, so an attempt's key is its position counted from the oldest.
               <AttemptDetail key={history.length - place} attempt={attempt} />
             ))}
           </Stack>

@@ -17,14 +17,13 @@ import {
 import { webhookTexts as words } from './webhook-texts';
 
 interface WebhookDialogProps {
-  /** That is changed; absent: another one is added. */
+  /** The webhook to change; absent to add one. */
   readonly webhook?: Webhook;
   readonly onClose: () => void;
-  /** @param made where one was added */
+  /** @param made the new webhook, where one was added */
   readonly onSaved: (made: ConsoleBody<'MadeWebhook'> | undefined) => void;
 }
 
-/** Where a webhook leads, and what it tells. */
 export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps) {
   const [form, setForm] = useState(() => formOf(webhook));
   const [fault, setFault] = useState<string>();
@@ -34,7 +33,7 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
   };
   const save = useMutation({
     mutationFn: (body: ConsoleBody<'NewWebhook'>) => saved(webhook, body),
-    // The secret is in the page only, and in no cache.
+    // Keeps the secret in the page only, and out of the query cache.
     gcTime: 0,
     onSuccess: onSaved,
   });

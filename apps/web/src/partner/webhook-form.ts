@@ -8,13 +8,12 @@ type Rule = ConsoleBody<'TierRule'>;
 export const TOPICS: readonly Topic[] = ['day.sealed', 'wallet.tier-changed', 'redemption.*'];
 const AMOUNT = /^\d{1,78}$/;
 
-/** A webhook as it is typed. */
 export interface WebhookForm {
   readonly url: string;
   readonly topics: readonly Topic[];
   readonly measure: TierMeasure;
   readonly days: string;
-  /** One a line. */
+  /** One threshold per line. */
   readonly thresholds: string;
   readonly hysteresis: string;
 }
@@ -41,10 +40,10 @@ export function measureOf(text: string | null): TierMeasure | undefined {
 
 export type WebhookWish =
   | { readonly body: { readonly url: string; readonly topics: Topic[]; readonly rule?: Rule } }
-  /** One sentence. */
+  /** One sentence about the invalid value. */
   | { readonly fault: string };
 
-/** What is sent, or what is wrong with what was typed; the server judges the URL. */
+/** The request to send, or the fault in the typed values; the server validates the URL. */
 export function wishOf(form: WebhookForm): WebhookWish {
   const terms = { url: form.url.trim(), topics: [...form.topics] };
   if (terms.topics.length === 0) return { fault: 'Choose one topic at least.' };

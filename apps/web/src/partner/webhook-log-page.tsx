@@ -44,7 +44,6 @@ const COLUMNS: readonly Column<Logged>[] = [
   },
 ];
 
-/** What was sent to a webhook, and what was answered. */
 export function WebhookLogPage() {
   const { webhook: id = '' } = useParams({ strict: false });
   const webhooks = useWebhooks();

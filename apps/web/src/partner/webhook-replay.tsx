@@ -13,7 +13,6 @@ interface WebhookReplayProps {
   readonly onClose: () => void;
 }
 
-/** Sends all events since a time again. */
 export function WebhookReplay({ webhook, onReplayed, onClose }: WebhookReplayProps) {
   const [since, setSince] = useState('');
   const [delivered, setDelivered] = useState(false);

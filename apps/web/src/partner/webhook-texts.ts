@@ -1,4 +1,3 @@
-/** The words of the pages for webhooks. */
 export const webhookTexts = {
   empty: 'No webhooks yet. Add one, and we tell you of sealed days, tiers and redemptions.',
   url: 'URL',

@@ -25,7 +25,6 @@ interface Action {
   readonly webhook: Webhook;
 }
 
-/** Where the partner is told of sealed days, tiers and redemptions. */
 export function WebhooksPage() {
   const webhooks = useWebhooks();
   const [isAdding, setAdding] = useState(false);

@@ -21,7 +21,7 @@ export function useRedeemConfig(): RedeemConfig {
   return config;
 }
 
-/** An amount of the smallest unit as `340.25 LOW`, cut at six digits; while the chain does not say what a token is, there is no such text. */
+/** Formats an amount of the smallest unit as `340.25 LOW`, cut at six digits; `…` while the decimals are unknown. */
 export function useTokenText(): (amount: string) => string {
   const { locale } = useTexts();
   const { decimals, symbol } = useRedeemConfig().chain.token;
@@ -31,5 +31,5 @@ export function useTokenText(): (amount: string) => string {
   };
 }
 
-/** Whether the top of the page says that the service is away: its parts do not say it again. */
+/** Whether the top of the page reports that the service is unreachable, so that its parts do not repeat it. */
 export const OutageContext = createContext(false);

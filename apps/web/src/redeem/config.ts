@@ -22,21 +22,21 @@ export type Quote = components['schemas']['Quote'];
 
 export interface RedeemConfig {
   readonly chain: ChainFacts;
-  /** What the page calls the network. */
+  /** Name of the network on the page. */
   readonly networkName: string;
-  /** The same with its number, by which wallets know it. */
+  /** Name of the network with its chain id, which identifies it in wallets. */
   readonly networkLabel: string;
   readonly coin: string;
-  /** Given to wallets that do not know the network; null: they have to know it. */
+  /** RPC URL for wallets that do not know the network; null: the wallet must know the network already. */
   readonly walletRpcUrl: string | null;
   readonly testWallet: ConsoleConfig['testWallet'];
 }
 
 const TRY_AGAIN_MS = 4_000;
-/** Whether payouts are possible may change. */
+/** Refresh interval, since payouts can become possible or impossible. */
 const REFRESH_MS = 60_000;
 
-/** What the page has to know before a wallet is chosen. Asked for until it is there. */
+/** The configuration that the page needs before a wallet is chosen. Retried until it is loaded. */
 export function useRedeemConfigQuery() {
   return useQuery({
     queryKey: ['redeem-config'],

@@ -1,17 +1,18 @@
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** The `id` of what gets the focus as soon as it is there. */
+/** The `id` of the element to focus as soon as it exists. */
 let wanted: string | undefined;
 
-/** Moves the focus to what a click has made, unless the player has gone elsewhere meanwhile. */
+/** Moves the focus to an element that a click has created, unless the player has moved it elsewhere meanwhile. */
 export function focusWhenThere(id: string): void {
   wanted = id;
   focusWanted();
 }
 
 /**
- * Keeps the focus of the keyboard with the player: what had it may go away, as a button does after its click. The card around it gets it
- * then (`data-focus-home`), else the title of what is there now (`data-focus-start`). A button that was disabled meanwhile has it again.
+ * Preserves the keyboard focus when the focused element disappears, for example a button after its click. The focus
+ * moves to the card around it (`data-focus-home`), else to the title of the current content (`data-focus-start`). A
+ * button that was disabled temporarily gets the focus back.
  */
 export function useKeptFocus(): RefObject<HTMLDivElement | null> {
   const area = useRef<HTMLDivElement>(null);
@@ -31,7 +32,7 @@ function keepFocus(root: HTMLElement): () => void {
     homes = homesOf(last);
     wasDisabled = false;
   };
-  // Who points somewhere else has let go of it.
+  // After a pointer press elsewhere the focus is not restored.
   const onPointer = (): void => {
     last = undefined;
   };
@@ -55,7 +56,7 @@ function keepFocus(root: HTMLElement): () => void {
   };
 }
 
-/** The cards around it, the innermost first. */
+/** The cards around the element, innermost first. */
 function homesOf(element: HTMLElement): HTMLElement[] {
   const home = element.closest<HTMLElement>('[data-focus-home]');
   if (home === null) return [];

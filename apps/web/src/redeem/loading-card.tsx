@@ -1,7 +1,6 @@
 import { Card, Skeleton, Stack } from '@mantine/core';
 import { useTexts } from '../texts/texts-context';
 
-/** What stands where something will be. */
 export function LoadingCard() {
   const { redeem } = useTexts().texts;
   return (

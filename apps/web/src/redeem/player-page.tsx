@@ -15,11 +15,10 @@ import { WalletChoice } from './wallet/wallet-choice';
 import { WalletNotice } from './wallet/wallet-notice';
 
 interface PlayerPageProps {
-  /** Is connected at once. */
+  /** A wallet to connect at once. */
   readonly chosen: BrowserWallet | undefined;
 }
 
-/** The page of a player with a wallet. */
 export function PlayerPage({ chosen }: PlayerPageProps) {
   const config = useRedeemConfig();
   const [wallets] = useState(() => createWallets(config));
@@ -62,7 +61,7 @@ function SignedIn({ session }: { readonly session: Session }) {
   );
 }
 
-/** Said once for all partners, before anybody tries. */
+/** Announces that payouts are unavailable, once for all partners and before a player tries to redeem. */
 function PayoutsNotice() {
   const { payouts: words } = useTexts().texts.redeem;
   const { available, reason } = useRedeemConfig().chain.payouts;

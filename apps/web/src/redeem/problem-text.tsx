@@ -5,7 +5,7 @@ import { useTexts } from '../texts/texts-context';
 
 type Said = { readonly code: string; readonly retryAfterSeconds?: number | null | undefined };
 
-/** One sentence for what was refused, and until when. No code, and no text of a service, is shown to a player. */
+/** One sentence about a refusal, with the time to wait. Codes and texts of a service are never shown to a player. */
 export function problemText(
   { redeem }: Texts,
   { code, retryAfterSeconds }: Said,
@@ -17,14 +17,14 @@ export function problemText(
   return `${text} ${redeem.waitUntil(formatWait(retryAfterSeconds, locale))}`;
 }
 
-/** The same for whatever was thrown: what is no answer is a lost connection. */
+/** Like `problemText`, for any thrown value: an error without an answer counts as a lost connection. */
 export function useProblemText(): (error: unknown) => string {
   const { texts, locale } = useTexts();
   return (error) =>
     problemText(texts, error instanceof ApiProblem ? error : { code: 'NO_CONNECTION' }, locale);
 }
 
-/** The same where the page asks again by itself: the time to wait is not the player's. */
+/** Like `useProblemText`, for requests that the page repeats by itself, so the time to wait is left out. */
 export function useAskedAgainText(): (error: unknown, said?: string) => string {
   const { texts, locale } = useTexts();
   const problem = useProblemText();

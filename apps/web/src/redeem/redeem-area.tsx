@@ -7,13 +7,12 @@ import { useKeptFocus } from './kept-focus';
 import { LoadingCard } from './loading-card';
 import { RedeemPage } from './redeem-page';
 
-/** The players' page. */
 export function RedeemArea() {
   const { redeem } = useTexts().texts;
   const config = useRedeemConfigQuery();
   const isOnline = useOnline();
   const isSilent = useSilence();
-  // Beside what it still shows, a page that has no answer says so in one box.
+  // A page without answers reports this in a single box, beside the content that it still shows.
   const isUnreachable = config.isError && isOnline && (config.data === undefined || !isSilent);
   const area = useKeptFocus();
   return (

@@ -6,16 +6,16 @@ import { LoadingCard } from './loading-card';
 import { sessionStore, useSession } from './session/session-store';
 import { WalletChoice } from './wallet/wallet-choice';
 
-/** What connects wallets is loaded for those who have chosen one, now or before. */
+/** The code that connects wallets is loaded only for players who have chosen a wallet, now or earlier. */
 const loadPlayerPage = () => loadPart(() => import('./player-page'));
 const PlayerPage = lazy(async () => ({ default: (await loadPlayerPage()).PlayerPage }));
 
 const isKnown = (): boolean => sessionStore.get() !== undefined || rememberedWallet() !== undefined;
 
-// At once, beside what the page asks the services; where it fails, the page fails when it is shown.
+// Starts loading concurrently with the page's requests. A failure here is reported when the page is rendered.
 if (isKnown()) void loadPlayerPage().catch(() => undefined);
 
-/** First a wallet, then its signature; who is signed in sees the points and the redemptions, even where the wallet is locked. */
+/** Leads from the choice of a wallet to its signature. A signed-in player sees all data even with a locked wallet. */
 export function RedeemPage() {
   const session = useSession();
   const [wasKnown] = useState(isKnown);

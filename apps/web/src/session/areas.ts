@@ -2,7 +2,7 @@ import { type Kind } from './use-session';
 
 export const AREA_OF = { operator: '/operate', partner: '/partner' } as const;
 
-/** Where a sign-in leads back to: only to a page of its area, whatever the address says. */
+/** The place to return to after a sign-in: only pages of the area are accepted, whatever the address says. */
 export function returnPlace(kind: Kind, search: string): string {
   const area = AREA_OF[kind];
   const wanted = new URLSearchParams(search).get('returnTo') ?? area;
@@ -12,7 +12,7 @@ export function returnPlace(kind: Kind, search: string): string {
   return isOwn && !pathname.startsWith(`${area}/sign-in`) ? `${pathname}${query}${hash}` : area;
 }
 
-/** @param hasEnded the session, which the page says */
+/** @param hasEnded whether the session has ended, which the sign-in page reports */
 export function signInPlace(kind: Kind, hasEnded: boolean): string {
   const { pathname, search, hash } = location;
   const query = new URLSearchParams({ returnTo: `${pathname}${search}${hash}` });
@@ -20,7 +20,7 @@ export function signInPlace(kind: Kind, hasEnded: boolean): string {
   return `${AREA_OF[kind]}/sign-in?${query.toString()}`;
 }
 
-/** The token of a link, which is taken out of the address, so that no history keeps it. */
+/** The token of a link. It is removed from the address, so that the browser's history does not keep it. */
 export function takeToken(): string {
   const token = location.hash.slice(1);
   history.replaceState(history.state, '', `${location.pathname}${location.search}`);

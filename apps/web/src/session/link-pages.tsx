@@ -9,14 +9,14 @@ import { AREA_OF, takeToken } from './areas';
 import { ProblemAlert, SignInWays } from './sign-in-page';
 import { rememberSession, type Session } from './use-session';
 
-/** Of the last look at the page: React may look twice. */
+/** The token of the last read; React may call `tokenOfPage` twice. */
 let taken = '';
 function tokenOfPage(): string {
   if (location.hash.length > 1) taken = takeToken();
   return taken;
 }
 
-/** A link that is pasted into the tab of an old one changes only what is behind the #: no page is loaded. */
+/** Subscribes to new links. A link pasted into an old link's tab changes only the part after #, without a reload. */
 function onNewLink(look: () => void): () => void {
   addEventListener('hashchange', look);
   return () => removeEventListener('hashchange', look);
@@ -26,7 +26,6 @@ interface TokenProps {
   readonly token: string;
 }
 
-/** A link that signs in once. */
 export function LinkPage() {
   const token = useSyncExternalStore(onNewLink, tokenOfPage);
   return <LinkSignIn key={token} token={token} />;
@@ -60,7 +59,7 @@ function LinkSignIn({ token }: TokenProps) {
   );
 }
 
-/** An invitation to act for a partner: who invites, and the ways to accept it. */
+/** An invitation to act for a partner, with the partner's name and the ways to accept it. */
 export function InvitationPage() {
   const token = useSyncExternalStore(onNewLink, tokenOfPage);
   return <Invitation key={token} token={token} />;
@@ -96,7 +95,7 @@ function Invitation({ token }: TokenProps) {
   );
 }
 
-/** The address has nothing behind the #. */
+/** The address has no token after the #. */
 class LinkIncompleteError extends Error {
   override readonly name = 'LinkIncompleteError';
 }

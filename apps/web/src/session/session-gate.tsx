@@ -10,13 +10,13 @@ interface GateProps {
   readonly children: (session: Session) => ReactNode;
 }
 
-/** An area for those who are signed in; others are led to its sign-in, and back to where they were. */
+/** Restricts an area to signed-in users; others are led to its sign-in page and then back. */
 export function SessionGate({ kind, children }: GateProps) {
   const { data, isError, refetch } = useSession();
   const { history } = useRouter();
   const isIn = data?.kind === kind;
   const isOut = data !== undefined && !isIn;
-  /** Whether the person was signed in here, and did not sign out. */
+  /** Whether the person was signed in here and did not sign out. */
   const wasIn = useRef(false);
   useEffect(() => {
     if (isIn) wasIn.current = true;
@@ -69,7 +69,7 @@ function SessionBar({ session, onSignOut }: SessionBarProps) {
   );
 }
 
-/** The name of who signs in by a wallet is its address: its beginning and its end tell it from others. */
+/** Shortens the name of a wallet's user, which is its address, to the beginning and the end. */
 function shortName(name: string): string {
   return name.replace(/^(0x[0-9a-f]{4})[0-9a-f]{32}([0-9a-f]{4})$/i, '$1…$2');
 }

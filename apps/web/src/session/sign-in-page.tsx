@@ -12,7 +12,7 @@ import { offerTestWallet, signInByWallet } from './wallet-sign-in';
 
 interface SignInProps {
   readonly kind: Kind;
-  /** Accepted by signing in. */
+  /** Token of an invitation that the sign-in accepts. */
   readonly invitation?: string;
 }
 
@@ -45,7 +45,7 @@ function SignInPage({ kind }: { readonly kind: Kind }) {
   );
 }
 
-/** By the provider of the organisation, or by a wallet of this browser. */
+/** Sign-in with the organisation's provider, or with a wallet of this browser. */
 export function SignInWays({ kind, invitation }: SignInProps) {
   const { history } = useRouter();
   const ways = useQuery({
@@ -90,21 +90,21 @@ export function SignInWays({ kind, invitation }: SignInProps) {
 function SignInProblem({ problem }: { readonly problem: Error }) {
   if (!(problem instanceof ApiProblem)) return <ProblemAlert code="REJECTED" />;
   const { code, message } = problem;
-  // It names the account, which the page does not know.
+  // The message names the account, which the page does not know.
   return <ProblemAlert code={code} {...(code === 'NOT_AN_OPERATOR' && { message })} />;
 }
 
-/** In a clone, and beside a compose file. */
+/** The command line in a clone of the repository, and beside a compose file. */
 const COMMANDS = ['npm run --silent cli --', './lowmark'] as const;
 
 interface LinkHintProps {
-  /** Who is signed in: as another one, what was begun would not go on. */
+  /** The current session, whose user the link must be for: another user could not continue what was begun. */
   readonly session?: Session;
 }
 
-/** The way in that is always there. */
+/** The sign-in that is always available: a link printed by the command line. */
 export function LinkHint({ session }: LinkHintProps) {
-  // As links name it; who signed in another way has no such name.
+  // The name in a link's subject; users who signed in another way have none.
   const name = /^link:([a-z0-9-]+)$/.exec(session?.subject ?? '')?.[1];
   const wish = `--role ${session?.role ?? 'admin'}${name === undefined ? '' : ` --name '${name}'`}`;
   return (
@@ -126,7 +126,6 @@ interface WalletsProps {
   readonly onChoose: (wallet: BrowserWallet) => void;
 }
 
-/** A button for each wallet of the browser. */
 export function Wallets({ isBusy, onChoose }: WalletsProps) {
   const wallets = useBrowserWallets();
   useEffect(() => void offerTestWallet(), []);
@@ -145,11 +144,10 @@ export function Wallets({ isBusy, onChoose }: WalletsProps) {
 
 interface AlertProps {
   readonly code: string;
-  /** Of the server, where it says more than the page knows. */
+  /** Message of the server, where it says more than the page knows. */
   readonly message?: string;
 }
 
-/** Why a sign-in did not work, in a sentence. */
 export function ProblemAlert({ code, message }: AlertProps) {
   const { problems } = texts;
   const known: Readonly<Record<string, string>> = problems;

@@ -1,4 +1,4 @@
-/** The words of signing in to the pages of operators and partners, which are in English only. */
+/** Texts of the sign-in to the operators' and partners' pages, in English only. */
 export const texts = {
   title: { operator: 'Sign in as an operator', partner: 'Sign in for a partner' },
   oidc: 'Sign in with your organisation',

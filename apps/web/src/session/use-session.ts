@@ -15,12 +15,12 @@ async function readSession(): Promise<Session | null> {
     return data ?? null;
   } catch (error) {
     if (!(error instanceof ApiProblem && error.status === 401)) throw error;
-    // While the page asks for the sign-in above its form, it stays as it is.
+    // While the page asks for a sign-in above its form, the session stays as it is.
     return freshSignIn.isAsked() ? (queryClient.getQueryData<Session>(SESSION_KEY) ?? null) : null;
   }
 }
 
-/** Who is signed in to the console; null: no one. It is asked again each minute, so that an end is noticed. */
+/** The console's session; null where no one is signed in. Refreshed every minute to notice its end. */
 export function useSession() {
   return useQuery({
     queryKey: SESSION_KEY,
@@ -36,7 +36,7 @@ export function rememberSession(session: Session | null): void {
 
 export async function signOut(): Promise<void> {
   await consoleApi.POST('/api/auth/logout');
-  // What was read for that person goes; the session's own query stays, as the pages watch it.
+  // Removes the data of the signed-out person. The session's query stays, because the pages observe it.
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });
   rememberSession(null);
 }

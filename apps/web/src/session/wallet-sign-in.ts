@@ -1,4 +1,4 @@
-/** Signing in to the console with a wallet of the browser. It needs no more of it than one signature. */
+/** Signs in to the console with a wallet of the browser, by a single signature. */
 import { getAddress, stringToHex } from 'viem';
 import { createSiweMessage } from 'viem/siwe';
 import { consoleApi } from '../api/console-client';
@@ -6,7 +6,7 @@ import { type ConsoleConfig } from '../redeem/config';
 import { type BrowserWallet } from '../wallets/browser-wallets';
 import { type Kind, type Session } from './use-session';
 
-/** On a local chain the console has a wallet for trying the pages without an extension. */
+/** On a local chain the console provides a test wallet for trying the pages without an extension. */
 export async function offerTestWallet(): Promise<void> {
   const config = await fetch('/player/config').catch(() => undefined);
   if (config?.ok !== true) return;
@@ -19,11 +19,11 @@ export async function offerTestWallet(): Promise<void> {
 interface WalletWish {
   readonly kind: Kind;
   readonly invitation?: string | undefined;
-  /** What the wallet shows. */
+  /** Text that the wallet shows. */
   readonly statement: string;
 }
 
-/** @throws ApiProblem, or what the wallet throws where the person rejects it */
+/** @throws ApiProblem, or the wallet's error where the person rejects the request */
 export async function signInByWallet(
   { provider }: BrowserWallet,
   { kind, invitation, statement }: WalletWish,

@@ -3,15 +3,15 @@ import { formatDecimal } from '../format/amount';
 import { useTexts } from '../texts/texts-context';
 
 interface AmountProps extends TextProps {
-  /** A decimal number as the server has it, exact: `1234.5`, `-3`. */
+  /** Exact decimal number from the server: `1234.5`, `-3`. */
   readonly value: string;
-  /** Of what: `USD`, the token's symbol. */
+  /** Unit of the amount: `USD`, or the token's symbol. */
   readonly unit?: string | undefined;
-  /** Digits after the point that are shown; the rest is in the title. Default: all. */
+  /** Maximum number of displayed digits after the point; the title shows all. Default: all. */
   readonly maxFraction?: number;
 }
 
-/** An exact amount: digits in groups as the reader has them, never a floating-point number. */
+/** An exact amount, grouped by the reader's locale and never converted to a floating-point number. */
 export function Amount({ value, unit, maxFraction, ...style }: AmountProps) {
   const exact = unit === undefined ? value : `${value} ${unit}`;
   const { locale } = useTexts();

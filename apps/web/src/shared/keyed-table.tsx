@@ -4,10 +4,10 @@ import { type ReactNode } from 'react';
 import { Empty, Problem, Skeletons } from './loaded';
 import { useKept } from './use-kept';
 
-/** A page of a list, as the server cuts it: by the key of its last row. */
+/** A page of a list with keyset pagination. */
 export interface KeyedPage<Row> {
   readonly items: readonly Row[];
-  /** Of the page after this one; null on the last. */
+  /** Key of the next page; null on the last page. */
   readonly next: string | null;
 }
 
@@ -15,27 +15,26 @@ export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** It is in sight, also where the rest of the table scrolls. */
+  /** Stays visible while the rest of the table scrolls. */
   readonly isAction?: boolean;
 }
 
 interface KeyedTableProps<Row> {
-  /** What is listed; read to those who do not see it. */
+  /** Name of the list, also for screen readers. */
   readonly caption: string;
-  /** Identifies the list with its filters and its order; another one begins at the first page. */
+  /** Identifies the list with its filters and order; a different key starts at the first page. */
   readonly queryKey: readonly unknown[];
   readonly load: (after: string | undefined, signal: AbortSignal) => Promise<KeyedPage<Row>>;
   readonly columns: readonly Column<Row>[];
   readonly rowKey: (row: Row) => string;
   readonly empty: ReactNode;
-  /** In px, below which the table scrolls. Default: 640. */
+  /** Width in px below which the table scrolls. Default: 640. */
   readonly minWidth?: number;
   readonly refetchInterval?: number;
 }
 
-/** A list of any length, page by page. */
 export function KeyedTable<Row>(props: KeyedTableProps<Row>) {
-  // A list with other filters is another component: it begins at its first page.
+  // The React key makes a list with other filters a new component, which starts at its first page.
   return <Pages key={JSON.stringify(props.queryKey)} {...props} />;
 }
 
@@ -49,7 +48,7 @@ function Pages<Row>({
   minWidth = 640,
   refetchInterval,
 }: KeyedTableProps<Row>) {
-  /** The keys of the pages up to this one; that of the first is undefined. */
+  /** The keys of the pages up to the current one; the first page's key is undefined. */
   const [keys, setKeys] = useKept<readonly (string | undefined)[]>(
     `pages of ${JSON.stringify(queryKey)}`,
     [undefined],
@@ -112,11 +111,13 @@ interface RowsProps<Row> {
   readonly rowKey: (row: Row) => string;
   readonly items: readonly Row[];
   readonly minWidth?: number;
-  /** Other rows are under way. */
   readonly isBusy?: boolean;
 }
 
-/** A table by itself; where it is wider than the page it scrolls, also by keyboard. On a phone each row is a card; the roles stay with it. */
+/**
+ * A table. Where it is wider than the page it scrolls, with the keyboard too. On a phone each row is shown as a card
+ * and keeps its ARIA roles.
+ */
 export function Rows<Row>({
   caption,
   columns,

@@ -7,11 +7,14 @@ import { ApiProblem } from '../api/api-problem';
 interface LoadedProps<T> {
   readonly query: UseQueryResult<T>;
   readonly children: (data: T) => ReactNode;
-  /** What is shown while it loads. Default: three lines. */
+  /** Shown while the data loads. Default: three lines. */
   readonly skeleton?: ReactNode;
 }
 
-/** What a request brought; while it is under way its skeleton, and where it failed the problem. What was there before stays. */
+/**
+ * The data of a query, its skeleton while it loads, or its problem where it failed. Earlier data stays visible after a
+ * failure.
+ */
 export function Loaded<T>({ query, children, skeleton = <Skeletons /> }: LoadedProps<T>) {
   const { data, error, refetch } = query;
   if (data !== undefined) {
@@ -26,7 +29,6 @@ export function Loaded<T>({ query, children, skeleton = <Skeletons /> }: LoadedP
   return skeleton;
 }
 
-/** Where there is nothing: what would be here. */
 export function Empty({ children }: { readonly children: ReactNode }) {
   return (
     <Text c="dimmed" py="md">
@@ -35,7 +37,6 @@ export function Empty({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** While something loads: as many lines as there will be. */
 export function Skeletons({ lines = 3, height = 18 }: { lines?: number; height?: number }) {
   return (
     <Stack gap="xs" aria-busy>
@@ -48,14 +49,13 @@ export function Skeletons({ lines = 3, height = 18 }: { lines?: number; height?:
 }
 
 interface ProblemProps {
-  /** One sentence, or the error that a request ended with. */
+  /** One sentence, or the error of a request. */
   readonly problem: unknown;
-  /** What to do about it, where the server does not say. */
+  /** Advice, where the server gives none. */
   readonly advice?: string | undefined;
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** What did not work, in one sentence, and what to do. */
 export function Problem({ problem, advice, onRetry }: ProblemProps) {
   return (
     <Alert
@@ -77,7 +77,7 @@ export function Problem({ problem, advice, onRetry }: ProblemProps) {
 
 const WITHOUT_HOPE = ['SETTING_MISSING', 'SECRETS_OFF', 'PARTNER_UNKNOWN', 'REDEMPTION_MISSING'];
 
-/** Whether the same request may be answered otherwise: not where it is malformed or forbidden, or a setting is missing. */
+/** Whether a retry may succeed: not where the request is malformed or forbidden, or a setting is missing. */
 function mayHelp(problem: unknown): boolean {
   if (!(problem instanceof ApiProblem)) return true;
   const { status, code } = problem;

@@ -4,5 +4,5 @@ import { type ComponentProps } from 'react';
 
 type LinkProps = AnchorProps & Omit<ComponentProps<'a'>, keyof AnchorProps>;
 
-/** A link to a page of ours, which is shown without loading the document anew. */
+/** A link to one of our pages, which opens without reloading the document. */
 export const PageLink = createLink((props: LinkProps) => <Anchor {...props} />);

@@ -12,7 +12,7 @@ const COLORS: Readonly<Record<Tone, MantineColor>> = {
 
 interface StatusBadgeProps {
   readonly tone: Tone;
-  /** Says it in words: the colour alone says nothing. */
+  /** The status in words, since the colour alone is not accessible. */
   readonly children: string;
 }
 

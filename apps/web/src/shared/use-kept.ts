@@ -5,7 +5,7 @@ interface Entry {
 }
 
 declare module '@tanstack/react-router' {
-  /** By which a link fills in the page that it leads to. */
+  /** Lets a link set the kept values of its target page. */
   interface HistoryState {
     kept?: Readonly<Record<string, unknown>>;
   }
@@ -16,8 +16,9 @@ function entry(): Entry {
 }
 
 /**
- * What is set on a page stays by a reload, and comes back with the page by the browser's back: it is in the entry of the history.
- * @param name on this page; what it holds has the same form for good
+ * A state that is stored in the current history entry, so that it survives a reload and returns with the browser's back
+ * button.
+ * @param name unique on this page; its value must keep the same form in all versions
  */
 export function useKept<T>(name: string, initial: T): readonly [T, (value: T) => void] {
   const [value, setValue] = useState<T>(() => {
@@ -27,7 +28,7 @@ export function useKept<T>(name: string, initial: T): readonly [T, (value: T) =>
   const keep = (next: T): void => {
     const before = entry();
     const kept = { ...before.kept, [name]: next };
-    // Not by the object itself: the router would take it for a change of the place.
+    // Bypasses the router, which replaces `history.replaceState` and would treat the call as a navigation.
     History.prototype.replaceState.call(history, { ...before, kept }, '');
     setValue(next);
   };

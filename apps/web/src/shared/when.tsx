@@ -7,15 +7,15 @@ import { Fragment } from 'react';
 interface WhenProps {
   /** ISO 8601. */
   readonly at: string | null | undefined;
-  /** Shown where there is no time. */
+  /** Text where there is no time. */
   readonly none?: string;
-  /** To the minute, without the day where it is today; UTC is its title. */
+  /** Shows minutes, without the date where it is today; the title is in UTC. */
   readonly isShort?: boolean;
-  /** To the millisecond, in UTC: to find it in a log. */
+  /** Shows milliseconds in UTC, to find the time in a log. */
   readonly isExact?: boolean;
 }
 
-/** A moment: the viewer's own time, with UTC beside. */
+/** A time in the reader's time zone, with UTC beside it. */
 export function When({ at, none = '–', isShort = false, isExact = false }: WhenProps) {
   const { locale } = useTexts();
   if (at === null || at === undefined) return <>{none}</>;
@@ -36,7 +36,7 @@ export function When({ at, none = '–', isShort = false, isExact = false }: Whe
   );
 }
 
-/** A UTC day, `2026-03-01`, named as such. */
+/** A UTC day such as `2026-03-01`, marked as UTC. */
 export function UtcDay({ day }: { readonly day: string }) {
   return (
     <time dateTime={day}>
@@ -48,7 +48,7 @@ export function UtcDay({ day }: { readonly day: string }) {
   );
 }
 
-/** In its two largest units: `3 h 5 min`. */
+/** A duration in its two largest units: `3 h 5 min`. */
 export function spanText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const [days, hours] = [Math.floor(whole / 86_400), Math.floor(whole / 3600) % 24];
@@ -60,10 +60,10 @@ export function spanText(seconds: number): string {
 
 const TIME = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z)/;
 
-/** A sentence of the server; the times in it, which are ISO 8601, are shown as times are. */
+/** A sentence of the server, whose ISO 8601 times are shown as `When` shows them. */
 export function WithTimes({ text }: { readonly text: string }) {
   return text.split(TIME).map((part, place) => (
-    // The parts of one text have no other name than their place.
+    // The parts of a text have no key but their index.
     <Fragment key={place}>{isTime(part) ? <When at={part} /> : part}</Fragment>
   ));
 }

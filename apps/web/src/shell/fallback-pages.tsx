@@ -1,7 +1,10 @@
 import { Anchor, Button, Stack, Text, Title } from '@mantine/core';
 import { useTexts } from '../texts/texts-context';
 
-/** In the place of a page that failed. What failed is in the browser's console, and goes nowhere: it may have a player's figures in it. */
+/**
+ * Replaces a page that failed. The error is only written to the browser's console, because it may contain a player's
+ * data.
+ */
 export function CrashPage() {
   const { crash } = useTexts().texts.shell;
   return (

@@ -5,12 +5,12 @@ import { useEffect } from 'react';
 import { LANGUAGES } from '../texts/languages';
 import { InEnglish, useTexts } from '../texts/texts-context';
 
-/** The areas of operators and partners, and what leads into them. */
+/** The areas of operators and partners, and the pages that sign in to them. */
 const IN_ENGLISH = /^\/(?:operate|partner|sign-in)(?:\/|$)/;
 
 /**
- * What all pages have: the name, light or dark, and the page itself; where it is translated, the language as well. Its styles are in
- * the document: `shell.css`.
+ * The frame of all pages: the name, the colour scheme, and the page; on translated pages also the language. Its styles
+ * (`shell.css`) are part of the document.
  */
 export function Shell() {
   const isInEnglish = useRouterState({

@@ -1,27 +1,27 @@
-/** A page that was opened before an upgrade misses files that the console no longer has: it is loaded anew. */
+/** A page that was opened before an upgrade needs files that the console does not have any more, so it is reloaded. */
 import { lazyRouteComponent } from '@tanstack/react-router';
 
-/** Whether the console now serves pages of another build than this one. Where it cannot be asked: no. */
+/** Whether the console serves pages of another build than this one; false where it cannot be reached. */
 async function isUpgraded(): Promise<boolean> {
   const answer = await fetch(location.pathname, { cache: 'no-store' }).catch(() => undefined);
   if (answer?.ok !== true) return false;
-  // The file that this is in, which the document of its build names.
+  // The document of a build names this module's file.
   return !(await answer.text()).includes(new URL(import.meta.url).pathname);
 }
 
-/** Loads the page anew where it is of an older build; it then never resolves. It cannot happen twice for one build. */
+/** Reloads a page of an older build; the promise never resolves then. It happens at most once for a build. */
 export async function reloadIfUpgraded(): Promise<void> {
   if (!(await isUpgraded())) return;
   location.reload();
   await new Promise<never>(() => undefined);
 }
 
-/** For all that is loaded when it is needed: Vite tells what could not be. */
+/** Watches all lazily loaded files: Vite reports each that could not be loaded. */
 export function watchUpgrades(): void {
   addEventListener('vite:preloadError', () => void reloadIfUpgraded());
 }
 
-/** Loads a part of the page, once more where that has failed: a connection that changes breaks off what it was loading. */
+/** Loads a part of the page and retries once, since a change of the network connection aborts a download. */
 export async function loadPart<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
@@ -31,7 +31,6 @@ export async function loadPart<Module>(load: () => Promise<Module>): Promise<Mod
   }
 }
 
-/** A page that is loaded when it is opened. */
 export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name & string,
@@ -40,7 +39,7 @@ export function lazyPage<Module extends Record<string, unknown>, Name extends ke
     try {
       return await loadPart(load);
     } catch (cause) {
-      // By another error than the browser's, for which the router would load the page anew, also where there is no connection.
+      // Replaces the browser's error, for which the router would reload the page, even without a connection.
       throw new Error('A file of this page could not be loaded.', { cause });
     }
   }, name);

@@ -1,6 +1,6 @@
 import { redeemEn } from './redeem/en';
 
-/** The words of the pages. Every other language has the same shape, which the compiler checks. */
+/** The texts of the pages. Every other language has the same shape, which the compiler checks. */
 export const en = {
   shell: {
     main: 'Page',

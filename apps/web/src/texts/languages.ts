@@ -1,4 +1,4 @@
-/** A language is one file beside this one, and a line here. */
+/** A new language needs one file beside this one, and a line in each table of this file. */
 import { tellConsole } from '../shell/tell-console';
 import { en, type Texts } from './en';
 
@@ -9,7 +9,7 @@ export const LANGUAGES = [
 
 export type Language = (typeof LANGUAGES)[number]['code'];
 
-/** English is there from the start, the others are loaded when they are chosen. */
+/** English is loaded at the start, other languages when they are chosen. */
 export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
   en: () => Promise.resolve(en),
   de: async () => (await import('./de')).de,
@@ -17,7 +17,7 @@ export const LOADERS: Readonly<Record<Language, () => Promise<Texts>>> = {
 
 const KEPT_AS = 'lowmark-language';
 
-/** What was chosen before, else the browser's, else English. */
+/** The language chosen earlier, else the browser's, else English. */
 export function firstLanguage(): Language {
   const wanted = [localStorage.getItem(KEPT_AS), ...navigator.languages];
   const codes = wanted.map((one) => one?.slice(0, 2).toLowerCase());
@@ -30,7 +30,7 @@ export function keepLanguage(language: Language): void {
   tellConsole('lowmark-language', language);
 }
 
-/** How numbers and times are written: as the browser has it for the language, `en-GB` say, else as is usual for the language. */
+/** The locale for numbers and times: the browser's variant of the language, such as `en-GB`, else the language. */
 export function localeOf(language: Language): string {
   return navigator.languages.find((one) => one.startsWith(`${language}-`)) ?? language;
 }

@@ -8,7 +8,6 @@ interface Said {
 }
 
 interface TextsValue extends Said {
-  /** For numbers and times. */
   readonly locale: string;
   readonly setLanguage: (language: Language) => void;
 }
@@ -19,9 +18,8 @@ async function load(language: Language): Promise<Said> {
   return { language, texts: await LOADERS[language]() };
 }
 
-/** The texts that the page begins with. */
 export function loadFirstTexts(): Promise<Said> {
-  // Where those of the language cannot be loaded, English is there.
+  // English is the fallback where the language's file cannot be loaded.
   return load(firstLanguage()).catch(() => load('en'));
 }
 
@@ -30,7 +28,7 @@ interface TextsProviderProps {
   readonly children: ReactNode;
 }
 
-/** The texts of the pages in the language of the reader. */
+/** Provides the texts of the pages in the reader's language. */
 export function TextsProvider({ first, children }: TextsProviderProps) {
   const [said, setSaid] = useState(first);
   const value = useMemo(
@@ -54,7 +52,7 @@ const ENGLISH: TextsValue = {
   setLanguage: () => undefined,
 };
 
-/** Around what is in English only, whatever the reader chose for the rest. */
+/** Provides English texts for pages that exist in English only. */
 export function InEnglish({ children }: { readonly children: ReactNode }) {
   return <TextsContext value={ENGLISH}>{children}</TextsContext>;
 }

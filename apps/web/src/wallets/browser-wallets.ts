@@ -1,11 +1,11 @@
-/** Wallets of the browser, as they announce themselves (EIP-6963), from when the page is loaded. */
+/** The wallets of the browser that have announced themselves (EIP-6963) since the page was loaded. */
 import { useSyncExternalStore } from 'react';
 import { Listeners } from '../api/listeners';
 
 export interface BrowserWallet {
   readonly info: {
     readonly uuid: string;
-    /** Of the wallet, whichever page it is on. */
+    /** Reverse domain name of the wallet, the same on all pages. */
     readonly rdns: string;
     readonly name: string;
     readonly icon?: string;
@@ -24,7 +24,7 @@ const listeners = new Listeners();
 addEventListener('eip6963:announceProvider', (event) => {
   const { detail } = event as CustomEvent<unknown>;
   if (!isWallet(detail)) return;
-  // One that announces itself again, as each does when it is asked to, is the same.
+  // A wallet announces itself again on each request; the repetition is ignored.
   if (wallets.some(({ info }) => info.uuid === detail.info.uuid)) return;
   wallets = [...wallets, detail];
   listeners.tell();
@@ -41,7 +41,7 @@ export function browserWallets(): readonly BrowserWallet[] {
   return wallets;
 }
 
-/** @returns what ends it */
+/** @returns a function that unsubscribes */
 export const onBrowserWallets = listeners.subscribe;
 
 export function useBrowserWallets(): readonly BrowserWallet[] {
@@ -50,12 +50,12 @@ export function useBrowserWallets(): readonly BrowserWallet[] {
 
 const KEPT_AS = 'lowmark-wallet';
 
-/** The wallet that this browser was connected with, by its `rdns`: it is connected again when the page is opened. */
+/** The `rdns` of the last connected wallet, which is connected again when the page is opened. */
 export function rememberedWallet(): string | undefined {
   return localStorage.getItem(KEPT_AS) ?? undefined;
 }
 
-/** @param rdns undefined: none, as the player has disconnected it */
+/** @param rdns undefined after the player has disconnected the wallet */
 export function rememberWallet(rdns: string | undefined): void {
   if (rdns === undefined) localStorage.removeItem(KEPT_AS);
   else localStorage.setItem(KEPT_AS, rdns);

@@ -1,4 +1,7 @@
-/** A wallet for trying the page on a local chain, whose accounts sign for every caller. It announces itself as any other (EIP-6963). */
+/**
+ * A wallet for trying the page on a local chain, whose accounts sign for every caller. It announces itself like any
+ * other wallet (EIP-6963).
+ */
 import { CSRF_HEADER, csrfToken } from '../api/csrf';
 
 export const TEST_WALLET_ID = 'lowmark.test-wallet';
@@ -6,12 +9,12 @@ export const TEST_WALLET_ID = 'lowmark.test-wallet';
 const ICON =
   'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"%3E%3Crect width="16" height="16" rx="4" fill="%230b7285"/%3E%3Cpath d="M4 5h8v6H4z" fill="none" stroke="%23fff" stroke-width="1.5"/%3E%3C/svg%3E';
 const CHOSEN_AS = 'lowmark-test-account';
-/** That the page was connected before: a wallet shows no account to a page that was not. */
+/** Key that records an earlier connection: a wallet shows its accounts only to pages that were connected. */
 const CONNECTED_AS = 'lowmark-test-connected';
 
 type Listener = (value: unknown) => void;
 
-/** As wallets fail: EIP-1193. */
+/** An error in the form of EIP-1193. */
 class WalletError extends Error {
   constructor(
     readonly code: number,
@@ -73,7 +76,6 @@ class TestWallet {
     return this.#accounts;
   }
 
-  /** The account that was chosen last. */
   async chosen(): Promise<string | undefined> {
     return (await this.chosenFirst())[0];
   }
@@ -93,7 +95,7 @@ class TestWallet {
 
 let wallet: TestWallet | undefined;
 
-/** Once for a page. */
+/** Announces the test wallet, once per page. */
 export function announceTestWallet(accounts: readonly string[] | null): void {
   if (wallet !== undefined) return;
   wallet = new TestWallet(accounts);

@@ -1,14 +1,17 @@
 import { Controller, type DynamicModule, Get, HttpStatus, Module, Res } from '@nestjs/common';
 import { HealthRegistry, type HealthReport, PROCESS_CHECK } from './health.registry.js';
 
-/** What this controller needs of a reply, whatever the HTTP server. */
+/** The part of a reply that this controller needs, independent of the HTTP server. */
 interface StatusReply {
   status(code: number): unknown;
 }
 
 /**
- * `GET /health/live`: the process runs. `GET /health/ready`: it can serve, or 503 and why not. `GET /health/accepting`: send it
- * requests, be it for an answer that says why it cannot serve; 503 once it was told to end.
+ * Serves three health routes.
+ * - `GET /health/live`: the process runs.
+ * - `GET /health/ready`: the service can serve; 503 with the reasons otherwise.
+ * - `GET /health/accepting`: the process takes requests, even if its answers say that it cannot serve; 503 once the
+ * process is stopping.
  */
 @Controller('health')
 class HealthController {
@@ -36,7 +39,10 @@ class HealthController {
   }
 }
 
-/** Serves health, unless it is served elsewhere; other modules inject HealthRegistry and register their checks. */
+/**
+ * Serves the health routes, unless the management server does. Other modules inject HealthRegistry and register their
+ * checks.
+ */
 @Module({})
 export class HealthModule {
   static register(isServed = true): DynamicModule {

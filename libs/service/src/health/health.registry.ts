@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { within } from '#libs/platform';
 
-/** What one check found: a reason where the service cannot serve, and facts for the reader. */
+/** The result of one check: a reason where the service cannot serve, and details for the operator. */
 export interface CheckResult {
-  /** Why the service is not ready; absent where it is. */
+  /** Why the service is not ready; absent where the check passes. */
   readonly reason?: string;
   readonly details?: Readonly<Record<string, string | number | boolean | null>>;
 }
@@ -12,17 +12,17 @@ export type HealthCheck = () => CheckResult | Promise<CheckResult>;
 
 export interface HealthReport {
   readonly status: 'ready' | 'not ready';
-  /** One sentence for each failed check, its name first. */
+  /** One sentence for each failed check, with the name of the check first. */
   readonly reasons: readonly string[];
   readonly checks: Readonly<Record<string, { readonly ready: boolean } & CheckResult>>;
 }
 
-/** The check of whether the process was told to end. */
+/** Name of the check that fails once the process is stopping. */
 export const PROCESS_CHECK = 'process';
 
 const CHECK_TIMEOUT_MS = 2000;
 
-/** Where the parts of a service say whether they can serve. A part that throws or hangs cannot. */
+/** The health checks of the parts of a service. A check that throws or times out counts as failed. */
 @Injectable()
 export class HealthRegistry {
   private readonly registered = new Map<string, HealthCheck>();
@@ -31,7 +31,7 @@ export class HealthRegistry {
     this.registered.set(name, check);
   }
 
-  /** @param only the one check that counts; all where it is not given */
+  /** @param only name of the single check to run; all checks where absent */
   async report(only?: string): Promise<HealthReport> {
     const asked = [...this.registered].filter(([name]) => only === undefined || name === only);
     const checks = Object.fromEntries(
@@ -55,7 +55,7 @@ async function bounded(check: HealthCheck): Promise<CheckResult> {
       reason: `no answer within ${CHECK_TIMEOUT_MS} ms`,
     }));
   } catch (error) {
-    // The message of an error may name hosts and statements; readiness is public, the log is not.
+    // The message of an error may name hosts and SQL statements; unlike the log, readiness is public.
     const code = (error as { code?: unknown } | null)?.code;
     return { reason: typeof code === 'string' ? `failed (${code})` : 'failed' };
   }

@@ -1,39 +1,39 @@
 /**
- * Requests that Node could not even parse have no request and no reply, only a socket. They are answered by hand: the service says
- * what, this writes it.
+ * A request that Node could not parse has neither a request nor a reply object, only a socket. The service decides the
+ * answer, and `ClientErrors` writes the answer to the socket.
  */
 import { randomUUID } from 'node:crypto';
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { type Socket } from 'node:net';
 
-/** What Node reports of a request it gave up. */
+/** The error that Node reports for a request that it could not parse. */
 export interface ParseError extends Error {
   readonly code?: string | undefined;
-  /** The bytes of the packet in which the parser stopped. */
+  /** The packet in which the parser stopped. */
   readonly rawPacket?: Buffer | undefined;
   readonly bytesParsed?: number | undefined;
 }
 
-/** What is known of such a request. */
+/** The known facts of a request that Node could not parse. */
 export interface BrokenRequest {
-  /** As sent; empty where the request line could not be read. */
+  /** Method as sent; empty where the request line could not be read. */
   readonly method: string;
   /** The request target as sent; empty where the request line could not be read. */
   readonly url: string;
   readonly requestId: string;
-  /** What it is refused with: 400, 408, 413 or 431. */
+  /** Status of the answer: 400, 408, 413 or 431. */
   readonly status: number;
   readonly clientAddress: string | undefined;
 }
 
 export interface BareAnswer {
   readonly status: number;
-  /** Without the length and the end of the connection, which are added. */
+  /** Headers without `content-length` and `connection`, which `ClientErrors` adds. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A client that goes on sending is cut off after this time; until then it can read its answer. */
+/** Time for the client to read its answer before the socket is destroyed, in case the client goes on sending. */
 const LINGER_MS = 500;
 
 const STATUSES: Readonly<Record<string, number>> = {
@@ -49,7 +49,7 @@ export class ClientErrors {
     private readonly answerTo: (request: BrokenRequest) => BareAnswer | Promise<BareAnswer>,
   ) {}
 
-  /** Fastify's `clientErrorHandler`. */
+  /** Handler for Fastify's option `clientErrorHandler`. */
   handle(error: ParseError, socket: Socket): void {
     if (this.answered.has(socket)) return;
     this.answered.add(socket);
@@ -59,7 +59,7 @@ export class ClientErrors {
     }
     const pending = pendingAnswer(socket);
     if (pending !== undefined) {
-      // An answer to an earlier request comes first; to a client that sent garbage behind it, it is the last.
+      // The answer to an earlier request of the connection is written first, and it is the last one on this connection.
       pending.once('close', () => socket.destroy());
       return;
     }
@@ -82,9 +82,9 @@ export class ClientErrors {
   }
 }
 
-/** The answer being written on the socket, unless it is to the very request that could not be parsed to its end. */
+/** The answer that is being written on the socket, unless it answers the request that could not be parsed. */
 function pendingAnswer(socket: Socket): ServerResponse | undefined {
-  // Node's own handler looks at the same field; there is no public one.
+  // Node's own handler reads the same private field; there is no public one.
   const { _httpMessage: pending } = socket as Socket & {
     _httpMessage?: ServerResponse | null;
   };
@@ -94,7 +94,7 @@ function pendingAnswer(socket: Socket): ServerResponse | undefined {
 
 const REQUEST_LINE = /(?:^|\r?\n)([A-Z-]+) ([^ \r\n]+) HTTP\/\d/g;
 
-/** By the request line of the request in which the parser stopped: the last one up to that place, if it is in the same packet. */
+/** Reads method and URL from the last request line before the parser's stop, if the line is in the same packet. */
 function brokenRequest(
   { code, rawPacket, bytesParsed }: ParseError,
   clientAddress: string | undefined,

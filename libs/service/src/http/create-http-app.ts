@@ -1,6 +1,6 @@
 /**
- * The HTTP server of every service: Nest on Fastify. Everything that Node or Fastify would answer by itself is turned off here,
- * or handed to the service's `HttpWire`, so that each answer has its envelope, its headers and its signature.
+ * The HTTP server of every service: Nest on Fastify. All answers that Node or Fastify would write by themselves are
+ * turned off or passed to the service's `HttpWire`, so that each answer has its envelope, headers and signature.
  */
 import { type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http';
 import { type DynamicModule } from '@nestjs/common';
@@ -15,7 +15,7 @@ import { type HttpWire } from './http-wire.js';
 import { ProblemFilter, sendProblem } from './problem.filter.js';
 import { takeStrictJsonOnly } from './strict-json.js';
 
-/** From the first byte of a request to its last. */
+/** Time from the first byte of a request to its last. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Longer than the usual 60 s of load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 65_000;
@@ -23,9 +23,9 @@ const KEEP_ALIVE_MS = 65_000;
 export interface HttpAppOptions {
   readonly logger: Logger;
   readonly wire: (app: NestFastifyApplication) => HttpWire;
-  /** Whether what is logged while a request is served carries its id, which is work for every answer. Default: true. */
+  /** Whether log lines carry the id of the current request, which costs time for every answer. Default: true. */
   readonly followsRequests?: boolean;
-  /** In place of what is set here. */
+  /** Overrides of the server options that this file sets. */
   readonly server?: FastifyServerOptions & {
     readonly http?: ServerOptions;
     readonly skipMiddie?: boolean;
@@ -40,7 +40,7 @@ export async function createHttpApp(
     genReqId: requestIdOf,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Requests on connections that are open when the service stops are still served.
+    // Requests on open connections are served while the service stops.
     return503OnClosing: false,
     // There are no Nest middlewares.
     skipMiddie: true,
@@ -48,7 +48,7 @@ export async function createHttpApp(
     http: {
       headersTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: REQUEST_TIMEOUT_MS / 2,
-      // Node would answer a request without Host by itself.
+      // Node would answer a request without `Host` by itself.
       requireHostHeader: false,
       ...server.http,
     },
@@ -62,7 +62,7 @@ export async function createHttpApp(
     },
   } as FastifyServerOptions);
   const fastify = adapter.getInstance();
-  // Before the hooks of all others, Nest's included.
+  // Runs before all other hooks, including Nest's.
   if (followsRequests) nameRequests(fastify);
   const app = await NestFactory.create<NestFastifyApplication>(module, adapter, {
     logger: new NestLogger(logger),
@@ -74,11 +74,11 @@ export async function createHttpApp(
   wire.configure?.(fastify);
   fastify.addHook('onSend', async (request, reply, payload: unknown) => {
     await wire.complete(request, reply, payload);
-    // While the server closes, a connection kept alive after its last answer would only hold it up.
+    // A kept-alive connection would delay the close of the server after its last answer.
     if (!fastify.server.listening) void reply.header('connection', 'close');
     return payload;
   });
-  // Node answers an `Expect` it does not know with a bare 417; the header may as well be ignored (RFC 9110, 10.1.1).
+  // Node would answer an unknown `Expect` with a bare 417. RFC 9110, 10.1.1 allows to ignore this header.
   fastify.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     fastify.server.emit('request', request, response);
   });
@@ -93,7 +93,7 @@ interface Unrouted {
   readonly reply: FastifyReply;
 }
 
-/** A path that cannot be decoded reaches neither a route nor the hooks. */
+/** Answers a path that cannot be decoded; such a request reaches neither routes nor hooks. */
 async function answerUnrouted(wire: HttpWire, { error, request, reply }: Unrouted): Promise<void> {
   const problem = (await wire.refuse?.(request)) ?? wire.problemOf(error);
   const body = wire.bodyOf(problem);

@@ -1,15 +1,15 @@
 import { LowmarkError, type LowmarkErrorOptions, RetryableError } from '#libs/domain';
 
 export interface HttpProblemOptions extends LowmarkErrorOptions {
-  /** Absent: the one of its status. */
+  /** Default: the code of the status. */
   readonly code?: string;
-  /** Which part of the request is wrong. */
+  /** The field of the request that is wrong. */
   readonly field?: string;
-  /** For `Retry-After`. */
+  /** Value of the header `Retry-After`, in seconds. */
   readonly retryAfterSeconds?: number;
 }
 
-/** An answer that is not a success, as the caller will see it. */
+/** An error answer as the caller receives it. */
 export class HttpProblem extends LowmarkError {
   override readonly retryable: boolean;
   readonly field: string | undefined;
@@ -44,12 +44,12 @@ const CODES: Readonly<Record<number, string>> = {
   503: 'SERVICE_UNAVAILABLE',
 };
 
-/** A client error without a code of its own is a bad request, whatever its status says in detail. */
+/** A client error whose status has no code in `CODES` gets `BAD_REQUEST`. */
 function codeOf(status: number): string {
   return CODES[status] ?? (status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST');
 }
 
-/** What callers are told about errors of the framework, whose own messages may repeat what was sent. */
+/** Messages for errors of the framework, whose own messages may repeat the request. */
 const MESSAGES: Readonly<Record<number, string>> = {
   400: 'The request is malformed.',
   404: 'There is no such route.',
@@ -63,8 +63,8 @@ const MESSAGES: Readonly<Record<number, string>> = {
 const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Any error as the answer that it becomes: a problem as it is, client errors of the framework by their status, what may pass
- * as 503, and everything else as a bare 500 that tells the caller nothing.
+ * Converts an error to its answer: an `HttpProblem` is returned as it is, a client error of the framework keeps its
+ * status, a `RetryableError` becomes 503, and every other error becomes a 500 without details.
  */
 export function problemFrom(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
@@ -79,7 +79,7 @@ export function problemFrom(error: unknown): HttpProblem {
     : new HttpProblem(500, 'Internal server error', { cause: error });
 }
 
-/** Fastify puts it into `statusCode`, Nest into `status`. */
+/** Fastify sets `statusCode`, Nest sets `status`. */
 function statusOf(error: unknown): number {
   if (typeof error !== 'object' || error === null) return 500;
   const { statusCode, status } = error as { statusCode?: unknown; status?: unknown };

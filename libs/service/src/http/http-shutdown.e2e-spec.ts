@@ -7,7 +7,7 @@ import { HttpShutdown } from '../index.js';
 let server: Server;
 let agent: Agent;
 let told: string[];
-/** Lets the request under way be answered. */
+/** Answers the open request. */
 let answer: () => void;
 
 beforeEach(async () => {

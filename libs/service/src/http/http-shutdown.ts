@@ -9,23 +9,23 @@ import {
 export interface HttpShutdownOptions {
   /** Nest's `HttpAdapterHost`. */
   readonly host: { readonly httpAdapter: { getHttpServer(): unknown } };
-  /** Called first of all: from then on not ready, though requests are still answered. */
+  /** Called first: readiness fails from this call on, while requests are still answered. */
   readonly stopping: () => void;
-  /** How long load balancers may take to notice. */
+  /** Time for load balancers to notice that the service is not ready, in milliseconds. */
   readonly delayMs: number;
-  /** Answers that go on until they are ended: closed after the delay, when their clients find another process. */
+  /** Endless answers such as event streams: closed after the delay, so that clients reconnect to another process. */
   readonly streams?: { close(): Promise<void> };
-  /** Closed in this order after the last answer. */
+  /** Resources, closed in this order after the last answer. */
   readonly opened: readonly ({ close(): Promise<void> | void } | undefined)[];
 }
 
-/** After this time connections whose requests are still not answered are cut. */
+/** Time after which connections with unanswered requests are closed. */
 const LAST_MS = 8_000;
 const LOOK_MS = 50;
 
 /**
- * The order in which an HTTP service stops: not ready any more; after the delay no new connections, and open requests finish (Nest
- * closes the server between the last two hooks); then what the service opened closes.
+ * Stops an HTTP service in order: it becomes not ready; after the delay it takes no new connections and finishes open
+ * requests (Nest closes the server between the last two hooks); then it closes the resources that it opened.
  */
 export class HttpShutdown
   implements OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
@@ -34,10 +34,10 @@ export class HttpShutdown
 
   constructor(private readonly parts: HttpShutdownOptions) {}
 
-  /** Before the hooks of all others, whatever they wait for. */
+  /** Nest calls this hook before the other shutdown hooks, so no part that stops slowly delays it. */
   onModuleDestroy(): void {
     this.parts.stopping();
-    // A client that is told does not send its next request on a connection that is about to close.
+    // `connection: close` keeps the client from sending its next request on a connection that is about to close.
     this.server.prependListener('request', (_: IncomingMessage, response: ServerResponse) => {
       response.shouldKeepAlive = false;
     });
@@ -50,14 +50,14 @@ export class HttpShutdown
     const closeIdle = (): void => {
       server.closeIdleConnections();
     };
-    // Node stops looking for overdue requests once its server closes: one that never arrives would hold it open for ever.
+    // A closing server does not enforce request timeouts any more: an incomplete request would keep it open.
     const cut = setTimeout(() => {
       server.closeAllConnections();
     }, LAST_MS);
     this.timers.push(setInterval(closeIdle, LOOK_MS).unref(), cut.unref());
   }
 
-  /** @throws the first error, after everything was closed */
+  /** @throws the first error, after all resources were closed */
   async onApplicationShutdown(): Promise<void> {
     for (const timer of this.timers) clearTimeout(timer);
     const errors: unknown[] = [];

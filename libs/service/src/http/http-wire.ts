@@ -2,22 +2,22 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { type ClientErrors } from './client-errors.js';
 import { type HttpProblem } from './http-problem.js';
 
-/** What the services do differently on one and the same server: their hooks, their headers, their envelope of errors. */
+/** The differences between the services on the common server: hooks, headers, and the envelope of errors. */
 export interface HttpWire {
-  /** Answer what could not be parsed; absent: its connection is closed. */
+  /** Answers requests that Node could not parse; where absent, their connections are closed. */
   readonly clientErrors?: ClientErrors;
-  /** Puts hooks and routes of its own on the server, and body parsers in place of the one for JSON. */
+  /** Adds hooks and routes of the service, and can replace the parser for JSON bodies. */
   configure?(fastify: FastifyInstance): void;
-  /** Adds the headers that every answer carries. Called last of all, with the body that will be sent. */
+  /** Adds the headers that every answer carries. Called last, with the body that will be sent. */
   complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): void | Promise<void>;
-  /** See `problemFrom`, which knows what is not of the service itself. */
+  /** Converts an error to its answer; `problemFrom` handles the errors that the service does not know. */
   problemOf(error: unknown): HttpProblem;
-  /** As JSON. */
+  /** Renders the JSON body of an error answer. */
   bodyOf(problem: HttpProblem): string;
-  /** Why a request may not go on that reaches no hook, as its path cannot be decoded. */
+  /** Returns the reason to refuse a request whose path cannot be decoded; such a request reaches no hook. */
   refuse?(request: FastifyRequest): Promise<HttpProblem | undefined>;
-  /** Told of the answer to such a request, after it was handed over. */
+  /** Called after the answer to a request whose path cannot be decoded was handed over. */
   answeredUnrouted?(request: FastifyRequest, reply: FastifyReply): void;
-  /** Absent: failures of our own are logged. */
+  /** Logs an error answer. Default: 500 and 503 with a cause are logged. */
   log?(problem: HttpProblem, error: unknown): void;
 }

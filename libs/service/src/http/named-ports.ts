@@ -1,11 +1,12 @@
 import { PermanentError } from '#libs/domain';
 
-/** What says each port: the name of its setting, and the value. */
+/** Ports by the name of the setting that sets them. */
 export type NamedPorts = Readonly<Record<string, number | undefined>>;
 
 /**
- * Starts to listen.
- * @throws PermanentError PORT_TAKEN that names the setting, where one of the ports is taken; else what `listen` throws
+ * Calls `listen`.
+ * @throws PermanentError PORT_TAKEN that names the setting, where one of the ports is taken; other errors of `listen`
+ * as they are
  */
 export async function listenOn<T>(ports: NamedPorts, listen: () => Promise<T>): Promise<T> {
   try {

@@ -7,7 +7,7 @@ import { type HttpWire } from './http-wire.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The one place where an error becomes an answer. The caller learns nothing of an unknown error; the log has all of it. */
+/** Converts errors to answers. The caller gets no details of an unknown error; the log gets all of them. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(
@@ -18,7 +18,7 @@ export class ProblemFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const problem = this.wire.problemOf(error);
-    // A server may follow no request through all that it awaits, as that is work for every answer.
+    // Sets the request id again, since with `followsRequests` off the request is not followed through every await.
     withRequestId(reply.request.id, () => {
       if (this.wire.log === undefined) logProblem(this.logger, problem, error);
       else this.wire.log(problem, error);

@@ -5,7 +5,7 @@ import { parseStrictJson } from './strict-json.js';
 
 const parse = (text: string): unknown => parseStrictJson(Buffer.from(text));
 
-/** What the refusal says of the body; undefined where there is none. */
+/** The fault that the refusal names; undefined where the body is accepted. */
 function faultIn(text: string | Buffer): string | undefined {
   try {
     parseStrictJson(Buffer.from(text));

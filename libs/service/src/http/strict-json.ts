@@ -3,13 +3,13 @@ import { type JSONVisitor, visit } from 'jsonc-parser';
 import { HttpProblem } from './http-problem.js';
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Of objects and lists in one another: more than any request has, and few enough for all that reads them by recursion. */
+/** Maximum nesting of objects and lists: more than any request needs, and safe for recursive code. */
 const MAX_DEPTH = 32;
 const AS_JSON = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
 /**
- * A body as I-JSON (RFC 7493) wants it: UTF-8, and no name twice in one object, where two readers could each take another value. What is
- * wrong is told with its place; what was sent is not repeated.
+ * Parses a body as I-JSON (RFC 7493): UTF-8, and no duplicate name in an object, since two parsers could each take
+ * another value. Errors give the place and do not repeat the body.
  * @returns undefined for an empty body
  * @throws HttpProblem 400
  */
@@ -20,7 +20,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   return JSON.parse(text);
 }
 
-/** The only bodies that a server takes: plain ones. */
+/** Makes the server accept only JSON bodies without content encoding. */
 export function takeStrictJsonOnly(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser<Buffer>(
@@ -51,9 +51,9 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Ends at the first fault, so that nothing is read deeper than it may be nested. @throws HttpProblem 400 */
+/** Stops at the first error, so that parsing never goes deeper than MAX_DEPTH. @throws HttpProblem 400 */
 function requireStrict(text: string): void {
-  /** The names so far of each object, and a set without any for each list, that is open. */
+  /** One set for each open object or list: the names that the object has so far; empty for a list. */
   const open: Set<string>[] = [];
   const begin = (...[, , line, column]: Place): void => {
     open.push(new Set());
@@ -85,7 +85,7 @@ function requireStrict(text: string): void {
 
 type Place = Parameters<NonNullable<JSONVisitor['onObjectBegin']>>;
 
-/** @param line from 0 on, as the column */
+/** @param line from 0 on; `column` too */
 function refuse(what: string, line: number, column: number, more = ''): never {
   const place = `line ${line + 1}, column ${column + 1}${more}`;
   throw HttpProblem.badRequest('body', `The body ${what}: ${place}.`);

@@ -4,9 +4,10 @@ import { type ValidationError } from 'class-validator';
 const HALF_PAIR = /\p{Surrogate}/u;
 
 /**
- * A request as its DTO says: exact types, nothing coerced, unknown fields left out. The first field that is wrong is told.
- * @param refuse makes the error of it
- * @param notAnObject what is said of a body that is no JSON object
+ * Validates a request against its DTO: exact types, no coercion, unknown fields removed. The error names the first
+ * wrong field.
+ * @param refuse makes the error
+ * @param notAnObject the message for a body that is no JSON object
  */
 @Injectable()
 export class StrictPipe extends ValidationPipe {
@@ -30,14 +31,14 @@ export class StrictPipe extends ValidationPipe {
     if (metadata.type === 'body' && !isObject(value)) {
       throw this.refuse('body', this.notAnObject);
     }
-    // In a path it names what there is not, which is 404.
+    // A path parameter with these characters names a resource that does not exist: the route answers 404.
     if (metadata.type === 'body' || metadata.type === 'query') {
       this.requireStorable(value, metadata.type);
     }
     return (await super.transform(value, metadata)) as unknown;
   }
 
-  /** PostgreSQL takes no text with NUL, nor with half of a surrogate pair. */
+  /** PostgreSQL does not store text with NUL or with half of a surrogate pair. */
   private requireStorable(value: unknown, field: string): void {
     if (typeof value === 'object' && value !== null) {
       const isList = Array.isArray(value);
@@ -55,7 +56,7 @@ export class StrictPipe extends ValidationPipe {
   }
 }
 
-/** Of an object within the request the field that is wrong. */
+/** For a nested object, returns the error of the inner field. */
 function innermost(fault: ValidationError | undefined): ValidationError | undefined {
   const [child] = fault?.children ?? [];
   return child === undefined ? fault : innermost(child);

@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from 'pin
 import { addedLogFields, type LogLevel, redact } from '#libs/platform';
 import { RequestScope } from '../request-id/request-id.js';
 
-/** Fields of a log record that are never written, whatever they hold. */
+/** Fields of a log record whose value is always replaced. */
 const SECRET_FIELDS = [
   'apiKey',
   'sharedSecret',
@@ -22,11 +22,10 @@ const SECRET_FIELDS = [
   'rpcUrls',
 ];
 
-/** What a service's providers know its logger by. */
 export const LOGGER = Symbol('Logger');
 
 export interface LoggerOptions {
-  /** Which service speaks: the `app` field of every record. */
+  /** Name of the service: the `app` field of every record. */
   readonly app: string;
   /** Default `info`. */
   readonly level?: LogLevel;
@@ -35,9 +34,9 @@ export interface LoggerOptions {
 }
 
 /**
- * A logger that writes one JSON record a line. Secret fields and credentials inside any text (an error's message, a URL)
- * are replaced before the line leaves the process. `requestId` is the request that is being served, where there is one;
- * `addLogFields` puts more beside it.
+ * A logger that writes one JSON record per line. Secret fields, and credentials inside any text (an error's message, a
+ * URL), are replaced before the line leaves the process. `requestId` is the id of the current request, if any;
+ * `addLogFields` adds more fields.
  */
 export function createLogger({ app, level = 'info', destination }: LoggerOptions): Logger {
   const options = {
@@ -61,7 +60,7 @@ function requestFields(): object {
   return { ...(requestId !== undefined && { requestId }), ...addedLogFields() };
 }
 
-/** What is worth reading of an error. Drivers hang whole connections, with their passwords, on theirs. */
+/** The logged fields of an error. Errors of database drivers reference whole connections, including passwords. */
 function errorFields(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const { name, message, stack, cause } = error;

@@ -3,14 +3,14 @@ import { type Logger } from '#libs/platform';
 
 type Level = 'info' | 'error' | 'warn' | 'debug' | 'trace' | 'fatal';
 
-/** Nest tells of it and then throws it, to a caller who says what to do about it. */
+/** Start of the message that Nest logs before it throws the same error, which the caller catches and explains. */
 const THROWN_AS_WELL = 'Error: listen ';
 
-/** Nest's own messages through our logger: `NestFactory.create(Module, { logger: new NestLogger(logger) })`. */
+/** Writes Nest's own messages to our logger: `NestFactory.create(Module, { logger: new NestLogger(logger) })`. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
-  /** Nest tells of each module and route it wires; that is detail for us. */
+  /** Nest logs each module and route that it sets up, which is `debug` detail for us. */
   log(message: unknown, ...rest: unknown[]): void {
     this.write('debug', message, rest);
   }
@@ -36,7 +36,7 @@ export class NestLogger implements LoggerService {
     this.write('fatal', message, rest);
   }
 
-  /** Nest passes the context last and, for errors, the stack before it. */
+  /** Nest passes the context last and, for errors, the stack before the context. */
   private write(level: Level, message: unknown, rest: unknown[]): void {
     const texts = rest.filter((part): part is string => typeof part === 'string');
     const context = texts.at(-1);

@@ -18,8 +18,9 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * `/health/…` and `/metrics` on a port of their own, which is not published: what they tell is the operator's, and no caller of the
- * service reaches them. Serves from the start of the application until its last answer was given.
+ * Serves `/health/…` and `/metrics` on a separate port that is not published: these facts are for the operator, and
+ * callers of the service do not reach them. It serves from the start of the application until the last answer of the
+ * service.
  */
 export class ManagementServer implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly server: Server;

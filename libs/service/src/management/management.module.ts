@@ -6,15 +6,14 @@ import { MetricsModule } from '../metrics/metrics.js';
 import { type ManagementAddress, ManagementServer } from './management-server.js';
 
 export interface ManagementOptions {
-  /** The service's name among the metrics. */
   readonly app: string;
-  /** Default: one that is made here. */
+  /** Default: a new registry. */
   readonly registry?: Registry;
-  /** Where health and metrics are served; absent: at the service's own port. */
+  /** Address that serves health and metrics; where absent, the service's own port serves them. */
   readonly address?: ManagementAddress | undefined;
 }
 
-/** Health and metrics: beside the service's own routes, or on a port of their own and then nowhere else. */
+/** Health and metrics, either at the service's own port or only at a separate address. */
 @Module({})
 export class ManagementModule {
   static register({ app, registry, address }: ManagementOptions): DynamicModule {

@@ -6,8 +6,8 @@ import { type Logger, SingleFlight, version } from '#libs/platform';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /**
- * A registry of its own for one service (never the process-wide one, so that two services can share a process): the
- * runtime's usual metrics, `lowmark_build_info`, and what the service adds under `lowmark_*`.
+ * Creates the registry of one service (not the process-wide registry, so that two services can share a process). It
+ * contains the runtime's default metrics and `lowmark_build_info`; the service adds its metrics as `lowmark_*`.
  *
  * @param labels of all its metrics, besides `app`
  */
@@ -27,7 +27,6 @@ export function createMetrics(
   return registry;
 }
 
-/** `GET /metrics` in Prometheus' text format. */
 @Controller('metrics')
 class MetricsController {
   constructor(private readonly registry: Registry) {}
@@ -39,7 +38,10 @@ class MetricsController {
   }
 }
 
-/** Serves `/metrics`, unless it is served elsewhere, and provides the service's Registry everywhere: the given one, or one that it makes. */
+/**
+ * Serves `/metrics`, unless the management server does, and provides the service's Registry globally: the given one or
+ * a new one.
+ */
 @Module({})
 export class MetricsModule {
   static register(app: string, registry?: Registry, isServed = true): DynamicModule {
@@ -53,16 +55,15 @@ export class MetricsModule {
   }
 }
 
-/** How the connections of a pool are used at one moment. */
 export interface ConnectionUse {
   readonly idle: number;
-  /** Working, or being opened. */
+  /** Connections that run a query or are being opened. */
   readonly busy: number;
-  /** Requests for a connection that found none free. */
+  /** Requests that wait for a free connection. */
   readonly waiting: number;
 }
 
-/** How the connections to the database are used, measured at each scrape. */
+/** A gauge of the connections to the database, measured at each scrape. */
 export function measureConnections(
   registry: Registry,
   database: { readonly connections: ConnectionUse },
@@ -73,7 +74,8 @@ export function measureConnections(
     labelNames: ['state'],
     registers: [registry],
     async collect() {
-      // A pool hands out its idle connections a moment later: what asked just now (for other figures, too) does not wait.
+      // A pool assigns its idle connections only in a later turn of the event loop: a request of this very turn (for
+      // other metrics, too) must not count as waiting.
       await turn();
       const { idle, busy, waiting } = database.connections;
       this.set({ state: 'idle' }, idle);
@@ -83,7 +85,7 @@ export function measureConnections(
   });
 }
 
-/** Whether Redis is used now. @param shared what replicas share through it, for the help text */
+/** A gauge of whether Redis is used. @param shared what replicas share through Redis, for the help text */
 export function measureRedis(
   registry: Registry,
   redis: { readonly isUp: boolean },
@@ -106,16 +108,16 @@ export interface NamedGauge {
 }
 
 /**
- * Gauges of one reading, which is made when the metrics are read: from the database, so that it tells of all processes.
- * @param failure what is logged where it cannot be read; the gauges are empty then
- * @returns adds a gauge
+ * Makes gauges from one reading of the database at each scrape, so that they cover all processes.
+ * @param failure log message where the reading fails; the gauges are empty in this case
+ * @returns a function that adds a gauge
  */
 export function readingGauges<T>(
   { registry, logger }: { readonly registry: Registry; readonly logger: Logger },
   read: () => Promise<T>,
   failure: string,
 ): (named: NamedGauge, fill: (reading: T, gauge: Gauge) => void) => void {
-  // One reading serves all gauges of a scrape.
+  // Coalesces the reads of all gauges of a scrape.
   const readings = new SingleFlight<{ readonly reading: T } | undefined>();
   const readOrTell = async () => {
     try {
@@ -131,7 +133,7 @@ export function readingGauges<T>(
       registers: [registry],
       async collect() {
         const found = await readings.run(readOrTell);
-        // An old figure is worse than none. In one go with the new one: two scrapes share a reading.
+        // Stale values are worse than none. No await between reset and fill: two scrapes can share a reading.
         this.reset();
         if (named.labelNames === undefined) this.remove();
         if (found !== undefined) fill(found.reading, this);

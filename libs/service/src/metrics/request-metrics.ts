@@ -2,7 +2,7 @@ import { type FastifyInstance } from 'fastify';
 import { Histogram, type Registry } from 'prom-client';
 
 /**
- * How long answers take, by route and status; the number of answers is in it.
+ * A histogram of the time to answer, by route and status.
  * @param name of the histogram, in seconds
  */
 export function measureRequests(fastify: FastifyInstance, registry: Registry, name: string): void {
@@ -14,13 +14,13 @@ export function measureRequests(fastify: FastifyInstance, registry: Registry, na
     registers: [registry],
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    // How long a stream goes on is its client's choice.
+    // The client decides how long an event stream lasts.
     if (reply.getHeader('content-type') === 'text/event-stream') {
       done();
       return;
     }
     const labels = {
-      // The route's own pattern: a made-up path must not become a time series.
+      // The pattern of the route: an arbitrary path must not create a time series.
       route: request.routeOptions.url ?? 'none',
       method: request.method,
       status: reply.statusCode,

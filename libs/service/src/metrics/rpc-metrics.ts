@@ -2,10 +2,13 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { type RpcObserver } from '#libs/chain';
 import { type Clock, type Logger, systemClock } from '#libs/platform';
 
-/** Outcomes that say that the endpoint does not work; others are answers, if not the hoped-for ones. */
+/** Outcomes that are a fault of the endpoint. All other outcomes are answers, including undesired ones. */
 const FAULTS = new Set(['malformed_answer', 'rate_limited', 'refused', 'timeout', 'transport']);
 
-/** Turns what the endpoints do into metrics, and what an operator should know into log lines. Once per registry, for all pools. */
+/**
+ * Records the events of the endpoints as metrics, and logs the events that an operator needs to know. Call it once per
+ * registry, for all pools.
+ */
 export function observeRpc(
   registry: Registry,
   logger: Logger,
@@ -64,10 +67,10 @@ function rpcCounters(registry: Registry): Record<'requests' | 'calls' | 'compute
   };
 }
 
-/** Failures in a row with which an endpoint's trouble begins, and good answers in a row with which it ends. */
+/** Consecutive failures with which an endpoint's trouble begins, and consecutive successes with which it ends. */
 const BEGINS_WITH = 3;
 const ENDS_WITH = 10;
-/** The first good answer so long after the last failure ends it too. */
+/** A success at least this long after the last failure also ends the trouble. */
 const QUIET_MS = 10_000;
 const A_LINE_EVERY_MS = 60_000;
 
@@ -80,7 +83,7 @@ interface RpcFailure {
 interface Trouble {
   failuresInARow: number;
   successesInARow: number;
-  /** Since the last line. */
+  /** Failures since the last log line. */
   failures: number;
   lastFailureMs: number;
   lastLineMs: number;
@@ -88,7 +91,7 @@ interface Trouble {
   isSaid: boolean;
 }
 
-/** Logs that an endpoint is in trouble: once a minute while it is, however often it fails, and once when it is well again. */
+/** Logs trouble of an endpoint: at most once a minute while it lasts, and once when the endpoint is healthy again. */
 class RpcTrouble {
   private readonly endpoints = new Map<string, Trouble>();
 

@@ -3,21 +3,21 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Names a request in the answer and in the log; a caller, or a proxy before us, may choose it. */
+/** Header with the request id, which the answer and the log repeat. The caller or a proxy may set it. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Nothing that could end a line, a field or a header, and nothing long. */
+/** Excludes every character that could end a line, a field or a header, and limits the length. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The caller's own id where it may be repeated as it is, else a new UUID. Fastify's `genReqId`: it is `request.id` from then on. */
+/** The caller's id where it is safe to repeat, else a new UUID. Fastify's `genReqId`, which sets `request.id`. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 /**
- * The request that the running code serves. Whatever it opens and leaves open (a connection of a pool) goes on in the scope, so
- * that it ends with the answer: what happens later is no longer of this request.
+ * The scope of the request that the current code serves. A resource that the code opens and leaves open (a connection
+ * of a pool) stays in this scope, so the scope ends with the answer: later events do not belong to the request.
  */
 export class RequestScope {
   private static readonly storage = new AsyncLocalStorage<RequestScope>();
@@ -26,7 +26,7 @@ export class RequestScope {
 
   constructor(private readonly requestId: string) {}
 
-  /** Undefined outside of a request. */
+  /** Id of the current request; undefined outside of a request. */
   static currentId(): string | undefined {
     const scope = RequestScope.storage.getStore();
     return scope === undefined || scope.isServed ? undefined : scope.requestId;
@@ -41,12 +41,12 @@ export class RequestScope {
   }
 }
 
-/** What the work logs carries the id of the request. */
+/** Runs the work so that its log lines carry the id of the request. */
 export function withRequestId<T>(requestId: string, work: () => T): T {
   return new RequestScope(requestId).run(work);
 }
 
-/** Every line logged while a request is served carries its id, and so does an answer that is not written through Fastify. */
+/** Adds the request id to every line that is logged while a request is served, and to every answer. */
 export function nameRequests(fastify: FastifyInstance): void {
   const scopes = new WeakMap<FastifyRequest, RequestScope>();
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -55,7 +55,7 @@ export function nameRequests(fastify: FastifyInstance): void {
     scopes.set(request, scope);
     scope.run(done);
   });
-  // A body comes with the events of its connection, which know nothing of the request.
+  // The body arrives in events of the connection, which run outside of the request's scope.
   fastify.addHook('preValidation', (request, _, done) => {
     const scope = scopes.get(request);
     if (scope === undefined) done();
@@ -67,7 +67,7 @@ export function nameRequests(fastify: FastifyInstance): void {
   });
 }
 
-/** For what is answered before any hook of ours. On Node's own answer, since not every answer is written through Fastify. */
+/** Sets the header on Node's own response, since not every answer is written through Fastify. */
 export function answerWithId({ id }: FastifyRequest, { raw }: FastifyReply): void {
   raw.setHeader(REQUEST_ID_HEADER, id);
 }

@@ -38,7 +38,7 @@ class RecordingTracer implements Pick<Tracer, 'serve'> {
 
 const servers: FastifyInstance[] = [];
 afterEach(async () => {
-  // Test files share the modules.
+  // Test files share the modules, so the tracer must be removed.
   installTracer(undefined);
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });

@@ -2,13 +2,14 @@ import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { installedTracer, redact, type RequestSpan } from '#libs/platform';
 
-/** Probes and scrapes come every few seconds and tell nothing. */
+/** Health probes and metric scrapes are frequent and of no interest. */
 const NOT_TRACED = /^\/(?:health|metrics)(?:[/?]|$)/;
 const LONGEST_PATH = 256;
 
 /**
- * One server span for each request, with what it starts below it. Around the server's own listener, so that also what comes before
- * the first hook belongs to it. To be called once, before `listen`; where traces are off it does nothing at all.
+ * Makes one server span for each request, as the parent of everything that the request starts. It wraps the server's
+ * own listener, so that work before the first hook also belongs to the span. Call it once, before `listen`; while
+ * tracing is off it does nothing.
  */
 export function traceRequests(fastify: FastifyInstance): void {
   const tracer = installedTracer();
@@ -38,13 +39,13 @@ export function traceRequests(fastify: FastifyInstance): void {
     if (span) tell(span, request);
     return span;
   };
-  // A body comes with the events of its connection, which know nothing of the request.
+  // The body arrives in events of the connection, which run outside of the request's context.
   fastify.addHook('preValidation', (request, _, done) => {
     const span = told(request);
     if (span === undefined) done();
     else span.run(done);
   });
-  // Also what was refused before, and what was written past the other hooks.
+  // Covers requests that were refused earlier, and answers that bypass the other hooks.
   fastify.addHook('onResponse', (request, _, done) => {
     told(request);
     done();
@@ -63,7 +64,7 @@ function attributesOf({ method = '', url = '', socket }: IncomingMessage) {
 }
 
 function tell(span: RequestSpan, { id, method, routeOptions }: FastifyRequest): void {
-  // The route's own pattern, never the path as sent, which a caller may make up.
+  // The pattern of the route, never the path as sent, which a caller can choose freely.
   const { url: route } = routeOptions;
   span.note({ 'lowmark.request_id': id, 'http.route': route });
   if (route !== undefined) span.rename(`${method} ${route}`);

@@ -32,7 +32,7 @@ interface CardProps {
   readonly onDecided: (approval: Approval) => void;
 }
 
-/** One request, with all that a second operator decides by. */
+/** One approval request, with all facts for the second operator's decision. */
 export function ApprovalCard({ approval, onDecided }: CardProps) {
   const { action, summary, state, requestedBy, requestedAt, expiresAt, decidedBy } = approval;
   const { id: redemption, partner } = approval.arguments;
@@ -128,7 +128,6 @@ function Decision({ approval, onDecided }: CardProps) {
   );
 }
 
-/** The redemption that a request is about, as it is now. */
 function AboutRedemption({ id }: { readonly id: string }) {
   const { columns } = deskTexts.redemptions;
   const redemption = useQuery({

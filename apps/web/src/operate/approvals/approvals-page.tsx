@@ -14,7 +14,7 @@ type Approval = ConsoleBody<'Approval'>;
 const MOST = 100;
 const words = texts.approvals;
 
-/** What waits for a second operator, and what became of it. */
+/** The approval requests that wait for a second operator, and the outcomes of earlier ones. */
 export function ApprovalsPage() {
   const [which, setWhich] = useState<'open' | 'all'>('open');
   const [before, setBefore] = useState<string | undefined>(undefined);
@@ -62,14 +62,13 @@ export function ApprovalsPage() {
   );
 }
 
-/** From which value on actions wait here. */
 function Intro() {
   const aboveUsd = useApprovalAboveUsd();
   if (aboveUsd === undefined) return null;
   return <Text>{aboveUsd === null ? words.introNone : words.intro(aboveUsd)}</Text>;
 }
 
-/** What came of the last decision here: its card may be gone from the list. */
+/** The result of the last decision on this page, whose card may have left the list. */
 function Decided({ approval: { state, outcome, summary } }: { readonly approval: Approval }) {
   return (
     <Alert

@@ -5,7 +5,7 @@ import { texts } from '../texts';
 
 const EVERY_MS = 30_000;
 
-/** How many wait for a second operator; undefined while that is not known. */
+/** Number of open approval requests; undefined until it is loaded. */
 export function useOpenApprovals(): number | undefined {
   const { data } = useQuery({
     queryKey: ['operate', 'approvals', 'open'],
@@ -15,7 +15,7 @@ export function useOpenApprovals(): number | undefined {
   return data?.approvals.length;
 }
 
-/** Beside the menu's line of the approvals, where there are some. */
+/** The number of open approval requests in the menu; hidden where there are none. */
 export function ApprovalCount() {
   const count = useOpenApprovals() ?? 0;
   if (count === 0) return null;

@@ -14,7 +14,6 @@ interface ReasonFieldProps {
   readonly error?: string | null;
 }
 
-/** Why an action is asked for, for the operator who decides. */
 export function ReasonField({ value, onChange, error = null }: ReasonFieldProps) {
   return (
     <TextInput
@@ -28,7 +27,7 @@ export function ReasonField({ value, onChange, error = null }: ReasonFieldProps)
   );
 }
 
-/** What came of an action, or until when it waits for a second operator. */
+/** The outcome of an action, or the time until which it waits for a second operator. */
 export function ActionOutcome({ result }: { readonly result: Result }) {
   const { done, outcome, approval } = result;
   return (

@@ -20,7 +20,6 @@ const TONES: Readonly<Record<Run['result'], Tone>> = {
 };
 const words = texts.audits;
 
-/** The comparisons of the index with the contract, newest first. */
 export function AuditsPage() {
   const [stakeSet, setStakeSet] = useState('default');
   return (

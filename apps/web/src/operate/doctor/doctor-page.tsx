@@ -24,7 +24,7 @@ const TONES: Readonly<Record<Finding['state'], Tone>> = {
 };
 const words = texts.doctor;
 
-/** The doctor, on request; while it looks the page asks again. */
+/** Runs the doctor on request; the page polls while it runs. */
 export function DoctorPage() {
   const queries = useQueryClient();
   const report = useQuery({

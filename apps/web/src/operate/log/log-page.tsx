@@ -14,10 +14,10 @@ type Entry = ConsoleBody<'LogEntry'>;
 const FILTERS = ['actor', 'partner', 'redemption', 'command'] as const;
 type Filter = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 const words = texts.log;
-/** So many characters of what was given with a command are shown at first. */
+/** Maximum number of characters of a command's arguments in the folded view. */
 const SHORT = 80;
 
-/** Who did what, newest first. */
+/** The audit log of operators' commands, newest first. */
 export function LogPage() {
   const [filter, setFilter] = useKept<Filter>('filter', {});
   const [typed, setTyped] = useState(filter);
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Entry>[] = [
   },
 ];
 
-/** In one line; the whole where that is long. */
+/** The arguments on one line; a long line unfolds to the full text. */
 function Arguments({ given }: { readonly given: Entry['arguments'] }) {
   const line = Object.entries(given)
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -47,7 +47,7 @@ export function AlertsCard() {
   );
 }
 
-/** Without an Alertmanager much is not looked at: that none is seen is no good news by itself. */
+/** No alerts. Without an Alertmanager many conditions are not checked, so this is not reported as good. */
 function NoAlert({ source }: Pick<ConsoleBody<'Alerts'>, 'source'>) {
   return source === 'alertmanager' ? (
     <StatusBadge tone="good">{words.none}</StatusBadge>

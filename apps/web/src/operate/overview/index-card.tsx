@@ -34,7 +34,7 @@ export function IndexCard() {
                   name={stakeSet}
                   isOnly={data.sets.length === 1}
                   index={index}
-                  // INDEXER_URL is that of the default set.
+                  // INDEXER_URL is the address of the default set's indexer.
                   indexer={stakeSet === 'default' ? indexer?.state : undefined}
                 />
                 {index === null ? <Text size="sm">{words.none}</Text> : <Facts index={index} />}

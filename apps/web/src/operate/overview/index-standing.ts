@@ -9,14 +9,14 @@ interface Standing {
   readonly is: 'halted' | 'noAnswer' | 'firstSync' | 'behind' | 'notReady' | 'level';
 }
 
-/** Longer than any chain takes for a block. */
+/** Longer than the time between two blocks of any chain. */
 const BEHIND_SECONDS = 600;
-/** Several blocks of a chain that makes one in 12 s. */
+/** Several blocks of a chain with a block every 12 s. */
 const LEVEL_SECONDS = 60;
 
 /**
- * How an index stands: by what is stored of it, by the age of its newest block, and by its indexer.
- * @param indexer what it answers; undefined where it is not asked, or has not answered yet
+ * The standing of an index, from its stored state, the age of its newest block, and its indexer's state.
+ * @param indexer undefined where the indexer is not asked, or has not answered yet
  */
 export function standingOf(
   { halted, syncedAt, lagSeconds }: Figures,

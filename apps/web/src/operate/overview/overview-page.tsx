@@ -8,7 +8,7 @@ import { RedemptionsCard } from './redemptions-card';
 import { ServicesCard } from './services-card';
 import { VaultCard } from './vault-card';
 
-/** Each card asks by itself: what is down is a sentence in its own. */
+/** Each card loads its own data, so a failed part affects only its card. */
 export function OverviewPage() {
   return (
     <>

@@ -34,7 +34,6 @@ const COLUMNS: readonly Column<Hour>[] = [
   })),
 ];
 
-/** Our calls to a partner by hour: drawn, and as a table. */
 export default function CallsOverTime({ partner }: { readonly partner: string }) {
   const [hours, setHours] = useState<(typeof RANGES)[number]>('24');
   const found = useQuery({

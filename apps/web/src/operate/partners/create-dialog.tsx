@@ -12,10 +12,10 @@ import { useConsequences } from '../operator';
 const words = deskTexts.partner;
 const LONGEST_NAME = 100;
 
-/** A new partner with its first credential, which is shown once. */
+/** Creates a partner with its first credential, which is shown once. */
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const consequenceOf = useConsequences();
-  // One dialog is one partner, however often it is sent.
+  // The id of the request makes repeated sending idempotent: one dialog creates one partner.
   const [request] = useState(newRequestId);
   const [name, setName] = useState('');
   const [rate, setRate] = useState<number | string>(20);
@@ -27,7 +27,7 @@ export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
           body: { request, name, rate: Number(rate), burst: Number(burst) },
         }),
       ),
-    // The secret is in this component only, and in no cache.
+    // Keeps the secret in this component only, and out of the query cache.
     gcTime: 0,
     onSuccess: () => refresh('operate', 'partners'),
   });
@@ -94,7 +94,7 @@ function isRate(value: number | string): boolean {
   return Number.isInteger(Number(value)) && Number(value) >= 1 && Number(value) <= MAX_INT;
 }
 
-/** At the field, while it is typed: what was typed stays. */
+/** Validates the field while it is being edited, without changing the text. */
 function problemOf(value: number | string): string | null {
   return isRate(value) ? null : words.notRate;
 }

@@ -17,7 +17,7 @@ type Credential = ConsoleBody<'PartnerCredential'>;
 
 const words = deskTexts.credentials;
 
-/** Several are good at once: one more is added, the partner changes over, and the old one is revoked. */
+/** The partner's credentials. Several can be active, so that a partner changes over before the old one is revoked. */
 export function Credentials({ partner }: { readonly partner: Partner }) {
   const [asked, setAsked] = useState<'add' | Credential | undefined>(undefined);
   const isAdmin = useIsAdmin();
@@ -103,7 +103,7 @@ function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () 
       consequence={consequenceOf('partner rotate')}
       action={add}
       onClose={() => {
-        // Else the answer, which comes once, would find no dialog.
+        // The answer with the secret comes once, so the dialog stays open until it arrives.
         if (!add.isPending) onClose();
       }}
     />

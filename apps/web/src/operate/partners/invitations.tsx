@@ -26,7 +26,7 @@ const COLUMNS: readonly Column<Invitation>[] = [
   { header: words.expires, cell: ({ expiresAt }) => <When at={expiresAt} /> },
 ];
 
-/** Open ones can be withdrawn. */
+/** The invitations of a partner; open ones can be withdrawn. */
 export function Invitations({ partner, invitations }: InvitationsProps) {
   const isAdmin = useIsAdmin();
   const withdraw = useMutation({

@@ -10,7 +10,6 @@ interface IssuedCredentialProps {
 
 const words = deskTexts.issued;
 
-/** Key and secret, this once. */
 export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
   return (
     <Stack>
@@ -24,7 +23,6 @@ export function IssuedCredential({ issued, onDone }: IssuedCredentialProps) {
   );
 }
 
-/** A text to be handed on, with a button that copies it. */
 export function CopyLine({ label, value }: { readonly label: string; readonly value: string }) {
   return (
     <Group align="end" wrap="nowrap" gap="xs">
@@ -40,7 +38,7 @@ export function CopyLine({ label, value }: { readonly label: string; readonly va
   );
 }
 
-/** A name for a request that must not be done twice: a random UUID. Also where pages are served without https. */
+/** A random UUID that makes a request idempotent. `crypto.randomUUID` would not exist on pages without https. */
 export function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

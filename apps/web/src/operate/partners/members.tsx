@@ -21,7 +21,6 @@ type Member = ConsoleBody<'PartnerMember'>;
 const words = deskTexts.members;
 const LONGEST_NOTE = 200;
 
-/** Who may act for the partner on the partners' pages. */
 export function Members({ partner }: { readonly partner: string }) {
   const [asked, setAsked] = useState<'invite' | Member | undefined>(undefined);
   const isAdmin = useIsAdmin();
@@ -95,7 +94,7 @@ interface DialogProps {
 function InviteDialog({ partner, onClose }: DialogProps) {
   const consequenceOf = useConsequences();
   const [note, setNote] = useState('');
-  // As the server counts: an emoji may be two units of the browser.
+  // Counts code points like the server; an emoji may be two UTF-16 units.
   const count = Array.from(note.trim()).length;
   const isTooLong = count > LONGEST_NOTE;
   const invite = useMutation({
@@ -150,7 +149,7 @@ function InviteDialog({ partner, onClose }: DialogProps) {
   );
 }
 
-/** In the words of the form. */
+/** Replaces the name of the field in the server's message by its label in the form. */
 function refusalOf(error: unknown): unknown {
   return error instanceof ApiProblem && error.status === 400
     ? namedField(error.message, { note: words.note }).message

@@ -1,19 +1,19 @@
-/** A refusal that names a field as the request or the command line does, for a form that has labels. */
+/** Maps a refusal that names a field of the request or an option of the command line to a form's field and label. */
 
 interface Refused<Field extends string> {
-  /** The one that it is about; undefined where it is about none, or about several. */
+  /** The field that the refusal is about; undefined where it is about none or several. */
   readonly field: Field | undefined;
   readonly message: string;
 }
 
-/** The options of the commands whose names are not those of the fields. */
+/** Fields by the options of the commands whose names differ. */
 const OPTIONS: Readonly<Record<string, string>> = {
   '--callback-url': 'url',
   '--callback-key': 'key',
   '--callback-secret': 'secret',
 };
 
-/** @param labels of the fields of the form, by their names in the request */
+/** @param labels of the form's fields, by their names in the request */
 export function namedField<Field extends string>(
   message: string,
   labels: Readonly<Record<Field, string>>,
@@ -30,7 +30,7 @@ export function namedField<Field extends string>(
   return { field, message: labelled };
 }
 
-/** `--bonus-from` to `bonusFrom`. */
+/** Converts `--bonus-from` to `bonusFrom`. */
 function camelOf(option: string): string {
   return option.slice(2).replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

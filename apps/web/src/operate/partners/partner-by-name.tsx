@@ -9,7 +9,7 @@ import { deskTexts } from '../desk-texts';
 
 const words = deskTexts.partner;
 
-/** Leads to the partner of this name, for an address that a person has written. */
+/** Redirects to the partner with this name, for an address that a person has typed. */
 export function PartnerByName({ name }: { readonly name: string }) {
   const found = useQuery({
     queryKey: ['operate', 'partners', 'named', name],
@@ -27,7 +27,7 @@ export function PartnerByName({ name }: { readonly name: string }) {
   );
 }
 
-/** The list is narrowed to those that have it as a part. */
+/** Links to the list, narrowed to partners whose names contain this text. */
 function NoneCalled({ name }: { readonly name: string }) {
   return (
     <Stack align="start">

@@ -15,7 +15,6 @@ const COLUMNS: readonly Column<Call>[] = [
   { header: words.details, cell: (call) => <CallDetails call={call} /> },
 ];
 
-/** The newest calls, each with what was asked and what came. */
 export function PartnerCalls({ partner }: { readonly partner: string }) {
   return (
     <Card title={words.title}>

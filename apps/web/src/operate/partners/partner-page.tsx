@@ -26,7 +26,6 @@ const CallsOverTime = lazy(() => loadPart(() => import('./calls-over-time')));
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const words = deskTexts.partner;
 
-/** All about one partner but its secrets. */
 export function PartnerPage() {
   const { partner: id } = useParams({ strict: false });
   if (id === undefined) return null;
@@ -104,7 +103,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
 interface PauseDialogProps {
   readonly id: string;
   readonly isPaused: boolean;
-  /** Of the end of a pause; undefined of a pause. */
+  /** Gets the result of ending a pause; undefined for a pause. */
   readonly onDone: (result: ConsoleBody<'ActionResult'> | undefined) => void;
   readonly onClose: () => void;
 }

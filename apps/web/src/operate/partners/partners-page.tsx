@@ -38,7 +38,6 @@ const COLUMNS: readonly Column<Partner>[] = [
   { header: words.columns.created, cell: ({ createdAt }) => <When at={createdAt} /> },
 ];
 
-/** The partners, by name. */
 export function PartnersPage() {
   const [isCreating, setIsCreating] = useState(false);
   const [name, setName] = useKept('name', '');

@@ -13,7 +13,7 @@ import { useMayOperate } from '../operator';
 const words = deskTexts.ping;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
-/** One call now, with what to mend. */
+/** Makes one call to the partner now, and shows the remedy where it fails. */
 export function Ping({ partner }: { readonly partner: string }) {
   const mayOperate = useMayOperate();
   const [address, setAddress] = useState('');

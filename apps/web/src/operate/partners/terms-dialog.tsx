@@ -42,7 +42,6 @@ const TEXTS = [
 ] as const;
 
 const { confirms: confirm, ...labels } = words.callback;
-/** By the names of the fields in the request. */
 const LABELS = {
   rate: words.rate,
   burst: words.burst,
@@ -52,7 +51,7 @@ const LABELS = {
   reason: texts.approvals.reason,
 };
 
-/** Sends only what was changed. */
+/** Edits a partner's terms and sends only the changed ones. */
 export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
   const consequenceOf = useConsequences();
   const [before] = useState(() => formOf(partner));

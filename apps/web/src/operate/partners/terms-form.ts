@@ -13,7 +13,7 @@ export const CAPABILITIES: readonly Capability[] = [
   'refuses-mismatched-pair',
 ];
 
-/** What stands in the fields; an empty secret or key is one that stays. */
+/** The values of the form's fields; an empty secret or key stays unchanged. */
 export interface TermsForm {
   readonly rate: string;
   readonly burst: string;
@@ -64,7 +64,7 @@ const TEXTS = [
   'dailyTokenBudget',
 ] as const;
 
-/** What was changed, and no more: all else stays. A field that was emptied stays too; `none` takes a limit away. */
+/** The changed terms only. An emptied field stays unchanged too; `none` removes a limit. */
 export function changeOf(before: TermsForm, after: TermsForm): Change {
   const isChanged = (name: keyof TermsForm): boolean => before[name] !== after[name];
   const texts = TEXTS.flatMap((name) =>
@@ -86,7 +86,7 @@ export function changeOf(before: TermsForm, after: TermsForm): Change {
   };
 }
 
-/** Whether all that it does is to lower the daily budget: that waits for no second operator. The server decides. */
+/** Whether the change only lowers the daily budget, which needs no two-person approval. The server decides. */
 export function onlyCutsBudget(before: TermsForm, { callback = {} }: Change): boolean {
   const { dailyTokenBudget, ...others } = callback;
   const [now, next] = [before.dailyTokenBudget, dailyTokenBudget ?? ''].map(unitsOf);
@@ -96,7 +96,7 @@ export function onlyCutsBudget(before: TermsForm, { callback = {} }: Change): bo
 
 const SCALE = 100;
 
-/** A decimal number in a unit in which all of them are whole; undefined where it is none. */
+/** A decimal number in units of 10^-100; undefined where the text is no decimal number. */
 function unitsOf(text: string): bigint | undefined {
   const [, whole, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
   if (whole === undefined || fraction.length > SCALE) return undefined;

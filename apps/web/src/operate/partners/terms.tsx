@@ -12,7 +12,7 @@ type Partner = ConsoleBody<'PartnerDetails'>;
 
 const words = deskTexts.partner;
 
-/** Its limits, how it is called, and what may be redeemed with it. */
+/** The partner's rate limits, callback and terms for redemptions. */
 export function Terms({ partner }: { readonly partner: Partner }) {
   const [isEditing, setIsEditing] = useState(false);
   const [result, setResult] = useState<ConsoleBody<'ActionResult'>>();

@@ -8,7 +8,7 @@ import { texts } from '../texts';
 
 interface AcknowledgeDialogProps {
   readonly claim: ConsoleBody<'Claim'>;
-  /** In the words that the command line has too. */
+  /** Consequence of an acknowledgement, in the words of the command line. */
   readonly consequence: string;
   readonly onClose: () => void;
 }
@@ -16,7 +16,7 @@ interface AcknowledgeDialogProps {
 const LONGEST = 255;
 const words = texts.reconciliation;
 
-/** Asks what a claim was, and says what an acknowledgement does. */
+/** Asks for a note on a claim, and explains the consequence of an acknowledgement. */
 export function AcknowledgeDialog({ claim, consequence, onClose }: AcknowledgeDialogProps) {
   const [note, setNote] = useState('');
   const acknowledge = useMutation({

@@ -10,12 +10,12 @@ import { RedemptionLink } from '../wallet/wallet-redemptions';
 import { AcknowledgeDialog } from './acknowledge-dialog';
 
 type Claim = ConsoleBody<'Claim'>;
-/** With what the page says of all of them. */
+/** A claim with the facts that the page gives for all claims. */
 type Row = Claim & { readonly tokenSymbol: string | null; readonly consequence: string };
 
 const words = texts.reconciliation;
 
-/** Claims on chain that the ledger does not explain, the oldest first. */
+/** Claims on chain that the ledger does not explain, oldest first. */
 export function ClaimsTable({ which }: { readonly which: 'open' | 'all' }) {
   const mayOperate = useMayOperate();
   const [chosen, setChosen] = useState<Row | undefined>(undefined);

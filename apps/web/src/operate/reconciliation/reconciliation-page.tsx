@@ -7,7 +7,7 @@ import { LastRun } from './last-run';
 
 const words = texts.reconciliation;
 
-/** Whether the ledger and the chain agree, and the claims that wait for an explanation. */
+/** The last reconciliation of ledger and chain, and the claims that need an explanation. */
 export function ReconciliationPage() {
   const [which, setWhich] = useState<'open' | 'all'>('open');
   return (

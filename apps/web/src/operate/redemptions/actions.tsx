@@ -15,7 +15,7 @@ type Redemption = ConsoleBody<'OperatedRedemption'>;
 type Action = ConsoleBody<'OperatorAction'>;
 type Result = ConsoleBody<'ActionResult'>;
 
-/** What was looked at when the operator decided. */
+/** The action, and the version of the redemption that the operator saw when deciding. */
 interface Asked {
   readonly action: Action;
   readonly version: number;
@@ -24,7 +24,7 @@ interface Asked {
 const words = deskTexts.redemption;
 const LONGEST = 255;
 
-/** Those that its state allows, each with what it leads to. */
+/** The actions that the redemption's state allows, each with its consequence. */
 export function Actions({ redemption }: { readonly redemption: Redemption }) {
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
   const [result, setResult] = useState<Result | undefined>(undefined);
@@ -102,7 +102,7 @@ function ActionDialog({ id, asked, onDone, onClose }: ActionDialogProps) {
       await refresh('operate');
       onClose();
     },
-    // What was decided on an old view is refused: the view behind the dialog is a new one then.
+    // An action on an old version is refused; the refresh shows the current state behind the dialog.
     onError: () => refresh('operate', 'redemptions', 'one', id),
   });
   return (

@@ -16,11 +16,11 @@ type Redemption = ConsoleBody<'ListedRedemption'>;
 type Result = ConsoleBody<'ActionResult'>;
 
 const words = deskTexts.adoption;
-/** As many as the console adopts at once. */
+/** Maximum number of redemptions that the console adopts at once. */
 const MOST = 100;
 const KEY = ['operate', 'redemptions', 'unsealed'];
 
-/** Open redemptions without the MAC of the service, for a person to look at and to vouch for. */
+/** Open redemptions without the service's MAC, for an administrator to check and adopt. */
 export function AdoptionPage() {
   const [asked, setAsked] = useState<readonly Redemption[]>();
   const [result, setResult] = useState<Result>();
@@ -69,7 +69,7 @@ export function AdoptionPage() {
 }
 
 interface AdoptDialogProps {
-  /** Those that were looked at; one that has moved on since stays as it is. */
+  /** The redemptions as shown; a redemption that has changed since is not adopted. */
   readonly seen: readonly Redemption[];
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;

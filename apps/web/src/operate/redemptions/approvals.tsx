@@ -11,7 +11,7 @@ type Approval = ConsoleBody<'Approval'>;
 
 const words = deskTexts.redemption;
 
-/** What was asked of a second operator about this redemption, for whom it waits, and what came of it. */
+/** The approval requests for this redemption, with their states and outcomes. */
 export function Approvals({ approvals }: { readonly approvals: readonly Approval[] }) {
   if (approvals.length === 0) return null;
   return (

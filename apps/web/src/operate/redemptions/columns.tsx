@@ -11,10 +11,10 @@ type Redemption = ConsoleBody<'ListedRedemption'>;
 
 const words = deskTexts.redemptions;
 
-/** In px: what the columns of a list of redemptions need. */
+/** Minimum width of a list of redemptions, in px. */
 export const REDEMPTIONS_WIDTH = 940;
 
-/** What is redeemed is before who redeems it: on a narrow screen the amounts are seen without scrolling. */
+/** The amounts come before the wallet, so that they are visible on a narrow screen without scrolling. */
 export const REDEMPTION_COLUMNS: readonly Column<Redemption>[] = [
   {
     header: words.columns.id,

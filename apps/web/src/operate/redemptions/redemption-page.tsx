@@ -20,7 +20,6 @@ type Redemption = ConsoleBody<'OperatedRedemption'>;
 const words = deskTexts.redemption;
 const EVERY_MS = 5_000;
 
-/** What happened to one redemption, what it waits for, and what may be done. */
 export function RedemptionPage() {
   const { redemption: id } = useParams({ strict: false });
   return id === undefined ? null : <OneRedemption id={id} />;
@@ -78,7 +77,7 @@ function Facts({ redemption: { id, facts } }: { readonly redemption: Redemption 
   );
 }
 
-/** Asked for by a person: it costs calls to the nodes. */
+/** Reads the evidence only on request, since it costs calls to the chain's nodes. */
 function Evidence({ id }: { readonly id: string }) {
   const evidence = useQuery({
     queryKey: ['operate', 'redemptions', 'evidence', id],
@@ -131,7 +130,7 @@ function Confirmation({ redemption: { confirmation } }: { readonly redemption: R
   );
 }
 
-/** What is due already has no time to come. */
+/** Time of the next attempt, or that it is due now. */
 function NextAttempt({ at }: { readonly at: string | null }) {
   return at !== null && Date.parse(at) <= serverNowMs() ? words.dueNow : <When at={at} />;
 }

@@ -14,7 +14,7 @@ type Page = ConsoleBody<'ListedRedemptions'>;
 const words = deskTexts.redemptions;
 const EVERY_MS = 15_000;
 
-/** First what is to be done; beside it all redemptions, to search through. */
+/** The queue of redemptions that wait for an operator, and a search in all redemptions. */
 export function RedemptionsPage() {
   const search = useSearch({ from: '/operate/redemptions' });
   const navigate = useNavigate();
@@ -29,7 +29,7 @@ export function RedemptionsPage() {
         value={search.tab ?? 'queue'}
         keepMounted={false}
         onChange={(tab) => {
-          // What was searched for stays, for the way back.
+          // The filter stays in the address, so that it still applies when the operator returns to the search.
           show(searchOf({ ...filter, tab }));
         }}
       >

@@ -19,12 +19,11 @@ const WRONG: Readonly<Record<string, (text: string) => string | false>> = {
 };
 
 interface SearchFormProps {
-  /** What is searched for now. */
   readonly filter: RedemptionFilter;
   readonly onFind: (filter: RedemptionFilter) => void;
 }
 
-/** What is left empty does not narrow it. */
+/** Search form; an empty field does not narrow the search. */
 export function SearchForm({ filter, onFind }: SearchFormProps) {
   const [typed, setTyped] = useState(() => typedOf(filter));
   const [wrong, setWrong] = useState<Readonly<Record<string, string | false>>>({});
@@ -87,7 +86,7 @@ function typedOf({ from, until, ...texts }: RedemptionFilter): typeof EMPTY {
   };
 }
 
-/** What the field for a time takes. */
+/** The value of a `datetime-local` input. */
 function localOf(moment: string): string {
   return moment.replace(/Z$/, '');
 }
@@ -97,6 +96,6 @@ function filterOf(typed: typeof EMPTY): RedemptionFilter {
     text.trim() === '' ? [] : [[name, text.trim()] as const],
   );
   const { from, until, ...filter } = Object.fromEntries(given) as RedemptionFilter;
-  // The field has no zone: what is written in it is UTC.
+  // A `datetime-local` input has no time zone; its value means UTC.
   return { ...filter, ...(from && { from: `${from}Z` }), ...(until && { until: `${until}Z` }) };
 }

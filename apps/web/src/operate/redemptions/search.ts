@@ -1,4 +1,4 @@
-/** The search of redemptions, as it is in the address: it can be sent to a colleague. */
+/** The search of redemptions as part of the address, which can be sent to a colleague. */
 import { type paths } from '../../api/console.generated';
 
 export type RedemptionFilter = Omit<
@@ -13,7 +13,7 @@ export interface RedemptionSearch extends Partial<Record<Field, string>> {
   readonly tab?: 'queue' | 'search';
 }
 
-/** What of an address is known; the server says what of it is wrong. */
+/** Takes the known fields of an address; the server reports invalid values. */
 export function searchOf(given: Readonly<Record<string, unknown>>): RedemptionSearch {
   const fields = FIELDS.flatMap((name) => {
     const value = given[name];
@@ -21,7 +21,7 @@ export function searchOf(given: Readonly<Record<string, unknown>>): RedemptionSe
     return isText && value !== '' ? [[name, String(value)] as const] : [];
   });
   const hasFilter = fields.length > 0;
-  // Without a filter the queue is what the address without anything shows.
+  // Without a filter the queue needs no `tab`, since an empty address shows the queue.
   const isQueue = given['tab'] === 'queue' && hasFilter;
   const isSearch = !isQueue && (hasFilter || given['tab'] === 'search');
   const tab = isQueue ? 'queue' : 'search';

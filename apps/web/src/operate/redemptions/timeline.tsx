@@ -29,7 +29,6 @@ const COLUMNS: readonly Column<Moment>[] = [
   },
 ];
 
-/** Transitions and calls in the order in which they happened. */
 export function Timeline({
   redemption: { transitions, calls },
 }: {

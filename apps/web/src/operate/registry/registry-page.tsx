@@ -22,7 +22,6 @@ const TONES: Readonly<Record<Publication['status'], Tone>> = {
   refused: 'bad',
 };
 
-/** What of the sealed days is on chain, as `registry status` has it. */
 export function RegistryPage() {
   const registries = useQuery({
     queryKey: ['operate', 'registries'],

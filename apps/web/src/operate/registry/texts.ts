@@ -1,4 +1,3 @@
-/** The words of the page of the registry. */
 export const registryTexts = {
   title: 'Registry',
   intro:

@@ -17,7 +17,7 @@ interface AuditPartProps {
 
 const words = texts.wallet;
 
-/** Asks the contract what it has for the wallet. */
+/** Compares the wallet's index with the contract. */
 export function AuditPart({ wallet, stakeSet }: AuditPartProps) {
   const mayOperate = useMayOperate();
   const audit = useMutation({

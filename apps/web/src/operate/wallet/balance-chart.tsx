@@ -25,7 +25,7 @@ const COLORS = {
 };
 const words = texts.wallet;
 
-/** A step for the low of each UTC day, and a line for the balance between. Drawn by rounded numbers; what is read is exact. */
+/** Draws the low of each UTC day as steps, and the balance as a line. Positions are rounded, displayed values exact. */
 export default function BalanceChart({ history }: { readonly history: History }) {
   const colors = COLORS[useComputedColorScheme('light')];
   const { locale } = useTexts();

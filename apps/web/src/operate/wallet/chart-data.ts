@@ -5,7 +5,7 @@ type History = Pick<
   'days' | 'changes' | 'from' | 'indexedUntil' | 'balance'
 >;
 
-/** From a moment on. The numbers are to draw by, and rounded; the texts are to read, as the server has them. */
+/** Values from a time on. The numbers are rounded, for drawing; the texts are the server's exact values. */
 export interface Point {
   readonly atMs: number;
   readonly low: number;
@@ -14,22 +14,22 @@ export interface Point {
 }
 
 export interface ChartData {
-  /** In the order of time: each beginning of a day, each change, and the end of what is indexed. */
+  /** In chronological order: each beginning of a day, each change, and the end of the indexed time. */
   readonly points: readonly Point[];
   readonly domain: readonly [number, number];
-  /** Beginnings of UTC days, no more than fit below the chart. */
+  /** Beginnings of UTC days, as many as fit below the chart. */
   readonly ticks: readonly number[];
 }
 
 const DAY_MS = 86_400_000;
 const MOST_TICKS = 8;
 
-/** What the chart draws of a history: steps, each as long as its day or its balance. */
+/** Converts a history to steps, each as long as its day or its balance. */
 export function chartData({ days, changes, from, indexedUntil, balance }: History): ChartData {
   const fromMs = Date.parse(from ?? indexedUntil);
   const untilMs = Math.max(Date.parse(indexedUntil), fromMs);
   const lows = new Map(days.map(({ day, low }) => [Date.parse(`${day}T00:00:00Z`), low]));
-  // The change that the time began with is older than its beginning.
+  // The change that set the first balance may be older than the beginning of the chart.
   const steps = changes.map(({ at, balance: then }) => ({
     atMs: Math.max(Date.parse(at), fromMs),
     balance: then,

@@ -25,7 +25,6 @@ const RANGES = ['7', '30', '90', 'all'] as const;
 type Range = (typeof RANGES)[number];
 const words = texts.wallet;
 
-/** One wallet: what it kept staked, what it redeemed, and whether the chain says the same. */
 export function WalletPage() {
   const { wallet } = useParams({ from: '/operate/wallets/$wallet' });
   return ADDRESS.test(wallet) ? <OneWallet wallet={wallet} /> : <NoWallet text={wallet} />;

@@ -26,7 +26,6 @@ const COLUMNS: readonly Column<Row>[] = [
   { header: words.usd, isNumber: true, cell: ({ usd }) => <Amount value={usd} /> },
 ];
 
-/** The redemptions of a wallet, newest first. */
 export function WalletRedemptions({ wallet }: { readonly wallet: string }) {
   return (
     <KeyedTable
@@ -48,7 +47,7 @@ export function WalletRedemptions({ wallet }: { readonly wallet: string }) {
   );
 }
 
-/** The beginning of the id leads to the redemption. */
+/** A link to a redemption, with the beginning of its id. */
 export function RedemptionLink({ id }: { readonly id: string }) {
   return (
     <PageLink to="/operate/redemptions/$redemption" params={{ redemption: id }} title={id}>

@@ -4,11 +4,9 @@ import { type SyntheticEvent, useState } from 'react';
 import { PageTitle } from '../../desk/page-title';
 import { texts } from '../texts';
 
-/** As the server takes it. */
 export const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const words = texts.wallet;
 
-/** Where a wallet is looked up. */
 export function WalletsPage() {
   const navigate = useNavigate();
   const [text, setText] = useState('');

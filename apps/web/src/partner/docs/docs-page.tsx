@@ -105,7 +105,7 @@ function escape(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** Where examples have a stand-in for the reader's key or for our address, theirs. */
+/** Replaces the placeholders of examples by the reader's key and our URL. */
 function personal(html: string, key: string | undefined, apiUrl: string | undefined): string {
   const withKey = key === undefined ? html : html.replaceAll('svck_…', escape(`${key}…`));
   return apiUrl === undefined
@@ -126,7 +126,7 @@ function Shown({ document: { slug, title, html } }: { readonly document: Partner
     if (hash === '') window.scrollTo(0, 0);
     else document.getElementById(hash)?.scrollIntoView();
   }, [slug, hash, content]);
-  /** Links between documents stay on these pages, without loading them anew. */
+  /** Opens links between documents without reloading the page. */
   const followed = (event: MouseEvent<HTMLElement>): void => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     const href = link?.getAttribute('href') ?? '';

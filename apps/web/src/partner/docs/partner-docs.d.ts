@@ -1,17 +1,17 @@
-/** What apps/web/partner-docs.mjs makes of docs/partners when the pages are built. */
+/** The module that apps/web/partner-docs.mjs builds from docs/partners. */
 declare module 'virtual:partner-docs' {
   export interface PartnerDocument {
-    /** As in the address: the name of its file without `.md`. */
+    /** Name in the address: the document's file name without `.md`. */
     readonly slug: string;
     readonly title: string;
-    /** Without any markup of the source's own: it was escaped. */
+    /** Markup of the source is escaped, so the HTML is safe to insert. */
     readonly html: string;
     readonly sections: readonly {
-      /** Of its heading; empty: the beginning. */
+      /** Anchor of the section's heading; empty for the beginning of the document. */
       readonly anchor: string;
       readonly title: string;
       readonly text: string;
-      /** The same without its tables and its code. */
+      /** `text` without tables and code. */
       readonly prose: string;
     }[];
   }

@@ -7,19 +7,19 @@ export interface FoundPlace {
   readonly anchor: string;
   readonly document: string;
   readonly title: string;
-  /** What stands around the first of the words. */
+  /** The text around the first match. */
   readonly excerpt: string;
 }
 
 export interface Found {
-  /** Of all places; no more than some are shown. */
+  /** Number of all matching places; `places` has only the best. */
   readonly count: number;
   readonly places: readonly FoundPlace[];
 }
 
 const MOST = 12;
 
-/** The sections that have all the words, or words that begin so, the best first. */
+/** Searches the sections that contain all words, or words that begin with them, best first. */
 export function searchOf(documents: readonly PartnerDocument[]): (words: string) => Found {
   const places = documents.flatMap(({ slug, title, sections }) =>
     sections.map(({ anchor, title: heading, text, prose }) => ({
@@ -32,7 +32,7 @@ export function searchOf(documents: readonly PartnerDocument[]): (words: string)
     fields: ['title', 'prose', 'text'],
     searchOptions: {
       prefix: true,
-      // What explains a word comes before the tables and the code that only have it.
+      // Prose that explains a word ranks above tables and code that only contain it.
       boost: { title: 6, prose: 2, text: 0.2 },
       boostDocument: (id) => weightOf(id as string),
       combineWith: 'AND',
@@ -49,13 +49,13 @@ export function searchOf(documents: readonly PartnerDocument[]): (words: string)
   };
 }
 
-/** Guides, then the formats, then lists and the examples, which are documents of one block of code. */
+/** Ranks guides first, then formats, then lists and examples (documents with a single code block). */
 function weightOf(id: string): number {
   if (/^(api-reference|changelog|wire-[^#]*-vectors)#|^[^#]*\./.test(id)) return 0.2;
   return id.startsWith('wire-') ? 0.35 : 1;
 }
 
-/** The best place of each document before its other ones. */
+/** Puts the best place of each document before further places of the same document. */
 function bestOfEachFirst<Place>(
   places: readonly Place[],
   documentOf: (place: Place) => string | undefined,
@@ -70,7 +70,7 @@ function bestOfEachFirst<Place>(
 
 const AROUND = 60;
 
-/** What stands around the first place of a text at which a word begins with one of those searched for. */
+/** The text around the first word that begins with one of the terms. */
 export function excerptOf(text: string, terms: readonly string[]): string {
   const flat = text.replace(/\s+/g, ' ').trim();
   const lower = flat.toLowerCase();

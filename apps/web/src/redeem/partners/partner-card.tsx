@@ -15,7 +15,7 @@ import { RedeemForm } from './redeem-form';
 interface PartnerCardProps {
   readonly partner: Partner;
   readonly wallet: string;
-  /** The redemption with this partner that has not ended; undefined: there is none. */
+  /** The open redemption with this partner; undefined where there is none. */
   readonly open: Redemption | undefined;
 }
 
@@ -23,7 +23,7 @@ export function PartnerCard({ partner, wallet, open }: PartnerCardProps) {
   const { texts, locale } = useTexts();
   const words = texts.redeem.partners;
   const points = usePoints(partner.id, wallet);
-  // Also where there is no form: a click of a page that was closed is brought to its answer.
+  // Runs without the form too: the pending click of a closed page still has to get its answer.
   const click = useRedeemClick(wallet, partner.id);
   const { bonus } = partner;
   return (
@@ -61,7 +61,7 @@ export function PartnerCard({ partner, wallet, open }: PartnerCardProps) {
   );
 }
 
-/** Why there is no form: what the player can do, or that it has to be waited for. */
+/** Why there is no form: the player has to claim first, or to wait. */
 function OpenLine({ redemption }: { readonly redemption: Redemption }) {
   const { partners: words } = useTexts().texts.redeem;
   const { phase } = usePhase(redemption);
@@ -112,7 +112,7 @@ function PointsLine({
   );
 }
 
-/** Of a game that was only asked how many points there are: nothing could have been taken. */
+/** The text for a partner that only failed to report the points: no points can have been deducted. */
 function saidOf(
   error: unknown,
   { silentGame, oddAnswer }: Texts['redeem']['partners'],
@@ -126,7 +126,7 @@ function isUnknownWallet(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'USER_NOT_FOUND';
 }
 
-/** What the points, or as many of them as can be redeemed, would come to now. */
+/** The current worth of the points, or of as many as can be redeemed. */
 function Worth({ partner, points }: { readonly partner: Partner; readonly points: number }) {
   const { texts } = useTexts();
   const tokenText = useTokenText();

@@ -2,11 +2,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ApiProblem } from '../../api/api-problem';
 import { playerApi } from '../../api/player-client';
 
-/** A wallet may ask for its points every two seconds: what is refused for that is asked again. */
+/** Retries after a rate limit; a wallet may ask for its points every two seconds. */
 const TRIES = 6;
 const POINTS_REFRESH_MS = 60_000;
 const QUOTE_REFRESH_MS = 15_000;
-/** A partner that was silent may be back. */
+/** Interval of the requests while a partner does not answer. */
 const AGAIN_MS = 10_000;
 
 export function usePoints(partner: string, wallet: string) {
@@ -40,7 +40,7 @@ export function useLimits(partner: string) {
   });
 }
 
-/** What the points come to now, renewed while it is looked at. */
+/** A quote for the points, refreshed while it is shown. */
 export function useQuote(partner: string, points: number | undefined) {
   return useQuery({
     queryKey: ['quote', partner, points],

@@ -17,7 +17,6 @@ interface PartnersPanelProps {
 
 const REFRESH_MS = 60_000;
 
-/** The points at each partner, and what they would come to. */
 export function PartnersPanel({ wallet, redemptions }: PartnersPanelProps) {
   const { texts } = useTexts();
   const { partners: words, retry } = texts.redeem;

@@ -1,7 +1,10 @@
 import { useSyncExternalStore } from 'react';
 import { Listeners } from '../../api/listeners';
 
-/** One click on "Redeem". It is kept until there is an answer, so that it is the same redemption however often it is sent. */
+/**
+ * One click on "Redeem". It is stored with its idempotency key until there is an answer, so that repeated sending makes
+ * a single redemption.
+ */
 export interface Click {
   readonly key: string;
   readonly wallet: string;
@@ -19,7 +22,7 @@ addEventListener('storage', ({ key }) => {
   if (key === null || key.startsWith(PREFIX)) listeners.tell();
 });
 
-/** Another click on the same button is the same click. */
+/** Stores a click; a repeated click on the same button has no effect. */
 export function beginClick(click: Omit<Click, 'key'>): void {
   const name = nameOf(click.wallet, click.partner);
   if (localStorage.getItem(name) !== null) return;
@@ -27,14 +30,14 @@ export function beginClick(click: Omit<Click, 'key'>): void {
   listeners.tell();
 }
 
-/** @param key of the click that has its answer; a newer one stays */
+/** @param key of the answered click; a newer click stays stored */
 export function endClick({ wallet, partner, key }: Click): void {
   const name = nameOf(wallet, partner);
   if (clickOf(localStorage.getItem(name))?.key === key) localStorage.removeItem(name);
   listeners.tell();
 }
 
-/** The click that is kept, as text, so that the same click is the same value; null where none is. */
+/** The stored click as text, which compares by value; null where there is none. */
 export function usePendingClick(wallet: string, partner: string): string | null {
   return useSyncExternalStore(listeners.subscribe, () =>
     localStorage.getItem(nameOf(wallet, partner)),

@@ -1,4 +1,4 @@
-/** What a player types as a number of points, and what is said of it. Pure. */
+/** Validates the number of points that a player types. Pure. */
 
 export interface PointsRange {
   readonly min: number;
@@ -8,8 +8,8 @@ export interface PointsRange {
 export type EntryProblem = 'not-a-number' | 'other-digits' | 'too-few' | 'too-many';
 
 /**
- * Before the service is asked; undefined: it can be.
- * @param points what `parsePoints` makes of the text
+ * Validates the entry before the service is asked; undefined where it is acceptable.
+ * @param points the result of `parsePoints` for the text
  */
 export function entryProblem(
   text: string,
@@ -20,16 +20,16 @@ export function entryProblem(
   if (typed === '') return undefined;
   if (points !== undefined) return points > balance ? 'too-many' : undefined;
   if (/(?![0-9])\p{Nd}/u.test(typed)) return 'other-digits';
-  // Zero, or less.
+  // Zero or negative.
   if (/^0+$/.test(typed) || /^[-−]\s?\d+$/.test(typed)) return 'too-few';
-  // More than a number of points can be.
+  // More digits than a safe integer can have.
   return /^\d+(?:[\s.,'’\u00a0\u202f]\d{3})*$/.test(typed) &&
     typed.replaceAll(/\D/g, '').length > 15
     ? 'too-many'
     : 'not-a-number';
 }
 
-/** How many this player can redeem: what is allowed, and no more than there are. */
+/** How many points this player can redeem, within the limits and the balance. */
 export function rangeOf(
   limits: { readonly minPoints: number; readonly maxPoints: number } | undefined,
   balance: number,

@@ -7,13 +7,13 @@ import { type Quote } from '../config';
 import { useTokenText } from '../config-context';
 import { problemText, useProblemText } from '../problem-text';
 
-/** What the points come to, until when, and why it would be refused. */
+/** The worth of the points, its validity, and the reason why a redemption would be refused. */
 export function QuoteView({
   quote,
   problem,
 }: {
   readonly quote: Quote | undefined;
-  /** Why there is none; null where it is being asked for. */
+  /** Why there is no quote; null while it is loading. */
   readonly problem: unknown;
 }) {
   const { texts, locale } = useTexts();
@@ -57,7 +57,7 @@ export function QuoteView({
   );
 }
 
-/** What the points are worth. The bonus is in the tokens and not in the dollars: it is named beside them. */
+/** The worth of the points in dollars. The dollar value does not include the bonus, so the bonus is named beside it. */
 export function useUsdText(): (usdValue: number, bonusRate: number | null) => string {
   const { texts, locale } = useTexts();
   return (usdValue, bonusRate) => {

@@ -8,15 +8,15 @@ import { type Click, clickOf, endClick, usePendingClick } from './pending-clicks
 
 export interface RedeemClick {
   readonly pending: Click | undefined;
-  /** There was no answer so far, and it is asked for again. */
+  /** There was no answer so far, and the request will be repeated. */
   readonly isWaiting: boolean;
   readonly refusal: ApiProblem | undefined;
-  /** The refusal said how long to wait, and so long has passed. */
+  /** The waiting time that the refusal named has passed. */
   readonly isRefusalOver: boolean;
   clearRefusal(): void;
 }
 
-/** Brings the click that is kept to its answer, however often that takes and wherever it began: on this page, in another tab, or in one that was closed. */
+/** Sends the pending click until it is answered, even where it was made in another tab or on a page that was closed. */
 export function useRedeemClick(wallet: string, partner: string): RedeemClick {
   const text = usePendingClick(wallet, partner);
   const [isWaiting, setWaiting] = useState(false);
@@ -63,7 +63,7 @@ async function redeem({ key, partner, points, minAmount }: Click) {
   return data;
 }
 
-/** What was true then, a partner that was silent say, may not be any more. */
+/** Whether the refusal's waiting time has passed, so that its reason (a silent partner, for example) may be gone. */
 function useWaitIsOver(refusal: ApiProblem | undefined): boolean {
   const [over, setOver] = useState<ApiProblem>();
   useEffect(() => {

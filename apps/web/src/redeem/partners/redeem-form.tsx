@@ -20,7 +20,7 @@ interface RedeemFormProps {
 }
 
 const TYPING_MS = 300;
-/** By wallet and partner: what was typed stays while the player signs in again. */
+/** Typed points by wallet and partner, which are kept while the player signs in again. */
 const typedPoints = new Map<string, string>();
 
 function useTypedPoints(key: string): readonly [string, (text: string) => void] {
@@ -32,7 +32,6 @@ function useTypedPoints(key: string): readonly [string, (text: string) => void] 
   return [text, type];
 }
 
-/** How many points, what they come to, and the one click that redeems them. */
 export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps) {
   const { texts, locale } = useTexts();
   const { form: words } = texts.redeem;
@@ -45,7 +44,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
   const quote = useQuote(partner.id, asked);
   const range = rangeOf(limits.data, balance);
   const most = Math.min(balance, limits.data?.maxPoints ?? balance);
-  // What stands on the page is what is redeemed: a quote for other points is none.
+  // Only the displayed quote is redeemed, so a quote for another number of points does not count.
   const shown = quote.data?.points === points ? quote.data : undefined;
   const problem = entryProblem(text, points, balance);
   const canSubmit = shown?.amount != null && shown.refusal === null && problem === undefined;
@@ -55,7 +54,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
     click.clearRefusal();
     typedPoints.delete(`${wallet} ${partner.id}`);
     beginClick({ wallet, partner: partner.id, points: shown.points, minAmount: shown.amount });
-    // A price that has moved shows its new figure at once.
+    // Refreshes the quote, so that a changed price is visible at once.
     void client.invalidateQueries({ queryKey: ['quote', partner.id] });
   };
   return (
@@ -126,7 +125,7 @@ export function RedeemForm({ partner, wallet, balance, click }: RedeemFormProps)
   }
 }
 
-/** Why there is no quote so far; null where it is being asked for. */
+/** Why there is no quote yet; null while it is loading. */
 function problemOf({ failureReason, fetchStatus }: ReturnType<typeof useQuote>): unknown {
   return fetchStatus === 'paused' ? new Error('There is no connection.') : failureReason;
 }

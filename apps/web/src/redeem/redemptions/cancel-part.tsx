@@ -17,7 +17,7 @@ interface CancelPartProps {
 
 const CANCELLABLE: readonly Phase[] = ['starting', 'taking', 'preparing', 'claimable'];
 
-/** Asks once more, with what follows from it. */
+/** Cancels after a confirmation that explains the consequence. */
 export function CancelPart({ redemption, phase, wallet }: CancelPartProps) {
   const { cancel: words } = useTexts().texts.redeem;
   const [dialog, setDialog] = useState<'unopened' | 'open' | 'closed'>('unopened');

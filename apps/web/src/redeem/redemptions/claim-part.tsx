@@ -17,7 +17,6 @@ interface ClaimPartProps {
   readonly nowMs: number;
 }
 
-/** The voucher with its time, and what turns it into tokens. */
 export function ClaimPart({ redemption, phase, nowMs }: ClaimPartProps) {
   const { claim: words, wallet: walletWords } = useTexts().texts.redeem;
   const connection = useConnection();

@@ -1,7 +1,10 @@
 import { useSyncExternalStore } from 'react';
 import { Listeners } from '../../api/listeners';
 
-/** A claim that this browser has sent. Kept until the redemption has ended, so that a page that was closed knows of it. */
+/**
+ * A claim that this browser has sent. It is stored until the redemption has ended, so that it survives closing the
+ * page.
+ */
 export interface SentClaim {
   readonly hash: string;
   readonly sentAtMs: number;
@@ -10,7 +13,7 @@ export interface SentClaim {
 type Claims = Readonly<Record<string, SentClaim>>;
 
 const KEPT_AS = 'lowmark-claims';
-/** The oldest are dropped beyond it. */
+/** Maximum number of stored claims; the oldest are dropped first. */
 const MOST = 50;
 
 class ClaimsStore {

@@ -7,10 +7,13 @@ type Page = components['schemas']['Redemptions'];
 type Take = (changed: readonly Redemption[], page?: Page) => void;
 
 const URL_OF_EVENTS = '/player/api/redemptions/events';
-/** After a stream was refused: there may be too many of them. */
+/** Wait after a refused stream; the service may have too many streams. */
 const TRY_AGAIN_MS = 20_000;
 
-/** The changes of the wallet's redemptions as they happen. While the answer is `polling`, none come: ask from time to time. */
+/**
+ * Passes on changes of the wallet's redemptions as they happen. While the result is `polling` no changes arrive, so the
+ * caller has to poll.
+ */
 export function useLiveFeed(wallet: string, take: Take): Feed {
   const [feed, setFeed] = useState<Feed>('connecting');
   useEffect(() => {
@@ -33,7 +36,7 @@ export function useLiveFeed(wallet: string, take: Take): Feed {
       };
       source.onerror = () => {
         setFeed('polling');
-        // A stream that broke off is opened again by the browser; one that was refused is not.
+        // The browser reopens a broken stream by itself, but not a refused one.
         if (source?.readyState !== EventSource.CLOSED) return;
         timer = setTimeout(connect, TRY_AGAIN_MS);
       };
@@ -47,7 +50,7 @@ export function useLiveFeed(wallet: string, take: Take): Feed {
   return feed;
 }
 
-/** Another tab may have signed in with another wallet, whose cookie this stream then has. */
+/** Another tab may have signed in with another wallet, so that this stream uses the cookie of that wallet. */
 function isOf(wallet: string, redemptions: readonly Redemption[]): boolean {
   return redemptions.every((one) => one.wallet === wallet);
 }

@@ -19,7 +19,7 @@ interface RedemptionCardProps {
   readonly wallet: string;
 }
 
-/** One that is open shows all; one that has ended shows its outcome, and the rest when asked. */
+/** An open redemption shows all details; an ended one shows its outcome, and the details on request. */
 export function RedemptionCard({ redemption, wallet }: RedemptionCardProps) {
   const { locale, texts } = useTexts();
   const { phase, sent, nowMs } = usePhase(redemption);

@@ -6,7 +6,7 @@ import { type Redemption } from '../config';
 import { useRedeemConfig } from '../config-context';
 import { type Phase } from './redemption-phase';
 
-/** What the player can count on: when the points come back, when it is final, why it ended so. */
+/** What the player can expect: when the points come back, when the claim is final, why the redemption ended. */
 export function RedemptionNotes({
   redemption,
   phase,

@@ -46,7 +46,7 @@ describe('where a redemption is', () => {
     expect(phase({ payableUntil: EARLIER }, true, 'open')).toBe('sentOver');
     expect(phase({ payableUntil: EARLIER }, true, 'claimed')).toBe('inBlock');
     expect(phase({ voucher: null, cancelRequested: true })).toBe('cancelling');
-    // A claim that came before the cancellation counts.
+    // A claim that the chain has accepted counts, despite the request to cancel.
     expect(phase({ cancelRequested: true }, true, 'claimed')).toBe('inBlock');
   });
 });

@@ -1,8 +1,8 @@
-/** Where a redemption is, for its player. Pure: the texts and the page follow from it. */
+/** The phase of a redemption as its player sees it. Pure: texts and page are derived from it. */
 import { type Redemption } from '../config';
 import { type SentClaim } from './claims-store';
 
-/** What the chain says of the voucher up to its newest block, where the wallet was asked. */
+/** The voucher's status up to the chain's newest block; undefined where the wallet was not asked. */
 export type SeenOnChain = 'open' | 'claimed' | 'cancelled' | undefined;
 
 export const PHASES = [
@@ -70,11 +70,11 @@ export type StepName =
 export interface Step {
   readonly name: StepName;
   readonly state: 'done' | 'now' | 'next';
-  /** When it happened; null where that is not known, or not yet. */
+  /** Time of the step; null where it is unknown or has not happened. */
   readonly at: string | null;
 }
 
-/** From the beginning to the end that it has, or to the one that it will have if all goes well. */
+/** The steps from the beginning to the actual end, or to the end that follows if all goes well. */
 export function stepsOf(redemption: Redemption, phase: Phase, sent: SentClaim | undefined): Step[] {
   const { initialAt, deductedAt, authorisedAt, claimedAt, revertedAt, failedAt } = redemption;
   const steps = [done('started', initialAt)];
@@ -90,7 +90,7 @@ export function stepsOf(redemption: Redemption, phase: Phase, sent: SentClaim | 
     steps.push(one('returning', phase === 'reverted' ? revertedAt : null, phase !== 'reverted'));
     return [...steps, one('reverted', revertedAt, false)];
   }
-  // Of an earlier day it is only known that it was claimed.
+  // Without a stored claim only the time of the claim is known, not when it was sent.
   if (phase === 'claimed' && sent === undefined) return [...steps, done('claimed', claimedAt)];
   const isSent = sent !== undefined || phase === 'inBlock';
   const sentAt = sent === undefined ? null : new Date(sent.sentAtMs).toISOString();

@@ -12,7 +12,6 @@ interface RedemptionStepsProps {
   readonly sent: SentClaim | undefined;
 }
 
-/** From its beginning to its end, a line each. */
 export function RedemptionSteps({ redemption, phase, sent }: RedemptionStepsProps) {
   const { texts } = useTexts();
   const { steps: words, claim } = texts.redeem;

@@ -13,7 +13,7 @@ interface RedemptionsPanelProps {
   readonly redemptions: ReturnType<typeof useRedemptions>;
 }
 
-/** All of the wallet's redemptions, newest first. */
+/** All redemptions of the wallet, newest first. */
 export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps) {
   const { list: words } = useTexts().texts.redeem;
   const problemText = useAskedAgainText();

@@ -9,7 +9,7 @@ import { hasEnded } from './redemption-phase';
 export interface Redemptions {
   /** Newest first. */
   readonly items: readonly Redemption[];
-  /** `before` of the next page; null where there is none, undefined where no page has come so far. */
+  /** `before` of the next page; null on the last page, undefined until a page has been loaded. */
   readonly next: string | null | undefined;
 }
 
@@ -25,7 +25,7 @@ const NOTHING: Redemptions = { items: [], next: undefined };
 
 const keyOf = (wallet: string) => ['redemptions', wallet] as const;
 
-/** The wallet's redemptions, live; where there is no stream, asked for every few seconds. */
+/** The wallet's redemptions from the live feed, with polling every few seconds where the feed is unavailable. */
 export function useRedemptions(wallet: string) {
   const client = useQueryClient();
   const take = useCallback(
@@ -58,7 +58,7 @@ export function useRedemptions(wallet: string) {
   return { ...query, feed, loadMore };
 }
 
-/** What was just made or cancelled here. */
+/** Stores a redemption that this page has just created or cancelled. */
 export function useTakeRedemption(wallet: string): (redemption: Redemption) => void {
   const client = useQueryClient();
   return (redemption) => takeIn(client, wallet, [redemption]);
@@ -72,7 +72,7 @@ function pollEvery(feed: Feed, known: Redemptions | undefined): number {
 async function loadPage(wallet: string, before?: string): Promise<Page> {
   const query = { limit: PAGE, ...(before !== undefined && { before }) };
   const { data } = await playerApi.GET('/api/redemptions', { params: { query } });
-  // Another tab may have signed in with another wallet, whose redemptions these are then.
+  // Another tab may have signed in with another wallet, to which these redemptions belong.
   const isOurs = data?.redemptions.every((one) => one.wallet === wallet) ?? false;
   return data === undefined || !isOurs ? { redemptions: [], next: null } : data;
 }
@@ -88,7 +88,7 @@ function takeIn(
   client.setQueryData<Redemptions>(keyOf(wallet), merged(before ?? NOTHING, changed, page));
 }
 
-/** Points change where a redemption does. */
+/** Refreshes points, quote and limits of the partners whose redemptions have changed. */
 function refreshPoints(
   client: QueryClient,
   before: Redemptions | undefined,
@@ -103,7 +103,7 @@ function refreshPoints(
   }
 }
 
-/** @param page where all of the newest page is known; older pages that were loaded stay */
+/** @param page the complete newest page, where it is known; older loaded pages stay */
 function merged(known: Redemptions, changed: readonly Redemption[], page?: Page): Redemptions {
   const hadPages = known.items.length > 0 && known.next !== undefined;
   return {
@@ -112,14 +112,14 @@ function merged(known: Redemptions, changed: readonly Redemption[], page?: Page)
   };
 }
 
-/** The newer of two that are the same redemption; one that has ended does not go on. */
+/** Keeps the newer version of each redemption; an ended redemption is never replaced by an open one. */
 function byId(known: readonly Redemption[], changed: readonly Redemption[]): readonly Redemption[] {
   const all = new Map(known.map((one) => [one.id, one]));
   for (const one of changed) {
     const before = all.get(one.id);
     if (before === undefined || !hasEnded(before) || hasEnded(one)) all.set(one.id, one);
   }
-  // A version 7 UUID begins with its time.
+  // Version 7 UUIDs begin with their creation time.
   return [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
@@ -129,7 +129,6 @@ function useForgottenClaims(redemptions: Redemptions | undefined): void {
   }, [redemptions]);
 }
 
-/** Of a redemption's card in the page. */
 export function cardId({ id }: Pick<Redemption, 'id'>): string {
   return `redemption-${id}`;
 }

@@ -6,13 +6,13 @@ import { useTakeRedemption } from './redemptions-query';
 
 export interface Cancelling {
   readonly isBusy: boolean;
-  /** There was no answer so far, and it is sent again. */
+  /** There was no answer so far, and the request will be repeated. */
   readonly isWaiting: boolean;
   readonly refusal: ApiProblem | undefined;
   readonly begin: () => void;
 }
 
-/** Cancels, and sends it again while there is no answer and the page is open: a redemption that was cancelled stays so. */
+/** Cancels, and repeats the request until there is an answer or the page closes. Cancelling is idempotent. */
 export function useCancel(id: string, wallet: string): Cancelling {
   const take = useTakeRedemption(wallet);
   const [state, setState] = useState<'idle' | 'busy' | 'waiting'>('idle');
@@ -52,7 +52,7 @@ export function useCancel(id: string, wallet: string): Cancelling {
   };
 }
 
-/** What says how long to wait is not true any more afterwards. */
+/** Calls `onOver` when the refusal's waiting time has passed, since its text is outdated then. */
 function useRetryAfter(refusal: ApiProblem | undefined, onOver: () => void): void {
   useEffect(() => {
     if (refusal?.retryAfterSeconds === undefined) return undefined;

@@ -13,7 +13,7 @@ export interface PhaseNow {
   readonly nowMs: number;
 }
 
-/** Where a redemption is at this moment, by the service, the chain and this browser. */
+/** The current phase of a redemption, from the service, the chain and this browser. */
 export function usePhase(redemption: Redemption): PhaseNow {
   const sent = useSentClaim(redemption.id);
   const seen = useSeenOnChain(redemption, sent);
@@ -24,8 +24,9 @@ export function usePhase(redemption: Redemption): PhaseNow {
 const LOOK_MS = 4_000;
 
 /**
- * What the chain says of an open voucher, by the wallet that is connected: so a claim is noticed in seconds, wherever it was sent from. What
- * the service says, by final blocks, comes minutes later. A claim of this browser that its block refused is forgotten, and can be sent again.
+ * Reads the status of an open voucher through the connected wallet, which shows a claim within seconds, no matter which
+ * device sent it; the service reads final blocks, minutes later. A claim of this browser that reverted is forgotten, so
+ * that it can be sent again.
  */
 function useSeenOnChain(redemption: Redemption, sent: SentClaim | undefined): SeenOnChain {
   const wallets = useConfig();
@@ -44,7 +45,7 @@ function useSeenOnChain(redemption: Redemption, sent: SentClaim | undefined): Se
     refetchInterval: LOOK_MS,
     queryFn: async () => {
       if (voucher === null) return null;
-      // The wallet's part is loaded when there is something to ask.
+      // The code for the wallet is loaded only when there is a voucher to check.
       const { claimStateOf, hasFailed } = await import('../wallet/claim');
       const state = await claimStateOf(wallets, voucher);
       const isRefused =

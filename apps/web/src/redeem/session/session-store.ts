@@ -2,17 +2,17 @@ import { useSyncExternalStore } from 'react';
 import { Listeners } from '../../api/listeners';
 import { csrfToken } from '../../api/csrf';
 
-/** Who is signed in. The token itself is in a cookie that no script can read. */
+/** The signed-in player. The session's token is in a cookie that scripts cannot read. */
 export interface Session {
   readonly wallet: string;
   readonly expiresAt: string;
-  /** Sent with what changes something: where another tab has signed in with another wallet, it is refused and not done for that one. */
+  /** Sent with every change, so that a change is refused where another tab has signed in with another wallet. */
   readonly csrf: string;
 }
 
 const KEPT_AS = 'lowmark-player-session';
 
-/** What ended the last session of this tab; undefined: none did. */
+/** Why the last session of this tab ended. */
 export type SessionEnd = 'expired' | 'signed-out';
 
 class SessionStore {

@@ -10,17 +10,17 @@ import { WalletChoice } from './wallet-choice';
 
 interface AccountBarProps {
   readonly session: Session;
-  /** There is something to claim, or to look for on the chain. */
+  /** There is a voucher to claim, or a claim to look up on the chain. */
   readonly needsWallet: boolean;
 }
 
-/** Who is signed in, and whether the wallet still shows the same account. */
+/** The signed-in wallet, and a notice where the connected wallet shows another account. */
 export function AccountBar({ session, needsWallet }: AccountBarProps) {
   const { signIn: texts } = useTexts().texts.redeem;
   const { address, status } = useConnection();
   const client = useQueryClient();
   const signOut = async (): Promise<void> => {
-    // Here it is over in any case; a service that is down forgets the session when its time has come.
+    // The page signs out in any case; an unreachable service ends the session when it expires.
     await playerApi.POST('/api/auth/logout').catch(() => undefined);
     sessionStore.end('signed-out');
     client.removeQueries({ queryKey: ['redemptions'] });
@@ -77,7 +77,7 @@ function Reconnect() {
   );
 }
 
-/** `0x1234…abcd` */
+/** Shortens an address to `0x1234…abcd`. */
 export function shortAddress(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }

@@ -1,4 +1,4 @@
-/** Claims, through the wallet: nothing is asked of a person that the chain would refuse. */
+/** Claims vouchers through the wallet. A claim that the chain would reject is never presented for signing. */
 import { type Hex } from 'viem';
 import {
   call,
@@ -16,10 +16,10 @@ export type ClaimStep = 'preparing' | 'confirm';
 export type ClaimEnd =
   { readonly kind: 'sent'; readonly hash: Hex } | { readonly kind: WalletFailure | 'wouldFail' };
 
-/** What the chain knows of a voucher, up to its newest block. */
+/** The voucher's status up to the chain's newest block. */
 export type ClaimState = 'open' | 'claimed' | 'cancelled';
 
-/** `status(bytes32)` of the vault, whatever its version. */
+/** Selector of `status(bytes32)`, the same in all versions of the vault. */
 const STATUS_SELECTOR = '0x52ad0d5e';
 const STATES: readonly ClaimState[] = ['open', 'claimed', 'cancelled'];
 
@@ -44,7 +44,7 @@ export async function sendClaim(
   }
   onStep('confirm');
   try {
-    // A fifth more: what it costs may change until its block.
+    // A margin of one fifth, since the cost may change until the transaction's block.
     const hash = await sendTransaction(client, {
       ...claim,
       chain: client.chain,
@@ -56,13 +56,13 @@ export async function sendClaim(
   }
 }
 
-/** What the wallet has for fees, in the smallest unit. */
+/** The account's balance for fees, in the smallest unit. */
 export async function coinOf(wallets: Config, chainId: number): Promise<bigint> {
   const client = await getConnectorClient(wallets, { chainId });
   return getBalance(client, { address: client.account.address });
 }
 
-/** Notices a claim from wherever it was sent. Undefined where the chain does not say. */
+/** The voucher's status, no matter which device sent a claim. Undefined where the chain does not answer. */
 export async function claimStateOf(
   wallets: Config,
   voucher: Pick<Voucher, 'chainId' | 'vault' | 'redemptionId'>,
@@ -73,7 +73,7 @@ export async function claimStateOf(
   return answer === undefined ? undefined : STATES[Number(BigInt(answer))];
 }
 
-/** Whether the transaction was refused by its block. Where there is no block yet: no. */
+/** Whether the transaction was mined and reverted; false while it is not mined. */
 export async function hasFailed(wallets: Config, chainId: number, hash: string): Promise<boolean> {
   const client = await getConnectorClient(wallets, { chainId });
   const receipt = await getTransactionReceipt(client, { hash: hash as Hex }).catch(() => undefined);

@@ -6,7 +6,7 @@ import { rememberWallet } from '../../wallets/browser-wallets';
 import { shortAddress } from './account-bar';
 import { useSignIn } from './use-sign-in';
 
-/** A wallet is connected: it signs a message, and the session begins. */
+/** Lets a connected wallet sign a message that starts the session. */
 export function SignInCard({ wallet }: { readonly wallet: string }) {
   const { signIn: texts, wallet: walletTexts } = useTexts().texts.redeem;
   const { connector } = useConnection();

@@ -20,11 +20,11 @@ interface SignInOptions {
   readonly onStep: (step: SignInStep) => void;
 }
 
-/** How often the same message is sent again where the service could not be asked: it is not used up then. */
+/** Attempts with the same message where the service could not be reached, since the nonce is still unused then. */
 const TRIES = 3;
 const PAUSE_MS = 1_500;
 
-/** By a text that the wallet signs (EIP-4361). @throws ApiProblem */
+/** Signs in with a message that the wallet signs (EIP-4361). @throws ApiProblem */
 export async function signIn({
   wallets,
   connector,

@@ -7,7 +7,7 @@ import { useTexts } from '../../texts/texts-context';
 import { type BrowserWallet } from '../../wallets/browser-wallets';
 import { useRedeemConfig } from '../config-context';
 
-/** That the wallet is on another network, and the way to the right one. */
+/** Reports that the wallet is on another network, and switches it to the right one. */
 export function SwitchNetwork({ chainId }: { readonly chainId: number }) {
   const { claim: words } = useTexts().texts.redeem;
   const { networkName, networkLabel } = useRedeemConfig();
@@ -25,7 +25,7 @@ export function SwitchNetwork({ chainId }: { readonly chainId: number }) {
   );
 }
 
-/** A wallet that does not know the network can add it only where there is an endpoint that it can be told. */
+/** Switches the network. A wallet that does not know the network can add it only with an RPC URL. */
 function useSwitchNetwork(chainId: number) {
   const wallets = useConfig();
   const { connector } = useConnection();

@@ -6,9 +6,9 @@ import { useProblemText } from '../problem-text';
 import { type SignInStep } from './sign-in';
 
 export interface SigningIn {
-  /** What goes on now. */
+  /** The current step; undefined while no sign-in runs. */
   readonly step: SignInStep | undefined;
-  /** Why the last try came to nothing, for people. */
+  /** Why the last attempt failed, as text for the player. */
   readonly problem: string | undefined;
   begin(wallet: string): Promise<void>;
 }
@@ -25,7 +25,7 @@ export function useSignIn(): SigningIn {
     setProblem(undefined);
     setStep('waiting');
     try {
-      // What signs is loaded when it is needed.
+      // The code that signs is loaded only when it is needed.
       const { signIn } = await import('./sign-in');
       const end = await signIn({
         wallets,

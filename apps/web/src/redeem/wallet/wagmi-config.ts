@@ -14,8 +14,9 @@ import { type Choosing } from './wallet-choice';
 import { walletFailure } from './wallet-errors';
 
 /**
- * Connects the wallets of this browser. The page asks the chain through the wallet only: it has no RPC of its own, and its policy allows
- * none. The wallet that was connected before is connected again, when it has announced itself.
+ * Connects the wallets of this browser. The page reads the chain only through the wallet: it has no RPC endpoint, and
+ * its content security policy allows none. The previously connected wallet is connected again once it has announced
+ * itself.
  */
 export function createWallets({
   chain: { chainId },
@@ -35,7 +36,7 @@ export function createWallets({
   const wallets = createConfig({
     chains: [chain],
     transports: { [chainId]: transport },
-    // The page finds the wallets, and remembers which one was connected, before this is loaded.
+    // The page discovers the wallets and stores the connected one itself, before this module is loaded.
     multiInjectedProviderDiscovery: false,
     storage: null,
   });
@@ -59,7 +60,7 @@ function connectAgain(wallets: Config): void {
   const tryIt = (): boolean => {
     const wallet = browserWallets().find(({ info }) => info.rdns === rdns);
     if (wallet === undefined) return false;
-    // Nothing is asked of a person: a wallet that is locked stays so.
+    // Reconnecting asks the person nothing: a locked wallet stays locked.
     if (wallets.state.status === 'disconnected') {
       void reconnect(wallets, { connectors: [connectorOf(wallet)] });
     }
@@ -71,7 +72,6 @@ function connectAgain(wallets: Config): void {
   });
 }
 
-/** Asks a wallet for its account. */
 export function useConnectWallet(): Choosing {
   const { mutate, isPending, isError, error } = useConnect();
   const [wallet, setWallet] = useState<BrowserWallet>();

@@ -7,16 +7,16 @@ import { TEST_WALLET_ID, testWallet } from '../../wallets/test-wallet';
 import { type WalletFailure } from './wallet-errors';
 
 export interface Choosing {
-  /** The one that is being connected. */
+  /** The wallet that is being connected. */
   readonly busy: BrowserWallet | undefined;
-  /** What became of the last try; undefined: nothing went wrong. */
+  /** Why the last attempt failed; undefined where it did not fail. */
   readonly failure: WalletFailure | undefined;
   choose(wallet: BrowserWallet): void;
 }
 
 interface WalletChoiceProps {
   readonly choosing: Choosing;
-  /** In something that has a title. */
+  /** Shown inside an element that has a title. */
   readonly isInline?: boolean;
 }
 

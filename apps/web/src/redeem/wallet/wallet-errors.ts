@@ -1,7 +1,10 @@
-/** What wallets say when they do not do what was asked, as the page has words for it. */
+/** The kinds of wallet errors for which the page has texts. */
 export type WalletFailure = 'rejected' | 'requestOpen' | 'tooLittleCoin' | 'failed';
 
-/** EIP-1193 and EIP-1474, and what some wallets and nodes say in their place. The reason may be a cause of what was thrown. */
+/**
+ * Classifies errors of EIP-1193 and EIP-1474, and the variants of some wallets and nodes. Causes of the error are
+ * examined too.
+ */
 export function walletFailure(error: unknown): WalletFailure {
   for (let one = error; typeof one === 'object' && one !== null; one = (one as Error).cause) {
     const { code, name, message } = one as {

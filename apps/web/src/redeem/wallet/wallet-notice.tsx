@@ -8,7 +8,7 @@ import { SwitchNetwork } from './switch-network';
 
 const LOOK_MS = 15_000;
 
-/** What would keep the wallet from claiming, said before points are taken. */
+/** Reports obstacles to claiming with this wallet, before points are deducted. */
 export function WalletNotice({ redemptions }: { readonly redemptions: readonly Redemption[] }) {
   const { claim: words } = useTexts().texts.redeem;
   const { chain, coin } = useRedeemConfig();
@@ -16,7 +16,7 @@ export function WalletNotice({ redemptions }: { readonly redemptions: readonly R
   const hasNoCoin = useHasNoCoin();
   if (status !== 'connected') return null;
   if (chainId !== chain.chainId) {
-    // The card of a voucher says it by itself.
+    // The card of the voucher reports the wrong network itself.
     const hasVoucher = redemptions.some(({ voucher }) => voucher !== null);
     return hasVoucher ? null : <SwitchNetwork chainId={chain.chainId} />;
   }
@@ -28,7 +28,7 @@ export function WalletNotice({ redemptions }: { readonly redemptions: readonly R
   );
 }
 
-/** Only where there is none at all: what a claim will cost is not known before. */
+/** Whether the account has no coin at all; the cost of a claim is not known in advance. */
 function useHasNoCoin(): boolean {
   const wallets = useConfig();
   const { status, address, chainId, connector } = useConnection();
@@ -39,7 +39,7 @@ function useHasNoCoin(): boolean {
     retry: false,
     refetchInterval: LOOK_MS,
     queryFn: async () => {
-      // The wallet's part is loaded when there is something to ask.
+      // The code for the wallet is loaded only when the balance can be read.
       const { coinOf } = await import('./claim');
       return coinOf(wallets, chain.chainId);
     },

@@ -1,7 +1,7 @@
 import { type RefusalCode } from '../../api/refusal-codes';
 import { refusalsEn } from './refusals-en';
 
-/** What players read. Placeholders are arguments; a name in one is of others, and shown as it is. */
+/** The texts for players. Placeholders are arguments; names of others are inserted as they are. */
 export const redeemEn = {
   title: 'Redeem points',
   intro:

@@ -1,4 +1,4 @@
-/** One sentence for each code: what it means for the player, and what to do. */
+/** One sentence for each code, with its meaning for the player and what to do. */
 export const refusalsEn = {
   ANSWER_TOO_LARGE: 'The answer was too large to show. Try again later.',
   BAD_REQUEST: 'That was not understood. Check what you entered.',

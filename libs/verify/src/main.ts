@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The program `lowmark-verify`. The package is published by itself, so it reads its variables without libs/config. */
+/**
+ * The program `lowmark-verify`. The package is published on its own, so it reads environment variables without
+ * `libs/config`.
+ */
 import process, { argv, env, stderr, stdout } from 'node:process';
 import { runCli } from './cli/run-cli.js';
 

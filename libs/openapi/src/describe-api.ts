@@ -1,6 +1,6 @@
 /**
- * Makes the OpenAPI document of a service from the decorators of its controllers and DTOs, and the decorators of common
- * answers.
+ * Makes the OpenAPI document of a service from the decorators of its controllers and DTOs. The decorators of this file
+ * describe operations and common answers.
  */
 import { applyDecorators, type INestApplication, type Type } from '@nestjs/common';
 import {

@@ -1,6 +1,4 @@
-/**
- * Bytes that may be hashed for one question. For a message of usual size, all mistakes together take a hundredth of it.
- */
+/** Bytes that may be hashed for one question; all mistakes of a message of usual size take a hundredth of them. */
 const MOST_BYTES = 20_000_000;
 /** Bytes hashed between two pauses, which takes a few milliseconds. */
 const BYTES_AT_ONCE = 500_000;

@@ -49,8 +49,8 @@ export class KeyRing {
   }
 
   /**
-   * Derives 32 bytes of each key for another purpose, in the order of the keys (HKDF, RFC 5869). They reveal nothing
-   * about the key.
+   * Derives 32 bytes from each key for another purpose (HKDF, RFC 5869), in the order of the keys, without revealing a
+   * key.
    */
   derived(purpose: string): readonly [Buffer, ...Buffer[]] {
     const derive = ({ key }: NamedKey): Buffer =>
@@ -104,10 +104,7 @@ export class KeyRing {
   }
 }
 
-/**
- * The id of the key that sealed the secret, from the secret's first bytes; undefined where the bytes are no sealed
- * secret.
- */
+/** The id of the key that sealed the secret, from its first bytes; undefined where the bytes are no sealed secret. */
 export function sealingKeyId(sealed: Uint8Array): string | undefined {
   if (sealed.length < HEADER_BYTES || sealed[0] !== VERSION) return undefined;
   return Buffer.from(sealed.subarray(1, HEADER_BYTES)).toString('hex');

@@ -28,10 +28,7 @@ export interface WantedSignature {
   readonly tag?: string;
 }
 
-/**
- * The bytes of an answer (empty for HEAD), or, for an answer with a list of a sealed day, the header signed in its
- * place.
- */
+/** The bytes of an answer (empty for HEAD), or the header that is signed in place of a list of a sealed day. */
 export type SignedBody = { readonly body: string | Uint8Array } | { readonly sealedDay: string };
 
 /** An answer and its request, as far as they are signed. */

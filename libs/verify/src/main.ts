@@ -1,8 +1,5 @@
 #!/usr/bin/env node
-/**
- * The program `lowmark-verify`. The package is published on its own, so it reads environment variables without
- * `libs/config`.
- */
+/** The program `lowmark-verify`. It is published on its own and reads its variables itself, without `libs/config`. */
 import process, { argv, env, stderr, stdout } from 'node:process';
 import { runCli } from './cli/run-cli.js';
 

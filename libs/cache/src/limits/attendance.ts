@@ -14,10 +14,7 @@ export const BEAT_MS = 500;
  * one beat later, before `LEASE_MS` of `own-share.ts` is over.
  */
 const HERE_MS = 2500;
-/**
- * How long a new replica waits, in milliseconds, for older replicas, which know whether an empty Redis has lost its
- * data.
- */
+/** How long a new replica waits, in milliseconds, for older ones, which know whether an empty Redis has lost data. */
 const WAIT_MS = 2000;
 
 /** Names of the Redis keys that the replicas of one service share. */

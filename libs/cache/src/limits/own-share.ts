@@ -161,10 +161,7 @@ export class OwnShare {
     return Math.max(0, owedMs - drainedMs / this.replicas);
   }
 
-  /**
-   * When the key's debt begins to drain. A replica that never had Redis has no debt there, so its debts drain from its
-   * start on.
-   */
+  /** When the key's debt begins to drain. The debts of a replica that never had Redis drain from its start on. */
   private drainsFromMs(key: string, policy: RatePolicy): number {
     const { apartSinceMs, joinedMs, aloneSinceMs } = this;
     if (apartSinceMs === undefined || joinedMs === undefined) return this.startedMs;

@@ -11,15 +11,10 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { type Clock } from '#libs/platform';
 
-/**
- * Tolerance in milliseconds for the rounding of sums of fractions, so that no request is refused for a rounding error.
- */
+/** Tolerance in milliseconds for rounded sums of fractions, so that rounding errors refuse no request. */
 const EPSILON_MS = 1e-3;
 
-/**
- * Milliseconds by which rounded times may make a debt exceed a whole bucket. A larger excess means that the clock was
- * set back.
- */
+/** Milliseconds by which rounding may lift a debt above a whole bucket; beyond them, the clock was set back. */
 const ROUNDING_MS = 1000;
 
 /** Callers remembered at once, about 10 MB; the least recently seen is forgotten first. */
@@ -176,10 +171,7 @@ function parse(address = ''): string | readonly number[] {
   return mappedOf(groups) ?? groups;
 }
 
-/**
- * Removes the port that some proxies add (`192.0.2.1:443`, `[2001:db8::1]:443`), and the zone, which names an interface
- * of the server.
- */
+/** Removes the port that some proxies add (`192.0.2.1:443`, `[2001:db8::1]:443`), and the zone of an interface. */
 function withoutPort(text: string): string {
   const bracketed = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1];
   const bare = bracketed ?? /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(text)?.[1] ?? text;

@@ -21,10 +21,7 @@ export interface RedisRateLimiterOptions {
   readonly id: string;
   /** Name of the service, where several services use one Redis; absent: the api. */
   readonly family?: string;
-  /**
-   * Number of live replicas, this one included; counted without Redis. Where counting fails or yields 0, the previous
-   * number holds.
-   */
+  /** Number of live replicas, this one included. Where counting fails or yields 0, the previous number holds. */
   readonly countReplicas: () => Promise<number>;
   /** Greatest possible number of live replicas, where they are not counted. */
   readonly replicasAtMost?: number;
@@ -81,8 +78,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   take(key: string, policy: RatePolicy, count = 1): Promise<RateVerdict> | RateVerdict {
     if (this.attendance.isHere) return this.takeShared({ key, policy, count });
-    // Redis is back, but has not counted this replica yet: the beat makes it do so, and this request counts in this
-    // process.
+    // Redis is back, but has not counted this replica yet: a beat makes it do so, and this process counts the request.
     if (this.link.isUp) void this.beat();
     return this.own.take(key, policy, count);
   }
@@ -127,7 +123,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /**
-   * Moves the debts of this replica to Redis. The part that does not fit below a whole burst stays until the next beat.
+   * Moves the debts of this replica to Redis. A part that does not fit below a whole burst stays until the next beat.
    */
   private async settle(): Promise<void> {
     const owed = this.own.owed();

@@ -10,8 +10,7 @@ const SPAN = {
 
 /**
  * Gives each command of the link a span below the open span, if there is one, with the name of the command and never
- * its keys. A command that serves several coalesced requests belongs to the first of them. Without tracing, nothing
- * changes.
+ * its keys. A command that serves several coalesced requests belongs to the first. Does nothing without tracing.
  */
 export function traceRoundTrips(link: RedisLink): void {
   if (!tracingIsOn()) return;

@@ -92,10 +92,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Presets: the events of well-known staking contracts. The service's `docs/operating/contracts.md` describes each of
- * them.
- */
+/** Presets: the events of well-known staking contracts, which the service's `docs/operating/contracts.md` describes. */
 
 const TRANSFER: StakeRule = {
   ...{ event: 'event Transfer(address indexed from, address indexed to, uint256 value)' },

@@ -97,10 +97,7 @@ export class Comparer {
     }
   }
 
-  /**
-   * The first wallet on which the root of the other side differs. The api, where there is one, proves what that root
-   * says.
-   */
+  /** The first wallet on which the other root differs. The api, where there is one, proves what that root says. */
   private async named(
     chain: ChainDay,
     root: string,

@@ -1,7 +1,4 @@
-/**
- * Compares the registry's root of a period with the days of the chain, and finds the first day on which the api
- * differs.
- */
+/** Compares the registry's root of a period with the chain, and finds the first day on which the api differs. */
 import { buildPeriodTree, dayText, type Keccak256, type NodeHash } from '#libs/domain';
 import { UncheckedError } from '../verify.error.js';
 import { type Comparison } from './comparison.js';

@@ -24,8 +24,7 @@ export class PublicSignatures {
   constructor(private readonly baseUrl: string) {}
 
   /**
-   * Replaces `fetch`. `requireKeyId` reports a missing signature, since an error of this function counts as a broken
-   * connection.
+   * As `fetch`. `requireKeyId` reports a missing signature: an error of this function counts as a broken connection.
    */
   readonly fetch: typeof fetch = async (input, init) => {
     const headers = new Headers(init?.headers);

@@ -1,7 +1,4 @@
-/**
- * Reads days from the API of the service. Each answer is verified with the public keys, and with the secret where there
- * is one.
- */
+/** Reads days from the API of the service. The public keys verify each answer, and so does the secret, if given. */
 import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
 import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
 import { UncheckedError } from '../verify.error.js';

@@ -18,7 +18,7 @@ export const Uuid = field(UUID);
 export const UuidOrNull = field({ ...UUID, nullable: true });
 export const Address = field(ADDRESS);
 export const AddressOrNull = field({ ...ADDRESS, nullable: true });
-/** An exact decimal number, in whole tokens or whole US dollars. */
+/** An exact decimal number in tokens or US dollars, not in their smallest units. */
 export const Decimal = field(DECIMAL);
 export const DecimalOrNull = field({ ...DECIMAL, nullable: true });
 /** A number as a text of digits, such as a block number or points. */
@@ -38,7 +38,7 @@ export const ChainId = Positive;
 export const Json = field({ type: 'object', additionalProperties: true });
 export const TextByName = field({ type: 'object', additionalProperties: { type: 'string' } });
 
-/** The cursor of a page. */
+/** The cursor of the next page. */
 export function Next(): PropertyDecorator {
   return TextOrNull('For `after`; null on the last page.');
 }

@@ -15,7 +15,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHERTEXT_OFFSET = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
 
-/** A key of a setting. Its id is the beginning of its SHA-256 and marks what the key has sealed or signed. */
+/** A key from a setting. Its id is the beginning of its SHA-256 and marks what the key has sealed or signed. */
 export interface NamedKey {
   readonly id: Buffer;
   readonly key: Uint8Array;
@@ -48,10 +48,7 @@ export class KeyRing {
     return [first.id.toString('hex'), ...older.map(({ id }) => id.toString('hex'))];
   }
 
-  /**
-   * Derives 32 bytes from each key for another purpose (HKDF, RFC 5869), in the order of the keys, without revealing a
-   * key.
-   */
+  /** Derives 32 bytes of each key for a purpose (HKDF, RFC 5869), in the order of the keys, without revealing a key. */
   derived(purpose: string): readonly [Buffer, ...Buffer[]] {
     const derive = ({ key }: NamedKey): Buffer =>
       Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));

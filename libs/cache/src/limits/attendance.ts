@@ -19,9 +19,9 @@ const WAIT_MS = 2000;
 
 /** Names of the Redis keys that the replicas of one service share. */
 export interface AgreementKeys {
-  /** Hash of what the replicas know about this Redis; see `ATTEND`. */
+  /** Redis hash with the facts about this Redis that the replicas agree on; see `ATTEND`. */
   readonly agreed: string;
-  /** Sorted set of the replicas, by the time of their last heartbeat. */
+  /** Redis sorted set of the replicas, by the time of their last heartbeat. */
   readonly replicas: string;
   /** Prefix of the keys of buckets. */
   readonly limit: string;

@@ -12,7 +12,8 @@
  *   replicas does not: the others may add to Redis for another `LEASE_MS`, and those requests drain within the time of
  *   a whole burst. After that each debt of this class drains by rate / n;
  * - once Redis is back, a debt is moved to Redis as far as S <= burst allows (`settle`), not copied and not forgotten;
- * - a Redis that lost its data takes every caller to owe the whole burst (`attendance.ts`), at least what was lost;
+ * - after Redis has lost its data, every caller owes the whole burst (`attendance.ts`), which is at least the lost
+ *   debt;
  * - while some replicas have no Redis, those with Redis use their shares only (the weight in `attendance.ts`).
  *
  * While a replica is apart, n only grows. A new replica begins with every debt at its maximum, so that a start allows

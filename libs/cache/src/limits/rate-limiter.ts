@@ -85,8 +85,8 @@ export function capacityMsOf({ rate, burst }: RatePolicy): number {
 }
 
 /**
- * The debt in milliseconds of a bucket that will be full `aheadMs` from now. A debt above a whole bucket means that the
- * clock was set back; it counts as 0, so that no caller is locked out.
+ * The debt in milliseconds of a bucket that will be full `aheadMs` from now. A debt that exceeds a whole bucket by more
+ * than `ROUNDING_MS` means that the clock was set back; it counts as 0, so that no caller is locked out.
  */
 function believableMs(aheadMs: number, policy: RatePolicy): number {
   const capacityMs = capacityMsOf(policy);

@@ -19,7 +19,7 @@ export interface Callbacks {
   readonly maxBodyBytes: number;
   /** Whether the path is that of one of the four endpoints, whatever the method. */
   owns(url: string): boolean;
-  /** Answers any call with a signature; a call to no endpoint gets a signed 404. Never rejects. */
+  /** Answers any call and signs the answer; a call to no endpoint gets a 404. Never rejects. */
   handle(call: CallbackCall): Promise<CallbackAnswer>;
   /** The signed answer to a call whose body could not be read: a `Refusal` as such, any other error as ERR-INTERNAL. */
   refuse(call: Omit<CallbackCall, 'body'>, error: unknown): CallbackAnswer;
@@ -139,7 +139,7 @@ class SignedCallbacks implements Callbacks {
     });
   }
 
-  /** Calls a report. The points have changed already, so an error of the report must not change the answer. */
+  /** Calls `onError` or `onRefused`. The points have changed already, so an error there must not change the answer. */
   private reporting(report: () => void): void {
     try {
       report();

@@ -106,8 +106,8 @@ export interface CallbackOptions extends Credential {
   readonly alsoAccept?: readonly Credential[];
   /**
    * The path in front of the four endpoints as the service sends it, such as `/game/v1`. Default: every path that the
-   * framework routes to the endpoints. The signature covers the path, so a call only does something at the path that
-   * the service has called.
+   * framework routes to the endpoints. The signature covers the path, so a call takes effect only at the path to which
+   * the service has sent it.
    */
   readonly basePath?: string;
   /** Default: a store in this process, which is right for a single process only. */

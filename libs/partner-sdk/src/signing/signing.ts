@@ -46,9 +46,9 @@ function canonicalForm(bytes: Uint8Array): string | undefined {
 
 /**
  * The parts of a signed message. `METHOD + PATH + X-API-REQUEST + BODY` is signed, without separators:
- *   a call of the service      method, path and id of the call, body of the call
- *   the partner's answer       method, path and id of the call, body of the answer
- *   an answer of staking API   method and path of the request, no id, body of the answer
+ *   a call of the service         method, path and id of the call, body of the call
+ *   the partner's answer          method, path and id of the call, body of the answer
+ *   an answer of the staking API  method and path of the request, no id, body of the answer
  */
 export interface SignedMessage {
   /** Upper case, as on the request line. */

@@ -13,7 +13,7 @@ const HASHES_AT_ONCE = 4096;
 
 /** Takes the wallets of a day in ascending order and computes their root. */
 export class DayRoot {
-  /** Wallet, low and next wallet of a leaf, 32 bytes each. */
+  /** `wallet`, `low` and `next` of a leaf, 32 bytes each. */
   readonly #words = Buffer.alloc(3 * WORD);
   #hashes: Buffer;
   #count = 0;

@@ -75,7 +75,9 @@ export class UnexpectedAnswerError extends StakingError {
   }
 }
 
-/** The time limit of the call is over, with all attempts and waits. `cause` is the last answer, or else the error. */
+/**
+ * The time limit of the call is over, with all attempts and waits. `cause` names the last answer, or else the error.
+ */
 export class TimeoutError extends StakingError {
   override name = 'TimeoutError';
   readonly code = 'TIMEOUT';

@@ -7,7 +7,7 @@ export interface StakingInterval {
   readonly fromBlock: number;
   /** The time of `fromBlock`, ISO 8601. */
   readonly from: string;
-  /** Exclusive; absent for the current balance. */
+  /** The block that changed the balance next, exclusive; absent for the current balance. */
   readonly toBlock?: number;
   /** The time of `toBlock`, ISO 8601; absent for the current balance. */
   readonly to?: string;

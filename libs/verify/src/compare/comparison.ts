@@ -26,7 +26,7 @@ export interface Comparison {
   readonly reason?: string;
 }
 
-/** The first and last day as texts, such as `2026-11-20`. */
+/** A compared period, with its days as texts such as `2026-11-20`. */
 export interface ComparedPeriod {
   readonly firstDay: string;
   readonly lastDay: string;

@@ -62,7 +62,7 @@ export class ServiceApi {
     return { ...sealed, signedBy: this.signatures.requireKeyId() };
   }
 
-  /** The low of a wallet that the root proves. @throws UncheckedError */
+  /** The low-water mark of a wallet that the root proves. @throws UncheckedError */
   async provenLow(day: string, wallet: Address, root: string): Promise<bigint> {
     const query = { contract: this.contract, root };
     const { low } = await this.told((client) => client.proof(day, wallet, query));

@@ -1,13 +1,13 @@
-/** Lists of wallets with their lows: lines of JSON in ascending order of wallets. */
+/** Lists of wallets with their low-water marks: lines of JSON in ascending order of wallets. */
 import { type Address, type DayList, type DayLow, parseAddress } from '#libs/domain';
 import { UncheckedError } from '../verify.error.js';
 
 /** The first wallet, in ascending order, on which two lists differ. */
 export interface Difference {
   readonly wallet: Address;
-  /** The low by the chain; 0 where the chain's list does not have the wallet. */
+  /** The low-water mark by the chain; 0 where the chain's list does not have the wallet. */
   readonly chain: bigint;
-  /** The low by the other list; 0 where that list does not have the wallet. */
+  /** The low-water mark by the other list; 0 where that list does not have the wallet. */
   readonly listed: bigint;
 }
 

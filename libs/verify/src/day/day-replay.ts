@@ -40,7 +40,7 @@ interface Touched {
 export class DayReplay {
   private readonly balances = new Map<Address, bigint>();
 
-  /** The lows of a day. @param blocks the blocks of the day, in ascending order @throws UncheckedError */
+  /** The low-water marks of a day. @param blocks the blocks of the day, in ascending order @throws UncheckedError */
   day(day: number, blocks: readonly DatedBlockEffects[]): DayList {
     const start = day * SECONDS_PER_DAY;
     const touched = new Map<Address, Touched>();

@@ -20,7 +20,7 @@ interface Context {
 
 interface Rule {
   readonly check: CheckId;
-  /** The faults of one readable answer. An unreadable answer has no other fault than that. */
+  /** The faults of one readable answer. An unreadable answer only has the fault of being unreadable. */
   readonly seen?: (exchange: Exchange, context: Context) => readonly string[] | string | undefined;
   /** The faults that only show in all answers together. */
   readonly together?: (exchanges: readonly Exchange[]) => readonly Fault[];
@@ -99,9 +99,7 @@ function sentence(text: string): string {
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 /** Statuses with which the service believes a refusal. */
 const REFUSAL_STATUSES = [200, 400, 401, 404, 409, 422];
-/**
- * Statuses allowed for ERR-INTERNAL: with 429 and 500 the outcome counts as unknown, which ERR-INTERNAL says anyway.
- */
+/** Statuses allowed for ERR-INTERNAL. With 429 and 500 the outcome counts as unknown, as it does with ERR-INTERNAL. */
 const FAILURE_STATUSES = [...REFUSAL_STATUSES, 429, 500];
 
 function wrongContentType({ came }: Exchange): string | undefined {

@@ -1,6 +1,6 @@
 /**
  * The result of a run, as `--json` prints it. The shape is stable: fields may be added, and `version` rises where a
- * field changes its meaning. The API key and the shared secret never appear in it, even where the partner sends them
+ * field changes its meaning. The report never holds the API key or the shared secret, even if the partner sends them
  * back.
  */
 import { type CheckId, CHECKS } from '../checks/all-checks.js';

@@ -54,7 +54,7 @@ function exchangeText({ purpose, sent, came }: ReportedExchange): string {
   return lines.join('\n');
 }
 
-/** Makes one line and removes the control characters that a terminal would obey. */
+/** Puts a text on one line and removes the control characters that a terminal would obey. */
 function clean(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }

@@ -13,7 +13,7 @@ export interface Debt {
   readonly standing: Set<string>;
   /** Whether a success was seen, even if the points have been given back since. */
   hasSucceeded: boolean;
-  /** Whether a deduction may stand without a seen success: the answer is missing, or does not tell. */
+  /** Whether a deduction may stand without a seen success: the answer is missing or ambiguous. */
   isDoubtful: boolean;
   /** Why the last attempt to give back failed; undefined where no attempt has failed. */
   failed: string | undefined;

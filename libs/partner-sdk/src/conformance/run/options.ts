@@ -9,10 +9,7 @@ export interface ConformanceOptions {
   /** The key that the service sends in X-API-KEY. */
   readonly apiKey: string;
   readonly sharedSecret: string;
-  /**
-   * The wallet of a player with some points, `0x` and 40 hex digits. Nothing else may move the player's points
-   * meanwhile.
-   */
+  /** The wallet of a player with some points, `0x` and 40 hex digits. Only the run may move these points meanwhile. */
   readonly address: string;
   /** The wallet of a player without points. Absent: the check of such a player is skipped. */
   readonly emptyAddress?: string;

@@ -163,7 +163,7 @@ export class Tester {
 }
 
 /**
- * Undefined where the answer is a refusal with one of the codes, or any refusal without codes; else the fault.
+ * Undefined where the answer is a refusal with one of the codes, or with any code where none is given; else the fault.
  * @throws Blocked
  */
 export function notRefused(exchange: Exchange, codes: readonly string[]): string | undefined {

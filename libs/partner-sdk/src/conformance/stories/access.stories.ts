@@ -14,7 +14,7 @@ const OFF_MS = 400_000;
 interface Wrong {
   readonly check: CheckId;
   readonly what: string;
-  /** One twist for each way of being wrong. */
+  /** One change of the call for each way of being wrong. */
   readonly twists: (nowMs: number) => readonly Twist[];
 }
 

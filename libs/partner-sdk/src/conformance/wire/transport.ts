@@ -1,6 +1,6 @@
 /**
  * Sends one request within one time limit, as the service does: it follows no redirect and never retries. Each request
- * has a connection of its own, so that an earlier call cannot disturb it; only the story of kept connections passes an
+ * has a connection of its own, so that an earlier call cannot disturb it; the story of kept connections passes an
  * agent.
  */
 import { isUtf8 } from 'node:buffer';
@@ -23,7 +23,7 @@ import {
 /** The service's limit for the body of an answer, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The service's own timeout. */
+/** The service's timeout for a connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 3000;
 
 interface TransportLimits {

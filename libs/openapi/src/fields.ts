@@ -38,7 +38,6 @@ export const ChainId = Positive;
 export const Json = field({ type: 'object', additionalProperties: true });
 export const TextByName = field({ type: 'object', additionalProperties: { type: 'string' } });
 
-/** The cursor of the next page. */
 export function Next(): PropertyDecorator {
   return TextOrNull('For `after`; null on the last page.');
 }
@@ -59,7 +58,6 @@ export function ListOfWords(values: readonly string[]): PropertyDecorator {
   return field({ type: 'array', items: { type: 'string', enum: [...values] } })();
 }
 
-/** A body within a body. */
 export function Nested(type: Type, description?: string): PropertyDecorator {
   return field({ type })(description);
 }

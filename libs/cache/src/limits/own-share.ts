@@ -116,7 +116,7 @@ export class OwnShare {
     return verdictOf(policy, taken, { weight, count, waitMs });
   }
 
-  /** @returns whether the key had a debt here from which one request was taken back */
+  /** @returns whether the debt of the key was at least one request */
   giveBack(key: string, policy: RatePolicy): boolean {
     const debt = this.debts.get(key);
     const owedMs = debt === undefined ? 0 : this.owedMs(key, debt) - 1000 / policy.rate;

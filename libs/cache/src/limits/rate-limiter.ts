@@ -20,7 +20,6 @@ const ROUNDING_MS = 1000;
 /** Callers remembered at once, about 10 MB; the least recently seen is forgotten first. */
 export const MAX_CALLERS = 50_000;
 
-/** The rate limit of one caller. */
 export interface RatePolicy {
   /** Requests per second in the long run. */
   readonly rate: number;

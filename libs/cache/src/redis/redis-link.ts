@@ -211,7 +211,7 @@ export class RedisLink implements RedisConnection {
 const CONNECTION: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  // ioredis waits this long for a socket that never opened, so a longer wait would delay the end of a program.
+  // The time that ioredis waits for a socket that never opened: a longer one would delay the end of a program.
   disconnectTimeout: 100,
   keepAlive: 10_000,
   enableReadyCheck: false,

@@ -59,7 +59,6 @@ export class TurnBatch<Q, A> {
   /** @param run returns one answer for each question, in the order of the questions */
   constructor(private readonly run: (questions: readonly Q[]) => Promise<readonly A[]>) {}
 
-  /** @throws the error of `run` */
   async ask(question: Q): Promise<A> {
     const place = this.questions.push(question) - 1;
     this.answers ??= new Promise((resolve) => {

@@ -2,7 +2,6 @@ import { ENDPOINT_NAMES } from '../callbacks/endpoints.js';
 import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
 import { expressCallbacks, type Middleware } from './node.js';
 
-/** Options of the module, with your handlers. */
 export interface PartnerCallbacksSetup extends CallbackOptions {
   /** The path in front of the four endpoints, below the application's global prefix where there is one. */
   readonly basePath?: string;

@@ -58,7 +58,7 @@ export interface Revert extends Deduction {
 export interface Confirmation extends Deduction {
   /** Value of the points in US dollars. */
   readonly usdAmount: number;
-  /** Tokens that the player receives for the points, in token units. */
+  /** Tokens for the points, in token units. */
   readonly svcAmount: number;
   /** US dollars for one token. */
   readonly priceSvcUsd: number;

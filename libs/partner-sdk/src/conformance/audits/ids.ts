@@ -2,7 +2,6 @@
 import { transactionIn } from '../run/books.js';
 import { type Exchange } from '../wire/exchange.js';
 
-/** A fault of one answer. */
 export interface Fault {
   readonly observed: string;
   readonly exchange: Exchange;

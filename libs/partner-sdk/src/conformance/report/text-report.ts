@@ -78,7 +78,6 @@ function skippedText(checks: readonly ReportedCheck[]): string {
 
 const LINE = 110;
 
-/** Breaks ids into lines of readable length. */
 function wrapped(ids: readonly string[]): string {
   const lines: string[] = [];
   for (const id of ids) {

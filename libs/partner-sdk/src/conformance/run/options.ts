@@ -2,7 +2,6 @@ import { type LookupFunction } from 'node:net';
 import { type Clock } from '../../clock.js';
 import { type DeductionJournal } from './books.js';
 
-/** Options of a run of the conformance tester. */
 export interface ConformanceOptions {
   /** http or https, with the path in front of the four endpoints; without query, user or fragment. */
   readonly baseUrl: string;

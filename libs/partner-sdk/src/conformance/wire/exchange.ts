@@ -104,7 +104,7 @@ export function pathOf({ baseUrl }: Target, step: Step): string {
   return baseUrl.pathname.replace(/\/+$/, '') + ROUTES[step].path;
 }
 
-/** Prepares the bytes of a call: canonical body, `X-API-REQUEST`, and the signature over both. */
+/** The bytes of a call: canonical body, `X-API-REQUEST`, and the signature over both. */
 export function prepareCall(target: Target, plan: CallPlan): Sent {
   const { step, query, requestId, signed = {} } = plan;
   const { method } = ROUTES[step];

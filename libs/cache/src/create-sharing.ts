@@ -4,34 +4,37 @@ import { traceRoundTrips } from './redis/trace-round-trips.js';
 import { MemoryRateLimiter, type RateLimiter } from './limits/rate-limiter.js';
 import { RedisRateLimiter } from './limits/redis-rate-limiter.js';
 
-/** What replicas of one service share, or what stands in for it in one process. */
+/** What the replicas of one service share through Redis, or its replacement in one process without Redis. */
 export interface Sharing {
   readonly limiter: RateLimiter;
-  /** Absent without REDIS_URL. */
+  /** Undefined without `REDIS_URL`. */
   readonly redis: RedisLink | undefined;
 }
 
-/** So that the first requests after a start are counted for all replicas too. */
+/** Time that a start waits for Redis, in milliseconds, so that the first requests too are counted for all replicas. */
 const START_MS = 1000;
-/** Without Redis the others go on with shares that leave nothing to this replica until they have counted it. */
+/**
+ * Time that a start without Redis waits further, in milliseconds. The other replicas need this long to count this
+ * replica; until then their shares of the limits add up to the whole.
+ */
 const COUNTED_MS = 1500;
 
 export interface SharingOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Of this replica alone. */
+  /** Unique to this replica. */
   readonly id: string;
-  /** Of the service, where others use the same Redis; absent: the api. */
+  /** Name of the service, where several services use the same Redis; absent: the api. */
   readonly family?: string;
-  /** How many replicas live, this one included, whether or not there is Redis. */
+  /** Number of live replicas, this one included; counted without Redis. */
   readonly countReplicas: () => Promise<number>;
-  /** Where they cannot be counted: how many may live. */
+  /** Greatest possible number of live replicas, for a service whose replicas cannot be counted. */
   readonly replicasAtMost?: number | undefined;
-  /** How long a command to Redis may take; absent: the link's own. */
+  /** Timeout of a Redis command in milliseconds; absent: the default of `RedisLink`. */
   readonly redisDeadlineMs?: number | undefined;
 }
 
-/** @param url of Redis, if any; never shown */
+/** @param url of Redis, never logged; undefined: the limits are counted in this process */
 export async function createSharing(
   url: string | undefined,
   { clock, logger, id, family, countReplicas, replicasAtMost, redisDeadlineMs }: SharingOptions,
@@ -60,7 +63,10 @@ export async function createSharing(
   return { limiter, redis };
 }
 
-/** A replica always sees itself: a count of none is no count, which the limiter bears, and is told once. */
+/**
+ * Warns once when the count is 0. A replica always counts itself, so 0 means that counting does not work; the limiter
+ * then keeps its previous count.
+ */
 function tellingOfNone(count: () => Promise<number>, logger: Logger): () => Promise<number> {
   let told = false;
   return async () => {

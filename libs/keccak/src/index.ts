@@ -1,6 +1,6 @@
 /**
- * Keccak-256 for many short inputs: WebAssembly, several times faster than in JavaScript (`npm run bench -- days` measures it). Node's
- * own crypto has SHA-3 only, which pads otherwise.
+ * Keccak-256 for many short inputs, in WebAssembly, which is several times faster than JavaScript
+ * (`npm run bench -- days` measures it). Node's own crypto has only SHA-3, whose padding differs.
  */
 import { createKeccak } from 'hash-wasm';
 import { type Keccak256 } from '#libs/domain';

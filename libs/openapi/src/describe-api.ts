@@ -1,4 +1,7 @@
-/** The OpenAPI document of a service, from the decorators of its controllers and DTOs, with the answers that every route has. */
+/**
+ * Makes the OpenAPI document of a service from the decorators of its controllers and DTOs. The decorators of this file
+ * describe operations and common answers.
+ */
 import { applyDecorators, type INestApplication, type Type } from '@nestjs/common';
 import {
   ApiOperation,
@@ -15,11 +18,11 @@ export interface ApiDescription {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** Those whose controllers belong to it; what a service has besides is for its operator. */
+  /** Modules whose controllers belong to the contract; other modules of a service are for its operator. */
   readonly modules: Type[];
-  /** How callers show who they are, by the name that routes refer to. */
+  /** The scheme by which callers authenticate, under the name that routes refer to. */
   readonly security: Parameters<DocumentBuilder['addSecurity']>;
-  /** The body of an error. */
+  /** Type of the body of an error; default `ErrorBody`. */
   readonly errorBody?: Type;
 }
 
@@ -35,7 +38,7 @@ export function describeApi(app: INestApplication, api: ApiDescription): OpenApi
     operationIdFactory: () => undefined as never,
   });
   const { title, version, description } = api;
-  // Plain JSON: what is undefined goes.
+  // Turned into plain JSON, which drops fields that are undefined.
   const document = { openapi, info: { title, version, description }, paths, components };
   return JSON.parse(JSON.stringify(document)) as OpenApi;
 }
@@ -68,22 +71,21 @@ const RETRY_AFTER = {
 
 type Decorator = ClassDecorator & MethodDecorator;
 
-/** What a route does. */
 export function Operation(summary: string, description: string): MethodDecorator {
   return ApiOperation({ summary, description });
 }
 
-/** An answer with a body of this type, or with none. */
+/** An answer with a body of the given type, or without a body. */
 export function Answers(status: number, description: string, type?: Type): Decorator {
   return ApiResponse({ status, description, headers: REQUEST_ID, ...(type && { type }) });
 }
 
-/** An answer that says why there is no success; `codes` are those that it may have. */
+/** An error answer; `codes` lists its possible error codes. */
 export function Fails(status: number, description: string, ...codes: string[]): Decorator {
   return ApiResponse({ status, description, headers: REQUEST_ID, content: errorOf(codes) });
 }
 
-/** The same, where `Retry-After` may say when to ask again. */
+/** An error answer that may have `Retry-After`, and its possible error codes. */
 export function FailsForNow(status: number, description: string, ...codes: string[]): Decorator {
   const headers = { ...REQUEST_ID, ...RETRY_AFTER };
   return ApiResponse({ status, description, headers, content: errorOf(codes) });
@@ -94,7 +96,7 @@ function errorOf(codes: string[]) {
   return { 'application/json': { schema: { allOf, properties: { code: { enum: codes } } } } };
 }
 
-/** What any route may answer. */
+/** The error answers that every route may give. */
 export function FailsAnywhere(): Decorator {
   return applyDecorators(
     FailsForNow(429, 'Too many requests.', 'RATE_LIMIT_EXCEEDED'),

@@ -1,4 +1,4 @@
-/** The fields of answers: each decorator is a type of the contract, and takes what is to be said of the field. */
+/** Decorators for the fields of answers: each one is a type of the contract, and takes the description of the field. */
 import { type Type } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 
@@ -18,10 +18,10 @@ export const Uuid = field(UUID);
 export const UuidOrNull = field({ ...UUID, nullable: true });
 export const Address = field(ADDRESS);
 export const AddressOrNull = field({ ...ADDRESS, nullable: true });
-/** Exact, and whole units: of tokens, of US dollars. */
+/** An exact decimal number in tokens or US dollars, not in their smallest units. */
 export const Decimal = field(DECIMAL);
 export const DecimalOrNull = field({ ...DECIMAL, nullable: true });
-/** Digits: a number of a block, of points. */
+/** A number as a text of digits, such as a block number or points. */
 export const Digits = field({ type: 'string', pattern: '^[0-9]+$' });
 export const DigitsOrNull = field({ type: 'string', pattern: '^[0-9]+$', nullable: true });
 
@@ -38,7 +38,6 @@ export const ChainId = Positive;
 export const Json = field({ type: 'object', additionalProperties: true });
 export const TextByName = field({ type: 'object', additionalProperties: { type: 'string' } });
 
-/** The end of a page. */
 export function Next(): PropertyDecorator {
   return TextOrNull('For `after`; null on the last page.');
 }
@@ -59,7 +58,6 @@ export function ListOfWords(values: readonly string[]): PropertyDecorator {
   return field({ type: 'array', items: { type: 'string', enum: [...values] } })();
 }
 
-/** A body within a body. */
 export function Nested(type: Type, description?: string): PropertyDecorator {
   return field({ type })(description);
 }

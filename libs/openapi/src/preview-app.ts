@@ -3,9 +3,9 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 
 /**
- * An application that is only looked at, for its document: nothing of it is made, and nothing is connected to.
- * @param moduleOf makes its module of another one
- * @param given what a running service is given from outside; that other module stands for it
+ * An application that exists only to make its OpenAPI document: no provider is created and no connection is opened.
+ * @param moduleOf makes the module of the application from the module with the given providers
+ * @param given the providers that a running service gets from outside; placeholders replace them
  */
 export function previewApp(
   moduleOf: (given: DynamicModule) => DynamicModule,

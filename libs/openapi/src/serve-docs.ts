@@ -1,4 +1,4 @@
-/** The contract as a page for people: plain HTML from the OpenAPI document, without scripts and without anything to load. */
+/** Shows the contract as a page for people: plain HTML from the OpenAPI document, without scripts or further files. */
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { canonicalJson } from '#libs/domain';
 
@@ -40,8 +40,8 @@ const HTML = {
 };
 
 /**
- * The contract, for people and for tools: `GET /docs` and `GET /docs/openapi.json`.
- * @param note one more sentence on the page: how a caller shows who it is
+ * Serves the contract for people at `GET /docs` and for tools at `GET /docs/openapi.json`.
+ * @param note a further sentence on the page, on how a caller authenticates
  */
 export function serveDocs(app: NestFastifyApplication, openApi: OpenApi, note: string): void {
   const [html, json] = [docsPage(openApi, note), canonicalJson(openApi)];
@@ -54,7 +54,7 @@ export function serveDocs(app: NestFastifyApplication, openApi: OpenApi, note: s
 
 type Described = Readonly<Record<string, unknown>>;
 
-/** @param note one more sentence for callers, plain text */
+/** @param note a further sentence on the page, as plain text */
 function docsPage({ info, paths, components }: OpenApi, note: string): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) => section(`${method.toUpperCase()} ${path}`, one)),

@@ -1,4 +1,4 @@
-/** The time, so that a test can set it. */
+/** Source of the current time, which a test can replace. */
 export interface Clock {
   /** Unix time in milliseconds. */
   nowMs(): number;

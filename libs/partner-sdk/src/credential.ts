@@ -1,14 +1,14 @@
 /** An API key and its shared secret, issued together. */
 export interface Credential {
   readonly apiKey: string;
-  /** The text exactly as it was delivered: not decoded, not trimmed. */
+  /** The text exactly as delivered, neither decoded nor trimmed. */
   readonly sharedSecret: string;
 }
 
-/** What a header carries unchanged. */
+/** Printable ASCII without blanks, which an HTTP header carries unchanged. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 
-/** @throws TypeError, which never shows the value */
+/** @throws TypeError whose message never shows the value */
 export function requireApiKey(apiKey: string): void {
   if (typeof apiKey !== 'string' || !HEADER_TEXT.test(apiKey)) {
     throw new TypeError('apiKey must be a text of printable ASCII without blanks; is it set?');
@@ -16,8 +16,8 @@ export function requireApiKey(apiKey: string): void {
 }
 
 /**
- * Finds at the start what would otherwise be seen as "no signature fits".
- * @throws TypeError, which never shows the value
+ * Finds mistakes at the start that would otherwise appear only as signatures that do not match.
+ * @throws TypeError whose message never shows the value
  */
 export function requireCredential({ apiKey, sharedSecret }: Credential): void {
   requireApiKey(apiKey);

@@ -1,4 +1,4 @@
-/** The package as a partner gets it: packed, unpacked into an empty project, imported, required, compiled against. */
+/** Tests the package as a partner gets it: packed, unpacked into an empty project, imported, required, compiled. */
 import { execFile } from 'node:child_process';
 import { accessSync, constants, cpSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -10,12 +10,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 const run = promisify(execFile);
 const HOME = resolve('libs/partner-sdk');
 const MODULES = resolve('node_modules');
-/** Two builds, four compilations and npm. */
+/** Milliseconds for two builds, four compilations and npm. */
 const LONG_MS = 300_000;
 
 let folder: string;
 let project: string;
-/** What `npm pack` put in, by its path in the package. */
+/** The files that `npm pack` has included, by their paths in the package. */
 let packed: string[];
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The pinned Node, and the machine's own where it has another one. */
+/** The pinned Node, and the Node of the machine where that is another one. */
 function nodes(): string[] {
   const found = [process.execPath];
   for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-/** The hex digits of the time, 48 bits. */
+/** Number of hex digits of the time, which has 48 bits. */
 const TIME_DIGITS = 12;
 
 /** A UUID of version 7 (RFC 9562), in lower case; undefined for anything else. */
@@ -11,12 +11,12 @@ export function parseRequestId(text: unknown): string | undefined {
   return UUID_V7.test(id) ? id : undefined;
 }
 
-/** @param requestId as `parseRequestId` gives it @returns Unix time in milliseconds */
+/** @param requestId as `parseRequestId` returns it @returns Unix time in milliseconds */
 export function requestIdMs(requestId: string): number {
   return Number.parseInt(requestId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
 }
 
-/** A new UUID of version 7, for calls as the service makes them. */
+/** A new UUID of version 7, as the service sends in `X-API-REQUEST` of its calls. */
 export function newRequestId(nowMs: number): string {
   const time = Math.trunc(nowMs).toString(16).padStart(TIME_DIGITS, '0');
   const bytes = randomBytes(10);

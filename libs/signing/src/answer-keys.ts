@@ -1,6 +1,7 @@
 /**
- * The keys whose answers anyone can check: one Ed25519 pair for each key of SECRETS_KEY, derived from it (HKDF, RFC 5869), so that
- * there is no secret more to keep and every replica has the same. The first signs; the others stay published, for what they signed.
+ * The keys of public signatures of answers: one Ed25519 pair for each key of SECRETS_KEY, derived from that key (HKDF,
+ * RFC 5869). So there is no further secret to store, and every replica has the same pairs. The first pair signs; the
+ * others stay published, so that older signatures can be verified.
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { type KeyRing } from './key-ring.js';
@@ -10,18 +11,18 @@ export interface PublicAnswerKey {
   readonly kty: 'OKP';
   readonly crv: 'Ed25519';
   readonly use: 'sig';
-  /** The thumbprint of the key (RFC 7638): the `keyid` of what it signs. */
+  /** The thumbprint of the key (RFC 7638), sent as `keyid` of its signatures. */
   readonly kid: string;
-  /** 32 bytes, base64url. */
+  /** 32 bytes in base64url. */
   readonly x: string;
 }
 
 const PURPOSE = 'lowmark answers, ed25519';
-/** PKCS #8 of an Ed25519 key but for the 32 bytes of its seed (RFC 8410). */
+/** The PKCS #8 form of an Ed25519 key without the 32 bytes of its seed (RFC 8410). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 export class AnswerKeys {
-  /** The one that signs first. */
+  /** The signing key first. */
   readonly published: readonly [PublicAnswerKey, ...PublicAnswerKey[]];
   private readonly key: KeyObject;
 
@@ -38,7 +39,7 @@ export class AnswerKeys {
     return this.published[0].kid;
   }
 
-  /** 64 bytes (RFC 8032). */
+  /** @returns 64 bytes (RFC 8032) */
   sign(content: Uint8Array): Buffer {
     return sign(null, content, this.key);
   }

@@ -1,6 +1,6 @@
 /**
- * MACs over rows that money follows from: HMAC-SHA256 under EVIDENCE_KEY, which only the redemption service has. A MAC is
- * `key id (4) | HMAC (32)`. Several keys may be given: the first makes MACs, each verifies those that it made.
+ * MACs over rows that lead to a payout: HMAC-SHA256 under EVIDENCE_KEY, which only the redemption service has. A MAC is
+ * `key id (4) | HMAC (32)`. There may be several keys: the first makes new MACs, and each verifies its own.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { keyBytes, type NamedKey, namedKey } from './key-ring.js';
@@ -13,8 +13,8 @@ export class EvidenceKeys {
   private constructor(private readonly keys: readonly [NamedKey, ...NamedKey[]]) {}
 
   /**
-   * @param text EVIDENCE_KEY: 32 bytes in base64; several separated by commas, the one that makes MACs first
-   * @throws PermanentError EVIDENCE_KEY_INVALID, which never shows the text
+   * @param text EVIDENCE_KEY: 32 bytes in base64; several keys separated by commas, the one that makes MACs first
+   * @throws PermanentError EVIDENCE_KEY_INVALID; its message never shows the text
    */
   static parse(text: string): EvidenceKeys {
     const [first = '', ...older] = text.split(',');
@@ -28,7 +28,7 @@ export class EvidenceKeys {
     return Buffer.concat([id, hmac(key, content)]);
   }
 
-  /** Whether one of the keys made this MAC of this content. The comparison takes the same time wherever the two differ. */
+  /** Whether one of the keys made this MAC of this content. The comparison takes constant time. */
   verify(content: string, mac: Uint8Array | null): boolean {
     if (mac?.length !== MAC_BYTES) return false;
     const found = this.keys.find(({ id }) => id.equals(mac.subarray(0, ID_BYTES)));

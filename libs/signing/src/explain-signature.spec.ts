@@ -168,7 +168,7 @@ describe('explainSignature', () => {
 });
 
 describe('a message whose mistakes would take seconds to try', () => {
-  /** Of six keys there are 720 orders. */
+  /** Six keys have 720 orders. */
   const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
   const body = JSON.stringify(Object.fromEntries(keys.map((key) => [key, key.repeat(5000)])));
   const long: SignatureQuestion = { ...CALL, body, given: 'a'.repeat(64) };

@@ -1,6 +1,6 @@
 /**
- * What a signature should have been, and, where a given one is another, which mistake makes exactly that one. A mistake is only named
- * where it reproduces the given signature to the last bit, so what is said is never a guess.
+ * Computes the expected signature of a message and finds the mistake that produced a given wrong signature. A mistake
+ * is named only where it reproduces the given signature exactly, so an explanation is never a guess.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
@@ -12,30 +12,33 @@ import { membersOf, ordersOf, printed, reprinted, spaced, withDecimals } from '.
 export interface SignatureQuestion {
   readonly secret: string;
   readonly method: string;
-  /** The path as sent; a whole URL, or one with a query string, is cut to it. */
+  /** The path as sent. A whole URL, or a path with a query string, is reduced to the path. */
   readonly path: string;
   /** `X-API-REQUEST`; absent for answers of the staking API. */
   readonly requestId?: string | undefined;
-  /** As sent, byte for byte. */
+  /** The body as sent, byte for byte. */
   readonly body: string;
   /** The signature that the other side made. */
   readonly given?: string | undefined;
 }
 
 export interface SignatureExplanation {
-  /** What is signed: `METHOD + PATH + X-API-REQUEST + BODY`. */
+  /** The signed text: `METHOD + PATH + X-API-REQUEST + BODY`. */
   readonly content: string;
   readonly signature: string;
-  /** Absent where none was given. */
+  /** Absent where no signature was given. */
   readonly matches?: boolean;
-  /** What made the given signature, most likely mistake first; empty where nothing that is known did. Or that not all could be tried. */
+  /**
+   * The mistakes that produce the given signature, most likely first, as sentences; empty where no known mistake does.
+   * A single sentence says so where not all mistakes could be tried.
+   */
   readonly mistakes: readonly string[];
 }
 
-/** What is signed, in this order. */
+/** The parts of the signed text, in the order in which they are signed. */
 type SignedTexts = Readonly<Record<'method' | 'path' | 'requestId' | 'body', string>>;
 
-/** How one signature is made. */
+/** The way in which one signature is made. */
 interface Recipe {
   readonly key: string | Buffer;
   readonly parts: SignedTexts;
@@ -46,14 +49,14 @@ interface Recipe {
 
 interface Mistake {
   readonly says: string;
-  /** Undefined where it would change nothing. */
+  /** Returns undefined where the mistake would change nothing. */
   readonly make: (recipe: Recipe) => Recipe | undefined;
 }
 
 const TOO_LONG =
   'The message is too long to try every mistake: ask again about one with a shorter body.';
 
-/** At once: for a program that serves no others meanwhile. */
+/** Runs without a pause, for a program that serves no requests meanwhile. */
 export function explainSignature(question: SignatureQuestion): SignatureExplanation {
   const steps = explain(question, new HashBudget());
   for (;;) {
@@ -62,7 +65,7 @@ export function explainSignature(question: SignatureQuestion): SignatureExplanat
   }
 }
 
-/** With pauses, in which a server answers others. */
+/** Pauses in between, so that a server can serve other requests. */
 export async function explainSignatureInTurns(
   question: SignatureQuestion,
   budget = new HashBudget(),
@@ -100,11 +103,11 @@ function* explain(question: SignatureQuestion, budget: HashBudget): Steps<Signat
 interface Search {
   readonly given: string;
   readonly budget: HashBudget;
-  /** Of one try, about. */
+  /** Approximate number of bytes that one try hashes. */
   readonly bytes: number;
 }
 
-/** One mistake, or two at once; nothing more is tried once the budget is spent. */
+/** Tries each mistake, then each pair of mistakes, then other orders of the body's keys, until the budget is spent. */
 function* find(right: Recipe, question: SignatureQuestion, search: Search): Steps<string[]> {
   const mistakes = [...mistakesOf(question)];
   const { given, budget } = search;
@@ -129,13 +132,13 @@ function* find(right: Recipe, question: SignatureQuestion, search: Search): Step
 }
 
 function* isMadeBy(recipe: Recipe | undefined, { given, budget, bytes }: Search): Steps<boolean> {
-  // Also where it would change nothing: the body was read to find that out.
+  // An undefined recipe costs as well: the body was read to find out that the mistake changes nothing.
   budget.spend(bytes);
   if (budget.isPauseDue()) yield;
   return recipe !== undefined && signatureOf(recipe) === given;
 }
 
-/** More would be tried for too long: of six there are 720 orders. */
+/** Most keys of a body whose orders are tried: 6 keys have 720 orders, and more would take too long. */
 const MOST_KEYS = 6;
 
 function* isOtherOrder(right: Recipe, search: Search): Steps<boolean> {
@@ -191,7 +194,7 @@ function* mistakesOf({ secret, path, given }: SignatureQuestion): Generator<Mist
   if (given === '') yield { says: 'The signature is empty.', make: () => undefined };
 }
 
-/** What is signed in place of one part. @returns undefined where it cannot be */
+/** Changes one part of the signed text. @returns undefined where the change is not possible */
 type Edit = (part: string, sentPath: string) => string | undefined;
 
 const printedWith =

@@ -1,9 +1,9 @@
-/** What may be hashed for one question; with a common message every mistake is tried for a hundredth of it. */
+/** Bytes that may be hashed for one question; all mistakes of a message of usual size take a hundredth of them. */
 const MOST_BYTES = 20_000_000;
-/** Between two pauses: a few milliseconds. */
+/** Bytes hashed between two pauses, which takes a few milliseconds. */
 const BYTES_AT_ONCE = 500_000;
 
-/** What is left for a question, whichever secrets it is asked of. */
+/** The bytes that may still be hashed for one question, over all secrets that are tried for it. */
 export class HashBudget {
   private nextPause: number;
 
@@ -19,7 +19,7 @@ export class HashBudget {
     this.left -= bytes;
   }
 
-  /** Whether so much was hashed since the last pause that others have to have their turn. */
+  /** Whether enough was hashed since the last pause to let other requests run. */
   isPauseDue(): boolean {
     if (this.left > this.nextPause) return false;
     this.nextPause = this.left - BYTES_AT_ONCE;

@@ -4,11 +4,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export interface SignableMessage {
   /** Upper case, as on the request line. */
   readonly method: string;
-  /** The path as sent, the base URL's own path included, without the query string: see `pathOf`. */
+  /** The path as sent, including the path of the base URL, without the query string; see `pathOf`. */
   readonly path: string;
   /** `X-API-REQUEST`; absent for answers of the staking API. */
   readonly requestId?: string;
-  /** The body as sent, canonical JSON; empty where there is none. */
+  /** The body as sent, in canonical JSON; empty where there is none. */
   readonly body: string;
 }
 
@@ -20,8 +20,8 @@ export function signedContent({ method, path, requestId = '', body }: SignableMe
 const ABSOLUTE = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]*/;
 
 /**
- * The path of a URL or of a request target exactly as sent: nothing is decoded, resolved or normalised. Scheme and authority
- * are dropped where present, and so are the query string and the fragment. `/` where an absolute URL has no path.
+ * The path of a URL or of a request target exactly as sent: nothing is decoded, resolved or normalised. Scheme,
+ * authority, query string and fragment are removed. `/` where an absolute URL has no path.
  */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
@@ -34,7 +34,8 @@ export function pathOf(url: string): string {
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
 /**
- * HMAC-SHA256, lower-case hex, 64 characters. The key is the secret's own text as UTF-8 bytes: never decoded, never trimmed.
+ * HMAC-SHA256 as 64 characters of lower-case hex. The key is the text of the secret as UTF-8 bytes, neither decoded nor
+ * trimmed.
  * @param contents see `signedContent`; several are signed as one
  */
 export function hmacSha256Hex(
@@ -47,7 +48,7 @@ export function hmacSha256Hex(
 }
 
 /**
- * Whether the signature belongs to the content. The comparison takes the same time wherever the two differ; what is not 64
+ * Whether the signature belongs to the content. The comparison takes constant time. A signature that is not 64
  * lower-case hex digits is refused without an error.
  */
 export function verifySignature(

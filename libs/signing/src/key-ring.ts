@@ -1,7 +1,8 @@
 /**
- * Shared secrets at rest: AES-256-GCM under SECRETS_KEY. A sealed secret is
- * `version (1) | key id (4) | nonce (12) | tag (16) | ciphertext`; version, key id and the context are authenticated with it.
- * Several keys may be given: the first seals, each opens what it sealed, so a key can be replaced without a halt.
+ * Encrypts shared secrets at rest: AES-256-GCM under SECRETS_KEY. A sealed secret is
+ * `version (1) | key id (4) | nonce (12) | tag (16) | ciphertext`.
+ * Version, key id and the context are authenticated with it. There may be several keys: the first seals, and each opens
+ * the secrets that it sealed, so that a key can be replaced while the programs run.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { PermanentError } from '#libs/domain';
@@ -14,7 +15,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHERTEXT_OFFSET = HEADER_BYTES + NONCE_BYTES + TAG_BYTES;
 
-/** A key of a setting, and its id, the beginning of its hash, by which what it made is recognised. */
+/** A key from a setting. Its id is the beginning of its SHA-256 and marks what the key has sealed or signed. */
 export interface NamedKey {
   readonly id: Buffer;
   readonly key: Uint8Array;
@@ -25,7 +26,7 @@ export class KeyRing {
 
   /**
    * @param key 32 bytes; seals
-   * @param older open what they sealed before
+   * @param older keys that only open secrets which they sealed before
    * @throws PermanentError SECRETS_KEY_INVALID
    */
   constructor(key: Uint8Array, ...older: readonly Uint8Array[]) {
@@ -33,21 +34,21 @@ export class KeyRing {
   }
 
   /**
-   * @param text SECRETS_KEY: 32 bytes in base64; several separated by commas, the one that seals first
-   * @throws PermanentError SECRETS_KEY_INVALID, which never shows the text
+   * @param text SECRETS_KEY: 32 bytes in base64; several keys separated by commas, the one that seals first
+   * @throws PermanentError SECRETS_KEY_INVALID; its message never shows the text
    */
   static parse(text: string): KeyRing {
     const [first, ...older] = text.split(',').map(keyBytes);
     return new KeyRing(first ?? Buffer.alloc(0), ...older);
   }
 
-  /** The ids of the keys, 8 hex digits each; secrets are sealed under the first. */
+  /** The ids of the keys, 8 hex digits each; the first key seals. */
   get keyIds(): readonly [string, ...string[]] {
     const [first, ...older] = this.keys;
     return [first.id.toString('hex'), ...older.map(({ id }) => id.toString('hex'))];
   }
 
-  /** 32 bytes of each key for another purpose, in the order of the keys: they tell nothing of the key itself (HKDF, RFC 5869). */
+  /** Derives 32 bytes of each key for a purpose (HKDF, RFC 5869), in the order of the keys, without revealing a key. */
   derived(purpose: string): readonly [Buffer, ...Buffer[]] {
     const derive = ({ key }: NamedKey): Buffer =>
       Buffer.from(hkdfSync('sha256', key, '', purpose, KEY_BYTES));
@@ -56,8 +57,8 @@ export class KeyRing {
   }
 
   /**
-   * @param context binds the sealed secret to its place: opening needs the same, so a row's secret cannot be moved to
-   * another. For a credential it is the hash of its API key.
+   * @param context binds the sealed secret to its place: opening takes the same context, so the secret of one row
+   * cannot be moved to another row. For a credential the context is the hash of its API key.
    */
   seal(secret: string, context: Uint8Array): Buffer {
     const { id, key } = this.keys[0];
@@ -69,7 +70,10 @@ export class KeyRing {
     return Buffer.concat([header, nonce, cipher.getAuthTag(), ciphertext]);
   }
 
-  /** @throws PermanentError SEALED_SECRET_INVALID (damaged, or of another place), SECRETS_KEY_MISSING (sealed under a key not given) */
+  /**
+   * @throws PermanentError SEALED_SECRET_INVALID where it is damaged or was sealed with another context,
+   * SECRETS_KEY_MISSING where it was sealed under an unknown key
+   */
   open(sealed: Uint8Array, context: Uint8Array): string {
     const bytes = Buffer.from(sealed);
     if (bytes.length < CIPHERTEXT_OFFSET || bytes[0] !== VERSION) throw invalidSecret();
@@ -97,25 +101,28 @@ export class KeyRing {
   }
 }
 
-/** The id of the key that a secret is sealed under, by its first bytes; undefined where it is no sealed secret. */
+/** The id of the key that sealed the secret, from its first bytes; undefined where the bytes are no sealed secret. */
 export function sealingKeyId(sealed: Uint8Array): string | undefined {
   if (sealed.length < HEADER_BYTES || sealed[0] !== VERSION) return undefined;
   return Buffer.from(sealed.subarray(1, HEADER_BYTES)).toString('hex');
 }
 
-/** A new SECRETS_KEY: 32 random bytes; the setting holds them in base64. */
+/** A new SECRETS_KEY of 32 random bytes; the setting holds them in base64. */
 export function mintSecretsKey(): Buffer {
   return randomBytes(KEY_BYTES);
 }
 
-/** Node reads base64 leniently: a typing error must not become another key. @returns empty where the text is no base64 */
+/**
+ * Decodes base64 strictly. Node decodes leniently, which would turn a typing error into another key.
+ * @returns an empty buffer where the text is not base64
+ */
 export function keyBytes(text: string): Buffer {
   const trimmed = text.trim();
   const bytes = Buffer.from(trimmed, 'base64');
   return bytes.toString('base64') === trimmed ? bytes : Buffer.alloc(0);
 }
 
-/** @throws PermanentError with the code, whose message never shows the key */
+/** @throws PermanentError with the given code; its message never shows the key */
 export function namedKey(
   key: Uint8Array,
   { setting, code }: { readonly setting: string; readonly code: string },

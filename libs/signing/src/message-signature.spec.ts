@@ -33,7 +33,7 @@ interface Seen {
 }
 const SEEN: Seen = { status: 200, method: 'GET', url: `https://api.example${ANSWER.target}` };
 
-/** By another implementation of RFC 9421, with the public key or the secret alone. */
+/** Verifies with another implementation of RFC 9421, which has only the public key or the secret. */
 async function isVerified(headers: MessageSignatureHeaders, seen: Seen = SEEN): Promise<boolean> {
   const { status, method, url } = seen;
   const verified = await httpbis.verifyMessage(
@@ -184,7 +184,7 @@ describe('the published vectors', () => {
 
   it.each(published.vectors)('$name', async (vector) => {
     const { method, target, status, body } = vector;
-    // What was asked for is what the signature says of itself.
+    // The requested parameters are those of the signature without `created` and `keyid`.
     const accept = vector.signatureInput.replace(/created=\d+;keyid="[^"]+";/, '');
     const headers = signed(accept, { method, target, status, body });
     expect(headers).toEqual({

@@ -1,7 +1,7 @@
 /**
- * Signatures of answers by HTTP Message Signatures (RFC 9421), for callers who ask for them with `Accept-Signature` (its section 5).
- * They bind the answer to its request: method, path and query of the request, status and body of the answer, the time, the key,
- * and the caller's nonce. See `docs/wire/message-signatures.md`.
+ * Signs answers by HTTP Message Signatures (RFC 9421), for callers who ask for it with `Accept-Signature` (its section
+ * 5). A signature binds the answer to its request: method, path and query of the request, status and body of the
+ * answer, the time, the key, and the caller's nonce. See `docs/wire/message-signatures.md`.
  */
 import { createHash, createHmac } from 'node:crypto';
 import {
@@ -21,23 +21,22 @@ export type MessageAlgorithm = 'ed25519' | 'hmac-sha256';
 
 /** A signature that a caller asks for. */
 export interface WantedSignature {
-  /** The caller's name for it. */
+  /** The caller's name for the signature. */
   readonly label: string;
   readonly algorithm: MessageAlgorithm;
-  /** Given back as they came. */
   readonly nonce?: string;
   readonly tag?: string;
 }
 
-/** The bytes of an answer, empty for HEAD; or, of an answer with a list of a sealed day, the header that stands for it. */
+/** The bytes of an answer (empty for HEAD), or the header that is signed in place of a list of a sealed day. */
 export type SignedBody = { readonly body: string | Uint8Array } | { readonly sealedDay: string };
 
-/** What is signed of an answer and of the request that it answers. */
+/** An answer and its request, as far as they are signed. */
 export type SignableAnswer = SignedBody & {
   readonly status: number;
   /** As on the request line. */
   readonly method: string;
-  /** The request target as sent, one character for each byte; what follows `#` does not arrive. */
+  /** The request target as sent, one character for each byte; without a fragment, which clients do not send. */
   readonly target: string;
 };
 
@@ -49,13 +48,13 @@ export interface SigningMoment {
 }
 
 export interface MessageSignatureHeaders {
-  /** Of a body. */
+  /** Absent for an answer with a list of a sealed day. */
   readonly 'content-digest'?: string | undefined;
   readonly 'signature-input': string;
   readonly signature: string;
 }
 
-/** `Accept-Signature` asks for what there is not; the message says what there is. */
+/** `Accept-Signature` asks for something that is not supported; the message says what is supported. */
 export class AcceptSignatureError extends Error {}
 
 const REQUEST = new Map([['req', true]]);
@@ -67,7 +66,7 @@ const OF_REQUEST: readonly Item[] = [
   ['@query', REQUEST],
 ];
 const COMPONENTS: readonly Item[] = [...OF_REQUEST, ['content-digest', NONE]];
-/** A list is sent while it is read, so that there is no digest of it. */
+/** A list is sent while it is read, so there is no digest of its body to sign. */
 const COMPONENTS_OF_LIST: readonly Item[] = [...OF_REQUEST, ['x-sealed-day', NONE]];
 const COVERED = COMPONENTS.map(serializeItem);
 const ALGORITHMS: readonly string[] = ['ed25519', 'hmac-sha256'] satisfies MessageAlgorithm[];
@@ -76,7 +75,7 @@ const MAX_PARAMETER = 200;
 const HOW = `Send for example: Accept-Signature: sig=();alg="ed25519";nonce="a text of yours"`;
 
 /**
- * @param header the field's values, joined by commas
+ * @param header the values of the field, joined by commas
  * @throws AcceptSignatureError
  */
 export function parseAcceptSignature(header: string): WantedSignature[] {
@@ -109,7 +108,7 @@ export function parseAcceptSignature(header: string): WantedSignature[] {
   });
 }
 
-/** @throws AcceptSignatureError where one is to be made with a secret and the caller has no credential */
+/** @throws AcceptSignatureError where the caller asks for an HMAC and has no credential */
 export function signAnswer(
   answer: SignableAnswer,
   wanted: readonly WantedSignature[],
@@ -134,7 +133,7 @@ export function signAnswer(
   };
 }
 
-/** The lines of the signature base but for its last one (RFC 9421, section 2.5). */
+/** The lines of the signature base except the last one, `@signature-params` (RFC 9421, section 2.5). */
 function coveredLines(
   { status, method, target }: SignableAnswer,
   components: readonly Item[],
@@ -151,7 +150,7 @@ function digestOf(body: string | Uint8Array): string {
   return `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
 }
 
-/** Path and query as sent; `?` where there is no query (RFC 9421, section 2.2.7). */
+/** Path and query as sent; the query is `?` where there is none (RFC 9421, section 2.2.7). */
 function partsOf(target: string): { path: string; query: string } {
   const place = target.indexOf('?');
   return { path: pathOf(target), query: place === -1 ? '?' : target.slice(place) };
@@ -199,7 +198,7 @@ function dictionaryOf(header: string): Dictionary {
   }
 }
 
-/** All of ours are always covered, so those that are asked for have to be among them. */
+/** A caller may only ask for components of `COVERED`. A signature always covers all components of its answer. */
 function requireCovered(components: readonly Item[]): void {
   const foreign = components.map(serializeItem).find((component) => !COVERED.includes(component));
   if (foreign === undefined) return;

@@ -1,10 +1,10 @@
-/** The same JSON as other programs print it. */
+/** Prints JSON as other programs print it, to find out which text they signed. */
 
 export function reprinted(body: string, print: (value: unknown) => string): string | undefined {
   try {
     return print(JSON.parse(body));
   } catch {
-    // Not JSON, or nested too deep: there is no other way to print it.
+    // The body is not JSON, or nested too deep to be printed.
     return undefined;
   }
 }
@@ -13,12 +13,12 @@ export function printed(value: unknown, print: (value: unknown) => string): stri
   try {
     return print(value);
   } catch {
-    // Nested too deep.
+    // The value is nested too deep to be printed.
     return undefined;
   }
 }
 
-/** As Python's json.dumps prints. */
+/** Prints as Python's `json.dumps`. */
 export function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -26,7 +26,7 @@ export function spaced(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
-/** Each whole number that stands outside of a text with `.0` behind it, as a language prints one that was a float meanwhile. */
+/** Adds `.0` to each whole number outside a string, as languages do that have read the number as a float. */
 export function withDecimals(body: string): string {
   return body.replace(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g, (token) =>
     /^-?\d+$/.test(token) ? `${token}.0` : token,
@@ -39,7 +39,7 @@ export function membersOf(body: string): [string, unknown][] | undefined {
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? Object.entries(value) : undefined;
   } catch {
-    // Not JSON: it has no keys.
+    // The body is not JSON and has no keys.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program `lowmark-verify`. The package is published by itself, so it reads its variables without libs/config. */
+/** The program `lowmark-verify`. It is published on its own and reads its variables itself, without `libs/config`. */
 import process, { argv, env, stderr, stdout } from 'node:process';
 import { runCli } from './cli/run-cli.js';
 

@@ -13,14 +13,14 @@ export const EXIT_STATUS: Readonly<Record<Result, 0 | 1 | 2>> = {
   unchecked: 2,
 };
 
-/** One that differs outweighs what could not be checked. */
+/** A difference outweighs comparisons that could not be made. */
 export function resultOf(comparisons: readonly Comparison[]): Result {
   const results = comparisons.map(({ result }) => result);
   if (results.includes('differs')) return 'differs';
   return results.length === 0 || results.includes('unchecked') ? 'unchecked' : 'agrees';
 }
 
-/** For programs: amounts are texts, in the token's smallest unit. */
+/** The result for programs; amounts are decimal strings in the token's smallest unit. */
 export function jsonOf({ chain, comparisons }: CheckedDay): object {
   const { day, wallets, total, root, closing } = chain;
   return {

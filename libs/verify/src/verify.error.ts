@@ -3,7 +3,7 @@ export class UncheckedError extends Error {
   override name = 'UncheckedError';
 }
 
-/** The arguments cannot be used. */
+/** The arguments are invalid; the message says which, and holds no secret. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }

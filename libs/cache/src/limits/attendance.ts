@@ -1,28 +1,33 @@
 /**
- * How many replicas there are, and how many of them have Redis. The first is counted without Redis (in the database), the second
- * in Redis. Where the first is larger some replica counts apart, and those that have Redis use only their own shares: each
- * request weighs more.
+ * Counts the live replicas (in the database, without Redis) and the replicas that use Redis (by their heartbeats in
+ * Redis). Where the first number is larger, some replica counts without Redis. The replicas with Redis then use only
+ * their own shares of each limit: a request weighs more in Redis.
  */
 import { SingleFlight } from '#libs/platform';
 import { type RedisConnection } from '../redis/redis-link.js';
 import { scriptOf, type Scripts } from '../redis/scripts.js';
 
-/** At least as often a replica says that it is here. */
+/** Longest time between two heartbeats of a replica, in milliseconds. */
 export const BEAT_MS = 500;
-/** A replica that was not heard of for so long has no Redis. A beat later all others act on it: before LEASE_MS of `own-share.ts`. */
+/**
+ * A replica whose last heartbeat is older than this, in milliseconds, counts as one without Redis. All others act on it
+ * one beat later, before `LEASE_MS` of `own-share.ts` is over.
+ */
 const HERE_MS = 2500;
-/** So long a new replica waits for those that know whether an empty Redis has lost something. */
+/** How long a new replica waits, in milliseconds, for older ones, which know whether an empty Redis has lost data. */
 const WAIT_MS = 2000;
 
-/** The names in Redis of what the replicas of one service agree on and count by. */
+/** Names of the Redis keys that the replicas of one service share. */
 export interface AgreementKeys {
+  /** Redis hash with the facts about this Redis that the replicas agree on; see `ATTEND`. */
   readonly agreed: string;
+  /** Redis sorted set of the replicas, by the time of their last heartbeat. */
   readonly replicas: string;
-  /** What the names of limits begin with. */
+  /** Prefix of the keys of buckets. */
   readonly limit: string;
 }
 
-/** @param family of the service; absent: the api */
+/** @param family name of the service; absent: the api */
 export function agreementKeys(family?: string): AgreementKeys {
   const place = family === undefined ? 'lowmark' : `lowmark:${family}`;
   return { agreed: `${place}:agreed`, replicas: `${place}:replicas`, limit: `${place}:limit:` };
@@ -31,24 +36,29 @@ export function agreementKeys(family?: string): AgreementKeys {
 interface AttendanceOptions {
   readonly scripts: Scripts;
   readonly keys: AgreementKeys;
-  /** Of this replica alone. */
+  /** Unique to this replica. */
   readonly id: string;
-  /** How many replicas live, this one included. Where it fails, or is none, the number before holds. */
+  /** Number of live replicas, this one included. Where counting fails or yields 0, the previous number holds. */
   readonly countReplicas: () => Promise<number>;
-  /** Where they are not counted: how many may live. Those that have Redis then leave nothing to those that have not. */
+  /**
+   * Greatest possible number of live replicas, where they are not counted. The replicas with Redis then use the whole
+   * limits and leave no share to the replicas without Redis.
+   */
   readonly replicasAtMost?: number | undefined;
-  /** Any clock that is never set back. */
+  /** Milliseconds of any clock that is never set back. */
   readonly nowMs: () => number;
 }
 
 export class Attendance {
-  /** How many live, as far as is known. */
+  /** Number of live replicas, as far as is known. */
   replicas = 1;
-  /** What a request weighs in Redis. */
+  /** Weight of a request in Redis: the live replicas divided by those that use Redis. */
   weight = 1;
+  /** `timesUp` of the connection on which Redis last counted this replica. */
   private agreedWith: number | undefined;
   private wasHere = false;
   private waitingSinceMs: number | undefined;
+  /** The last successful count of live replicas. */
   private living: number | undefined;
   private readonly counts = new SingleFlight<void>();
 
@@ -57,26 +67,27 @@ export class Attendance {
     private readonly options: AttendanceOptions,
   ) {}
 
-  /** Redis is up, and knows that this replica is here. */
+  /** Whether Redis is up and has counted this replica since the connection last came up. */
   get isHere(): boolean {
     return this.link.isUp && this.agreedWith === this.link.timesUp;
   }
 
-  /** No other replica lives; that was counted. */
+  /** Whether a count has shown that no other replica is live. */
   get isAlone(): boolean {
     return this.living === 1 && this.replicas === 1;
   }
 
-  /** Redis has forgotten what was agreed. */
+  /** Redis has lost the key `agreed`: this replica does not use Redis before its next beat. */
   forget(): void {
     this.agreedWith = undefined;
   }
 
-  /** Never throws. Only the first beat waits for the database. */
+  /** Sends one heartbeat. Never throws. Waits for the count of live replicas only until one count has succeeded. */
   async beat(): Promise<void> {
     const counting = this.count();
     if (this.living === undefined) await counting;
-    // As counted at the last beat: one that has just started is about to come. Where they cannot be counted none is taken to have left.
+    // The count of the previous beat: a replica that has just started still has to send its first heartbeat.
+    // Without any count, no replica is assumed to have left.
     const { replicasAtMost } = this.options;
     const { living = replicasAtMost === undefined ? this.replicas : 1 } = this;
     const { timesUp } = this.link;
@@ -90,7 +101,7 @@ export class Attendance {
       this.wasHere = true;
       this.agreedWith = timesUp;
     } catch {
-      // It has to wait for others, or Redis has failed, which the link has logged.
+      // This replica has to wait for others, or Redis has failed, which the link has logged.
       this.forget();
       this.replicas = Math.max(this.replicas, living, replicasAtMost ?? 1);
     }
@@ -119,14 +130,15 @@ export class Attendance {
 }
 
 /**
- * A replica says that it is here, and the replicas agree on what this Redis knows. KEYS[1]: a hash with `run`, the run of the
- * server, and `lost`, when it is known to have forgotten something, Unix milliseconds, or 0. KEYS[2]: the replicas by when they
- * were last here. ARGV: the replica, how long it counts as here in milliseconds, and how many replicas live where this one never
- * had a Redis and waits for the others, else 0. Returns how many are here, or 0 for a replica that has to wait.
+ * The heartbeat of a replica. It also detects that Redis has lost data. KEYS[1]: a hash with `run`, the run id of the
+ * server, and `lost`, the time in Unix milliseconds at which the server was found to have lost data, or 0. KEYS[2]: a
+ * sorted set of the replicas by their last heartbeat. ARGV: the id of the replica; how long its heartbeat is valid, in
+ * milliseconds; the number of live replicas where this replica never had Redis and waits for the others, else 0.
+ * Returns the number of replicas with a valid heartbeat, or 0 for a replica that has to wait.
  *
- * A server that was started anew, or promoted, may have forgotten all or only the latest: both are taken for a loss. Who
- * sees `lost` takes each bucket for empty at that time, whatever is kept of it. Nothing is lost of an empty server where all who
- * live are new.
+ * A server that was restarted or promoted may have lost all data or only the latest writes: both count as a loss. After
+ * a loss every key counts as owing a whole burst at the time `lost`, whatever its bucket says. An empty server has lost
+ * nothing where all live replicas are new.
  */
 const ATTEND = scriptOf(`
 -- Where that may not be asked a loss of the latest alone goes unnoticed.

@@ -16,7 +16,7 @@ let link: RedisLink;
 
 beforeAll(async () => {
   redis = await startRedis();
-  // The clock of the test is another one; a busy machine is not what is tested.
+  // The tests use a clock of their own, and the deadline is generous since the machine may be busy.
   link = new RedisLink({ url: redis.url, deadlineMs: 10_000 });
   expect(await link.whenUp(10_000)).toBe(true);
 });
@@ -44,7 +44,7 @@ interface Step {
   readonly run: (deployment: Deployment) => Promise<void> | void;
 }
 
-/** More than any burst. */
+/** More requests than any burst. */
 const ALL = 40;
 
 const place = fc.nat({ max: MAX_REPLICAS - 1 });
@@ -70,7 +70,7 @@ const taking = fc.oneof(
   times.map((count) => step(`${count} at each`, (one) => takeAtEach(one, count))),
 );
 
-/** So long that what was owed is over, here or there, or a part of it. */
+/** Times in which debts drain in part or as a whole, in Redis or in a replica. */
 const waiting = fc.oneof(
   fc.integer({ min: 1, max: 1500 }).map((ms) => step(`${ms} ms`, (one) => one.pass(ms))),
   fc
@@ -151,7 +151,7 @@ describe('the limit of a caller', () => {
       ),
       { numRuns: 100 },
     );
-    // The bound is not kept by refusing everybody.
+    // The limiter does not keep the bound by refusing all requests.
     expect(most).toBeGreaterThan(1.2);
   });
 
@@ -220,10 +220,10 @@ describe('the limit of a caller', () => {
     await admitted(5);
     deployment.cut(cut);
     const meanwhile = await admitted(60);
-    // Before it goes on with its part of the rate, a replica has its part of a burst for some seconds.
+    // For some seconds a replica has only its part of a burst. Its part of the rate comes after that.
     expect(meanwhile).toBeGreaterThan(policy.rate * 50);
     deployment.mend(cut);
-    // Less what is put on the account in Redis.
+    // Without the debt that was moved to the account in Redis.
     expect(await admitted(10)).toBeGreaterThanOrEqual(policy.rate * 10 - policy.burst / 2);
   });
 });

@@ -1,4 +1,4 @@
-/** Replicas with a Redis that comes and goes, on a clock that is put forward: as much of a deployment as limits are about. */
+/** Replicas, a Redis that can be cut off, and a clock that tests advance: the parts that limits depend on. */
 import { type Redis } from 'ioredis';
 import { FakeClock } from '#libs/testing';
 import { type RedisLink, RedisUnavailableError } from '../redis/redis-link.js';
@@ -9,10 +9,10 @@ import { RedisRateLimiter } from './redis-rate-limiter.js';
 
 const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();
 
-/** As an API waits where there is no Redis at its start. */
+/** Milliseconds that an API without Redis waits at its start. */
 const START_MS = 2500;
 
-/** One replica's way to Redis, which can be cut. */
+/** The connection of one replica to Redis, which a test can cut. */
 class Way {
   isUp = true;
   timesUp = 1;
@@ -41,18 +41,18 @@ class Way {
 interface Replica {
   readonly way: Way;
   readonly limiter: RedisRateLimiter;
-  /** Admitted while its way was cut. */
+  /** Requests admitted while the connection was cut. */
   admittedApart: number;
 }
 
 export class Deployment {
   readonly clock = new FakeClock(1_800_000_000_000);
   readonly replicas: Replica[] = [];
-  /** What one caller really owes: each request counted once, by arithmetic of its own. */
+  /** The true debt of one caller in milliseconds: each request counts once. Computed independently of the limiter. */
   owedMs = 0;
-  /** What starts without Redis and deaths may add to the bound; see `own-share.ts`. */
+  /** Milliseconds that starts without Redis and deaths may add to the bound; see `own-share.ts`. */
   allowanceMs = 0;
-  /** Whether the database tells how many there are. */
+  /** Whether the database can count the replicas. */
   counts = true;
   private started = 0;
 
@@ -70,13 +70,13 @@ export class Deployment {
     return this.perRequestMs * this.policy.burst;
   }
 
-  /** The requests admitted of so many at once. */
+  /** Sends `times` requests at once. @returns the number of admitted requests */
   async take(place: number, times: number): Promise<number> {
     const replica = this.at(place);
     const verdicts = await Promise.all(
       Array.from({ length: times }, async () => replica.limiter.take(this.key, this.policy)),
     );
-    // A replica that has found Redis again tells it before the next request.
+    // A replica that has Redis again reports this before the next request.
     await replica.limiter.beat();
     const admitted = verdicts.filter(({ allowed }) => allowed).length;
     this.owedMs += admitted * this.perRequestMs;
@@ -84,7 +84,7 @@ export class Deployment {
     return admitted;
   }
 
-  /** One request that stands for so many. */
+  /** Sends one request that stands for `count` requests. */
   async takeBatch(place: number, count: number): Promise<boolean> {
     const replica = this.at(place);
     const { allowed } = await replica.limiter.take(this.key, this.policy, count);
@@ -106,7 +106,7 @@ export class Deployment {
 
   async start(): Promise<void> {
     const way = new Way(this.link);
-    // The server is away, or the network of all.
+    // The server or the whole network is down.
     if (this.replicas.length > 0 && this.replicas.every((one) => !one.way.isUp)) way.cut();
     const limiter = new RedisRateLimiter({
       link: way,
@@ -121,7 +121,7 @@ export class Deployment {
     this.allowanceMs += (LEASE_MS + this.burstMs) / this.replicas.length;
   }
 
-  /** At once, as by SIGKILL. The last one stays. */
+  /** Ends a replica at once, as by SIGKILL. The last replica stays. */
   die(place: number): void {
     if (this.replicas.length === 1) return;
     const [dead] = this.replicas.splice(place % this.replicas.length, 1);
@@ -136,7 +136,7 @@ export class Deployment {
     for (const { way } of place === undefined ? this.replicas : [this.at(place)]) way.mend();
   }
 
-  /** The server is started anew: with nothing, or with what it once wrote to its disk. */
+  /** Restarts the server, either without data or with data that it had written to its disk. */
   async restart({ empty }: { empty: boolean }): Promise<void> {
     this.cut();
     await this.link.run(async (redis) => {

@@ -125,7 +125,7 @@ describe('OwnShare', () => {
     clock.advance(600_000);
     expect(share.owed()).toEqual([{ key: 'a', policy: POLICY, owedMs: 2500 }]);
     share.settle('a', 1000);
-    // As long as that is owed in Redis its part is not to be had here.
+    // While Redis holds this debt, the replica does not admit that part.
     clock.advance(1000);
     expect(admitted(50)).toBe(20);
     share.join();

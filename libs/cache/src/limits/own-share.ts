@@ -1,20 +1,24 @@
 /**
- * What one of n replicas admits by itself while it is apart, that is without Redis: the n-th part of each limit.
+ * The limits of one of n replicas while it is apart, that is without Redis: it admits the n-th part of each limit.
  *
- * All replicas together admit in any time T at most burst + rate x T and one burst more. Let a debt be what is owed of a
- * limit, in requests, becoming less by `rate`. The true debt D of a caller counts every request; Redis' account is S <= burst,
- * the one kept here for replica i is s(i) <= burst / n, and D <= S + sum of s(i) <= 2 x burst always, which is the bound, as
+ * In any time T all replicas together admit at most burst + rate x T, and one burst more. A debt is what a caller owes
+ * of a limit, in requests; it drains by `rate`. The true debt D of a caller counts every request. The account in Redis
+ * is S <= burst, the account of replica i in this class is s(i) <= burst / n. The bound holds because
+ * D <= S + sum of s(i) <= 2 x burst at all times, since
  *
- * - an admitted request is put on one account at least, in full;
- * - no debt is on two accounts, each becoming less by itself: those here stand still while Redis is in use, and then until what
- *   was owed in Redis is over too. A replica that is alone knows when that is. One of several does not, as others may put
- *   something there for `LEASE_MS` more, and that is over a burst later. Then each becomes less by rate / n.
- * - once Redis is back a debt is moved there as far as it fits below S <= burst (`settle`), not copied, and not forgotten;
- * - a Redis that lost its memory takes every caller to owe the whole burst (`attendance.ts`): at least what it forgot;
- * - those who have Redis while others have not use their part only (the weight in `attendance.ts`).
+ * - an admitted request is put on at least one account, in full;
+ * - two accounts never drain at once: the debts of this class stand still while Redis is in use, and after that until
+ *   the debt in Redis has drained. A replica that is alone knows when the debt in Redis has drained. One of several
+ *   replicas does not: the others may add to Redis for another `LEASE_MS`, and those requests drain within the time of
+ *   a whole burst. After that each debt of this class drains by rate / n;
+ * - once Redis is back, a debt is moved to Redis as far as S <= burst allows (`settle`), not copied and not forgotten;
+ * - after Redis has lost its data, every caller owes the whole burst (`attendance.ts`), which is at least the lost
+ *   debt;
+ * - while some replicas have no Redis, those with Redis use their shares only (the weight in `attendance.ts`).
  *
- * While apart, n only grows. A replica that has just started begins with every debt at its greatest: a start brings no burst.
- * What a replica has admitted when it dies is forgotten: at most its share of one burst. Below n, a burst is taken for n.
+ * While a replica is apart, n only grows. A new replica begins with every debt at its maximum, so that a start allows
+ * no burst. What a replica has admitted is forgotten when it dies: at most its share of one burst. A burst below n
+ * counts as n.
  */
 import { LRUCache } from 'lru-cache';
 import {
@@ -26,13 +30,13 @@ import {
   verdictOf,
 } from './rate-limiter.js';
 
-/** After so long all that have Redis know that this replica has not; see `attendance.ts`. */
+/** Time after which all replicas with Redis know that this replica has none, in milliseconds; see `attendance.ts`. */
 export const LEASE_MS = 3500;
 
-/** After so long the shares of the others leave one for this replica. */
+/** Time after which the other replicas have counted a new replica and leave a share for it, in milliseconds. */
 const COUNTED_MS = 1500;
 
-/** Time of the whole limit that the requests admitted here are worth, as of `atMs`. */
+/** Debt of a key for the requests that this replica admitted, as of `atMs`, in milliseconds of the whole limit. */
 interface OwnDebt {
   readonly owedMs: number;
   readonly atMs: number;
@@ -41,19 +45,19 @@ interface OwnDebt {
 
 export class OwnShare {
   private readonly debts: LRUCache<string, OwnDebt>;
-  /** When what Redis said last is over. */
+  /** By key, when the debt that Redis last reported has drained. */
   private readonly noted: LRUCache<string, number>;
   private readonly startedMs: number;
-  /** Absent while Redis counts. */
+  /** Undefined while Redis counts. */
   private apartSinceMs: number | undefined;
-  /** When it first had Redis. */
+  /** When this replica first used Redis. */
   private joinedMs: number | undefined;
   private replicas = 1;
-  /** Since when there is certainly no other replica. */
+  /** Since when this replica is certainly the only one. */
   private aloneSinceMs: number | undefined;
 
   constructor(
-    /** Any clock that is never set back. */
+    /** Milliseconds of any clock that is never set back. */
     private readonly nowMs: () => number,
     maxCallers = MAX_CALLERS,
   ) {
@@ -62,12 +66,12 @@ export class OwnShare {
     this.startedMs = nowMs();
   }
 
-  /** From now on replicas count by themselves. */
+  /** From now on this replica counts without Redis. */
   leave(): void {
     this.apartSinceMs ??= this.nowMs();
   }
 
-  /** From now on Redis counts, and what is owed here stands still. */
+  /** From now on Redis counts, and the debts of this replica stand still. */
   join(): void {
     this.joinedMs ??= this.nowMs();
     if (this.apartSinceMs === undefined) return;
@@ -79,8 +83,8 @@ export class OwnShare {
   }
 
   /**
-   * How many replicas there are.
-   * @param isAlone where it is one: whether that is certain
+   * Sets the number of replicas.
+   * @param isAlone whether a number of 1 is certain
    */
   divide(replicas: number, isAlone = false): void {
     this.replicas = this.apartSinceMs === undefined ? replicas : Math.max(this.replicas, replicas);
@@ -89,8 +93,9 @@ export class OwnShare {
   }
 
   /**
-   * What the key owes in Redis: its part is not to be had here. A replica that is alone needs it for the bound; with several it is too
-   * little, but so a short outage is hardly felt.
+   * Notes the debt of the key in Redis, so that this replica does not admit it a second time. The bound of a replica
+   * that is alone depends on this debt. With several replicas the true debt may be larger; the noted one is used, so
+   * that callers hardly notice a short outage.
    */
   note(key: string, owedMs: number): void {
     this.noted.set(key, this.nowMs() + owedMs);
@@ -111,7 +116,7 @@ export class OwnShare {
     return verdictOf(policy, taken, { weight, count, waitMs });
   }
 
-  /** @returns whether there was something to be given back */
+  /** @returns whether the debt of the key was at least one request */
   giveBack(key: string, policy: RatePolicy): boolean {
     const debt = this.debts.get(key);
     const owedMs = debt === undefined ? 0 : this.owedMs(key, debt) - 1000 / policy.rate;
@@ -120,7 +125,7 @@ export class OwnShare {
     return true;
   }
 
-  /** What is owed by each key, to be moved to Redis. */
+  /** The debt of each key, to be moved to Redis. */
   owed(): { readonly key: string; readonly policy: RatePolicy; readonly owedMs: number }[] {
     return [...this.debts].flatMap(([key, debt]) => {
       const owedMs = this.owedMs(key, debt);
@@ -130,7 +135,7 @@ export class OwnShare {
     });
   }
 
-  /** So much of what is owed is now on Redis' account. */
+  /** Redis has taken over `movedMs` of the key's debt. */
   settle(key: string, movedMs: number): void {
     const debt = this.debts.peek(key);
     if (debt === undefined) return;
@@ -157,7 +162,7 @@ export class OwnShare {
     return Math.max(0, owedMs - drainedMs / this.replicas);
   }
 
-  /** A replica that never had Redis has put nothing there that could be owed twice. */
+  /** When the key's debt begins to drain. The debts of a replica that never had Redis drain from its start on. */
   private drainsFromMs(key: string, policy: RatePolicy): number {
     const { apartSinceMs, joinedMs, aloneSinceMs } = this;
     if (apartSinceMs === undefined || joinedMs === undefined) return this.startedMs;

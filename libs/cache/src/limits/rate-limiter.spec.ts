@@ -54,13 +54,13 @@ describe('MemoryRateLimiter', () => {
       rate: fc.integer({ min: 1, max: 50 }),
       burst: fc.integer({ min: 1, max: 20 }),
     });
-    // Fractions of milliseconds are rounded the more the later it is.
+    // The later the time, the coarser fractions of milliseconds are rounded.
     const starts = fc.constantFrom(5_000, 1_800_000_000_000);
     fc.assert(
       fc.property(steps, policies, starts, (waits, policy, startMs) => {
         const clock = new FakeClock(startMs);
         const limiter = new MemoryRateLimiter(clock);
-        // The bucket in units of 1/1000 token, so that it is exact.
+        // The bucket counts thousandths of a token, so that it is exact.
         let bucket = policy.burst * 1000;
         for (const wait of waits) {
           clock.advance(wait);

@@ -1,25 +1,25 @@
 /**
- * Rate limits by the generic cell rate algorithm: of each key one number is kept, the time at which its bucket will be full
- * again. The same arithmetic is in `redis-rate-limiter.ts` as a script of Redis, and a property test holds the two against each other.
+ * Rate limits by the generic cell rate algorithm: each key has one number, the time at which its bucket will be full
+ * again. `redis-rate-limiter.ts` has the same arithmetic as a Redis script, and a property test holds the two against
+ * each other.
  *
- * A request may weigh more than one: a replica that holds the m-th part of a limit counts each request m times, which makes rate
- * and burst the m-th part while what is owed stays in milliseconds of the whole limit. A request that stands for several, as a batch
- * does, is counted as so many, all of them or none.
+ * A request has a weight: a replica that holds the m-th part of a limit counts each request m times. That makes rate
+ * and burst the m-th part, while the debt stays in milliseconds of the whole limit. A request may also stand for
+ * several, as a batch does: it counts as that many requests, and all of them are admitted or none.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { type Clock } from '#libs/platform';
 
-/** Sums of fractions of milliseconds are off by a little; a request is not refused for that. */
+/** Tolerance in milliseconds for rounded sums of fractions, so that rounding errors refuse no request. */
 const EPSILON_MS = 1e-3;
 
-/** Times in Unix milliseconds are rounded, at each request anew: what is ahead by so little more is no sign of anything. */
+/** Milliseconds by which rounding may lift a debt above a whole bucket; beyond them, the clock was set back. */
 const ROUNDING_MS = 1000;
 
-/** Callers remembered at once, about 10 MB; the one that was silent longest is forgotten first. */
+/** Callers remembered at once, about 10 MB; the least recently seen is forgotten first. */
 export const MAX_CALLERS = 50_000;
 
-/** How fast one caller may go. */
 export interface RatePolicy {
   /** Requests per second in the long run. */
   readonly rate: number;
@@ -27,28 +27,27 @@ export interface RatePolicy {
   readonly burst: number;
 }
 
-/** What the limiter says to one request; the figures are sent as `X-RateLimit-*`. */
+/** Answer of the limiter to one request; the figures are sent as `X-RateLimit-*`. */
 export interface RateVerdict {
   readonly allowed: boolean;
-  /** The policy's burst. */
+  /** The policy's `burst`. */
   readonly limit: number;
-  /** Requests that may follow at once. */
+  /** Number of requests that may follow at once. */
   readonly remaining: number;
-  /** Until `remaining` equals `limit` again. */
+  /** Seconds until `remaining` equals `limit` again. */
   readonly resetSeconds: number;
-  /** Until the next request is allowed; 0 where this one is. */
+  /** Seconds until the next request is allowed; 0 where this one is. */
   readonly retryAfterSeconds: number;
 }
 
-/** Counts requests per key. In this process, or shared between replicas. */
+/** Counts requests per key, in this process or shared between replicas. */
 export interface RateLimiter {
-  /** @param count how many requests it stands for; default 1 */
+  /** @param count number of requests that this one stands for; default 1 */
   take(key: string, policy: RatePolicy, count?: number): RateVerdict | Promise<RateVerdict>;
-  /** Undoes a `take` of one request. */
   giveBack(key: string, policy: RatePolicy): void | Promise<void>;
 }
 
-/** Counts in this process. A full bucket needs no entry, so forgetting old keys costs nothing. */
+/** Counts in this process. A full bucket needs no entry, so forgetting keys that were idle for long changes nothing. */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly fullAtMs: LRUCache<string, number>;
 
@@ -75,18 +74,18 @@ export class MemoryRateLimiter implements RateLimiter {
 
 export interface Taken {
   readonly allowed: boolean;
-  /** Until the bucket is full again, this request included where it is allowed. */
+  /** Milliseconds until the bucket is full again, including this request where it is allowed. */
   readonly owedMs: number;
 }
 
-/** How long a whole burst is owed. */
+/** Milliseconds in which a whole burst drains. */
 export function capacityMsOf({ rate, burst }: RatePolicy): number {
   return (1000 / rate) * burst;
 }
 
 /**
- * What is owed where the bucket will be full so far ahead of now. No caller can owe more than a whole bucket: the clock was
- * set back, and that locks no caller out.
+ * The debt in milliseconds of a bucket that will be full `aheadMs` from now. A debt that exceeds a whole bucket by more
+ * than `ROUNDING_MS` means that the clock was set back; it counts as 0, so that no caller is locked out.
  */
 function believableMs(aheadMs: number, policy: RatePolicy): number {
   const capacityMs = capacityMsOf(policy);
@@ -94,11 +93,11 @@ function believableMs(aheadMs: number, policy: RatePolicy): number {
   return Math.min(capacityMs, Math.max(0, aheadMs));
 }
 
-/** What is asked of a bucket; each is 1 where it is absent. */
+/** The request that a bucket is to admit; each field is 1 where it is absent. */
 interface Asked {
-  /** What a request weighs. */
+  /** Weight of each request. */
   readonly weight?: number;
-  /** How many requests it stands for. */
+  /** Number of requests that the request stands for. */
   readonly count?: number;
 }
 
@@ -108,7 +107,7 @@ export function takeFrom(owedMs: number, policy: RatePolicy, asked: Asked = {}):
   return { allowed, owedMs: allowed ? owedMs + costMs : owedMs };
 }
 
-/** @param asked `waitMs`: during which what is owed does not become less */
+/** @param asked `waitMs`: milliseconds before the debt begins to drain */
 export function verdictOf(
   policy: RatePolicy,
   { allowed, owedMs }: Taken,
@@ -133,7 +132,7 @@ interface Measures {
   readonly capacityMs: number;
 }
 
-/** However small the part: one request can be had of it. */
+/** A replica's part of a limit holds at least one request, however small the part is. */
 function measures(policy: RatePolicy, { weight = 1, count = 1 }: Asked): Measures {
   const requestMs = (1000 / policy.rate) * weight;
   const capacityMs = Math.max(capacityMsOf(policy), requestMs);
@@ -141,26 +140,27 @@ function measures(policy: RatePolicy, { weight = 1, count = 1 }: Asked): Measure
 }
 
 const UNKNOWN = 'unknown';
-/** Longer is no address, with a zone or a port either. */
+/** Greatest length of an address in characters, with a zone or a port. */
 const LONGEST = 128;
 
 /**
- * The key under which a client address is limited. An IPv4 address counts alone, however it is written. One subscriber of IPv6 holds a
- * whole /64, and one customer of a provider up to a /48 (RFC 6177): the /64 is the key here, the /48 that of `siteKey`. What is no address
- * at all, as a proxy may pass it on, shares one key: texts that a client makes up must not each have a limit of their own.
+ * The key under which a client address is limited. An IPv4 address has a key of its own in every notation. One IPv6
+ * subscriber holds a whole /64, and one customer of a provider up to a /48 (RFC 6177): the /64 is the key of this
+ * function, the /48 the key of `siteKey`. Texts that are no address, which a proxy may pass on, share one key, so that
+ * a client cannot get new limits by inventing texts.
  */
 export function addressKey(address: string | undefined): string {
   const found = parse(address);
   return typeof found === 'string' ? found : prefixOf(found, 4);
 }
 
-/** Of an IPv6 address its /48; undefined for all others, which have no wider network that would be one client's. */
+/** The /48 of an IPv6 address; undefined for all others, which have no wider network that belongs to one client. */
 export function siteKey(address: string | undefined): string | undefined {
   const found = parse(address);
   return typeof found === 'string' ? undefined : prefixOf(found, 3);
 }
 
-/** An IPv4 address as it is written, the eight groups of an IPv6 one, or UNKNOWN. */
+/** The IPv4 address as written, the eight groups of an IPv6 address, or `UNKNOWN`. */
 function parse(address = ''): string | readonly number[] {
   if (address.length > LONGEST) return UNKNOWN;
   const text = withoutPort(address.trim());
@@ -170,7 +170,7 @@ function parse(address = ''): string | readonly number[] {
   return mappedOf(groups) ?? groups;
 }
 
-/** Some proxies add the port, `192.0.2.1:443` or `[2001:db8::1]:443`; a zone names an interface of the server's own. */
+/** Removes the port that some proxies add (`192.0.2.1:443`, `[2001:db8::1]:443`), and the zone of an interface. */
 function withoutPort(text: string): string {
   const bracketed = /^\[(.*)\](?::\d{1,5})?$/.exec(text)?.[1];
   const bare = bracketed ?? /^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/.exec(text)?.[1] ?? text;
@@ -183,7 +183,7 @@ function groupsOf(address: string): number[] {
   return [...head, ...Array<number>(Math.max(0, 8 - head.length - tail.length)).fill(0), ...tail];
 }
 
-/** A dotted tail stands for two groups. */
+/** A dotted tail (`192.0.2.1`) becomes two groups. */
 function numbersOf(part: string): number[] {
   if (part === '') return [];
   return part.split(':').flatMap((group) => {
@@ -193,7 +193,10 @@ function numbersOf(part: string): number[] {
   });
 }
 
-/** The socket writes an IPv4 client as an IPv6 one, `::ffff:192.0.2.1` (RFC 4291, 2.5.5.2), and others may in hex. */
+/**
+ * The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), which sockets write as `::ffff:192.0.2.1` and
+ * others may write in hex.
+ */
 function mappedOf(groups: readonly number[]): string | undefined {
   if (groups.slice(0, 5).some((group) => group !== 0) || groups[5] !== 0xffff) return undefined;
   const bytes = groups.slice(6).flatMap((group) => [group >> 8, group & 255]);

@@ -8,7 +8,7 @@ import { GIVE_BACK, RedisRateLimiter } from './redis-rate-limiter.js';
 
 const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();
 
-// The deadline is generous where it is not what is tested: the machine of a test may be busy.
+// A generous deadline for tests of other things, since the machine of a test may be busy.
 const PATIENT_MS = 5000;
 const POLICY = { rate: 20, burst: 100 };
 
@@ -36,7 +36,7 @@ async function connected(deadlineMs = PATIENT_MS): Promise<RedisLink> {
   return link;
 }
 
-/** One of several replicas, as the others know. */
+/** A replica that has sent its first heartbeat. */
 async function joined(
   link: RedisLink,
   {
@@ -66,7 +66,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 describe('RedisRateLimiter', () => {
   it('says at each moment what the one in memory says', async () => {
     const link = await connected();
-    // Loaded beforehand: the first call would send the whole script, and calls behind it would overtake it.
+    // Loads the script first: the first call would send the whole script, and later calls would overtake it.
     await link.run((client) => client.script('LOAD', GIVE_BACK.text));
     const waits = fc.array(
       fc.tuple(
@@ -133,16 +133,16 @@ describe('RedisRateLimiter', () => {
 
   it('admits the share of a replica while Redis is dead, and puts it on the shared account after it', async () => {
     const clock = new FakeClock(1_800_000_000_000);
-    // A first replica, which is alone: no token is owed, and it soon counts as gone.
+    // A first replica, which is alone: no caller owes anything, and the replica soon counts as gone.
     await joined(await connected(), { clock });
     const two = [await connected(), await connected()];
     const all = await Promise.all(two.map((link) => joined(link, { replicas: 2, clock })));
     const [one, other] = all as [RedisRateLimiter, RedisRateLimiter];
-    // Twice: the first one does not know yet that the other comes.
+    // Each beats twice, since at its first beat the first replica does not know of the other one.
     const allBeat = async (): Promise<void> => {
       for (const limiter of [...all, ...all]) await limiter.beat();
     };
-    // A replica that has just started has no burst by itself.
+    // A new replica admits no burst by itself.
     clock.advance(4000);
     await allBeat();
     const [key, another] = [aKey(), aKey()];
@@ -160,11 +160,11 @@ describe('RedisRateLimiter', () => {
     await redis.restart();
     await until(() => two.every(({ isUp }) => isUp));
     await allBeat();
-    // The server forgot everything, so everybody is taken to owe a whole burst, also those who do not.
+    // The server has lost all data, so every caller counts as owing a whole burst, even callers who owe nothing.
     for (const name of [key, another, aKey()]) {
       expect(await one.take(name, policy)).toMatchObject({ allowed: false, remaining: 0 });
     }
-    // But not for longer than a burst is worth; and what was admitted meanwhile is owed once.
+    // The burst drains in its usual time, and requests admitted meanwhile are owed once.
     clock.advance(100_000_000 - 2000);
     await allBeat();
     expect(await other.take(aKey(), policy)).toMatchObject({ allowed: true });
@@ -182,7 +182,7 @@ describe('RedisRateLimiter', () => {
       for (let i = 0; i < 150; i += 1) if ((await limiter.take(key, policy)).allowed) count += 1;
       return count;
     };
-    // It does not know what an empty Redis forgot: every caller is taken to owe a whole burst.
+    // The replica does not know what an empty Redis has lost, so every caller counts as owing a whole burst.
     expect(await admitted(aKey())).toBe(0);
     clock.advance(100_000_000);
     await limiter.beat();

@@ -12,26 +12,26 @@ import {
 import { type RedisConnection } from '../redis/redis-link.js';
 import { scriptOf, Scripts, TurnBatch } from '../redis/scripts.js';
 
-/** Debts moved to Redis with one command: it answers others meanwhile. */
+/** Debts per `SETTLE` command, few enough that Redis serves other clients in between. */
 const SETTLED_AT_ONCE = 200;
 
 export interface RedisRateLimiterOptions {
   readonly link: RedisConnection;
-  /** Of this replica alone. */
+  /** Unique to this replica. */
   readonly id: string;
-  /** Which service the replicas are of, where several use one Redis; absent: the api. */
+  /** Name of the service, where several services use one Redis; absent: the api. */
   readonly family?: string;
-  /** How many replicas live, this one included: also while there is no Redis. Where it fails, or is none, the number before holds. */
+  /** Number of live replicas, this one included. Where counting fails or yields 0, the previous number holds. */
   readonly countReplicas: () => Promise<number>;
-  /** Where they are not counted: how many may live. */
+  /** Greatest possible number of live replicas, where they are not counted. */
   readonly replicasAtMost?: number;
   /** Unix milliseconds in place of every clock, for tests. */
   readonly nowMs?: () => number;
 }
 
 /**
- * Counts for all replicas together. Without Redis each replica admits its share of the limits, and puts it on the shared account
- * as soon as Redis is back. How that keeps the limits: `own-share.ts`.
+ * Counts for all replicas together. Without Redis each replica admits its share of the limits, and moves its debts to
+ * Redis as soon as Redis is back. `own-share.ts` says how that keeps the limits.
  */
 export class RedisRateLimiter implements RateLimiter {
   private readonly link: RedisConnection;
@@ -58,7 +58,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.own = new OwnShare(steadyMs);
   }
 
-  /** Says that this replica is here, now and from now on, until the link is closed. Resolves once Redis counts, or cannot. */
+  /** Sends heartbeats until the link is closed. Resolves once Redis counts requests, or cannot be used. */
   async start(): Promise<void> {
     const timer = setInterval(() => void this.beat(), BEAT_MS).unref();
     this.link.closed.addEventListener('abort', () => {
@@ -71,14 +71,14 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** One at a time; a call that comes meanwhile waits for that one. Never throws. */
+  /** Single-flight: a concurrent call waits for the current beat. Never throws. */
   beat(): Promise<void> {
     return this.beats.run(() => this.attend());
   }
 
   take(key: string, policy: RatePolicy, count = 1): Promise<RateVerdict> | RateVerdict {
     if (this.attendance.isHere) return this.takeShared({ key, policy, count });
-    // Redis is back: not before it knows who is here.
+    // Redis is back, but has not counted this replica yet: a beat makes it do so, and this process counts the request.
     if (this.link.isUp) void this.beat();
     return this.own.take(key, policy, count);
   }
@@ -96,7 +96,7 @@ export class RedisRateLimiter implements RateLimiter {
     try {
       answer = await this.takes.ask(asked);
     } catch {
-      // The link has logged it. Perhaps it was counted there: then once too often.
+      // The link has logged the error. Redis may have counted the request all the same, which then counts twice.
       return this.own.take(key, policy, count);
     }
     const { taken, weight } = answer;
@@ -122,7 +122,9 @@ export class RedisRateLimiter implements RateLimiter {
     if (isHere) await this.settle().catch(() => undefined);
   }
 
-  /** What does not fit yet stays here, until the next beat. */
+  /**
+   * Moves the debts of this replica to Redis. A part that does not fit below a whole burst stays until the next beat.
+   */
   private async settle(): Promise<void> {
     const owed = this.own.owed();
     for (let from = 0; from < owed.length && this.attendance.isHere; from += SETTLED_AT_ONCE) {
@@ -135,7 +137,10 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** @throws RedisUnavailableError; TypeError where Redis no longer knows who is here, or the answer is none */
+  /**
+   * @throws RedisUnavailableError
+   * @throws TypeError where Redis has lost the key `agreed`, or its answer has another form
+   */
   private async numbers(
     script: typeof TAKE,
     { keys, args }: { keys: readonly string[]; args: readonly number[] },
@@ -166,13 +171,13 @@ function takenFrom(owed: number): Taken {
 }
 
 /**
- * The arithmetic of `rate-limiter.ts` where all replicas see it, on Redis' own clock so that they agree on the time. Many requests at
- * once, one after the other.
+ * The arithmetic of `rate-limiter.ts` for all replicas. It uses the clock of Redis, so that they agree on the time. One
+ * command counts many requests, one after the other.
  *
- * KEYS[1] is what the replicas have agreed on with this Redis (`attendance.ts`); where there is nothing the answer is empty, and
- * nothing is counted. Each of the other KEYS holds the time at which a bucket will be full again, Unix milliseconds. ARGV: what
- * a request weighs; then for each key rate, burst, and how many requests. Returns what is owed by each key now; where the request is refused,
- * negative and less by one.
+ * KEYS[1] is the hash of `ATTEND` in `attendance.ts`; without that hash the answer is empty and nothing is counted.
+ * Each other key holds the time at which a bucket will be full again, in Unix milliseconds. ARGV: the weight of a
+ * request; after that for each key the rate, the burst and the number of requests. Returns the debt of each key in
+ * milliseconds; for a refused request -1 minus the debt.
  */
 const TAKE = scriptOf(`
 local lost = tonumber(redis.call('HGET', KEYS[1], 'lost'))
@@ -199,7 +204,7 @@ end
 return owed
 `);
 
-/** KEYS[1] is that of a bucket. ARGV: rate. */
+/** KEYS[1] is the key of a bucket. ARGV: the rate. */
 export const GIVE_BACK = scriptOf(`
 local full_at = tonumber(redis.call('GET', KEYS[1]))
 if full_at then
@@ -209,8 +214,8 @@ return '0'
 `);
 
 /**
- * Moves debts to the accounts here, each as far as it fits below a whole burst. KEYS as for TAKE. ARGV: for each key a whole
- * burst and the debt, in milliseconds. Returns how much of each was moved.
+ * Moves debts to the accounts in Redis, each as far as it fits below a whole burst. KEYS as for `TAKE`. ARGV: for each
+ * key a whole burst and the debt, both in milliseconds. Returns how much of each debt was moved.
  */
 const SETTLE = scriptOf(`
 local lost = tonumber(redis.call('HGET', KEYS[1], 'lost'))

@@ -113,7 +113,7 @@ describe('RedisLink', () => {
     expect(changes.map(([isUp]) => isUp)).toEqual([...Array(5)].flatMap(() => [true, false]));
     for (let time = 0; time < 4; time += 1) {
       const [downMs = NaN, upMs = NaN] = changedMs.slice(2 * time + 1);
-      // Timers go off a millisecond early at times.
+      // A timer may fire a millisecond early.
       expect(upMs - downMs).toBeGreaterThanOrEqual(50 * 2 ** time - 2);
     }
   });

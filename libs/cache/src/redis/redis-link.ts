@@ -4,11 +4,11 @@ import { sleep } from '#libs/platform';
 import { useRedis } from './redis-uses.js';
 
 export interface RedisLinkOptions {
-  /** `redis://` or `rediss://`; may hold a password and is never shown. */
+  /** `redis://` or `rediss://`; may hold a password and is never logged. */
   readonly url: string;
-  /** Told at each change, with a reason for people that holds no secret. */
+  /** Called at each change, with a readable reason that holds no secret. */
   readonly onChange?: (isUp: boolean, reason: string) => void;
-  /** How long a command may take. Default 50. */
+  /** Timeout of a command in milliseconds; default 50. */
   readonly deadlineMs?: number;
 }
 
@@ -16,7 +16,7 @@ const DEADLINE_MS = 50;
 const CONNECT_TIMEOUT_MS = 1000;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2000;
-/** Up for less than this it is not taken to be well: the pauses go on growing. */
+/** A connection that was up for less than this, in milliseconds, does not reset the backoff. */
 const WELL_MS = 10_000;
 
 interface Waiter {
@@ -24,32 +24,32 @@ interface Waiter {
   readonly fail: (error: RedisUnavailableError) => void;
 }
 
-/** What limits use of a connection to Redis. */
+/** The part of a Redis connection that rate limits use. */
 export interface RedisConnection {
   readonly isUp: boolean;
-  /** How often it came up: what was agreed with the server before it was down is to be agreed anew. */
+  /** How often the connection came up. Each time, the replicas agree with the server anew. */
   readonly timesUp: number;
-  /** Aborted when it is closed. */
+  /** Aborted when the connection is closed. */
   readonly closed: AbortSignal;
-  /** @throws RedisUnavailableError at once where it is down, else at the deadline at the latest */
+  /** @throws RedisUnavailableError at once while the connection is down, else at the deadline at the latest */
   run<T>(send: (redis: Redis) => Promise<T>): Promise<T>;
 }
 
 /**
- * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with its
- * socket; from then on no request waits for it. In the background it connects again, and is up once all that is used was tried and
- * answered in time.
+ * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with
+ * its socket; from that moment no request waits for Redis. It reconnects in the background, and is up again once Redis
+ * has answered one probe of all commands in use in time.
  */
 export class RedisLink implements RedisConnection {
   private readonly redis: Redis;
   private readonly deadlineMs: number;
-  /** In the order in which they were sent, which is that of the answers. */
+  /** Commands without an answer, oldest first; Redis answers in the same order. */
   private readonly waiting = new Set<Waiter>();
   private deadlineTimer: NodeJS.Timeout | undefined;
   private probeTimer: NodeJS.Timeout | undefined;
   private up = false;
   private upSinceMs = 0;
-  /** Since it was last well. */
+  /** Number of backoff steps since the connection last stayed up for `WELL_MS`. */
   private failures = 0;
   private told: boolean | undefined;
   private ups = 0;
@@ -70,7 +70,7 @@ export class RedisLink implements RedisConnection {
     this.redis.on('close', () => {
       this.fall('the connection was lost');
     });
-    // What goes wrong comes as an event.
+    // Failures arrive as `error` events.
     this.redis.connect().catch(() => undefined);
   }
 
@@ -86,7 +86,10 @@ export class RedisLink implements RedisConnection {
     return this.closing.signal;
   }
 
-  /** Resolves where it is up, or to whether it came up in time. For starting and for tests. */
+  /**
+   * Waits until the connection is up, at most `timeoutMs`; for starts and tests.
+   * @returns whether the connection is up
+   */
   async whenUp(timeoutMs: number): Promise<boolean> {
     const untilMs = performance.now() + timeoutMs;
     while (!this.up && performance.now() < untilMs) {
@@ -119,7 +122,7 @@ export class RedisLink implements RedisConnection {
           resolve(value);
         },
         (error: unknown) => {
-          // Told already where it was late.
+          // A command that is no longer waiting has failed already, at its deadline or with the connection.
           if (!this.waiting.delete(waiter)) return;
           const reason = reasonOf(error as Error);
           this.fall(reason);
@@ -131,7 +134,7 @@ export class RedisLink implements RedisConnection {
 
   private watch(afterMs: number): NodeJS.Timeout {
     return setTimeout(() => {
-      // This process may have been busy itself: what has arrived meanwhile is read before a command is given up.
+      // The event loop may have been blocked: answers that arrived meanwhile are read before a command is given up.
       setImmediate(() => {
         this.deadlineTimer = undefined;
         const [oldest] = this.waiting;
@@ -143,7 +146,7 @@ export class RedisLink implements RedisConnection {
     }, afterMs);
   }
 
-  /** Its socket may be stuck: a new one is opened. */
+  /** Opens a new socket, since the current one may be stuck. */
   private abandon(): void {
     this.fall(`no answer within ${this.deadlineMs} ms`);
     this.redis.disconnect(true);
@@ -156,7 +159,7 @@ export class RedisLink implements RedisConnection {
     this.failAll(reason);
     if (this.closed.aborted) return;
     this.tell(false, reason);
-    // While the socket stands, this is the only retry.
+    // While the socket is open ioredis does not reconnect, so this probe is the only retry.
     if (wasUp && this.redis.status === 'ready') this.probeLater();
   }
 
@@ -174,7 +177,10 @@ export class RedisLink implements RedisConnection {
     }, this.nextPauseMs());
   }
 
-  /** Before it connects or tries again: longer each time, also where it came up for a moment in between. */
+  /**
+   * The pause before the next connection attempt or probe, in milliseconds, with exponential backoff. A connection that
+   * was up for a moment only does not reset it.
+   */
   private nextPauseMs(): number {
     return Math.min(MIN_PAUSE_MS * 2 ** Math.min(this.failures++, 10), MAX_PAUSE_MS);
   }
@@ -205,7 +211,7 @@ export class RedisLink implements RedisConnection {
 const CONNECTION: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  // A socket that was never open is waited for at its end; no program need end later for it.
+  // The time that ioredis waits for a socket that never opened: a longer one would delay the end of a program.
   disconnectTimeout: 100,
   keepAlive: 10_000,
   enableReadyCheck: false,
@@ -215,8 +221,9 @@ const CONNECTION: RedisOptions = {
 };
 
 /**
- * Why Redis cannot be used, for people. An error of the driver carries the command it belongs to, at worst AUTH with the password: only
- * its code goes on, and a right that is missing, as `ACL SETUSER` calls it (`NOPERM +hget`).
+ * Why Redis cannot be used, in readable form. An error of the driver carries its command, at worst AUTH with the
+ * password. So only the error's code is used, and for NOPERM the missing right as `ACL SETUSER` writes it:
+ * `NOPERM +hget`.
  */
 export function reasonOf(error: Error & { code?: unknown }): string {
   if (typeof error.code === 'string') return error.code;
@@ -229,9 +236,9 @@ function rightOf(message: string): string {
   return command === undefined ? '~lowmark:*' : `+${command}`;
 }
 
-/** Redis is down, late or refuses: what is asked of it must be had in another way. */
+/** Redis is down, late or refuses: the caller has to go on without Redis. */
 export class RedisUnavailableError extends RetryableError {
-  /** @param reason for people, without secrets */
+  /** @param reason readable, without secrets */
   constructor(reason: string) {
     super('REDIS_UNAVAILABLE', `Redis cannot be used: ${reason}`);
   }

@@ -1,6 +1,9 @@
 import { type Redis } from 'ioredis';
 
-/** Every command that the services send or call in a script, but those they can do without (`pcall`): what the user of REDIS_URL needs the right to. */
+/**
+ * The commands that the services send or call in scripts, without the optional ones (`pcall`): the user of REDIS_URL
+ * needs the right to each.
+ */
 export const REDIS_COMMANDS = [
   ...['get', 'set', 'mget', 'eval', 'evalsha', 'time'],
   ...['hget', 'hset', 'pexpire', 'zadd', 'zcard', 'zremrangebyscore'],
@@ -9,7 +12,7 @@ export const REDIS_COMMANDS = [
 const KEYS = ['lowmark:probe', 'lowmark:probe:hash', 'lowmark:probe:set'] as const;
 const NOTHING_SUCH = '0'.repeat(40);
 
-/** Each of them once, on keys of their own that are gone after a second. */
+/** Calls each command of the scripts once, on keys that expire after a second. */
 const SCRIPT = `
 local uses = {
   {'TIME'},
@@ -38,15 +41,15 @@ return 'OK'
 `;
 
 /**
- * Uses Redis in every way in which it is used: a user may lack a right, and a replica, a full or a loading server answers reads or
- * pings all the same.
- * @throws what Redis answers to the first that it refuses
+ * Tries every command in use. A plain read or ping is not enough: the user may lack a right, and a replica, a full or a
+ * loading server may still answer reads or pings.
+ * @throws the error of the first command that Redis refuses
  */
 export async function useRedis(redis: Redis): Promise<void> {
   await Promise.all([
     redis.eval(SCRIPT, KEYS.length, ...KEYS),
     redis.evalsha(NOTHING_SUCH, 0).catch((error: unknown) => {
-      // Allowed, and as it is where a script is new.
+      // NOSCRIPT means that EVALSHA is allowed: Redis knows no script of this name.
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
     }),
   ]);

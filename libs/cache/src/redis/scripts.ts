@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type RedisConnection } from './redis-link.js';
 
-/** A Lua script with the name under which Redis keeps it. */
+/** A Lua script with the SHA-1 by which Redis caches it. */
 interface Script {
   readonly text: string;
   readonly sha: string;
 }
 
-/** @param body may use `now`, Unix milliseconds by Redis' own clock; ARGV[1] is taken by it */
+/** @param body may use `now`, Unix milliseconds by the clock of Redis; ARGV[1] is reserved for `now` */
 export function scriptOf(body: string): Script {
   const text = NOW + body;
   return { text, sha: createHash('sha1').update(text).digest('hex') };
@@ -23,25 +23,24 @@ end
 
 interface ScriptInput {
   readonly keys: readonly string[];
-  /** From ARGV[2] on. */
+  /** Passed as ARGV[2] and the following. */
   readonly args: readonly (string | number)[];
 }
 
 export class Scripts {
   constructor(
     private readonly link: RedisConnection,
-    /** Unix milliseconds in place of Redis' clock, for tests. */
+    /** Unix milliseconds in place of the clock of Redis, for tests. */
     private readonly nowMs?: () => number,
   ) {}
 
-  /** @throws RedisUnavailableError */
   run({ text, sha }: Script, { keys, args }: ScriptInput): Promise<unknown> {
     const now = this.nowMs?.() ?? '';
     return this.link.run(async (redis) => {
       try {
         return await redis.evalsha(sha, keys.length, ...keys, now, ...args);
       } catch (error) {
-        // Redis was started anew, or this is the first time.
+        // Redis has restarted, or runs this script for the first time.
         if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;
         return redis.eval(text, keys.length, ...keys, now, ...args);
       }
@@ -50,17 +49,16 @@ export class Scripts {
 }
 
 /**
- * Gathers what is asked during one turn of the event loop and asks it together: a command costs more than what it asks, here
- * as well as in Redis.
+ * Coalesces the requests of one turn of the event loop into one command. Each command has a fixed cost, in this process
+ * and in Redis, that is higher than the cost of one request.
  */
 export class TurnBatch<Q, A> {
   private questions: Q[] = [];
   private answers: Promise<readonly A[]> | undefined;
 
-  /** @param run answers in the order of the questions, as many as there are */
+  /** @param run returns one answer for each question, in the order of the questions */
   constructor(private readonly run: (questions: readonly Q[]) => Promise<readonly A[]>) {}
 
-  /** @throws what `run` throws */
   async ask(question: Q): Promise<A> {
     const place = this.questions.push(question) - 1;
     this.answers ??= new Promise((resolve) => {

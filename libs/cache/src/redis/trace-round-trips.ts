@@ -9,8 +9,8 @@ const SPAN = {
 } as const;
 
 /**
- * From now on each command of the link has a span where it belongs to an open one: its name, never its keys. What several requests ask in
- * one turn is one command, and belongs to the first of them. Where traces are off nothing is changed.
+ * Gives each command of the link a span below the open span, if there is one, with the name of the command and never
+ * its keys. A command that serves several coalesced requests belongs to the first. Does nothing without tracing.
  */
 export function traceRoundTrips(link: RedisLink): void {
   if (!tracingIsOn()) return;
@@ -24,7 +24,7 @@ export function traceRoundTrips(link: RedisLink): void {
     });
 }
 
-/** The same client; tells which of its methods is asked for. */
+/** The client behind a proxy that calls `tell` with the name of each method that is used. */
 function telling(redis: Redis, tell: (command: string) => void): Redis {
   return new Proxy(redis, {
     get: (target, key) => {

@@ -2,10 +2,10 @@ import { type RedisLink } from '../redis/redis-link.js';
 import { TurnBatch } from '../redis/scripts.js';
 
 const PREFIX = 'lowmark:';
-/** Spreads the ends of what was kept at the same time. */
+/** Greatest random extension of a TTL, as a fraction, so that texts kept at the same time do not expire together. */
 const JITTER = 0.1;
 
-/** Short texts that all replicas share. Without Redis there are none; that is never an error. */
+/** Short texts that all replicas share. Without Redis a read finds nothing, which is never an error. */
 export class RedisTexts {
   private readonly gets = new TurnBatch((keys: readonly string[]) =>
     this.link.run((redis) => redis.mget(...keys)),
@@ -16,7 +16,7 @@ export class RedisTexts {
     private readonly random: () => number = Math.random,
   ) {}
 
-  /** Undefined where it is not there or Redis does not answer in time. */
+  /** Undefined where the key is absent or Redis does not answer in time. */
   get(key: string): Promise<string | undefined> {
     if (!this.link.isUp) return NOTHING;
     return this.gets.ask(PREFIX + key).then(
@@ -25,7 +25,7 @@ export class RedisTexts {
     );
   }
 
-  /** Kept for about this long, or not at all. No request waits for it. */
+  /** Returns at once. The text is kept for `ttlSeconds` and up to a tenth more, or not at all. */
   set(key: string, text: string, ttlSeconds: number): void {
     if (!this.link.isUp) return;
     const ttl = Math.round(ttlSeconds * (1 + JITTER * this.random()));

@@ -1,4 +1,4 @@
-/** One contract, held by every adapter on a real server over real sockets. */
+/** Tests that every adapter keeps the same contract, on a real server over real sockets. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newRequestId } from '../index.js';
 import {
@@ -159,7 +159,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, start }) => {
     ]) {
       const { status, isSigned, text } = await send(server.port, made);
       expect(status).toBe(404);
-      // What is passed on is answered by the framework, and not as ours.
+      // The framework answers a call that is passed on, and does not sign the answer.
       expect(isSigned).not.toBe(false);
       if (made.method === 'HEAD') expect(text).toBe('');
     }

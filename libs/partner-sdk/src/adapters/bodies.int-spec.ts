@@ -1,4 +1,4 @@
-/** What becomes of bodies that are too large, cut off, of another type, or already read by somebody else. */
+/** Tests bodies that are too large, incomplete, of another type, or already read by other code. */
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';

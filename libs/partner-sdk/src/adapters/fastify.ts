@@ -4,7 +4,7 @@ import { ENDPOINT_NAMES } from '../callbacks/endpoints.js';
 import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
 import { serveCall } from './node.js';
 
-/** What the plugin uses of Fastify, 4 and 5. */
+/** The part of Fastify 4 and 5 that the plugin uses. */
 interface FastifyLike {
   all(path: string, options: { onRequest: FastifyHook }, handler: () => undefined): unknown;
 }
@@ -13,7 +13,7 @@ type FastifyHook = (
   reply: { readonly raw: ServerResponse; hijack(): unknown },
 ) => void;
 
-/** Fits `app.register` of any Fastify instance. */
+/** A plugin for `app.register` of any Fastify instance. */
 export type FastifyCallbacksPlugin = (
   fastify: unknown,
   options: unknown,
@@ -21,12 +21,12 @@ export type FastifyCallbacksPlugin = (
 ) => void;
 
 /**
- * A plugin with the four endpoints. A call is taken over before Fastify reads its body, and answered past its serialisers and
- * `onSend` hooks, so that the bytes that leave are those that were signed.
+ * A plugin with the four endpoints. It takes a call over before Fastify reads the body, and answers without Fastify's
+ * serialisers and `onSend` hooks, so that exactly the signed bytes are sent.
  *
  *     await app.register(fastifyCallbacks({ apiKey, sharedSecret }, handlers), { prefix: '/game' });
  *
- * @throws TypeError for options that cannot be meant
+ * @throws TypeError for unusable options
  */
 export function fastifyCallbacks(
   options: CallbackOptions,
@@ -41,7 +41,7 @@ export function fastifyCallbacks(
   return (instance, _, done) => {
     const fastify = instance as FastifyLike;
     for (const name of ENDPOINT_NAMES) {
-      // The handler is never reached.
+      // The handler is never reached, since the hook has taken the call over.
       fastify.all(`/${name}`, { onRequest }, () => undefined);
     }
     done();

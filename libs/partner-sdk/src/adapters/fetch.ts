@@ -3,13 +3,14 @@ import { bodyTooLarge, createCallbacks } from '../callbacks/create-callbacks.js'
 import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
 
 /**
- * A handler in the form of the Fetch API: Next.js routes, Hono, Bun, Deno, workers with `node:crypto`. It answers whatever it
- * is given, what is no endpoint with a signed 404. The URL must be the one that the service sent.
+ * A handler in the form of the Fetch API, for Next.js routes, Hono, Bun, Deno, and workers with `node:crypto`. It
+ * answers every request; a request to no endpoint gets a signed 404. The URL of the request must be the one that the
+ * service sent.
  *
  *     const answer = fetchCallbacks({ apiKey, sharedSecret }, handlers);
  *     export { answer as GET, answer as POST };
  *
- * @throws TypeError for options that cannot be meant
+ * @throws TypeError for unusable options
  */
 export function fetchCallbacks(
   options: CallbackOptions,
@@ -29,7 +30,7 @@ export function fetchCallbacks(
   };
 }
 
-/** @throws Refusal, whatever a broken connection throws */
+/** @throws Refusal, and the error of a broken connection */
 async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (request.bodyUsed) {
     throw new Refusal(

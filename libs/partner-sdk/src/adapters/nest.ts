@@ -8,16 +8,16 @@ export interface PartnerCallbacksSetup extends CallbackOptions {
   readonly handlers: CallbackHandlers;
 }
 
-/** As for Nest's own asynchronous modules. */
+/** Options of `forRootAsync`, in the form of Nest's own asynchronous modules. */
 export interface PartnerCallbacksFactory {
   readonly imports?: readonly unknown[];
   readonly inject?: readonly unknown[];
-  // The parameters are what `inject` names, which types cannot follow.
+  // The parameters are the providers that `inject` names, which a type cannot express.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly useFactory: (...parts: any[]) => PartnerCallbacksSetup | Promise<PartnerCallbacksSetup>;
 }
 
-/** Nest's DynamicModule, without a need for its package. */
+/** Nest's DynamicModule, declared without a dependency on Nest's package. */
 export interface CallbacksDynamicModule {
   module: new () => object;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -31,13 +31,18 @@ interface Consumer {
 }
 
 /**
- * NestJS 10 to 12, on Fastify as it is, on Express with `{ rawBody: true }` or `{ bodyParser: false }` for
- * `NestFactory.create`. The endpoints are middleware: they answer before guards, interceptors and filters, which would change
- * the bytes that are signed.
+ * A module with the four endpoints, for NestJS 10 to 12. On Fastify it needs nothing else; on Express
+ * `NestFactory.create` needs `{ rawBody: true }` or `{ bodyParser: false }`. The endpoints are middleware: they answer
+ * before guards, interceptors and filters, which would change the signed bytes.
  *
- *     imports: [PartnerCallbacksModule.forRootAsync({ inject: [Game], useFactory: (game: Game) => ({ apiKey, sharedSecret, handlers: game }) })]
+ *     imports: [
+ *       PartnerCallbacksModule.forRootAsync({
+ *         inject: [Game],
+ *         useFactory: (game: Game) => ({ apiKey, sharedSecret, handlers: game }),
+ *       }),
+ *     ]
  */
-// Nest knows modules by their classes.
+// Nest identifies a module by its class.
 // eslint-disable-next-line @typescript-eslint/no-extraneous-class
 export class PartnerCallbacksModule {
   static forRoot(setup: PartnerCallbacksSetup): CallbacksDynamicModule {
@@ -47,7 +52,7 @@ export class PartnerCallbacksModule {
   static forRootAsync(factory: PartnerCallbacksFactory): CallbacksDynamicModule {
     const { imports = [], inject = [], useFactory } = factory;
     const built = {} as { middleware: Middleware; basePath: string };
-    /** A class for each registration; Nest configures it once its providers are there. */
+    /** Each registration needs a class of its own. Nest calls `configure` once the module's providers exist. */
     class PartnerCallbacks {
       configure(consumer: Consumer): void {
         const paths = ENDPOINT_NAMES.map((name) => `${built.basePath}/${name}`);

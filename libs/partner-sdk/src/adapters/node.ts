@@ -3,7 +3,7 @@ import { type CallbackAnswer, type CallbackCall, Refusal } from '../callbacks/ca
 import { bodyTooLarge, type Callbacks, createCallbacks } from '../callbacks/create-callbacks.js';
 import { type CallbackHandlers, type CallbackOptions } from '../callbacks/handlers.js';
 
-/** Express 4 and 5, Connect, and anything else that has their form of middleware. */
+/** Middleware for Express 4 and 5, Connect, and any other framework with the same form of middleware. */
 export type Middleware = (
   request: NodeRequest,
   response: ServerResponse,
@@ -11,12 +11,13 @@ export type Middleware = (
 ) => void;
 
 /**
- * Middleware that answers the four endpoints and passes everything else on. It reads the body itself: mount it before
- * `express.json()`, or let that keep the bytes in `req.rawBody`. Also a listener for `http.createServer`.
+ * Middleware that answers the four endpoints and passes all other requests on. It reads the body itself: mount it
+ * before `express.json()`, or let `express.json()` keep the bytes in `req.rawBody`. It is also a listener for
+ * `http.createServer`.
  *
  *     app.use('/game', expressCallbacks({ apiKey, sharedSecret }, handlers));
  *
- * @throws TypeError for options that cannot be meant
+ * @throws TypeError for unusable options
  */
 export function expressCallbacks(options: CallbackOptions, handlers: CallbackHandlers): Middleware {
   const callbacks = createCallbacks(options, handlers);
@@ -26,20 +27,20 @@ export function expressCallbacks(options: CallbackOptions, handlers: CallbackHan
   };
 }
 
-/** A request of Node's own server, or of a framework on it. */
+/** A request of Node's own server, or of a framework that is built on it. */
 export interface NodeRequest extends ParsedRequest {
-  /** Set by frameworks that cut a prefix from `url`. */
+  /** The whole URL, set by frameworks that cut a prefix from `url`. */
   readonly originalUrl?: string;
 }
 
-/** The URL as sent: it is the one that is signed. */
+/** The URL as sent, since the signature covers its path. */
 function urlOf(request: NodeRequest): string {
   return request.originalUrl ?? request.url ?? '';
 }
 
 /**
- * Answers one call on Node's own request and response, past everything that a framework may do to a body; for
- * `createServer` and for adapters. Never rejects.
+ * Answers one call on Node's own request and response, for `createServer` and for adapters. Nothing that a framework
+ * does to bodies applies to the answer. Never rejects.
  */
 export async function serveCall(
   callbacks: Callbacks,
@@ -48,7 +49,7 @@ export async function serveCall(
 ): Promise<void> {
   const answer = await answerTo(callbacks, request);
   if (answer === undefined || response.headersSent || response.destroyed) return;
-  // While the server closes, a connection kept alive after its last answer would only hold it up. So would what is left of a body.
+  // A connection that stays open delays the end of a closing server, and so does an unread rest of a body.
   const closes = isClosing(request) || !request.complete;
   response.writeHead(answer.status, { ...answer.headers, ...(closes && { connection: 'close' }) });
   response.end(answer.body);
@@ -65,7 +66,7 @@ async function answerTo(
   };
   let body: Uint8Array;
   try {
-    // What is no endpoint is answered without its body.
+    // A call to no endpoint is answered without reading its body.
     body = callbacks.owns(call.url)
       ? await readBody(request, callbacks.maxBodyBytes)
       : new Uint8Array();
@@ -79,19 +80,19 @@ function isClosing({ socket }: NodeRequest): boolean {
   return (socket as { server?: Server }).server?.listening === false;
 }
 
-/** What body parsers of the frameworks leave on a request. */
+/** The fields that the body parsers of frameworks add to a request. */
 interface ParsedRequest extends IncomingMessage {
   readonly rawBody?: unknown;
   readonly body?: unknown;
 }
 
-/** The caller went away before the body was whole: no answer can be sent. */
+/** The caller disconnected before the whole body arrived, so no answer can be sent. */
 class CallerGoneError extends Error {
   override name = 'CallerGoneError';
 }
 
 /**
- * The bytes of the body as they came: those that a parser kept, or else read from the socket.
+ * The bytes of the body as received: the bytes that a parser kept, or else the bytes from the socket.
  * @throws Refusal (too large, already parsed), CallerGoneError
  */
 async function readBody(request: ParsedRequest, maxBytes: number): Promise<Uint8Array> {
@@ -115,7 +116,7 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
     request.once('end', () => {
       resolve(Buffer.concat(chunks));
     });
-    // After `end` this changes nothing.
+    // After `end` the promise is settled, and this rejection has no effect.
     request.once('close', () => {
       reject(new CallerGoneError('The caller went away.'));
     });
@@ -125,7 +126,7 @@ function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Ar
   });
 }
 
-/** A mistake of the setup that every call runs into; told to the caller too, so that a first test shows what to do. */
+/** A mistake in the setup, which fails every call. The caller sees the message too, so that a first test shows it. */
 function alreadyParsed(): Refusal {
   return new Refusal(
     'ERR-INTERNAL',

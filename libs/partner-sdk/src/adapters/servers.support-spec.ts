@@ -1,4 +1,4 @@
-/** The adapters on real servers, each as a game would set it up. Counts as a test file without being one. */
+/** The adapters on real servers, set up as in a game. Treated as a test file, but holds no tests. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import { type AddressInfo } from 'node:net';
@@ -52,7 +52,7 @@ async function nestOn(
 
 async function onFastify(game: Game, options: { prefix?: string }): Promise<Running> {
   const app = fastify();
-  // What a game's own API would do to its answers.
+  // A hook with which a game changes the answers of its own API.
   app.addHook('onSend', (_, __, payload, done) => {
     done(null, `${String(payload)} `);
   });
@@ -87,7 +87,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   'Express 4, mounted at a path': {
     prefix: '/game/v1',
     start: ({ options, handlers }) => {
-      // The types of Express 5 serve for what both have.
+      // The types of Express 5 fit the functions that both versions have.
       const express4 = createRequire(import.meta.url)('express4') as typeof express;
       const router = express4.Router().use('/v1', expressCallbacks(options, handlers));
       return listening(createServer(express4().use('/game', router)));

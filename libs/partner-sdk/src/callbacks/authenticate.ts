@@ -13,10 +13,10 @@ export interface Gate {
 }
 
 /**
- * Lets a call through that comes from the service, is unchanged, is new and comes for the first time. The id is remembered
- * last, so that only the service can fill the store; a call that fails later needs a new one, as each attempt does.
+ * Admits a call only where the service sent it unchanged, recently, and for the first time. The id is remembered last,
+ * so that only the service can fill the store. A call that fails after that needs a new id, as every attempt does.
  * @returns the id
- * @throws Refusal ERR-AUTH-FAILED, whatever the store throws
+ * @throws Refusal ERR-AUTH-FAILED, and any error of the store
  */
 export async function authenticate(call: CallbackCall, gate: Gate): Promise<string> {
   const { method, url, body } = call;
@@ -42,7 +42,7 @@ export async function authenticate(call: CallbackCall, gate: Gate): Promise<stri
   return requestId;
 }
 
-/** Hashes have one length, and all are compared: it takes the same time whatever is sent. */
+/** Takes constant time: hashes have equal lengths, and all credentials are compared. */
 export function credentialOf(
   call: CallbackCall,
   credentials: readonly Credential[],
@@ -61,24 +61,28 @@ function unauthenticated(message: string): Refusal {
   return new Refusal('ERR-AUTH-FAILED', message);
 }
 
-/** Remembers which calls were here. With several replicas it must be shared: a table with the id as its key, or Redis `SET … NX`. */
+/**
+ * Remembers the ids of received calls. Several replicas must share one store: a table whose key is the id, or Redis
+ * `SET … NX`.
+ */
 export interface ReplayStore {
   /**
-   * Remembers the id for twice the freshness window (600 s), in one step that only the first of equal ids wins.
+   * Remembers the id for twice the freshness window (600 s), in one atomic step, so that of several equal ids only the
+   * first succeeds.
    * @param requestId a UUID in lower case
-   * @returns false where it is remembered already
+   * @returns false where the id is already remembered
    */
   firstUse(requestId: string, nowMs: number): Promise<boolean>;
 }
 
-/** For one process. Only authentic calls get here, so its size is what the service sends in ten minutes. */
+/** A store for a single process. Only authentic calls reach the store, so it holds the calls of ten minutes. */
 export class MemoryReplayStore implements ReplayStore {
   private readonly seenAtMs = new Map<string, number>();
 
   constructor(private readonly rememberSeconds = 600) {}
 
   firstUse(requestId: string, nowMs: number): Promise<boolean> {
-    // In the order they came, so the oldest are in front.
+    // Ids are in the order of arrival, so the oldest come first.
     for (const [id, seenAtMs] of this.seenAtMs) {
       if (seenAtMs >= nowMs - this.rememberSeconds * 1000) break;
       this.seenAtMs.delete(id);

@@ -1,4 +1,4 @@
-/** What the four calls must be, field by field as the interface's tables have it. */
+/** Validates the four calls field by field, as the tables of the interface define them. */
 import { parseAddress } from '../address.js';
 import { Refusal } from './call.js';
 import { type Confirmation, type Deduction, type PointsQuery, type Revert } from './handlers.js';
@@ -6,7 +6,7 @@ import { type Confirmation, type Deduction, type PointsQuery, type Revert } from
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
-/** Databases have no U+0000, and UTF-8 has no half of a surrogate pair. */
+/** Databases cannot store U+0000, and UTF-8 cannot encode a lone surrogate. */
 const UNSTORABLE = /[\0\p{Cs}]/u;
 
 const address: Field<string> = { read: parseAddress, expected: '0x and 40 hex digits' };
@@ -102,22 +102,22 @@ export const CONFIRMATION: Fields<Confirmation> = {
   revertedAt: orNull(time),
 };
 
-/** Reads what was sent against a table of fields, by hand: exact types, nothing coerced, every fault named. */
+/** Reads a received value by a table of fields: exact types, no coercion, and every fault is named. */
 
 interface Field<T> {
-  /** Undefined for what the field cannot be. */
+  /** Returns undefined for a value that does not fit the field. */
   readonly read: (value: unknown) => T | undefined;
-  /** What it must be, for the message. */
+  /** The expected form, for the message of a fault. */
   readonly expected: string;
-  /** Whether it may be left out; null is not leaving out. */
+  /** Whether the field may be absent; null does not count as absent. */
   readonly optional?: boolean;
 }
 
 export type Fields<T> = { readonly [K in keyof T]-?: Field<NonNullable<T[K]> | T[K]> };
 
 /**
- * Fields that the table does not name are ignored: the interface may grow.
- * @throws Refusal ERR-INTERNAL that names all wrong fields
+ * Ignores fields that the table does not name, since the interface may grow.
+ * @throws Refusal ERR-INTERNAL whose message names all wrong fields
  */
 export function readFields<T extends object>(sent: unknown, fields: Fields<T>): T {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) {

@@ -1,23 +1,23 @@
-/** A call as it came, whatever server it came through. */
+/** A call as received, whatever the server is. */
 export interface CallbackCall {
-  /** Upper case. */
   readonly method: string;
-  /** The URL or its path and query exactly as sent: the path is signed. */
+  /** The URL, or its path and query, exactly as sent, since the signature covers the path. */
   readonly url: string;
-  /** Names in lower case, as Node has them. */
+  /** Header names in lower case, as Node gives them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The bytes as they came, before any parser; empty where there are none. */
+  /** The bytes as received, before any parser; empty where there is no body. */
   readonly body: Uint8Array;
 }
 
+/** The signed answer to a call. */
 export interface CallbackAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** To be sent byte for byte as it is: it is signed. Empty for HEAD. */
+  /** Must be sent byte for byte, since it is signed. Empty for HEAD. */
   readonly body: string;
 }
 
-/** A header that was sent several times is one text, as HTTP has it. */
+/** Joins a header that was sent several times into one text, as HTTP defines. */
 export function headerOf(
   { headers }: Pick<CallbackCall, 'headers'>,
   name: string,
@@ -26,18 +26,19 @@ export function headerOf(
   return typeof value === 'object' ? value.join(', ') : value;
 }
 
-/** A call as it may be logged: nothing in it is as it was sent, for a key may be anywhere in a call that is made wrongly. */
+/** A call in a form that is safe to log: no text of the call itself, since a malformed call may hold a key anywhere. */
 export interface FailedCall {
-  /** One of the four names, such as `deduct-points-by-address`. */
+  /** The name of one of the four endpoints, such as `deduct-points-by-address`; undefined for any other path. */
   readonly endpoint: string | undefined;
-  /** Undefined where it is no UUID of version 7. */
+  /** Undefined where X-API-REQUEST is no UUID of version 7. */
   readonly requestId: string | undefined;
 }
 
+/** A call that was refused, with the refusal. */
 export interface RefusedCall extends FailedCall {
   readonly errorCode: ErrorCode;
   readonly errorMessage: string;
-  /** As it was thrown, with all that a class of your own may carry. */
+  /** The refusal as thrown, with all fields that a class of your own adds. */
   readonly refusal: Refusal;
 }
 
@@ -55,14 +56,14 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Fields of a refusal beside its code, such as `partnerTransactionId`; JSON. */
+/** Fields of a refusal besides its code, such as `partnerTransactionId`. They must have a JSON form. */
 export type ExtraFields = Readonly<Record<string, unknown>>;
 
 const REFUSAL = Symbol.for('@lowmark/partner-sdk/refusal');
 
-/** What a handler throws for a call that is not done; the caller gets the code, the message and the extra fields. */
+/** Thrown by a handler for a call that it does not carry out. The caller receives code, message and extra fields. */
 export class Refusal extends Error {
-  /** Known by its mark, so that two copies of this package in one program get along. */
+  /** The mark of a refusal, by which two copies of this package in one program recognise each other's refusals. */
   readonly [REFUSAL] = true;
 
   static is(error: unknown): error is Refusal {

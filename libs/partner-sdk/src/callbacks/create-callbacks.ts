@@ -13,14 +13,15 @@ import { type Credential, requireCredential } from '../credential.js';
 import { parseRequestId } from '../request-id.js';
 import { canonicalJson, pathOf, sign } from '../signing/signing.js';
 
-/** The four endpoints, free of any framework: bytes in, signed bytes out. */
+/** The four endpoints without any framework: they take bytes and return signed bytes. */
 export interface Callbacks {
+  /** Largest accepted body in bytes. */
   readonly maxBodyBytes: number;
   /** Whether the path is that of one of the four endpoints, whatever the method. */
   owns(url: string): boolean;
-  /** Answers any call, signed; what is no endpoint with a 404. Never rejects. */
+  /** Answers any call and signs the answer; a call to no endpoint gets a 404. Never rejects. */
   handle(call: CallbackCall): Promise<CallbackAnswer>;
-  /** The signed answer to a call whose body could not be had. A `Refusal` is told as it is, anything else as a bare ERR-INTERNAL. */
+  /** The signed answer to a call whose body could not be read: a `Refusal` as such, any other error as ERR-INTERNAL. */
   refuse(call: Omit<CallbackCall, 'body'>, error: unknown): CallbackAnswer;
 }
 
@@ -28,14 +29,17 @@ const FRESH_SECONDS = 300;
 const MAX_BODY_BYTES = 65_536;
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 
-/** @throws TypeError for options that cannot be meant */
+/**
+ * Creates the four endpoints from your handlers.
+ * @throws TypeError for unusable options
+ */
 export function createCallbacks(options: CallbackOptions, handlers: CallbackHandlers): Callbacks {
   return new SignedCallbacks(options, handlers);
 }
 
 class SignedCallbacks implements Callbacks {
   readonly maxBodyBytes: number;
-  // Truly private, so that callbacks that are logged show no secret.
+  // Private at runtime as well, so that a log of this object shows no secret.
   readonly #credentials: readonly [Credential, ...Credential[]];
   readonly #gate: Gate;
   readonly #options: CallbackOptions;
@@ -85,7 +89,7 @@ class SignedCallbacks implements Callbacks {
     try {
       answer = this.answer(whole, envelopeOf(error));
     } catch (unsendable) {
-      // A field of the refusal that JSON cannot say.
+      // A field of the refusal has no JSON form.
       this.reportError(unsendable, report);
       return this.answer(whole, FAILED);
     }
@@ -107,7 +111,7 @@ class SignedCallbacks implements Callbacks {
     return endpoint.answer(this.handlers, call, { requestId });
   }
 
-  /** The name of the endpoint that the path is of, whatever the method; nothing is decoded, capitals count. */
+  /** The name of the endpoint of this path, whatever the method. The path is not decoded, and its case counts. */
   private endpointOf(url: string): string | undefined {
     const { basePath } = this.#options;
     const path = pathOf(url);
@@ -135,7 +139,7 @@ class SignedCallbacks implements Callbacks {
     });
   }
 
-  /** What happened to points has happened: a report that fails must not change what the caller is told. */
+  /** Calls `onError` or `onRefused`. The points have changed already, so an error there must not change the answer. */
   private reporting(report: () => void): void {
     try {
       report();
@@ -154,9 +158,9 @@ function logError(error: unknown): void {
 }
 
 /**
- * Whatever one of the four endpoints says is a 200, refusals and failures too: the outcome is in the envelope, and any other
- * status comes from something in between that cannot sign. The interface has no code for a malformed call: it is
- * ERR-INTERNAL like every failure that says nothing about points, with the fields in the message.
+ * Every answer of the four endpoints has status 200, also for refusals and failures: the envelope holds the outcome.
+ * Any other status comes from a system in between, which cannot sign. The interface has no code for a malformed call,
+ * so such a call gets ERR-INTERNAL, as any failure that says nothing about points, and the message names the fields.
  */
 function envelopeOf({ errorCode, message, extra }: Refusal): object {
   return { ...extra, success: false, errorCode, errorMessage: message };
@@ -169,7 +173,7 @@ function envelope(errorMessage: string): object {
   return { success: false, errorCode: 'ERR-INTERNAL', errorMessage };
 }
 
-/** Signs with the secret of the caller's key, or with the first where the key is unknown. */
+/** Signs with the secret of the caller's key, or with the first secret where the key is unknown. */
 function signedAnswer(
   call: CallbackCall,
   credentials: readonly [Credential, ...Credential[]],
@@ -184,7 +188,7 @@ function signedAnswer(
     headers: {
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(text)),
-      // A body that is compressed or minified on its way is not the one that was signed.
+      // A body that is compressed or minified on the way no longer matches its signature.
       'cache-control': 'no-store, no-transform',
       'x-api-signature': sign(sharedSecret, { method, url, requestId, body: text }),
     },

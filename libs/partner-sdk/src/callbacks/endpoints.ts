@@ -1,4 +1,4 @@
-/** The four endpoints: how each is called, what it reads, which handler it is, and what a handler must give. */
+/** The four endpoints: the method, the validation of the call, the handler, and the validation of its result. */
 import {
   CONFIRMATION,
   DEDUCTION,
@@ -13,7 +13,7 @@ import { canonicalJson, parseStrictJson } from '../signing/signing.js';
 
 export interface Endpoint {
   readonly method: 'GET' | 'POST';
-  /** @returns the body of a success @throws Refusal, InvalidResultError, whatever the handler throws */
+  /** @returns the body of a success @throws Refusal, InvalidResultError, and any error of the handler */
   readonly answer: (
     handlers: CallbackHandlers,
     call: CallbackCall,
@@ -66,7 +66,7 @@ function readBody<T extends object>({ body }: CallbackCall, fields: Fields<T>): 
   return readFields(value, fields);
 }
 
-/** A parameter that is given several times is a list, which no field can be. */
+/** A parameter that is given several times becomes a list, which no field accepts. */
 function queryOf(url: string): Record<string, string | string[]> {
   const at = url.indexOf('?');
   const query = new URLSearchParams(at === -1 ? '' : url.slice(at + 1).replace(/#.*$/s, ''));
@@ -78,16 +78,16 @@ function queryOf(url: string): Record<string, string | string[]> {
   );
 }
 
-/** What the service would refuse is found here, where the message can say which handler gave it. */
+/** Validates the results of handlers. The service would refuse the same faults; here the message names the handler. */
 
-/** A handler gave something that the interface does not allow. */
+/** A handler returned a value that its interface does not allow. */
 export class InvalidResultError extends TypeError {
   override name = 'InvalidResultError';
 }
 
 const MAX_ID_LENGTH = 255;
 const MAX_CHAIN_LENGTH = 64;
-/** Control characters and halves of surrogate pairs: what the service refuses in an id. */
+/** Control characters and lone surrogates, which the service refuses in an id. */
 const UNSPEAKABLE = /[\p{Cc}\p{Cs}]/u;
 
 function balanceBody(address: string, balance: PointsBalance): object {

@@ -1,4 +1,4 @@
-/** Every fault that a partner may have, one at a time: the tester finds it, names it, and blames nothing else. */
+/** Tests each known fault of partners, one at a time: the tester finds and names the fault and reports nothing else. */
 import { describe, expect, it } from '@jest/globals';
 import { ACCESS_FAULTS, TOLERABLE } from './fixtures/access.faults.support-spec.js';
 import { LACKING } from './fixtures/capabilities.support-spec.js';
@@ -18,7 +18,7 @@ import { OTHER_BYTES, SIGNATURE_FAULTS } from './fixtures/signature.faults.suppo
 import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
 import { type Report } from './index.js';
 
-/** What the report owns up to is what the ledger shows. */
+/** Expects the report to show the points that the ledger shows. */
 function expectHonestBooks(report: Report, partner: HonestPartner): void {
   const { before, after, unresolved } = report.left;
   if (before === null || after === null) return;
@@ -31,7 +31,7 @@ function expectHonestBooks(report: Report, partner: HonestPartner): void {
   }
 }
 
-/** By the name of what is wrong with the partner. */
+/** Reports by the name of the fault. */
 const reports = new Map<string, Report>();
 
 describe('a partner that', () => {

@@ -1,4 +1,4 @@
-/** The program as it is started, with real signals. It runs from dist/, as the other programs' tests do. */
+/** Tests the program as started, with real signals. It runs from dist/, as in the tests of other programs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -13,7 +13,7 @@ import {
 } from './fixtures/honest-partner.support-spec.js';
 
 const MAIN = resolve('dist/libs/partner-sdk/src/conformance/main.js');
-/** What the program says on a machine that is busy enough for a run to take long. */
+/** The progress lines of a run that takes long, as on a busy machine. */
 const PROGRESS = /^\d+ of \d+ checks, \d+ calls; now: .+\n/gm;
 
 let child: ChildProcess | undefined;

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** The program `lowmark-conformance`. The package is published by itself, so it reads its two variables without libs/config. */
+/**
+ * The program `lowmark-conformance`. It is published on its own and reads its variables itself, without `libs/config`.
+ */
 import process, { argv, env, stderr, stdout } from 'node:process';
 import { runCli } from './cli/run-cli.js';
 

@@ -1,30 +1,32 @@
 import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 
-/** An answer with the request that it answers. */
+/** An answer of the staking API and its request, as `verifyMessage` takes them. */
 export interface ReceivedAnswer {
   /** Upper case, as sent. */
   readonly method: string;
-  /** The URL as sent, or its path with the query; what follows `#` is not sent. */
+  /** The URL as sent, or its path with the query; a fragment is ignored. */
   readonly url: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The bytes that came, before they are parsed; empty for HEAD. */
+  /** The bytes as received, before parsing; empty for HEAD. */
   readonly body: Uint8Array;
 }
 
 export interface MessageKeys {
-  /** `x` by `kid`, as `/.well-known/http-message-signatures-directory` has them. Absent: `ed25519` does not verify. */
+  /** `x` by `kid`, as in `/.well-known/http-message-signatures-directory`. Absent: no `ed25519` signature verifies. */
   readonly publicKeys?: Readonly<Record<string, string>>;
-  /** Of the API key that the request came with. Absent: `hmac-sha256` does not verify. */
+  /** The secret of the API key that the request was sent with. Absent: no `hmac-sha256` signature verifies. */
   readonly sharedSecret?: string;
 }
 
 export interface MessageExpectation {
   /** The label of `Accept-Signature`; default `sig`. */
   readonly label?: string;
-  /** That of `Accept-Signature`: another one, or none, does not verify. */
+  /** The nonce of `Accept-Signature`: no signature with another nonce, or without one, verifies. Absent: any nonce. */
   readonly nonce?: string | undefined;
-  /** Unix time in seconds. Signatures that are older or newer than `toleranceSeconds` do not verify. Absent: of any age. */
+  /**
+   * Unix time in seconds; a signature that is further away than `toleranceSeconds` does not verify. Absent: any age.
+   */
   readonly nowSeconds?: number;
   /** Default: 300. */
   readonly toleranceSeconds?: number;
@@ -34,9 +36,9 @@ const COVERED = '("@status" "@method";req "@path";req "@query";req "content-dige
 const TOLERANCE_SECONDS = 300;
 
 /**
- * Whether an answer that was asked for with `Accept-Signature` is signed by the service, for this request (HTTP Message
- * Signatures, RFC 9421; the service's `docs/wire/message-signatures.md`). What is malformed or missing does not verify, without an
- * error.
+ * Whether the service has signed the answer for exactly this request, where the request asked for that with
+ * `Accept-Signature` (HTTP Message Signatures, RFC 9421; the service's `docs/wire/message-signatures.md`). An answer
+ * with malformed or missing headers does not verify, and causes no error.
  */
 export function verifyMessage(
   answer: ReceivedAnswer,
@@ -97,7 +99,7 @@ function isSigned(
   return given.length === expected.length && timingSafeEqual(expected, given);
 }
 
-/** A member of a dictionary of structured fields, as it is written. Texts within it may hold commas. */
+/** A member of a dictionary of structured fields, as written. Quoted texts in a member may hold commas. */
 function memberOf(header: string | null, label: string): string | undefined {
   for (const [, name, member] of (header ?? '').matchAll(
     /(?:^|,\s*)([a-z*][a-z0-9_.*-]*)=((?:"(?:[^"\\]|\\.)*"|[^",])*)/g,
@@ -107,7 +109,7 @@ function memberOf(header: string | null, label: string): string | undefined {
   return undefined;
 }
 
-/** Texts with quotes or backslashes are none that were asked for. */
+/** A text parameter; a text with quotes or backslashes counts as absent, since no requested text has them. */
 function textOf(parameters: string, name: string): string | undefined {
   return new RegExp(`;${name}="([^"\\\\]*)"`).exec(parameters)?.[1];
 }

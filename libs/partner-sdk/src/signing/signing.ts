@@ -3,14 +3,17 @@ import canonicalize from 'canonicalize';
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/** HMAC-SHA256 in lower-case hex, 64 characters. The key is the secret's own text as UTF-8 bytes: never decoded, never trimmed. */
+/**
+ * Signs a message: HMAC-SHA256 as 64 characters of lower-case hex. The key is the text of the secret as UTF-8 bytes,
+ * neither decoded nor trimmed.
+ */
 export function sign(sharedSecret: string, message: SignedMessage): string {
   return createHmac('sha256', sharedSecret).update(signedContent(message)).digest('hex');
 }
 
 /**
- * Whether the signature is the message's, over its body's bytes. The comparison takes the same time wherever the two differ;
- * what is not 64 lower-case hex digits is refused without an error.
+ * Whether the signature belongs to the message, over the bytes of its body. The comparison takes constant time. A
+ * signature that is not 64 lower-case hex digits is refused without an error.
  */
 export function verify(sharedSecret: string, message: SignedMessage, signature: unknown): boolean {
   if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return false;
@@ -19,8 +22,8 @@ export function verify(sharedSecret: string, message: SignedMessage, signature: 
 }
 
 /**
- * As `verify`, over the bytes or over their canonical form: bodies are sent canonical, but a proxy in between may print the same
- * JSON in another way.
+ * Verifies as `verify` does, over the bytes of the body or over their canonical form. The service sends canonical
+ * bodies, but a proxy in between may print the same JSON in another form.
  */
 export function verifyJson(
   sharedSecret: string,
@@ -36,30 +39,31 @@ function canonicalForm(bytes: Uint8Array): string | undefined {
   try {
     return canonicalJson(parseStrictJson(bytes));
   } catch {
-    // Not JSON, or JSON that has no canonical form: then there are only the bytes.
+    // The body is not JSON or has no canonical form, so only its bytes can verify.
     return undefined;
   }
 }
 
 /**
- * What is signed, `METHOD + PATH + X-API-REQUEST + BODY` without separators:
- *   our call to a partner     method, path and id of the call, body of the call
- *   the partner's answer      method, path and id of the call, body of the answer
- *   the staking API's answer  method and path of the request, no id, body of the answer
+ * The parts of a signed message. `METHOD + PATH + X-API-REQUEST + BODY` is signed, without separators:
+ *   a call of the service         method, path and id of the call, body of the call
+ *   the partner's answer          method, path and id of the call, body of the answer
+ *   an answer of the staking API  method and path of the request, no id, body of the answer
  */
 export interface SignedMessage {
   /** Upper case, as on the request line. */
   readonly method: string;
-  /** The URL or its path, as sent; the query string is cut off, nothing is decoded. */
+  /** The URL or its path, as sent. The query string is cut off, and nothing is decoded. */
   readonly url: string;
-  /** `X-API-REQUEST` as sent; left out for answers of the staking API. */
+  /** `X-API-REQUEST` as sent; absent for answers of the staking API. */
   readonly requestId?: string | undefined;
-  /** Empty where there is none, as for HEAD. A text is taken as UTF-8. */
+  /** Empty where there is no body, as for HEAD. A string is encoded as UTF-8. */
   readonly body?: string | Uint8Array | undefined;
 }
 
 /**
- * Node hands out each byte of a request target or a header as one character, hence latin1: back to the bytes that were sent.
+ * The signed bytes of a message. Node represents each byte of a request target or a header as one character, so
+ * encoding them as latin1 restores the bytes that were sent.
  */
 export function signedContent({ method, url, requestId = '', body = '' }: SignedMessage): Buffer {
   const prefix = Buffer.from(method + pathOf(url) + requestId, 'latin1');
@@ -68,7 +72,10 @@ export function signedContent({ method, url, requestId = '', body = '' }: Signed
 
 const ORIGIN = /^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/[^/?#]*/;
 
-/** The path of a URL or of a request target exactly as sent: nothing is decoded, resolved or normalised. */
+/**
+ * The path of a URL or of a request target exactly as sent: nothing is decoded, resolved or normalised. Scheme,
+ * authority, query string and fragment are removed. `/` where an absolute URL has no path.
+ */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/);
   const cut = end === -1 ? url : url.slice(0, end);
@@ -78,9 +85,9 @@ export function pathOf(url: string): string {
 }
 
 /**
- * The canonical form of a JSON value (RFC 8785): keys sorted, no white space, numbers and texts as ECMAScript writes them.
- * Members that are undefined are left out.
- * @throws TypeError for what JSON cannot say: undefined, NaN, infinities, bigints, halves of surrogate pairs, circles
+ * The canonical form of a JSON value (RFC 8785): keys sorted, no white space, numbers and texts as ECMAScript writes
+ * them. Members that are undefined are left out.
+ * @throws TypeError for values without a JSON form: undefined, NaN, infinities, bigints, lone surrogates, cycles
  */
 export function canonicalJson(value: unknown): string {
   let text: string | undefined;
@@ -98,9 +105,9 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
 const NAME = /^\w{1,64}$/;
 
 /**
- * JSON as I-JSON (RFC 7493) wants it: UTF-8 without a byte order mark, and no field twice, where two readers could each take
- * another one.
- * @throws SyntaxError that never repeats what was sent
+ * Parses JSON by the rules of I-JSON (RFC 7493): UTF-8 without a byte order mark, and no field twice, since two readers
+ * could each take another one of the two values.
+ * @throws SyntaxError whose message repeats nothing of the input except the name of a repeated field
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
   let text: string;
@@ -117,7 +124,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   throw new SyntaxError(`The body is not usable: ${name} must be given once`);
 }
 
-/** @param text valid JSON */
+/** The name of a field that one object has twice. @param text valid JSON */
 function repeatedField(text: string): string | undefined {
   const open: (Set<string> | undefined)[] = [];
   let last = '';

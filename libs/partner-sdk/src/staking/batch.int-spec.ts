@@ -1,4 +1,4 @@
-/** Batches and windows of the past, against a real HTTP server. */
+/** Tests batches and windows of the past against a real HTTP server. */
 import { type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
@@ -26,7 +26,7 @@ const NONE = { index: 1, status: 404, walletAddress: OTHER, body: none(OTHER) };
 const answerOf = (...results: object[]) => ({ requestedAt: BODY.requestedAt, results });
 
 let api: FakeApi;
-/** The bodies of requests that came. */
+/** The bodies of the received requests. */
 const sent: string[] = [];
 beforeAll(async () => {
   api = await startFakeApi();
@@ -39,7 +39,7 @@ afterAll(() => {
   api.stop();
 });
 
-/** Answers once the request is whole. */
+/** Answers when the whole request has arrived. */
 function afterBody(answer: ReturnType<typeof signed>): ReturnType<typeof signed> {
   return (request: IncomingMessage, response) => {
     let text = '';
@@ -179,7 +179,7 @@ describe('a window of the past', () => {
     expect(api.requests[0]?.url).toBe(
       `/api/staking/snapshots?walletAddress=${WALLET}&lastDays=7&endDay=2026-11-20`,
     );
-    // Kept by its day.
+    // Another day has another cache key.
     const error = await failure(client.snapshots(WALLET, { endDay: '2026-11-19' }));
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
     expect(api.requests).toHaveLength(2);

@@ -9,16 +9,17 @@ import {
 
 export const MAX_BATCH = 1000;
 
-/** What was asked for, wallets and contract in lower case, each wallet once. */
+/** The request; wallets and contract in lower case, each wallet once. */
 export interface AskedBatch extends Omit<AskedSnapshots, 'wallet'> {
   readonly wallets: readonly string[];
 }
 
-/** In the order asked, by wallet in lower case; undefined: it never staked. */
+/** Snapshots by wallet in lower case, in the order of the request; undefined for a wallet that never staked. */
 export type SnapshotsByWallet = ReadonlyMap<string, StakingSnapshots | undefined>;
 
 /**
- * Holds a verified body against what was asked: what was sent is not signed, so an answer to another batch would verify.
+ * Compares a verified body with the request. The signature does not cover the request, so an answer to another batch
+ * would verify as well.
  * @throws UnexpectedAnswerError
  */
 export function readBatch(body: unknown, { wallets, ...asked }: AskedBatch): SnapshotsByWallet {

@@ -1,37 +1,38 @@
-/** What a proof of a sealed day says of a wallet, worked out here: the service is not asked. See the service's `docs/wire/days.md`. */
+/** Verifies proofs of sealed days without a request to the service; see the service's `docs/wire/days.md`. */
 import { createKeccak, type IHasher } from 'hash-wasm';
 import { parseAddress } from '../address.js';
 
-/** `(address wallet, uint256 low, address next)`; addresses in lower case. */
+/** A leaf of a day's tree, `(address wallet, uint256 low, address next)`; addresses in lower case. */
 export interface DayLeaf {
   readonly wallet: string;
-  /** A whole number in the token's smallest unit. */
+  /** The low-water mark: a whole number in the token's smallest unit. */
   readonly low: string;
-  /** The wallet of the following leaf in ascending order. */
+  /** The wallet of the next leaf in ascending order. */
   readonly next: string;
 }
 
+/** A proof of a wallet's low-water mark. */
 export interface DayProof {
-  /** Of the sealed day. */
+  /** The root of the sealed day. */
   readonly root: string;
-  /** The wallet's own, or the one that encloses it. */
+  /** The wallet's own leaf, or the leaf that encloses the wallet between its `wallet` and `next`. */
   readonly leaf: DayLeaf;
-  /** From the leaf's sibling up. */
+  /** The sibling nodes, from the sibling of the leaf upwards. */
   readonly proof: readonly string[];
 }
 
 const NODE = /^0x[0-9a-f]{64}$/;
 const AMOUNT = /^(?:0|[1-9]\d{0,77})$/;
-/** More steps than any tree has. */
+/** Limit of the steps of a proof, above the height of any tree. */
 const MOST_STEPS = 64;
 
 let hasher: Promise<IHasher> | undefined;
 
 /**
- * The lowest balance that a wallet held on the day, in the token's smallest unit; 0 where the leaf encloses it, as it has no leaf of
- * its own then.
- * @param wallet `0x` and 40 hex digits, in any capitals
- * @returns undefined where the proof does not lead to the root, or its leaf does not tell of the wallet
+ * The lowest balance of a wallet on the day, in the token's smallest unit. The balance is 0 where the leaf encloses the
+ * wallet, since the wallet then has no leaf of its own.
+ * @param wallet `0x` and 40 hex digits, in any case
+ * @returns undefined where the proof does not lead to the root, or the leaf says nothing about the wallet
  */
 export async function provenLow(
   wallet: string,
@@ -58,7 +59,7 @@ function isLeaf({ wallet, low, next }: DayLeaf): boolean {
   return areAddresses && AMOUNT.test(low) && BigInt(low) >> 256n === 0n;
 }
 
-/** As Solidity encodes it: three words. */
+/** The leaf as Solidity's `abi.encode` encodes it: three words. */
 function encoded({ wallet, low, next }: DayLeaf): Buffer {
   const words = [wallet.slice(2), BigInt(low).toString(16), next.slice(2)];
   return Buffer.from(words.map((word) => word.padStart(64, '0')).join(''), 'hex');

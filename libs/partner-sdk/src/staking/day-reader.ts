@@ -5,28 +5,30 @@ import { requireAddress, requireContract, requireDay, urlOf } from './requests.j
 import { type SignedRequests } from './signed-requests.js';
 
 export interface DayQuery {
-  /** The staking contract by its CAIP-10 account id, `eip155:1:0x…`. Default: the one agreed for the partner account. */
+  /**
+   * The staking contract as a CAIP-10 account id, `eip155:1:0x…`. Default: the contract agreed for the partner account.
+   */
   readonly contract?: string;
 }
 
 export interface DaysQuery extends DayQuery {
-  /** The first day, such as `2026-11-01`. Default: the first one of the contract. */
+  /** The first day, such as `2026-11-01`. Default: the first day of the contract. */
   readonly from?: string;
-  /** The last day. Default: the newest one that is sealed. */
+  /** The last day. Default: the newest sealed day. */
   readonly to?: string;
 }
 
 export interface ProofQuery extends DayQuery {
-  /** What the proof has to lead to, where it is known: of the `SnapshotRegistry`, or kept from before. Default: the answer's. */
+  /** The root to which the proof must lead, if known from `SnapshotRegistry` or earlier. Default: the answer's root. */
   readonly root?: string;
 }
 
 const LIMIT = 366;
 const DAY_MS = 86_400_000;
 
-/** Sealed days, and proofs against them. */
+/** Reads sealed days, and proofs against their roots. */
 export class DayReader {
-  /** @param url of the days, without a query */
+  /** @param url the URL of the days, without a query */
   constructor(
     private readonly url: string,
     private readonly requests: SignedRequests,
@@ -65,7 +67,7 @@ export class DayReader {
     return readProof(body, { day, wallet: address, contract, root: root?.toLowerCase() });
   }
 
-  /** @throws TypeError at once */
+  /** @throws TypeError at once, not in the first `next` */
   wallets(day: string, { contract: text }: DayQuery): AsyncGenerator<DayWallet, SealedDay, void> {
     const asked = { day: requireDay('day', day), contract: requireContract(text) };
     const { contract } = asked;

@@ -1,6 +1,6 @@
 /**
- * The root of a sealed day, from its list: the service's `docs/wire/days.md`. The tree is that of `StandardMerkleTree` in
- * `@openzeppelin/merkle-tree`; a million wallets take 100 MB and some seconds.
+ * Computes the root of a sealed day from its list, as in the service's `docs/wire/days.md`. The tree is a
+ * `StandardMerkleTree` of `@openzeppelin/merkle-tree`. A million wallets take 100 MB and some seconds.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -8,12 +8,12 @@ type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
 const WORD = 32;
 const LAST_ADDRESS = 'f'.repeat(40);
-/** So many hashes, some milliseconds, before others have their turn. */
+/** Hashes between two pauses, which take some milliseconds. */
 const HASHES_AT_ONCE = 4096;
 
-/** Takes the wallets of a day in ascending order. */
+/** Takes the wallets of a day in ascending order and computes their root. */
 export class DayRoot {
-  /** Wallet, low and next wallet of a leaf, each in a word. */
+  /** `wallet`, `low` and `next` of a leaf, 32 bytes each. */
   readonly #words = Buffer.alloc(3 * WORD);
   #hashes: Buffer;
   #count = 0;
@@ -27,7 +27,7 @@ export class DayRoot {
     this.#hashes = Buffer.alloc((wallets + 2) * WORD);
   }
 
-  /** @param wallets how many there will be at most */
+  /** @param wallets greatest number of wallets */
   static async create(wallets: number): Promise<DayRoot> {
     const { createKeccak } = await import('hash-wasm');
     const hasher = await createKeccak(256);
@@ -41,14 +41,14 @@ export class DayRoot {
     this.#low = low;
   }
 
-  /** `0x` and 64 hex digits. */
+  /** @returns `0x` and 64 hex digits */
   async root(): Promise<string> {
     if (this.#wallet !== LAST_ADDRESS) this.add(LAST_ADDRESS, 0n);
     this.#addLeaf(LAST_ADDRESS);
     const nodes = this.#sorted();
     const pair = Buffer.alloc(2 * WORD);
     const at = (place: number): Buffer => nodes.subarray(place * WORD, (place + 1) * WORD);
-    // In the tree as an array from its end: two nodes after the other, and behind all the one above them.
+    // The array is the tree in reverse, leaves first and root last. The parent of two adjacent nodes is appended.
     for (let read = 0, write = this.#count; write < 2 * this.#count - 1; read += 2, write += 1) {
       const [left, right] = [at(read), at(read + 1)];
       const isOrdered = left.compare(right) <= 0;
@@ -60,7 +60,7 @@ export class DayRoot {
     return `0x${at(2 * this.#count - 2).toString('hex')}`;
   }
 
-  /** Of the wallet that was added last: only now its next one is known. */
+  /** Adds the leaf of the wallet that was added last, since its next wallet is known only now. */
   #addLeaf(next: string): void {
     const words = this.#words;
     words.write(this.#wallet.padStart(2 * WORD, '0'), 'hex');
@@ -70,7 +70,7 @@ export class DayRoot {
     this.#count += 1;
   }
 
-  /** The hashes in ascending order, with room for all nodes above them. */
+  /** The hashes in ascending order, in a buffer with room for all inner nodes. */
   #sorted(): Buffer {
     const hashes = this.#hashes;
     const keys = new Float64Array(this.#count);

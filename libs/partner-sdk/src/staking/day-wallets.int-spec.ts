@@ -1,4 +1,4 @@
-/** The list of a sealed day, against a real HTTP server that breaks off, lies, or is slow. */
+/** Tests the list of a sealed day against a real HTTP server that breaks connections, sends wrong lists, or is slow. */
 import { type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
@@ -29,7 +29,7 @@ const anyWallets = (count: number): DayWallet[] =>
     low: BigInt(place) ** 9n + 1n,
   }));
 
-/** By the library itself. */
+/** The root as `@openzeppelin/merkle-tree` computes it. */
 function rootOf(wallets: readonly DayWallet[]): string {
   const lows = new Map(wallets.map(({ walletAddress, low }) => [walletAddress, low]));
   for (const end of ENDS) if (!lows.has(end)) lows.set(end, 0n);
@@ -63,9 +63,9 @@ interface Listed {
   readonly text?: string;
   readonly etag?: string;
   readonly secret?: string;
-  /** The connection breaks after so many bytes of an answer. */
+  /** Number of bytes of an answer after which the connection breaks. */
   readonly breaksAfter?: number;
-  /** Nothing comes after so many bytes. */
+  /** Number of bytes of an answer after which nothing more is sent. */
   readonly stallsAfter?: number;
 }
 

@@ -1,4 +1,4 @@
-/** All wallets of a sealed day, checked against its root. */
+/** Reads all wallets of a sealed day and checks them against its root. */
 import { DayRoot } from './day-root.js';
 import { type AskedDay, readDay, type SealedDay } from './days.js';
 import { UnexpectedAnswerError } from './errors.js';
@@ -8,13 +8,13 @@ import { isObject } from './snapshots.js';
 export interface DayWallet {
   /** In lower case. */
   readonly walletAddress: string;
-  /** What it kept staked all through the day, in the smallest unit of the token. */
+  /** The lowest balance of the wallet on the day, in the token's smallest unit. */
   readonly low: bigint;
 }
 
-/** As many as a list can have. */
+/** Greatest number of wallets in a list. */
 const MAX_WALLETS = 100_000_000;
-/** Longer than any line. */
+/** Limit in characters, longer than any line. */
 const MAX_LINE = 1024;
 const WALLET = /^0x[0-9a-f]{40}$/;
 const LOW = /^[1-9]\d{0,77}$/;
@@ -67,7 +67,7 @@ function walletOf(line: string): DayWallet {
   try {
     value = JSON.parse(line);
   } catch {
-    // Below.
+    // Reported by the checks of the fields below.
   }
   const { walletAddress, low } = isObject(value) ? value : {};
   if (typeof walletAddress !== 'string' || !WALLET.test(walletAddress)) {

@@ -1,4 +1,4 @@
-/** Sealed days and their proofs, against a real HTTP server. */
+/** Tests sealed days and their proofs against a real HTTP server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
 import { type FakeApi, failure, signed, startFakeApi } from './fake-api.support-spec.js';

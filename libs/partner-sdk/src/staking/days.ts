@@ -1,49 +1,49 @@
-/** Sealed days as the service tells them, held against what was asked. */
+/** Reads sealed days from answers of the service and compares them with the request. */
 import { UnexpectedAnswerError } from './errors.js';
 import { type DayLeaf, provenLow } from './day-proof.js';
 import { deepFreeze, isObject, type Json } from './snapshots.js';
 
-/** A UTC day that is final: a Merkle root over the low-water marks of all wallets, which never changes. */
+/** A final UTC day: a Merkle root over the low-water marks of all wallets, which never changes. */
 export interface SealedDay {
-  /** `2026-11-20`. */
+  /** Such as `2026-11-20`. */
   readonly day: string;
-  /** Grows where the day came out differently later; the newest counts. */
+  /** From 1 on. Where the day is computed again with another result, a new revision replaces the one before. */
   readonly revision: number;
-  /** `0x` and 64 lower-case hex digits, as all hashes. */
+  /** `0x` and 64 lower-case hex digits, like all hashes. */
   readonly root: string;
-  /** Of the revision before this one. */
+  /** The root of the previous revision; absent in the first one. */
   readonly previousRoot?: string;
-  /** Wallets with a low-water mark above zero. */
+  /** Number of wallets with a low-water mark above zero. */
   readonly wallets: number;
-  /** The sum of their lows: a whole number in the token's smallest unit. */
+  /** The sum of the low-water marks: a whole number in the token's smallest unit. */
   readonly total: string;
-  /** The last block of the day. */
+  /** Number of the last block of the day. */
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** The version of the service that sealed it. */
+  /** The version of the service that sealed the day. */
   readonly software: string;
   readonly sealedAt: string;
-  /** The staking contract; of several the first. */
+  /** The staking contract; where the balances of several add up, the first of them. */
   readonly stakeContract: string;
   readonly chainId: number;
   readonly tokenDecimals: number;
-  /** Where a contract was asked for: that one, in lower case. */
+  /** The requested contract, in lower case; absent where the request named none. */
   readonly contract?: string;
 }
 
-/** What a wallet kept staked all through a day, proven: the proof leads to the root of the day. */
+/** The lowest balance of a wallet on a day, with the verified proof that leads to the root of the day. */
 export interface WalletDay {
   readonly day: SealedDay;
   /** In lower case. */
   readonly walletAddress: string;
   /** A whole number in the token's smallest unit, for `BigInt`; `0` where the wallet has no leaf of its own. */
   readonly low: string;
-  /** The wallet's own, or the one that encloses it. */
+  /** The wallet's own leaf, or else the leaf that encloses the wallet between its `wallet` and `next`. */
   readonly leaf: DayLeaf;
   readonly proof: readonly string[];
 }
 
-/** What was asked for; wallet and contract in lower case. */
+/** The request; the contract in lower case. */
 export interface AskedDay {
   readonly day: string;
   readonly contract: string | undefined;
@@ -90,13 +90,15 @@ export function readDays(
     }
     before = day;
   }
-  // A caller that goes from page to page comes to an end.
+  // Ensures that a caller who goes from page to page comes to an end.
   if (next === undefined) return { days, next };
   if (days.length > 0 && next === before) return { days, next: before };
   throw new UnexpectedAnswerError('next is not the last day');
 }
 
-/** @param root what the proof has to lead to; undefined: the root of the answer @throws UnexpectedAnswerError */
+/**
+ * @param root the root to which the proof must lead; undefined: the root of the answer @throws UnexpectedAnswerError
+ */
 export async function readProof(
   body: unknown,
   {
@@ -144,7 +146,7 @@ function sealedDayOf(entry: unknown, set: SetFields): SealedDay {
     typeof total === 'string' &&
     AMOUNT.test(total);
   if (!isSealed) throw new UnexpectedAnswerError('a day is not a sealed day');
-  // Kept as it came, with whatever fields the interface may grow.
+  // Keeps the day as received, with fields that the interface may add later.
   return deepFreeze({ ...sealed, ...set }) as unknown as SealedDay;
 }
 

@@ -1,16 +1,16 @@
-/** What can come of a call to the staking API; `code` says which, in a word. None of them holds the key or the secret. */
+/** The errors of a call to the staking API; `code` tells them apart. No error holds the key or the secret. */
 abstract class StakingError extends Error {
   abstract readonly code: string;
 }
 
-/** The service's own refusal, its signature verified. */
+/** A refusal by the service, with a verified signature. */
 export class LowmarkApiError extends StakingError {
   override name = 'LowmarkApiError';
-  /** 400, 401, 404, 409, 429, 500, 503. */
+  /** The HTTP status: 400, 401, 404, 409, 410, 429, 500 or 503. */
   readonly status: number;
   /** `BAD_REQUEST`, `NOT_FOUND`, `RATE_LIMIT_EXCEEDED`, `SERVICE_UNAVAILABLE`, … */
   readonly code: string;
-  /** When to come back, where the service says so. */
+  /** Seconds until the next attempt, where the service names them. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(answer: {
@@ -26,13 +26,13 @@ export class LowmarkApiError extends StakingError {
   }
 }
 
-/** The answer is not proven to be the service's. Nothing of it was used. */
+/** The answer is not proven to come from the service. No part of the answer was used. */
 export class SignatureError extends StakingError {
   override name = 'SignatureError';
   readonly code = 'SIGNATURE_INVALID';
 
   /**
-   * @param isSigned whether the answer carries a signature at all
+   * @param isSigned whether the answer has a signature at all
    * @param isBound false: `X-API-SIGNATURE` verifies, but no message signature binds the answer to this request
    */
   constructor(
@@ -65,7 +65,7 @@ function causesOf(status: number, isSigned: boolean): string {
   );
 }
 
-/** Signed, yet not an answer to what was asked: another wallet, another number of days, another form. */
+/** A signed answer that does not fit the request: another wallet, other days, or another form. */
 export class UnexpectedAnswerError extends StakingError {
   override name = 'UnexpectedAnswerError';
   readonly code = 'UNEXPECTED_ANSWER';
@@ -75,7 +75,9 @@ export class UnexpectedAnswerError extends StakingError {
   }
 }
 
-/** The total time is over, all attempts and waits together. `cause`: what the attempt before came to. */
+/**
+ * The time limit of the call is over, with all attempts and waits. `cause` names the last answer, or else the error.
+ */
 export class TimeoutError extends StakingError {
   override name = 'TimeoutError';
   readonly code = 'TIMEOUT';
@@ -85,7 +87,7 @@ export class TimeoutError extends StakingError {
   }
 }
 
-/** The service could not be reached, or the connection broke before the answer was whole. */
+/** The service could not be reached, or the connection broke before the answer was complete. */
 export class ConnectionError extends StakingError {
   override name = 'ConnectionError';
   readonly code = 'CONNECTION_FAILED';

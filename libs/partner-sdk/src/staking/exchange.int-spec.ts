@@ -1,4 +1,4 @@
-/** Trying again, giving up, and keeping, against a real HTTP server. */
+/** Tests retries, time limits and the cache against a real HTTP server. */
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConnectionError, SignatureError, TimeoutError } from '../index.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionError, LowmarkApiError, TimeoutError } from './errors.js';
 
-/** An answer as it came; nothing of it is verified. */
+/** An answer as received, not verified. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -10,30 +10,31 @@ export interface RawAnswer {
 
 export interface StakingRequest {
   readonly url: string;
-  /** JSON. With it the request is a POST, which reads as a GET does. */
+  /** JSON. A request with a body is a POST, which only reads, as a GET does. */
   readonly body?: string;
 }
 
 export interface ExchangeOptions {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
-  /** For all attempts and the waits between them. */
+  /** Milliseconds for all attempts and the waits between them. */
   readonly timeoutMs: number;
-  /** After the first attempt. */
+  /** Attempts after the first. */
   readonly retries: number;
 }
 
-/** Thirty days are under 4 KiB. */
+/** Limit in bytes; an answer of thirty days is below 4 KiB. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** A thousand times that. */
+/** Limit in bytes of a batch, which holds up to a thousand answers. */
 const MAX_BATCH_BODY_BYTES = 8 * 1024 * 1024;
 const BACKOFF_MS = 250;
-/** Also those that gateways send while the service is restarted: asking again takes nothing on trust. */
+/** Retried statuses, with those that gateways send while the service restarts. A retry trusts nothing in an answer. */
 export const PASSING: readonly number[] = [429, 502, 503, 504];
 
 /**
- * One request within one total time. 429, 503 and broken connections are tried again, no sooner than `Retry-After` says; where that is
- * beyond the time that is left, the answer is given at once.
+ * Sends a request within one time limit. The statuses of `PASSING` and broken connections are retried, not before
+ * `Retry-After`. Where the wait would exceed the time limit, the last answer is returned at once, or the last error
+ * thrown.
  * @throws ConnectionError, TimeoutError
  */
 export async function exchange(
@@ -75,7 +76,7 @@ async function attemptOnce(
 ): Promise<RawAnswer | ConnectionError> {
   try {
     const { headers } = options;
-    // A redirect would carry the key to who knows whom.
+    // A redirect would carry the key to another host.
     const response = await options.fetch(url, {
       ...{ headers, signal, redirect: 'manual' },
       ...(body !== undefined && { method: 'POST', body }),
@@ -101,7 +102,7 @@ export async function readBody(response: Response, maxBytes: number): Promise<Ui
   return Buffer.concat(chunks);
 }
 
-/** @param body what the verified body says */
+/** @param body the parsed body of the verified answer */
 export function refusalOf({ status, headers }: RawAnswer, body: unknown): LowmarkApiError {
   const { code, message } = (body ?? {}) as { code?: unknown; message?: unknown };
   return new LowmarkApiError({
@@ -112,14 +113,17 @@ export function refusalOf({ status, headers }: RawAnswer, body: unknown): Lowmar
   });
 }
 
-/** Doubles each time, and spreads callers that failed together. */
+/**
+ * Milliseconds to wait after an attempt: exponential backoff with jitter, which spreads callers that failed together,
+ * and at least `Retry-After`.
+ */
 export function waitAfter(outcome: RawAnswer | Error, attempt: number): number {
   const backoffMs = BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
   if (outcome instanceof Error) return backoffMs;
   return Math.max(backoffMs, (retryAfterSeconds(outcome.headers) ?? 0) * 1000);
 }
 
-/** `Retry-After` in seconds, as the service writes it; undefined where there is none. */
+/** `Retry-After` in seconds, as the service writes it; undefined where the header is absent or has another form. */
 export function retryAfterSeconds(headers: Headers): number | undefined {
   const text = headers.get('retry-after') ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;

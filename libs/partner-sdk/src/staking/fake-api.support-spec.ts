@@ -1,4 +1,4 @@
-/** A staking API that answers whatever the test tells it. Counts as a test file without being one. */
+/** A staking API whose answers the test chooses. Treated as a test file, but holds no tests. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { sign, StakingClient, type StakingClientOptions } from '../index.js';
@@ -7,9 +7,9 @@ import { API_KEY, SECRET, WALLET } from '../testing/caller.support-spec.js';
 export type Answerer = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface FakeApi {
-  /** In their order; the last one stays. */
+  /** Sent in this order; the last answer repeats. */
   answers: Answerer[];
-  /** What came. */
+  /** The received requests. */
   requests: IncomingMessage[];
   readonly origin: string;
   client(options?: Partial<StakingClientOptions>): StakingClient;
@@ -62,7 +62,7 @@ export interface Signed {
   readonly status?: number;
   readonly secret?: string;
   readonly headers?: Record<string, string>;
-  /** What is sent in its place. */
+  /** The body that is sent in place of the signed one. */
   readonly sent?: string | Buffer;
 }
 

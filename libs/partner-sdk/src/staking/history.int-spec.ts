@@ -1,4 +1,4 @@
-/** Pages of a wallet's history, against a real HTTP server. */
+/** Tests pages of a wallet's history against a real HTTP server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { LowmarkApiError, SignatureError, UnexpectedAnswerError } from '../index.js';
 import { WALLET } from '../testing/caller.support-spec.js';

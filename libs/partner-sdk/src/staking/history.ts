@@ -1,18 +1,21 @@
 import { UnexpectedAnswerError } from './errors.js';
 import { type AskedOfWallet, deepFreeze, isObject, type Json } from './snapshots.js';
 
-/** A time in which the balance did not change: from one block to the next that changed it. */
+/** A time without a change of the balance: from the block that set the balance to the block that changed it next. */
 export interface StakingInterval {
+  /** The block at whose end the balance is first in force. */
   readonly fromBlock: number;
-  /** ISO 8601. */
+  /** The time of `fromBlock`, ISO 8601. */
   readonly from: string;
-  /** Exclusive; absent for the balance that stands. */
+  /** The block that changed the balance next, exclusive; absent for the current balance. */
   readonly toBlock?: number;
+  /** The time of `toBlock`, ISO 8601; absent for the current balance. */
   readonly to?: string;
   /** In token units. */
   readonly stakedAmount: number;
 }
 
+/** A page of a wallet's history. */
 export interface StakingHistory {
   /** In lower case. */
   readonly walletAddress: string;
@@ -24,17 +27,17 @@ export interface StakingHistory {
   readonly chainId?: number;
   /** Oldest first. */
   readonly intervals: readonly StakingInterval[];
-  /** `after` of the next page; absent where there is none. */
+  /** `after` of the next page; absent on the last page. */
   readonly next?: number;
 }
 
-/** What was asked for, wallet and contract in lower case. */
+/** The request; wallet and contract in lower case. */
 export interface AskedHistory extends AskedOfWallet {
   readonly after: number | undefined;
   readonly limit: number;
 }
 
-/** Holds a verified body against what was asked, as `readSnapshots` does. @throws UnexpectedAnswerError */
+/** Compares a verified body with the request, as `readSnapshots` does. @throws UnexpectedAnswerError */
 export function readHistory(
   body: unknown,
   { wallet, after = -1, limit, contract }: AskedHistory,
@@ -52,14 +55,14 @@ export function readHistory(
   }
   let last = after;
   for (const interval of intervals as unknown[]) last = requireInterval(interval, last);
-  // A caller that goes from page to page comes to an end.
+  // Ensures that a caller who goes from page to page comes to an end.
   if (next !== undefined && (next !== last || intervals.length === 0)) {
     throw new UnexpectedAnswerError('next is not the last interval');
   }
   return deepFreeze({ ...body }) as unknown as StakingHistory;
 }
 
-/** @returns its block */
+/** @returns the first block of the interval */
 function requireInterval(interval: unknown, before: number): number {
   const { fromBlock, from, stakedAmount }: Json = isObject(interval) ? interval : {};
   if (!Number.isSafeInteger(fromBlock) || (fromBlock as number) <= before) {

@@ -1,9 +1,9 @@
-/** The bytes of a list, however often the connection breaks. */
+/** Reads the bytes of a list and resumes after broken connections. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.js';
 import { type ExchangeOptions, PASSING, type RawAnswer, readBody, waitAfter } from './exchange.js';
 
-/** What a list began with, or the answer that it was refused with. */
+/** The start of a list, or the answer that refuses it. */
 type Opened =
   | {
       readonly headers: Headers;
@@ -13,15 +13,15 @@ type Opened =
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Where to go on: behind so many bytes of what had this ETag. */
+/** The position at which reading resumes: after `bytes` bytes of the list with this ETag. */
 interface Rest {
   readonly bytes: number;
   readonly etag: string;
 }
 
 /**
- * Reads a list, and after a broken connection its rest by `Range`. Each request and each part may take `timeoutMs`; after `retries`
- * failures in a row without a byte between them it gives up.
+ * Reads a list, and after a broken connection the rest of it by `Range`. Each request and each part may take
+ * `timeoutMs`. Gives up after more than `retries` failures in a row without a byte between them.
  */
 export class ListStream {
   #received = 0;
@@ -44,7 +44,7 @@ export class ListStream {
     return { headers: opened.headers };
   }
 
-  /** @throws ConnectionError, TimeoutError; UnexpectedAnswerError where the list is another one by now */
+  /** @throws ConnectionError, TimeoutError; UnexpectedAnswerError where the service has another list by now */
   async *parts(): AsyncGenerator<Uint8Array> {
     try {
       while (this.#body !== undefined) {
@@ -122,7 +122,7 @@ export class ListStream {
     return { headers: response.headers, body: response.body?.getReader() };
   }
 
-  /** Waits before the next attempt, where there may be one. */
+  /** Waits before the next attempt. @throws ConnectionError, TimeoutError where no attempt is left */
   async #noteFailure(outcome: RawAnswer | Error): Promise<void> {
     if (outcome instanceof Error && this.#failures >= this.options.retries) {
       if (outcome instanceof TimeoutError) throw outcome;
@@ -132,7 +132,7 @@ export class ListStream {
     this.#failures += 1;
   }
 
-  /** Only while something is waited for: how long the caller takes between two parts does not count. */
+  /** Applies the timeout only while waiting for the service: the caller's own time between two parts does not count. */
   async #within<T>(work: () => Promise<T>): Promise<T> {
     const { timeoutMs } = this.options;
     const abort = this.#abort;

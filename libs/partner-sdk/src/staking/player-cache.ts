@@ -7,7 +7,9 @@ interface Entry<T> {
 
 const MAX_ENTRIES = 10_000;
 
-/** Keeps what was loaded for a player's session. Those who ask while it is being loaded wait for the same; a failure is not kept. */
+/**
+ * Caches answers for a player's session. Concurrent requests with one key share one load; a failed load is not cached.
+ */
 export class PlayerCache<T> {
   private readonly entries = new Map<string, Entry<T>>();
 
@@ -30,7 +32,7 @@ export class PlayerCache<T> {
     return entry.value;
   }
 
-  /** All are kept equally long, so the first that came is the first to go. */
+  /** Removes the oldest entries. All entries live equally long, so the oldest would expire first. */
   private makeRoom(): void {
     for (const key of this.entries.keys()) {
       if (this.entries.size <= MAX_ENTRIES) return;

@@ -1,28 +1,28 @@
-/** What callers give, checked before anything is sent. */
+/** Checks the arguments of a call before anything is sent. */
 import { parseAccountId, parseAddress } from '../address.js';
 import { isDay } from './days.js';
 
-/** @returns in lower case @throws TypeError */
+/** @returns the address in lower case @throws TypeError */
 export function requireAddress(wallet: string, name = 'wallet'): string {
   const address = parseAddress(wallet);
   if (address === undefined) throw new TypeError(`${name} must be 0x and 40 hex digits`);
   return address;
 }
 
-/** @returns in lower case @throws TypeError */
+/** @returns the contract in lower case @throws TypeError */
 export function requireContract(text: string | undefined): string | undefined {
   const contract = text === undefined ? undefined : parseAccountId(text);
   if (text === undefined || contract !== undefined) return contract;
   throw new TypeError('contract must be eip155:, a chain id, a colon, and 0x with 40 hex digits');
 }
 
-/** @returns what was given @throws TypeError */
+/** @returns the given text @throws TypeError */
 export function requireDay(name: string, text: string): string {
   if (isDay(text)) return text;
   throw new TypeError(`${name} must be a day of the calendar such as 2026-11-20`);
 }
 
-/** An Ed25519 key in base64url. */
+/** An Ed25519 public key in base64url. */
 const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 /** @throws TypeError */
@@ -33,7 +33,7 @@ export function requirePublicKeys(keys: Readonly<Record<string, unknown>>): void
   );
 }
 
-/** The parameters that are there, in their order; none of them holds what would have to be encoded. */
+/** The URL with all parameters that are defined, in their order. No parameter has characters that need encoding. */
 export function urlOf(
   endpoint: string,
   query: Readonly<Record<string, string | number | undefined>>,

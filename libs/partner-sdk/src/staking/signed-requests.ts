@@ -12,28 +12,28 @@ import {
 import { ListStream } from './list-stream.js';
 
 export interface SignedRequestsOptions extends ExchangeOptions {
-  /** Without the shared secret, an answer is taken by its message signature alone. */
+  /** Without the shared secret, the message signature alone verifies an answer. */
   readonly keys: MessageKeys;
-  /** Whether each answer has to bear a signature over its whole request, with a nonce of its own. */
+  /** Whether each answer needs a message signature over its whole request, with a nonce of its own. */
   readonly bindsAnswers: boolean;
 }
 
 export interface VerifiedAnswer {
   readonly answer: RawAnswer;
-  /** What the verified body says. */
+  /** The parsed body, once verified. */
   readonly body: unknown;
 }
 
 export interface OpenedList {
-  /** What the verified header says. */
+  /** The parsed header `X-Sealed-Day`, once verified. */
   readonly about: unknown;
-  /** Its bytes, as they come. */
+  /** The bytes of the list, as they arrive. */
   readonly parts: () => AsyncIterable<Uint8Array>;
 }
 
-/** Requests to the staking API whose answers are verified over the bytes that came. */
+/** Sends requests to the staking API and verifies their answers over the bytes as received. */
 export class SignedRequests {
-  // Truly private, so that a client that is logged shows no secret.
+  // Private at runtime as well, so that a log of a client shows no secret.
   readonly #options: SignedRequestsOptions;
 
   constructor(options: SignedRequestsOptions) {
@@ -66,9 +66,9 @@ export class SignedRequests {
   }
 
   /**
-   * A list of any length. Its signature is over what it is about (`X-Sealed-Day`), to which the caller holds what comes; it is not bound
-   * to the request by a nonce, so that the caller compares that with what was asked, too.
-   * @throws as `ask`; LowmarkApiError where it is refused; TypeError without the shared secret, which alone signs lists
+   * Opens a list of any length. The signature covers the header `X-Sealed-Day`, and the caller compares the list with
+   * that header. No nonce binds the signature to the request, so the caller also compares the header with the request.
+   * @throws as `ask`; LowmarkApiError where the service refuses; TypeError without the secret, which alone signs lists
    */
   async openList(url: string): Promise<OpenedList> {
     const { keys, ...options } = this.#options;

@@ -1,36 +1,40 @@
 import { parseAddress } from '../address.js';
 import { UnexpectedAnswerError } from './errors.js';
 
-/** One UTC day. */
+/** The snapshot of one UTC day. */
 export interface DailySnapshot {
-  /** ISO 8601: the day's start, and its last millisecond. */
+  /** The start of the day, ISO 8601. */
   readonly from: string;
+  /** The last millisecond of the day, ISO 8601. */
   readonly to: string;
   /** The lowest staked balance of the day, in token units. */
   readonly snapshotAmount: number;
 }
 
+/** The snapshots of a wallet over a window of days. */
 export interface StakingSnapshots {
   /** In lower case. */
   readonly walletAddress: string;
-  /** ISO 8601. */
+  /** The time of the request at the service, ISO 8601. */
   readonly requestedAt: string;
   readonly tokenSymbol: string;
   readonly tokenContract: string;
   readonly stakeContract: string;
-  /** Where a contract was asked for: that one, in lower case, and its chain. */
+  /** The requested contract, in lower case; absent where the request named none. */
   readonly contract?: string;
+  /** The chain of the requested contract; absent where the request named none. */
   readonly chainId?: number;
-  /** In token units: the sum of the days divided by their number. */
+  /** The sum of the days' snapshots divided by their number, in token units. */
   readonly averageStakedAmount: number;
-  /** Left out where the service has no fresh price. */
+  /** The average in US dollars; absent where the service has no fresh price. */
   readonly valueInUSD?: number;
+  /** US dollars for one token; absent where the service has no fresh price. */
   readonly exchangeRateToUSD?: number;
-  /** Oldest first, as many as were asked for. */
+  /** One for each requested day, oldest first. */
   readonly stakingSnapshots: readonly DailySnapshot[];
 }
 
-/** What was asked for, wallet and contract in lower case. */
+/** The wallet and the contract of a request, in lower case. */
 export interface AskedOfWallet {
   readonly wallet: string;
   readonly contract: string | undefined;
@@ -38,7 +42,7 @@ export interface AskedOfWallet {
 
 export interface AskedSnapshots extends AskedOfWallet {
   readonly lastDays: number;
-  /** The last day, `2026-11-20`; undefined: the service's own choice. */
+  /** The last day, such as `2026-11-20`; undefined: the service chooses. */
   readonly endDay: string | undefined;
 }
 
@@ -48,7 +52,8 @@ const TEXTS = ['requestedAt', 'tokenSymbol', 'tokenContract', 'stakeContract'] a
 const PRICES = ['valueInUSD', 'exchangeRateToUSD'] as const;
 
 /**
- * Holds a verified body against what was asked: the query string is not signed, so an answer to another question would verify.
+ * Compares a verified body with the request. The signature does not cover the query string, so an answer to another
+ * request would verify as well.
  * @throws UnexpectedAnswerError
  */
 export function readSnapshots(
@@ -78,7 +83,7 @@ export function readSnapshots(
   if (endDay !== undefined && from !== `${endDay}T00:00:00.000Z`) {
     throw new UnexpectedAnswerError(`stakingSnapshots do not end with ${endDay}`);
   }
-  // Kept as it came, with whatever fields the interface may grow.
+  // Keeps the body as received, with fields that the interface may add later.
   return deepFreeze({ ...body, walletAddress: wallet }) as unknown as StakingSnapshots;
 }
 
@@ -100,7 +105,10 @@ function requireAmount(of: Json, name: string): void {
   }
 }
 
-/** What was asked for is not signed: a refusal that does not name wallet and contract is about others, or about the path. */
+/**
+ * Whether a refusal is about this wallet and contract. The signature does not cover the query, so a refusal that does
+ * not name both is about others, or about the path.
+ */
 export function isAbout(
   { code, message }: { readonly code: string; readonly message: string },
   { wallet, contract }: AskedOfWallet,
@@ -114,7 +122,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** One answer may be handed to several callers. */
+/** Freezes the value, since several callers may share one answer. */
 export function deepFreeze<T extends object>(value: T): T {
   for (const inner of Object.values(value)) {
     if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);

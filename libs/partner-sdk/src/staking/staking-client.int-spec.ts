@@ -1,4 +1,4 @@
-/** What the client makes of answers, against a real HTTP server. */
+/** Tests how the client reads answers of a real HTTP server. */
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';

@@ -27,46 +27,49 @@ import {
 } from './snapshots.js';
 
 /**
- * By the shared secret each answer's `X-API-SIGNATURE` is verified. Without it, for a program that holds no secret, `publicKeys` is
- * needed: each request asks for an `ed25519` signature with a nonce of its own, and only answers that bear it are taken. Lists of a day
- * need the secret.
+ * Options of a `StakingClient`. With the shared secret, the client verifies `X-API-SIGNATURE` of each answer. A program
+ * that holds no secret gives `publicKeys` instead: each request then asks for an `ed25519` signature with a nonce of
+ * its own, and the client only accepts answers with that signature. Lists of a day need the secret.
  */
 export interface StakingClientOptions extends MessageKeys {
   readonly apiKey: string;
-  /** Such as `https://staking.example`; a path of its own is kept. */
+  /** Base URL of the service, such as `https://staking.example`. A path in the URL is kept. */
   readonly baseUrl: string;
-  /** For one call, all its attempts together. Default: 10 000. */
+  /** Time limit in milliseconds for one call, over all its attempts. Default: 10 000. */
   readonly timeoutMs?: number;
-  /** Attempts after the first, for 429, 503 and broken connections. Default: 2. */
+  /** Attempts after the first, for the statuses 429, 502, 503 and 504 and for broken connections. Default: 2. */
   readonly retries?: number;
-  /** How long answers are kept; 3600 is a player's session. Default: not at all. */
+  /** How long answers are cached, in seconds, such as 3600 for a player's session. Default: 0, no cache. */
   readonly cacheSeconds?: number;
   /**
-   * Whether each request asks for an HTTP Message Signature with a nonce of its own, and only answers that bear it are taken: it binds
-   * them to method, path, query and status. Default: false, `X-API-SIGNATURE` alone, with which wallet, days and contract are compared.
+   * Whether each request asks for an HTTP Message Signature with a nonce of its own, and only answers with that
+   * signature are accepted. The signature binds an answer to method, path, query and status of the request. Default:
+   * false. The client then verifies `X-API-SIGNATURE` alone, and compares wallet, days and contract with the request.
    */
   readonly messageSignatures?: boolean;
-  /** Default: the global one. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** For the cache. Default: the system's. */
+  /** The clock of the cache. Default: the clock of the system. */
   readonly clock?: Clock;
 }
 
 export interface SnapshotQuery {
-  /** Complete UTC days, 1 to 30. Default: 7. */
+  /** Number of complete UTC days, 1 to 30. Default: 7. */
   readonly lastDays?: number;
-  /** The last of them, of the past, such as `2026-11-20`. Default: the day before the request. */
+  /** The last of the days, such as `2026-11-20`. Default: the day before the request. */
   readonly endDay?: string;
-  /** The staking contract by its CAIP-10 account id, `eip155:1:0x…`. Default: the one agreed for the partner account. */
+  /**
+   * The staking contract as a CAIP-10 account id, `eip155:1:0x…`. Default: the contract agreed for the partner account.
+   */
   readonly contract?: string;
 }
 
 export interface HistoryQuery {
-  /** `next` of the page before. Default: the first page. */
+  /** `next` of the previous page. Default: the first page. */
   readonly after?: number;
-  /** Intervals of a page, 1 to 1000. Default: 100. */
+  /** Intervals per page, 1 to 1000. Default: 100. */
   readonly limit?: number;
-  /** As in `SnapshotQuery`. */
+  /** The staking contract, as in `SnapshotQuery`. */
   readonly contract?: string;
 }
 
@@ -75,17 +78,20 @@ const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
 const MAX_DAYS = 30;
 const MAX_INTERVALS = 1000;
-/** What `setTimeout` can wait. */
+/** The longest delay of `setTimeout` in milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Reads staking snapshots. Every answer is verified over the bytes that came, before anything of it is used. */
+/**
+ * Reads staking snapshots, histories and sealed days. The client verifies each answer over the bytes as received,
+ * before it uses any part of the answer.
+ */
 export class StakingClient {
   readonly #requests: SignedRequests;
   readonly #days: DayReader;
   readonly #endpoint: string;
   readonly #cache: PlayerCache<StakingSnapshots | LowmarkApiError> | undefined;
 
-  /** @throws TypeError, RangeError for options that cannot be meant */
+  /** @throws TypeError, RangeError for unusable options */
   constructor(options: StakingClientOptions) {
     const { apiKey } = options;
     const { timeoutMs = TIMEOUT_MS, retries = RETRIES, cacheSeconds = 0 } = options;
@@ -100,7 +106,7 @@ export class StakingClient {
       headers: {
         'x-api-key': apiKey,
         'content-type': 'application/json',
-        // What is compressed on the way is not what was signed.
+        // A body that is compressed on the way no longer matches its signature.
         'accept-encoding': 'identity',
       },
       timeoutMs,
@@ -112,9 +118,10 @@ export class StakingClient {
   }
 
   /**
-   * @param wallet `0x` and 40 hex digits, in any capitals
-   * @throws TypeError, RangeError (arguments), LowmarkApiError (404: the wallet never staked), SignatureError, UnexpectedAnswerError,
-   *   TimeoutError, ConnectionError
+   * The snapshots of a wallet.
+   * @param wallet `0x` and 40 hex digits, in any case
+   * @throws TypeError, RangeError (arguments), LowmarkApiError (404: the wallet never staked), SignatureError,
+   * UnexpectedAnswerError, TimeoutError, ConnectionError
    */
   async snapshots(wallet: string, query: SnapshotQuery = {}): Promise<StakingSnapshots> {
     const found = await this.find(wallet, query);
@@ -122,7 +129,9 @@ export class StakingClient {
     return found;
   }
 
-  /** As `snapshots`, but undefined for a wallet that never staked: the lowest tier. */
+  /**
+   * The snapshots of a wallet as from `snapshots`; undefined for a wallet that never staked, thus in the lowest tier.
+   */
   async snapshotsOrNone(
     wallet: string,
     query: SnapshotQuery = {},
@@ -132,9 +141,10 @@ export class StakingClient {
   }
 
   /**
-   * Up to 1,000 wallets by one request, which counts as many as there are. Answers are not kept, whatever `cacheSeconds` says.
-   * @param wallets in any capitals; one that comes several times is answered once
-   * @throws as `snapshots`; LowmarkApiError with `BATCH_TOO_LARGE` where the account's limit allows fewer wallets at once
+   * The snapshots of up to 1,000 wallets by one request, which counts on the rate limit as one request for each wallet.
+   * Answers are never cached, whatever `cacheSeconds` is.
+   * @param wallets addresses in any case; an address that is given several times is answered once
+   * @throws as `snapshots`; LowmarkApiError with `BATCH_TOO_LARGE` where the account's limit allows fewer wallets
    */
   async snapshotsBatch(
     wallets: readonly string[],
@@ -156,7 +166,7 @@ export class StakingClient {
   }
 
   /**
-   * A page of what the wallet kept staked since its first stake; undefined for a wallet that never staked.
+   * A page of the wallet's staked balances since its first stake; undefined for a wallet that never staked.
    * @throws as `snapshots`
    */
   async history(
@@ -175,7 +185,7 @@ export class StakingClient {
   }
 
   /**
-   * Sealed days, the newest first, each in its newest revision; as many requests as pages are needed.
+   * Sealed days, newest first, each in its newest revision. Iterating sends one request for each page.
    * @throws as `snapshots`
    */
   days(query: DaysQuery = {}): AsyncGenerator<SealedDay, void, undefined> {
@@ -183,6 +193,7 @@ export class StakingClient {
   }
 
   /**
+   * One sealed day.
    * @param day such as `2026-11-20`
    * @throws as `snapshots`; LowmarkApiError with `DAY_NOT_OVER` or `DAY_NOT_SEALED` (409), `DAY_NOT_FOUND` (404)
    */
@@ -191,8 +202,8 @@ export class StakingClient {
   }
 
   /**
-   * What a wallet kept staked all through a sealed day; of a wallet without stake that it had none. The proof is verified here, against
-   * the root of the day.
+   * The lowest balance of a wallet on a sealed day, with a proof; 0 for a wallet without stake. The client verifies the
+   * proof against the root of the day.
    * @throws as `day`; UnexpectedAnswerError where the proof does not lead to the root
    */
   proof(day: string, wallet: string, query: ProofQuery = {}): Promise<WalletDay> {
@@ -200,19 +211,21 @@ export class StakingClient {
   }
 
   /**
-   * All wallets with a low-water mark above zero on a sealed day, ascending, while they arrive: memory for hashes only, 100 MB for a
-   * million. A broken connection is taken up again where it broke; `timeoutMs` is for each part.
+   * All wallets with a low-water mark above zero on a sealed day, in ascending order, as they arrive. Memory holds only
+   * hashes, 100 MB for a million wallets. After a broken connection the client resumes where the list broke off;
+   * `timeoutMs` applies to each part.
    *
-   * They are proven once it has ended without an error: then their number, their sum and the root are those that the service signed.
+   * The wallets are proven only when the iteration has ended without an error: their number, their sum and the root are
+   * then the ones that the service signed.
    * @param day such as `2026-11-20`
-   * @returns the sealed day, for those who call `next` by themselves
+   * @returns the sealed day, for callers of `next`
    * @throws as `day`; LowmarkApiError with `LIST_NOT_KEPT` (410)
    */
   dayWallets(day: string, query: DayQuery = {}): AsyncGenerator<DayWallet, SealedDay, void> {
     return this.#days.wallets(day, query);
   }
 
-  /** @returns the refusal for a wallet that never staked */
+  /** @returns the snapshots, or the refusal for a wallet that never staked */
   private async find(
     wallet: string,
     query: SnapshotQuery,
@@ -242,7 +255,7 @@ export class StakingClient {
   }
 }
 
-/** The secret where it is given; the public keys are needed where it is not. @throws TypeError, which never shows a value */
+/** The secret where it is given, else the public keys. @throws TypeError whose message never shows a value */
 function requireKeys({ apiKey, sharedSecret, publicKeys }: StakingClientOptions): MessageKeys {
   if (sharedSecret === undefined && publicKeys !== undefined) {
     requireApiKey(apiKey);
@@ -254,7 +267,7 @@ function requireKeys({ apiKey, sharedSecret, publicKeys }: StakingClientOptions)
   return { sharedSecret: credential.sharedSecret };
 }
 
-/** The path is signed as it is sent, so it is fixed here: a library may normalise URLs. */
+/** The signature covers the path as sent, so the URL is normalised here, before an HTTP library may do so. */
 function endpointOf(baseUrl: string): string {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isWeb = base?.protocol === 'https:' || base?.protocol === 'http:';

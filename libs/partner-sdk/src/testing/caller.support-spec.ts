@@ -1,4 +1,4 @@
-/** The service as it calls a partner, over real sockets. Counts as a test file without being one. */
+/** Calls a partner as the service does, over real sockets. Treated as a test file, but holds no tests. */
 import { request } from 'node:http';
 import { expect } from '@jest/globals';
 import {
@@ -23,7 +23,7 @@ export const REDEMPTION = '019aa632-9d7b-7c01-9b2f-5b0f6f1a2c3d';
 
 export const DEDUCTION = { address: WALLET, deductPoints: 1500, svcRedemptionId: REDEMPTION };
 
-/** A game that remembers what it was asked, and the options of its callbacks. */
+/** A game that records the calls of its handlers, with the options of its callbacks. */
 export interface Game {
   readonly handlers: Required<CallbackHandlers>;
   readonly options: CallbackOptions & { readonly clock: Clock };
@@ -74,9 +74,9 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Empty where it is not JSON. */
+  /** Empty where the text is not JSON. */
   readonly body: Record<string, unknown>;
-  /** Whether it carries a signature, and with which result. */
+  /** Whether the signature of the answer is valid; undefined without a signature. */
   readonly isSigned: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface CallOptions {
   readonly requestId?: string;
   readonly secret?: string;
   readonly nowMs?: number;
-  /** The body that is signed, where it is not the one that is sent. */
+  /** The signed body, where another body is sent. */
   readonly signed?: string | Buffer;
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
@@ -127,7 +127,7 @@ export function makeCall(
   };
 }
 
-/** Sends exactly this over a socket. */
+/** Sends the call unchanged over a socket. */
 export async function send(port: number, made: MadeCall): Promise<Answer> {
   const { method, url: path, headers, body } = made;
   return new Promise((resolve, reject) => {
@@ -146,7 +146,7 @@ export async function send(port: number, made: MadeCall): Promise<Answer> {
   });
 }
 
-/** Gives it to the core, without a server. */
+/** Passes the call to the callbacks, without a server. */
 export async function ask({ options, handlers }: Game, made: MadeCall): Promise<Answer> {
   const { method, url, headers, body = new Uint8Array() } = made;
   const given = await createCallbacks(options, handlers).handle({
@@ -178,7 +178,7 @@ function jsonOf(text: string): Record<string, unknown> {
   }
 }
 
-/** A refusal: 200, signed, canonical, and nothing but the envelope. */
+/** Expects a refusal: status 200, signed, canonical, and only the envelope. */
 export function expectRefused(
   answer: Answer,
   errorCode: string,

@@ -1,56 +1,61 @@
-/** What webhooks tell. Amounts are whole numbers in the token's smallest unit, as text. */
+/** Events of webhooks. Amounts of tokens are whole numbers in the token's smallest unit, as text. */
 
 interface EventOf<Type extends string, Data> {
-  /** `webhook-id`: the same at each attempt; what was seen before is answered with 2xx and done nothing about. */
+  /**
+   * The header `webhook-id`, the same at each attempt. Answer an id that you have seen with 2xx and do nothing else.
+   */
   readonly id: string;
   readonly type: Type;
-  /** When it came about, ISO 8601. */
+  /** The time at which the event happened, ISO 8601. */
   readonly timestamp: string;
   readonly data: Data;
 }
 
-/** A UTC day was sealed; with a higher revision: it came out differently from what was sealed before. */
+/** A UTC day was sealed. A revision above 1 says that the day differs from the revision that was sealed before. */
 export type DaySealedEvent = EventOf<
   'day.sealed',
   {
     readonly stakeSet: string;
-    /** `2026-11-21`. */
+    /** Such as `2026-11-21`. */
     readonly day: string;
     readonly revision: number;
     readonly root: string;
-    /** Of the revision before this one. */
+    /** The root of the previous revision. */
     readonly previousRoot?: string;
-    /** Those with a low above zero. */
+    /** Number of wallets with a low-water mark above zero. */
     readonly wallets: number;
-    /** The sum of their lows. */
+    /** Sum of the low-water marks. */
     readonly total: string;
     readonly tokenDecimals: number;
-    /** The last block of the day. */
+    /** Number of the last block of the day. */
     readonly blockNumber: number;
     readonly blockHash: string;
   }
 >;
 
-/** A wallet came into another tier of your rule. */
+/** A wallet moved to another tier of your rule. */
 export type WalletTierChangedEvent = EventOf<
   'wallet.tier-changed',
   {
     readonly walletAddress: string;
-    /** How many thresholds it reaches; 0 is below the first. */
+    /** Number of thresholds that the wallet reaches; 0 is below the first. */
     readonly tier: number;
     readonly previousTier: number;
-    /** Of the tier, by the rule at that time; null below the first. Absent in events of before this field. */
+    /**
+     * The threshold of the tier, by the rule at the time of the event; null below the first. Absent in older events,
+     * which do not have this field.
+     */
     readonly threshold?: string | null;
     readonly measure: 'low' | 'average' | 'balance';
-    /** What was measured; of an average rounded down. */
+    /** The measured amount; an average is rounded down. */
     readonly amount: string;
     readonly tokenDecimals: number;
     readonly stakeSet: string;
-    /** The last day measured; not of the balance. */
+    /** The last day that was measured; absent for the measure `balance`. */
     readonly day?: string;
-    /** Of the average: how many days up to that one. */
+    /** Number of days of an average, up to and including `day`; only for the measure `average`. */
     readonly days?: number;
-    /** Of the balance: the final block that it is of. */
+    /** Number of the final block at which the balance was measured; only for the measure `balance`. */
     readonly blockNumber?: number;
   }
 >;
@@ -65,16 +70,16 @@ export type RedemptionEvent = EventOf<
     readonly walletAddress: string;
     readonly status: RedemptionStatus;
     readonly points: number;
-    /** A decimal number. */
+    /** US dollars, as a decimal number. */
     readonly usdAmount: string;
     readonly tokenAmount: string;
     readonly tokenDecimals: number;
-    /** Of the claim; null where there is none. */
+    /** Hash of the transaction of the claim; null where there is none. */
     readonly transactionHash: string | null;
   }
 >;
 
-/** Sent by hand, to try an address. */
+/** A test event, which a person sends to try the address of a webhook. */
 export type WebhookTestEvent = EventOf<'webhook.test', Record<string, never>>;
 
 export type WebhookEvent =
@@ -82,7 +87,7 @@ export type WebhookEvent =
 
 type Kind = 'text' | 'number' | 'text or null';
 
-/** The fields that each type always has. */
+/** The fields that every event of a type has. */
 type Fields = Readonly<Record<string, Kind>>;
 
 const WALLET: Fields = { walletAddress: 'text', tokenDecimals: 'number' };

@@ -1,20 +1,20 @@
-/** Verifies what comes to a webhook's address, in the form of Standard Webhooks, and types it. */
+/** Verifies webhooks, which have the form of Standard Webhooks, and gives their events types. */
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { EVENT_FIELDS, type WebhookEvent } from './events.js';
 
 export type WebhookErrorCode =
-  /** webhook-id, webhook-timestamp or webhook-signature is absent or given twice. */
+  /** webhook-id, webhook-timestamp or webhook-signature is absent, empty, malformed or given twice. */
   | 'HEADERS_INVALID'
-  /** More than five minutes from this machine's clock. */
+  /** The timestamp is more than five minutes from this machine's clock, in either direction. */
   | 'TIMESTAMP_OUT_OF_RANGE'
-  /** No signature fits the bytes and one of the secrets. */
+  /** No signature matches the bytes of the body under any of the secrets. */
   | 'SIGNATURE_INVALID'
-  /** Signed, and yet not what this version of the SDK knows. */
+  /** The signature is valid, but this version of the SDK does not know the event. */
   | 'EVENT_UNKNOWN'
-  /** Yours to correct: `whsec_` and base64. */
+  /** A mistake on your side: a secret must be `whsec_` and base64. */
   | 'SECRET_INVALID';
 
-/** Answer 400; 2xx for `EVENT_UNKNOWN` if you do not want it again. */
+/** A webhook that is not accepted. Answer 400, or 2xx for `EVENT_UNKNOWN` where you do not want the event again. */
 export class WebhookError extends Error {
   constructor(
     readonly code: WebhookErrorCode,
@@ -25,7 +25,7 @@ export class WebhookError extends Error {
   }
 }
 
-/** Of Node's `IncomingMessage`, of frameworks on it, or `Headers`. */
+/** The headers of Node's `IncomingMessage` or of a framework that is built on it, or a `Headers` object. */
 export type WebhookHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | { get(name: string): string | null };
@@ -34,8 +34,9 @@ const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 
 /**
- * @param rawBody the bytes as they came: a body that was parsed and written again has other bytes
- * @param secret `whsec_…`; several while one replaces another
+ * Verifies a webhook and returns its event.
+ * @param rawBody the bytes as received: a body that was parsed and printed again has other bytes
+ * @param secret `whsec_…`; several while one secret replaces another
  * @throws WebhookError
  */
 export function verifyWebhook(

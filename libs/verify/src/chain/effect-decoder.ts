@@ -1,4 +1,4 @@
-/** What a log does to stakes, by the names of its fields: decoded by viem as the event is declared. */
+/** Decodes logs into effects on stakes. viem decodes a log as its event is declared; rules refer to fields by name. */
 import { type AbiEvent, decodeEventLog, parseAbiItem, toEventSelector } from 'viem';
 import { type Address, parseAddress, ZERO_ADDRESS } from '#libs/domain';
 import { UncheckedError, UsageError } from '../verify.error.js';
@@ -14,7 +14,7 @@ export interface RawLog {
   readonly removed?: boolean;
 }
 
-/** One effect on one wallet's stake; signed, in the token's smallest unit. */
+/** A change of one wallet's stake; signed, in the token's smallest unit. */
 export interface Effect {
   readonly wallet: Address;
   readonly amount: bigint;
@@ -38,7 +38,7 @@ export class EffectDecoder {
     return [...new Set(this.rules.map(({ topic }) => topic))];
   }
 
-  /** @throws UncheckedError where the log is not laid out as the event is declared */
+  /** @throws UncheckedError where the layout of the log differs from the declaration of the event */
   decode(log: RawLog): Effect[] {
     const fitting = this.rules.filter(
       ({ topic, indexed }) => topic === log.topics[0] && indexed === log.topics.length - 1,
@@ -99,7 +99,7 @@ function requireField(
   field: { readonly name: string; readonly type: RegExp },
 ): void {
   const found = inputs.filter(({ name }) => name === field.name);
-  // viem decodes by position where a field has no name.
+  // Where a field has no name, viem returns the fields by position.
   const isNamed = inputs.every(({ name }) => name !== undefined && name !== '');
   const [input] = found;
   if (isNamed && found.length === 1 && input && field.type.test(input.type)) return;
@@ -118,7 +118,7 @@ function walletOf(value: unknown): Address {
   return wallet;
 }
 
-/** Of a value of an event, and of what it has to be: numbers in decimal, all else in lower case. */
+/** Normalises a value of an event or of a condition for comparison: numbers in decimal, all else in lower case. */
 function normalised(text: string): string {
   return /^(?:-?\d+|0x[0-9a-f]{1,39})$/i.test(text) && !text.startsWith('-0')
     ? BigInt(text).toString()

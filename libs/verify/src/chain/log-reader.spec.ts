@@ -55,7 +55,7 @@ describe('LogReader', () => {
       const { next, logs, sizes, waits } = await read(refuseAbove(most), { ...RANGE, to });
       expect(next).toBe(to + 1n);
       expect(logs).toEqual([...new Set(logs)].sort((a, b) => (a < b ? -1 : 1)));
-      // Most requests are answered: what was refused is not tried again at once.
+      // Most requests are answered, since a refused size is not tried again at once.
       expect(sizes.filter((size) => size > most).length).toBeLessThan(20 + sizes.length / 4);
       expect(waits).toEqual([]);
     },

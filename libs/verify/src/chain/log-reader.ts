@@ -1,16 +1,16 @@
-/** The logs of a long range, in parts as large as the node answers. */
+/** Reads the logs of a long range of blocks, in parts as large as the node accepts. */
 import { UncheckedError } from '../verify.error.js';
 import { type RawLog } from './effect-decoder.js';
 import { type LogRange, type NodeClient, patience } from './node-client.js';
 
 const FIRST_SIZE = 10_000n;
 const MAX_SIZE = 500_000n;
-/** After so many parts that were answered a larger one is tried again. */
+/** Number of successful parts after which the limit of the size doubles. */
 const CALM = 8;
-/** So often a single block, or a node that cannot be reached, is tried. */
+/** Attempts for a single block, or at a node that cannot be reached. */
 const ATTEMPTS = 6;
 
-/** How many blocks are asked for at once: half after a refusal, more again after a while. */
+/** Blocks per `eth_getLogs` request: half as many after a refusal, and more again after successful parts. */
 class RangeSize {
   blocks = FIRST_SIZE;
   private ceiling = MAX_SIZE;
@@ -22,7 +22,7 @@ class RangeSize {
     this.blocks = least(this.blocks * 2n, this.ceiling);
   }
 
-  /** @param asked how many were asked for */
+  /** @param asked number of blocks that were requested */
   refuse(asked: bigint): void {
     this.answered = 0;
     this.blocks = asked > 1n ? asked / 2n : 1n;
@@ -38,7 +38,7 @@ export class LogReader {
     private readonly wait: (attempt: number) => Promise<void> = patience,
   ) {}
 
-  /** Parts in ascending order, each up to its block `to`. @throws UncheckedError */
+  /** Parts in ascending order, each up to and including block `to`. @throws UncheckedError */
   async *parts(range: LogRange): AsyncGenerator<{ logs: readonly RawLog[]; to: bigint }> {
     let { from } = range;
     let failures = 0;

@@ -1,4 +1,4 @@
-/** The one node that is asked. What it says is believed: name one that you trust. */
+/** Client of the one node that the program asks. Its answers are believed, so users name a node that they trust. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BaseError, createPublicClient, http, HttpRequestError, type PublicClient } from 'viem';
 import { type Address } from '#libs/domain';
@@ -11,7 +11,7 @@ const RETRY_DELAY_MS = 400;
 
 export interface Block {
   readonly number: bigint;
-  /** Unix time. */
+  /** Unix time in seconds. */
   readonly seconds: number;
   readonly hash: Hex;
 }
@@ -20,18 +20,17 @@ export interface LogRange {
   readonly addresses: readonly Address[];
   readonly topics: readonly Hex[];
   readonly from: bigint;
-  /** Inclusive. */
   readonly to: bigint;
 }
 
 export type LogAnswer =
   | { readonly logs: readonly RawLog[] }
-  /** `passing`: the node could not be reached, or asks for patience; a smaller range would not help. */
+  /** `passing`: the node could not be reached or limits the rate; a smaller range would not help. */
   | { readonly failure: string; readonly passing: boolean };
 
 export class NodeClient {
   readonly client: PublicClient;
-  /** Logs are not tried again here: a range that is refused is made smaller. */
+  /** Requests logs without retries: a refused range is made smaller instead. */
   private readonly once: PublicClient;
 
   constructor(private readonly url: string) {
@@ -44,7 +43,7 @@ export class NodeClient {
     return this.asked('the chain id', () => this.client.getChainId());
   }
 
-  /** @param number undefined: the newest */
+  /** @param number undefined: the newest block */
   block(number?: bigint): Promise<Block> {
     const name = number === undefined ? 'the newest block' : `block ${number}`;
     return this.asked(name, async () => {
@@ -69,7 +68,7 @@ export class NodeClient {
     }
   }
 
-  /** @throws UncheckedError which names what was asked for and the host, never the URL */
+  /** @throws UncheckedError whose message names `what` and the host, never the URL */
   async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -78,7 +77,7 @@ export class NodeClient {
     }
   }
 
-  /** Names the node by its host: its URL often holds a key. */
+  /** Names the node by its host, since its URL often holds a key. */
   silence(what: string, failure: string): UncheckedError {
     const { host } = new URL(this.url);
     return new UncheckedError(`The node at ${host} does not tell ${what}: ${failure}`);
@@ -104,7 +103,7 @@ function isPassing(error: unknown): boolean {
   return found.status === undefined || found.status === TOO_MANY_REQUESTS;
 }
 
-/** Longer each time. */
+/** Exponential backoff, 10 s at most. */
 export function patience(attempt: number): Promise<void> {
   return sleep(Math.min(RETRY_DELAY_MS * 2 ** attempt, 10_000));
 }

@@ -1,19 +1,19 @@
-/** `--events`: the name of a preset, or a file as the indexer's setting STAKE_EVENTS takes it. */
+/** Reads the option `--events`: the name of a preset, or a file in the format of the indexer's setting STAKE_EVENTS. */
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../verify.error.js';
 
-/** One event, and what it does to stakes. Names are those of the event's fields. */
+/** One event and its effect on stakes. `account`, `receiver`, `amount` and `where` name fields of the event. */
 export interface StakeRule {
-  /** As in Solidity. */
+  /** The declaration of the event, as in Solidity. */
   readonly event: string;
   readonly effect: 'increase' | 'decrease' | 'transfer';
-  /** Whose stake changes; of a transfer, who gives. */
+  /** The wallet whose stake changes; for a transfer, the sender. */
   readonly account: string;
-  /** Of a transfer, who receives. */
+  /** For a transfer, the receiver. */
   readonly receiver?: string;
-  /** A field, or a whole number for which each event counts. */
+  /** A field, or a whole number that each event counts as. */
   readonly amount: string;
-  /** The event counts only where the fields have these values. */
+  /** The event counts only where its fields have these values. */
   readonly where: Readonly<Record<string, string>>;
 }
 
@@ -92,7 +92,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The events of staking contracts that have a name; what each is for is in the service's `docs/operating/contracts.md`. */
+/** Presets: the events of well-known staking contracts, which the service's `docs/operating/contracts.md` describes. */
 
 const TRANSFER: StakeRule = {
   ...{ event: 'event Transfer(address indexed from, address indexed to, uint256 value)' },
@@ -139,7 +139,10 @@ const PRESETS: Readonly<Record<string, readonly StakeRule[]>> = {
 };
 const POOLS: Readonly<Record<string, boolean>> = { 'masterchef-v1': false, 'masterchef-v2': true };
 
-/** @returns undefined where no preset has the name @throws UsageError where a pool has no number */
+/**
+ * @returns undefined where there is no preset of the name
+ * @throws UsageError where the number of a pool is missing
+ */
 function presetOf(text: string): readonly StakeRule[] | undefined {
   if (Object.hasOwn(PRESETS, text)) return PRESETS[text];
   const [name = '', pid, ...rest] = text.split(':');

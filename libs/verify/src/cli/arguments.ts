@@ -62,7 +62,10 @@ const OPTIONS = {
 
 const MOST_DAYS = 366;
 
-/** @returns undefined where help was asked for @throws UsageError, never with a secret in its message */
+/**
+ * @returns undefined where help is asked for
+ * @throws UsageError whose message holds no secret
+ */
 export function readArguments(
   args: readonly string[],
   environment: Environment,
@@ -101,7 +104,7 @@ function parse(args: readonly string[]): Values {
   try {
     return parsed(args);
   } catch {
-    // Node's own message repeats what was given, and a secret may have slipped into a wrong place.
+    // Node's own message repeats the arguments, and a secret may be among them by mistake.
     throw new UsageError(
       'There is an option that is not known, or one without its value. Try --help.',
     );
@@ -139,7 +142,7 @@ function blockOf(text: string): bigint {
   return BigInt(text);
 }
 
-/** A URL may hold a key: it is never repeated. */
+/** A URL may hold a key, so errors never repeat it. */
 function urlOf(name: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return text;
@@ -159,7 +162,7 @@ function apiOf(values: Values, environment: Environment): ServiceApiOptions | un
   };
 }
 
-/** One line break at the end is the editor's, not the secret's. */
+/** Removes one line break at the end, which an editor adds to the secret. */
 function secretOf(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');

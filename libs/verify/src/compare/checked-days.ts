@@ -1,4 +1,7 @@
-/** Days with all comparisons, in ascending order. One that the registry has by its period waits until the period's last day is there. */
+/**
+ * Yields days with all their comparisons, in ascending order. A day that the registry covers by a period waits until
+ * the last day of that period was computed.
+ */
 import { type ChainDay } from '../day/chain-days.js';
 import { type CheckedDay } from '../report.js';
 import { type Comparer, type Comparison } from './comparison.js';
@@ -6,7 +9,7 @@ import { type PeriodComparer } from './period-comparison.js';
 import { type DaySpan, type Period, type Published } from './registry.js';
 
 export interface CheckOptions {
-  /** Those that were asked for: others are only parts of periods. */
+  /** The days to check; the chain may also yield other days, which are only parts of periods. */
   readonly days: DaySpan;
   readonly published: ReadonlyMap<number, Published>;
   readonly comparer: Comparer;
@@ -17,7 +20,7 @@ export async function* checkedDays(
   chain: AsyncIterable<ChainDay>,
   { days, published, comparer, periods }: CheckOptions,
 ): AsyncGenerator<CheckedDay> {
-  // Without their lists, which a month of would fill the memory.
+  // Days without their lists: the lists of a month would fill the memory.
   const waiting: { checked: CheckedDay; period: Period | undefined }[] = [];
   for await (const day of chain) {
     periods.add(day.day, day.root);
@@ -40,7 +43,7 @@ function factsOf({ day, root, list, closing }: ChainDay): CheckedDay['chain'] {
   return { day, root, closing, wallets: list.length, total: list.total };
 }
 
-/** In the place that the registry has among the others. */
+/** Puts the comparison of the period after that of the api, the place of a comparison with the registry. */
 function withPeriod({ chain, comparisons }: CheckedDay, found: Comparison): CheckedDay {
   const api = comparisons.filter((one) => one.with === 'api');
   return {

@@ -1,4 +1,4 @@
-/** One day of the chain beside what others say of it. */
+/** Compares one day of the chain with the claims of the api, the registry, a known root and a list. */
 import { createReadStream } from 'node:fs';
 import { dayText } from '#libs/domain';
 import { type ChainDay } from '../day/chain-days.js';
@@ -12,32 +12,32 @@ export type Result = 'agrees' | 'differs' | 'unchecked';
 export interface Comparison {
   readonly with: 'api' | 'registry' | 'root' | 'list';
   readonly result: Result;
-  /** What it says: of the day, or of the period where there is one. */
+  /** The root that the other side claims, of the period where there is one, else of the day. */
   readonly root?: string;
   readonly period?: ComparedPeriod;
-  /** The first day of the period of which the api says something else than the chain. */
+  /** The first day of the period on which the api and the chain differ. */
   readonly differentDay?: { readonly day: string; readonly chain: string; readonly api: string };
   readonly revision?: number;
-  /** The id of the public key that signed it. */
+  /** The id of the public key that signed the answer of the api. */
   readonly signedBy?: string;
-  /** The first wallet of which it says something else, where that could be found. */
+  /** The first wallet on which both differ, where it could be found. */
   readonly difference?: Difference;
-  /** Why it was not checked, or why no wallet is named. */
+  /** Why the comparison was not made, or why no wallet is named. */
   readonly reason?: string;
 }
 
-/** Its days as texts. */
+/** A compared period, with its days as texts such as `2026-11-20`. */
 export interface ComparedPeriod {
   readonly firstDay: string;
   readonly lastDay: string;
   readonly chainRoot: string;
 }
 
-/** What the chain is compared with, besides the registry. */
+/** The sources that the chain is compared with, besides the registry. */
 export interface Others {
   readonly api?: ServiceApi;
   readonly root?: string;
-  /** A file. */
+  /** The path of a file. */
   readonly list?: string;
 }
 
@@ -53,7 +53,7 @@ export class Comparer {
     private readonly onProgress: (text: string) => void,
   ) {}
 
-  /** @param published by the registry; a period is compared by the PeriodComparer */
+  /** @param published the claim of the registry; `PeriodComparer` compares a period */
   async compare(chain: ChainDay, published?: Published): Promise<Comparison[]> {
     const { api, root, list } = this.others;
     const day = dayText(chain.day);
@@ -97,7 +97,7 @@ export class Comparer {
     }
   }
 
-  /** The first wallet of which the root of others says something else, proven by the api where it is asked. */
+  /** The first wallet on which the other root differs. The api, where there is one, proves what that root says. */
   private async named(
     chain: ChainDay,
     root: string,

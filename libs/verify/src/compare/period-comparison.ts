@@ -1,4 +1,4 @@
-/** The registry's root of a period beside that of the chain's days, and the first day of which the api says something else. */
+/** Compares the registry's root of a period with the chain, and finds the first day on which the api differs. */
 import { buildPeriodTree, dayText, type Keccak256, type NodeHash } from '#libs/domain';
 import { UncheckedError } from '../verify.error.js';
 import { type Comparison } from './comparison.js';
@@ -6,7 +6,7 @@ import { type Period } from './registry.js';
 import { type ServiceApi } from './service-api.js';
 
 export class PeriodComparer {
-  /** The chain's, by day. */
+  /** Roots computed from the chain, by day. */
   private readonly roots = new Map<number, NodeHash>();
   private readonly compared = new Map<number, Promise<Comparison>>();
 
@@ -20,7 +20,7 @@ export class PeriodComparer {
     this.roots.set(day, root);
   }
 
-  /** Once all its days were added; the same for each of them. */
+  /** Needs all days of the period to be added first. The days of one period share one comparison. */
   compare(period: Period): Promise<Comparison> {
     const known = this.compared.get(period.firstDay) ?? this.compareOnce(period);
     this.compared.set(period.firstDay, known);

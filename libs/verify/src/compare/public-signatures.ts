@@ -1,6 +1,6 @@
 /**
- * The signatures that need no secret: each answer is asked for with one by Ed25519 and a nonce of its own, and held against the public
- * keys that the service shows to anyone.
+ * Verifies answers without a secret: each request asks for an Ed25519 signature with a nonce of its own, and the answer
+ * is verified with the public keys that the service publishes.
  */
 import { randomUUID } from 'node:crypto';
 import { verifyMessage } from '#libs/partner-sdk';
@@ -9,7 +9,7 @@ import { UncheckedError } from '../verify.error.js';
 const DIRECTORY = '/.well-known/http-message-signatures-directory';
 const LABEL = 'public';
 const TIMEOUT_MS = 30_000;
-/** Larger than any answer of a day or a proof. */
+/** Limit in bytes, larger than any answer with a day or a proof. */
 const MAX_BYTES = 1_000_000;
 const MAX_KEYS = 100;
 const KEY_TEXT = /^[A-Za-z0-9_-]{43}$/;
@@ -18,16 +18,18 @@ type PublicKeys = Readonly<Record<string, string>>;
 
 export class PublicSignatures {
   private keys: Promise<PublicKeys> | undefined;
-  /** Of the newest answer that was asked for so; undefined: none of the keys signed it. */
+  /** The id of the key that signed the newest answer; undefined where none of the keys did. */
   private signedBy: string | undefined;
 
   constructor(private readonly baseUrl: string) {}
 
-  /** Asks as `fetch` does. What is not signed is told by `requireKeyId`, as an error here would be a broken connection. */
+  /**
+   * As `fetch`. `requireKeyId` reports a missing signature: an error of this function counts as a broken connection.
+   */
   readonly fetch: typeof fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
     const asked = headers.get('accept-signature');
-    // A list is not signed by itself: it is held against its day.
+    // A list has no signature of its own: it is verified against the root of its day.
     if (asked === null) return fetch(input, init);
     this.signedBy = undefined;
     const nonce = randomUUID();
@@ -44,13 +46,13 @@ export class PublicSignatures {
     return new Response(Buffer.from(body), { status, headers: response.headers });
   };
 
-  /** @returns which key signed the newest answer @throws UncheckedError where none did */
+  /** @returns the id of the key that signed the newest answer @throws UncheckedError where none did */
   requireKeyId(): string {
     if (this.signedBy !== undefined) return this.signedBy;
     throw new UncheckedError(`its answer is not signed by a key that it shows at ${DIRECTORY}`);
   }
 
-  /** `x` by `kid`; none where they cannot be read: then nothing is signed by them. */
+  /** `x` by `kid`; empty where the keys cannot be read, so that no signature is accepted. */
   publicKeys(): Promise<PublicKeys> {
     return (this.keys ??= this.readKeys());
   }

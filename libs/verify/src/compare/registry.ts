@@ -1,4 +1,4 @@
-/** What the `SnapshotRegistry` at an address has of days: roots of their own, or one of a period. */
+/** Reads days from the contract `SnapshotRegistry`: the root of each day, or the root of a period with the day. */
 import { parseAbi } from 'viem';
 import { type Address, type NodeHash } from '#libs/domain';
 import { type Hex } from '../chain/effect-decoder.js';
@@ -15,7 +15,7 @@ const NONE = `0x${'0'.repeat(64)}`;
 /** `MAX_PERIOD_DAYS` of the contract. */
 const MOST_DAYS = 366;
 
-/** A root of all its days, which cannot be taken apart: each of them is needed to compare it. */
+/** A root over all days of a period. To compare it, the roots of all its days are needed. */
 export interface Period {
   readonly firstDay: number;
   readonly lastDay: number;
@@ -25,7 +25,7 @@ export interface Period {
 export type Published =
   | { readonly root: NodeHash }
   | { readonly period: Period }
-  /** Neither, or why that is not known. */
+  /** Why there is neither a root nor a period, or why the node does not tell. */
   | { readonly reason: string };
 
 export interface DaySpan {
@@ -42,8 +42,8 @@ export class SnapshotRegistry {
   ) {}
 
   /**
-   * What the node does not tell of it is said with the days.
-   * @throws UncheckedError where it is of other staking contracts
+   * Does not report failures of the node, since `published` reports them for each day.
+   * @throws UncheckedError where the registry belongs to other staking contracts
    */
   async requireContracts(chainId: number, contracts: readonly Address[]): Promise<void> {
     let text: string;
@@ -55,7 +55,7 @@ export class SnapshotRegistry {
       if (error instanceof UncheckedError) return;
       throw error;
     }
-    // A registry may name none.
+    // A registry may name no staking contracts.
     if (text.trim() === '') return;
     const listed = text
       .toLowerCase()
@@ -69,7 +69,7 @@ export class SnapshotRegistry {
     );
   }
 
-  /** Never rejects for what the node does not tell. */
+  /** A failure of the node becomes the `reason` of the day, not a rejection. */
   async published({ first, last }: DaySpan): Promise<Map<number, Published>> {
     const found = new Map<number, Published>();
     for (let day = first; day <= last; day += 1) found.set(day, await this.of(day));
@@ -100,7 +100,7 @@ export class SnapshotRegistry {
     return root === NONE ? undefined : (root as NodeHash);
   }
 
-  /** Periods do not overlap: the last one that begins by the day is the only one that may have it. */
+  /** Periods do not overlap, so only the last period that begins on or before the day can contain the day. */
   private async periodOf(day: number): Promise<Period | undefined> {
     const next = await this.read('periods', (contract) =>
       this.node.client.readContract({ ...contract, functionName: 'nextPeriodDay' }),
@@ -144,7 +144,7 @@ export class SnapshotRegistry {
   }
 }
 
-/** All days that must be worked out to compare these. */
+/** All days whose roots are needed to compare the given days, with those of their periods. */
 export function neededDays(
   { first, last }: DaySpan,
   published: ReadonlyMap<number, Published>,

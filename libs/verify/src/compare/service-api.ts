@@ -1,31 +1,31 @@
-/** What the service says of a day, by its API: each answer's signature by its public key is verified, and by the secret where there is one. */
+/** Reads days from the API of the service. The public keys verify each answer, and so does the secret, if given. */
 import { FIRST_ADDRESS, LAST_ADDRESS, type DayLow, parseAddress, type Address } from '#libs/domain';
 import { LowmarkApiError, type SealedDay, StakingClient } from '#libs/partner-sdk';
 import { UncheckedError } from '../verify.error.js';
 import { PublicSignatures } from './public-signatures.js';
 
 export interface ServiceApiOptions {
-  /** Such as `https://staking.example`. */
+  /** Base URL, such as `https://staking.example`. */
   readonly url: string;
   readonly apiKey: string;
-  /** Absent: the public keys alone vouch for answers, and lists are not read. */
+  /** Absent: only the public keys verify answers, and lists are not read. */
   readonly sharedSecret: string | undefined;
 }
 
-/** An older day may be worked out again first, for half a minute. */
+/** Timeout of a call in milliseconds. The service may first compute an older day again, which takes half a minute. */
 const TIMEOUT_MS = 120_000;
 const RETRIES = 20;
 const ACCESS_TIMEOUT_MS = 10_000;
-/** Older days have none, and older services no list at all. */
+/** HTTP statuses of a missing list: older days have no list, and older services have no lists at all. */
 const NO_LIST: readonly number[] = [404, 410];
-/** Where there is no list: more than are asked for one by one. */
+/** Greatest number of proofs that are read one by one in place of a missing list. */
 const MOST_PROOFS = 5000;
 
 export class ServiceApi {
   private opened: Promise<StakingClient> | undefined;
   private readonly signatures: PublicSignatures;
 
-  /** @param contract by its CAIP-10 account id @throws TypeError for options that cannot be meant */
+  /** @param contract CAIP-10 account id @throws TypeError for unusable options */
   constructor(
     private readonly options: ServiceApiOptions,
     private readonly contract: string,
@@ -33,9 +33,12 @@ export class ServiceApi {
     this.signatures = new PublicSignatures(options.url);
   }
 
-  /** Before the chain is read, which may take minutes. @throws UncheckedError where URL or API key are wrong */
+  /**
+   * Checks URL and API key before the chain is read, which may take minutes.
+   * @throws UncheckedError where either is wrong
+   */
   async requireAccess(): Promise<void> {
-    // It refuses options that cannot be meant, before the key is sent anywhere.
+    // The constructor of the client rejects unusable options before the key is sent to any host.
     await this.client();
     const url = `${this.options.url.replace(/\/+$/, '')}/api/staking/days?limit=1`;
     let answer: Response;
@@ -59,14 +62,17 @@ export class ServiceApi {
     return { ...sealed, signedBy: this.signatures.requireKeyId() };
   }
 
-  /** What the root proves of a wallet. @throws UncheckedError */
+  /** The low-water mark of a wallet that the root proves. @throws UncheckedError */
   async provenLow(day: string, wallet: Address, root: string): Promise<bigint> {
     const query = { contract: this.contract, root };
     const { low } = await this.told((client) => client.proof(day, wallet, query));
     return BigInt(low);
   }
 
-  /** All wallets of the day in ascending order: by the list where it is kept, else from proof to proof. @throws UncheckedError */
+  /**
+   * All wallets of the day in ascending order, from the list of the service or, without a list, from proof to proof.
+   * @throws UncheckedError
+   */
   async *wallets(day: string, root: string): AsyncGenerator<DayLow> {
     if (this.options.sharedSecret !== undefined) {
       try {
@@ -84,7 +90,7 @@ export class ServiceApi {
     yield* this.walletsByProofs(day, root);
   }
 
-  /** Each proven leaf names the next wallet. */
+  /** Reads one proof after the other: each proven leaf names the next wallet. */
   private async *walletsByProofs(day: string, root: string): AsyncGenerator<DayLow> {
     let wallet: string = FIRST_ADDRESS;
     for (let proofs = 0; proofs < MOST_PROOFS; proofs += 1) {
@@ -124,7 +130,7 @@ export class ServiceApi {
         : { sharedSecret };
     return new StakingClient({
       ...{ baseUrl, apiKey, ...keys, timeoutMs: TIMEOUT_MS, retries: RETRIES },
-      // The query is part of what is signed.
+      // Binds the signature to the query as well.
       messageSignatures: true,
       fetch: this.signatures.fetch,
     });

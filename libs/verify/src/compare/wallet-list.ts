@@ -1,21 +1,21 @@
-/** Lists of wallets with their lows: lines of JSON, ascending by wallet. */
+/** Lists of wallets with their low-water marks: lines of JSON in ascending order of wallets. */
 import { type Address, type DayList, type DayLow, parseAddress } from '#libs/domain';
 import { UncheckedError } from '../verify.error.js';
 
-/** The first wallet, in ascending order, of which two lists say different things. */
+/** The first wallet, in ascending order, on which two lists differ. */
 export interface Difference {
   readonly wallet: Address;
-  /** By the chain; 0 where it is not there. */
+  /** The low-water mark by the chain; 0 where the chain's list does not have the wallet. */
   readonly chain: bigint;
-  /** By the list. */
+  /** The low-water mark by the other list; 0 where that list does not have the wallet. */
   readonly listed: bigint;
 }
 
-/** Longer than any line of a list. */
+/** Limit in characters, longer than any line of a list. */
 const MAX_LINE = 1000;
 const AMOUNT = /^\d{1,78}$/;
 
-/** @param name of what is read, for errors @throws UncheckedError where a line is none */
+/** @param name names the source in errors @throws UncheckedError where a line has another form */
 export async function* readWalletLines(
   chunks: AsyncIterable<Uint8Array>,
   name: string,
@@ -48,12 +48,12 @@ function parsed(text: string): { walletAddress?: unknown; low?: unknown } | null
   try {
     return JSON.parse(text) as { walletAddress?: unknown; low?: unknown } | null;
   } catch {
-    // What is no JSON is said as what has other fields.
+    // Text that is not JSON gets the same error as JSON with other fields.
     return undefined;
   }
 }
 
-/** @param listed ascending by wallet @throws UncheckedError where it is not */
+/** @param listed ascending by wallet @throws UncheckedError where it is not ascending */
 export async function firstDifference(
   chain: DayList,
   listed: AsyncIterable<DayLow>,

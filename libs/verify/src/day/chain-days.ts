@@ -1,4 +1,4 @@
-/** Days as the chain alone has them. */
+/** Computes sealed days from the chain alone. */
 import {
   buildDayTree,
   type DayList,
@@ -26,25 +26,25 @@ export interface ChainDay {
 interface ChainDaysOptions {
   readonly node: NodeClient;
   readonly keccak: Keccak256;
-  /** Their balances add up. */
+  /** The staking contracts, whose balances add up. */
   readonly contracts: readonly Address[];
   readonly rules: readonly StakeRule[];
-  /** No event before it counts. */
+  /** Events of earlier blocks do not count. */
   readonly fromBlock: bigint;
   readonly days: { readonly first: number; readonly last: number };
   readonly onProgress: (text: string) => void;
 }
 
-/** The blocks from `first` up to, not including, `end`. */
+/** The blocks of a day, from `first` up to but not including `end`. */
 interface DayBlocks {
   readonly day: number;
   readonly first: bigint;
   readonly end: bigint;
-  /** The last one dated before the day's end. */
+  /** The last block dated before the end of the day. */
   readonly closing: Block;
 }
 
-/** Headers that are asked for at once. */
+/** Headers requested at once. */
 const AT_ONCE = 8;
 
 export class ChainDays {
@@ -59,7 +59,7 @@ export class ChainDays {
     this.reader = new LogReader(node);
   }
 
-  /** Each day in ascending order; the chain is read once for all of them. @throws UncheckedError */
+  /** The days in ascending order; the chain is read once for all of them. @throws UncheckedError */
   async *days(): AsyncGenerator<ChainDay> {
     const { days, fromBlock, keccak, onProgress } = this.options;
     let next = fromBlock;
@@ -79,7 +79,7 @@ export class ChainDays {
     }
   }
 
-  /** Blocks with effects, in ascending order. @param end is not read any more */
+  /** Blocks with effects, in ascending order. @param end exclusive */
   private async *blocksIn(from: bigint, end: bigint): AsyncGenerator<BlockEffects> {
     const { contracts: addresses, onProgress } = this.options;
     const range = { addresses, topics: this.decoder.topics, from, to: end - 1n };
@@ -114,12 +114,15 @@ export class ChainDays {
     return dated;
   }
 
-  /** @param number undefined: the newest */
+  /** @param number undefined: the newest block */
   private read(number?: bigint): Promise<Block> {
     return this.options.node.block(number);
   }
 
-  /** The last block of the day, which is still the same after all was read. */
+  /**
+   * The last block of the day. Its hash must be the same after all blocks were read.
+   * @throws UncheckedError where the block was reorganised meanwhile
+   */
   private async closing({ closing, day }: DayBlocks): Promise<Block> {
     const { hash } = await this.read(closing.number);
     if (hash === closing.hash) return closing;
@@ -129,9 +132,9 @@ export class ChainDays {
   }
 
   /**
-   * The blocks of a day, by their times; it may have none at all.
-   * @param notBefore no block of the day is before it; that one, or a later one
-   * @throws UncheckedError where the day is not over on the chain, or over before the first block that is read
+   * Finds the blocks of a day by their times; a day may have no blocks.
+   * @param notBefore no block of the day is older than this block
+   * @throws UncheckedError where the day is not over on the chain, or ends before `fromBlock`
    */
   private async findBlocks(day: number, notBefore: bigint): Promise<DayBlocks> {
     const { fromBlock } = this.options;
@@ -153,7 +156,7 @@ export class ChainDays {
     return { day, first, end: after, closing: await this.read(after - 1n) };
   }
 
-  /** The first block dated at this second or later; `high` is. */
+  /** Binary search for the first block dated at or after `seconds`; `high` must be dated at or after `seconds`. */
   private async firstAt(seconds: number, low: bigint, high: bigint): Promise<bigint> {
     while (low < high) {
       const middle = (low + high) / 2n;

@@ -7,7 +7,9 @@ const DAY = 86_400;
 const FIRST = 20_454;
 const WALLETS = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}` as Address);
 
-/** Balances that are never below zero at the end of a block; times that often are midnights, or the same again. */
+/**
+ * Balances that are never below zero at the end of a block. Many block times are midnights or repeat the one before.
+ */
 const histories: fc.Arbitrary<BlockDeltas[]> = fc
   .array(
     fc.record({

@@ -1,7 +1,8 @@
 /**
- * Balances, carried from block to block, and the lowest of each wallet on a day. The rules: a balance is what stands at the end of a
- * block; it counts where it stood for some time of the day; what is carried in at 00:00:00 counts unless the first change is dated
- * 00:00:00 itself; of blocks of the same second only the last one's balance stood for some time.
+ * Carries balances from block to block and finds the lowest balance of each wallet on a day. The rules: a balance is
+ * the one at the end of a block. It counts on a day where it stood for some time of that day. The balance carried in at
+ * 00:00:00 counts, unless the first change is dated 00:00:00 itself. Of several blocks with the same second, only the
+ * balance after the last one stood for some time.
  */
 import {
   type Address,
@@ -19,7 +20,7 @@ export interface BlockEffects {
 }
 
 export interface DatedBlockEffects extends BlockEffects {
-  /** Unix time. */
+  /** Unix time in seconds. */
   readonly seconds: number;
 }
 
@@ -28,18 +29,18 @@ interface Change {
   readonly before: bigint;
 }
 
-/** A wallet on a day on which it changed. */
+/** A wallet on a day on which its balance changes. */
 interface Touched {
-  /** Since when its balance stands. */
+  /** Unix time in seconds from which its current balance stands. */
   since: number;
-  /** The lowest that stood before that one; undefined: none did. */
+  /** The lowest balance that stood earlier on the day; undefined where none did. */
   low: bigint | undefined;
 }
 
 export class DayReplay {
   private readonly balances = new Map<Address, bigint>();
 
-  /** The lows of a day. @param blocks of the day, in ascending order @throws UncheckedError */
+  /** The low-water marks of a day. @param blocks the blocks of the day, in ascending order @throws UncheckedError */
   day(day: number, blocks: readonly DatedBlockEffects[]): DayList {
     const start = day * SECONDS_PER_DAY;
     const touched = new Map<Address, Touched>();
@@ -61,7 +62,11 @@ export class DayReplay {
     return list.list();
   }
 
-  /** Blocks in ascending order. @returns the wallets whose balance is another one after it @throws UncheckedError */
+  /**
+   * Applies one block; the blocks must come in ascending order.
+   * @returns the wallets whose balance the block changes
+   * @throws UncheckedError where a balance would fall below 0
+   */
   apply({ number, effects }: BlockEffects): Change[] {
     const net = new Map<Address, bigint>();
     for (const { wallet, amount } of effects) net.set(wallet, (net.get(wallet) ?? 0n) + amount);

@@ -1,4 +1,4 @@
-/** Judges the form of every answer of the run: a row for each rule, and one verdict for it, however many answers break it. */
+/** Judges the form of all answers of the run. Each rule gets one verdict, however many answers violate it. */
 import { ERROR_CODES } from '../../callbacks/call.js';
 import { type CheckId } from '../checks/all-checks.js';
 import { type Verdicts } from '../run/tester.js';
@@ -7,22 +7,22 @@ import { explainSignature, isOverBytes } from '../wire/judge-signature.js';
 import { wrongFields } from './fields.js';
 import { type Fault, idClashes, wronglyNamed } from './ids.js';
 
-/** Shown of each rule; the rest is counted. */
+/** Number of answers that the report shows for each rule; the others are only counted. */
 const SHOWN = 2;
 
-/** What rules know beside the answer. */
+/** What rules know besides the answer. */
 interface Context {
-  /** To find out what a wrong signature is over. */
+  /** The shared secret, to find out what a wrong signature covers. */
   readonly secret: string;
-  /** Calls signed with it were accepted, and others refused: the partner has the same secret. */
+  /** Whether correctly signed calls were accepted and others refused, so that the partner has the same secret. */
   readonly isSecretShared: boolean;
 }
 
 interface Rule {
   readonly check: CheckId;
-  /** What one answer that can be read does wrong; one that cannot be read has that one fault. */
+  /** The faults of one readable answer. An unreadable answer only has the fault of being unreadable. */
   readonly seen?: (exchange: Exchange, context: Context) => readonly string[] | string | undefined;
-  /** What can be said of all answers together only. */
+  /** The faults that only show in all answers together. */
   readonly together?: (exchanges: readonly Exchange[]) => readonly Fault[];
 }
 
@@ -55,9 +55,8 @@ const RULES: readonly Rule[] = [
   { check: 'deduct-repeat-right-id', together: wronglyNamed },
 ];
 
-/** @param secret to find out what a wrong signature is over */
+/** @param secret the shared secret, to find out what a wrong signature covers */
 export function audit(exchanges: readonly Exchange[], verdicts: Verdicts, secret: string): void {
-  // What is signed with it is accepted, and what is signed with another is not.
   const isSecretShared =
     verdicts.isPassed('call-accepted') && verdicts.isPassed('auth-signature-wrong');
   const context = { secret, isSecretShared };
@@ -98,9 +97,9 @@ function sentence(text: string): string {
 }
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
-/** With these the envelope is believed. */
+/** Statuses with which the service believes a refusal. */
 const REFUSAL_STATUSES = [200, 400, 401, 404, 409, 422];
-/** With these the outcome counts as unknown, which is what ERR-INTERNAL says. */
+/** Statuses allowed for ERR-INTERNAL. With 429 and 500 the outcome counts as unknown, as it does with ERR-INTERNAL. */
 const FAILURE_STATUSES = [...REFUSAL_STATUSES, 429, 500];
 
 function wrongContentType({ came }: Exchange): string | undefined {
@@ -135,7 +134,7 @@ function wrongRefusalStatus({ came, reading, purpose }: Exchange): string | unde
     : `${reading.code} (${purpose}) has status ${came.status}.`;
 }
 
-/** @param concerns whether the rule is one for answers of this status */
+/** @param concerns whether the rule applies to answers with status 200, or to others */
 function unsigned(
   { came, signature, purpose }: Exchange,
   concerns: (is200: boolean) => boolean,

@@ -3,7 +3,7 @@ import { text } from '../wire/transport.js';
 
 type Rule = readonly [name: string, isRight: (value: unknown) => boolean, expected: string];
 
-/** Control characters and lone surrogates, which not everything can store. */
+/** Control characters and lone surrogates, which some stores cannot hold. */
 const UNSPEAKABLE = /[\p{Cc}\p{Cs}]/u;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
@@ -35,7 +35,7 @@ const RULES: Readonly<Record<Step, readonly Rule[]>> = {
   confirm: [],
 };
 
-/** What is wrong with the fields of a success of this step, by exact type. */
+/** The faults in the fields of a success of this step, by exact type. */
 export function wrongFields({ step, reading }: Exchange, of: Step): string[] {
   if (reading.kind !== 'success' || step !== of) return [];
   const { fields } = reading;

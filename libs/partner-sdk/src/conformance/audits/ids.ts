@@ -1,14 +1,13 @@
-/** Ids that answers share, and that they name: judged over all of them together. */
+/** Judges the ids in all answers together: ids that two answers share, and ids that a duplicate names. */
 import { transactionIn } from '../run/books.js';
 import { type Exchange } from '../wire/exchange.js';
 
-/** What one answer does wrong. */
 export interface Fault {
   readonly observed: string;
   readonly exchange: Exchange;
 }
 
-/** Ids that were given to two redemptions, and of reverts those that are the id of a deduction. */
+/** Ids that two redemptions have in common, and ids of reverts that are also ids of deductions. */
 export function idClashes(
   exchanges: readonly Exchange[],
   step: 'deduct' | 'revert',
@@ -31,7 +30,7 @@ export function idClashes(
   });
 }
 
-/** Whatever a duplicate names is an id that a success of its redemption gave. */
+/** Refused deductions that name a transaction id which no success of the same redemption had. */
 export function wronglyNamed(exchanges: readonly Exchange[]): Fault[] {
   const deductions = new Map<string, Exchange[]>();
   for (const exchange of exchanges) {
@@ -42,7 +41,7 @@ export function wronglyNamed(exchanges: readonly Exchange[]): Fault[] {
   return [...deductions.values()].flatMap((ofOne) => {
     const succeeded = successes(ofOne, 'deduct');
     const given = succeeded.map(transactionIn).filter((id) => id !== '');
-    // Nothing to compare with: the id was in an answer that was lost, or missing, which has a check of its own.
+    // There is no id to compare with: it was in a lost answer, or it is missing, which another check reports.
     const isAllRead = ofOne.every(({ reading }) => reading.kind !== 'unreadable');
     if (given.length === 0 && (succeeded.length > 0 || !isAllRead)) return [];
     const known = given[0] === undefined ? 'No deduction was made' : `The deduction is ${given[0]}`;
@@ -63,7 +62,7 @@ function successes(exchanges: readonly Exchange[], step: 'deduct' | 'revert'): E
 
 function idIn({ reading }: Exchange, name: string): string | undefined {
   const value = reading.kind === 'success' ? reading.fields[name] : undefined;
-  // Anything else is no id; that is said by the check of the fields.
+  // Any other value is no id, which the check of the fields reports.
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 

@@ -8,7 +8,6 @@ const FRESH =
 const FRESH_WHY =
   'Otherwise a call that was recorded or held up on the way can be delivered later.';
 
-/** Who is let in. */
 export const ACCESS_CHECKS = {
   'call-accepted': {
     title: 'A call with the right key and signature is accepted',

@@ -8,7 +8,7 @@ const ALL = { ...ACCESS_CHECKS, ...POINTS_CHECKS, ...REVERT_CHECKS, ...FORM_CHEC
 
 export type CheckId = keyof typeof ALL;
 
-/** Every rule that is tried, by its id, in the order of the report. */
+/** All checks by their ids, in the order of the report. */
 export const CHECKS = Object.fromEntries(
   Object.entries<CheckRows[string]>(ALL).map(([id, row]) => [id, { severity: 'error', ...row }]),
 ) as Readonly<Record<CheckId, Check>>;

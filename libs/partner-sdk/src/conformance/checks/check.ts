@@ -1,9 +1,11 @@
-/** What a check is: a rule of the interface, and what to do where it is not kept. */
+/** A check is a rule of the interface, with a remedy for a partner that violates the rule. */
 
 /** `error`: the interface is violated. `warning`: allowed, but at a cost to one side. `info`: good to know. */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** What a partner may be able to do beyond the letter; the service handles its doubtful calls accordingly. */
+/**
+ * What a partner may do beyond the letter of the interface. The service handles calls with unknown outcome accordingly.
+ */
 export const CAPABILITIES = [
   'revert-by-redemption-id',
   'tombstones',
@@ -17,15 +19,15 @@ export type Capability = (typeof CAPABILITIES)[number];
 export interface Check {
   readonly severity: Severity;
   readonly title: string;
-  /** Where the rule stands: `interface` (docs of the four endpoints), `signatures`, `callbacks` or `redemption`. */
+  /** The section of the documentation with the rule, such as `Signatures` or `POST /revert-deduct-points, rule 2`. */
   readonly section: string;
   readonly rule: string;
   readonly remedy: string;
-  /** The partner has it if all checks that name it passed. */
+  /** The capability that the partner has if all checks with it pass. */
   readonly capability?: Capability;
 }
 
-/** By id. The severity is `error` where a row states none. */
+/** Checks by their ids. The severity is `error` where a row has none. */
 export type CheckRows = Readonly<
   Record<string, Omit<Check, 'severity'> & { readonly severity?: Severity }>
 >;

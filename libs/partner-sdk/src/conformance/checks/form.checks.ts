@@ -3,7 +3,7 @@ import { type CheckRows } from './check.js';
 const ANSWERS = 'Partner endpoints: answers';
 const SIGNATURES = 'Signatures';
 
-/** Judged over every answer of the run. */
+/** Checks of form and transport, judged over all answers of the run. */
 export const FORM_CHECKS = {
   'base-url-https': {
     severity: 'warning',

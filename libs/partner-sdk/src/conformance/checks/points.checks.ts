@@ -3,7 +3,6 @@ import { type CheckRows } from './check.js';
 const BALANCE = 'GET /get-points-by-address';
 const DEDUCT = 'POST /deduct-points-by-address';
 
-/** Reading and deducting. */
 export const POINTS_CHECKS = {
   'balance-read': {
     title: 'The balance of a player can be read',

@@ -4,7 +4,6 @@ const REVERT = 'POST /revert-deduct-points';
 const CONFIRM = 'POST /confirm-redemption';
 const CAPABILITY = 'Redemption: capabilities';
 
-/** Giving back, and being told the outcome. */
 export const REVERT_CHECKS = {
   'revert-gives-back': {
     title: 'A revert gives back exactly what was taken',

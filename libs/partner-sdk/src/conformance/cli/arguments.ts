@@ -5,7 +5,7 @@ import { type ConformanceOptions, OptionsError } from '../run/options.js';
 export interface CliArguments {
   readonly options: ConformanceOptions;
   readonly isJson: boolean;
-  /** Said once, on standard error. */
+  /** Printed once, on standard error. */
   readonly notes: readonly string[];
 }
 
@@ -47,7 +47,10 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** @returns undefined where help was asked for @throws OptionsError, never with a secret in its message */
+/**
+ * @returns undefined where help is asked for
+ * @throws OptionsError whose message holds no secret
+ */
 export function readArguments(
   args: readonly string[],
   environment: Environment,
@@ -90,7 +93,7 @@ function parse(args: readonly string[]): ReturnType<typeof parsed> {
     return parsed(args);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Node's own message repeats what was given, and a secret may have slipped into a wrong place.
+    // Node's own message repeats the arguments, and a secret may be among them by mistake.
     if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL') {
       throw new OptionsError('There is an argument that belongs to no option.');
     }
@@ -109,7 +112,7 @@ function parsed(args: readonly string[]): {
     .values;
 }
 
-/** One line break at the end is the editor's, not the secret's. */
+/** Removes one line break at the end, which an editor adds to the secret. */
 function readSecret(file: string, name: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');

@@ -25,7 +25,7 @@ interface Ran {
   readonly err: string;
 }
 
-/** Runs the program; `interrupts` gets what a SIGINT would call. */
+/** Runs the program; `interrupts` receives the listeners that a SIGINT would call. */
 async function run(
   args: readonly string[],
   environment: Record<string, string> = ENVIRONMENT,
@@ -223,7 +223,7 @@ describe('an interruption', () => {
     let deductions = 0;
     class Interrupting extends HonestPartner {
       override act(call: Call): Json | Promise<Json> {
-        // In the middle of ten at once, most of them not answered yet.
+        // In the middle of ten calls at once, most of them not answered yet.
         if (call.endpoint.startsWith('deduct') && ++deductions === 16) interrupts[0]?.();
         return super.act(call);
       }

@@ -4,13 +4,13 @@ import { OptionsError, type Progress } from '../run/options.js';
 import { runConformance } from '../run/run-conformance.js';
 import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';
 
-/** What the program needs of the process. */
+/** The parts of the process that the program uses. */
 export interface Terminal {
   readonly args: readonly string[];
   readonly environment: Environment;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Calls back at each SIGINT and SIGTERM. */
+  /** Registers a listener for each SIGINT and SIGTERM. */
   readonly onInterrupt: (listener: () => void) => void;
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a run found, as `--json` prints it. The shape is kept: fields may be added, and `version` rises where one changes its
- * meaning. Neither the API key nor the shared secret is in it, wherever the partner may have put them.
+ * The result of a run, as `--json` prints it. The shape is stable: fields may be added, and `version` rises where a
+ * field changes its meaning. The report never holds the API key or the shared secret, even if the partner sends them
+ * back.
  */
 import { type CheckId, CHECKS } from '../checks/all-checks.js';
 import { CAPABILITIES, type Capability, type Severity } from '../checks/check.js';
@@ -15,12 +16,12 @@ export interface Report {
   readonly baseUrl: string;
   readonly address: string;
   /**
-   * `conforms`: everything was tried and no error found. `violates`: at least one error, or points that could not be given back.
-   * `incomplete`: nothing wrong was found, but not everything could be tried.
+   * `conforms`: everything was tried and no error found. `violates`: at least one error, or points that could not be
+   * given back. `incomplete`: no error was found, but not everything could be tried.
    */
   readonly outcome: 'conforms' | 'violates' | 'incomplete';
   readonly exitStatus: 0 | 1 | 2;
-  /** Why the run ended before its end; null if it did not. */
+  /** Why the run ended early; null where it did not. */
   readonly stopped: string | null;
   readonly counts: {
     readonly passed: number;
@@ -29,7 +30,7 @@ export interface Report {
     readonly infos: number;
     readonly skipped: number;
   };
-  /** Null: could not be found out. */
+  /** Null where the run could not find out. */
   readonly capabilities: Readonly<Record<Capability, boolean | null>>;
   readonly checks: readonly ReportedCheck[];
   readonly left: Left;
@@ -46,9 +47,9 @@ export interface ReportedCheck {
   readonly rule: string;
   readonly remedy: string;
   readonly capability: Capability | null;
-  /** What was seen, where it failed. */
+  /** What was observed, where the check failed; else null. */
   readonly observed: string | null;
-  /** Why it was not tried, where it was skipped. */
+  /** Why the check was not tried, where it was skipped; else null. */
   readonly skippedBecause: string | null;
   /** The calls that show the failure. */
   readonly exchanges: readonly ReportedExchange[];
@@ -128,20 +129,20 @@ function capabilitiesOf(checks: readonly ReportedCheck[]): Report['capabilities'
 
 /** What the run leaves behind at the partner. */
 export interface Left {
-  /** Points of the player; null where they could not be read. */
+  /** Points of the player; null where the balance could not be read. */
   readonly before: number | null;
   readonly after: number | null;
   readonly unresolved: readonly Unresolved[];
 }
 
-/** Where the balance is right, what was uncertain took nothing. */
+/** Removes the uncertain deductions where the balance shows that they took nothing. */
 export function explain(left: Left): Left {
   const { unresolved } = left;
   const certain = unresolved.filter(({ state }) => state !== 'uncertain');
   return isBalanced({ ...left, unresolved: certain }) ? { ...left, unresolved: certain } : left;
 }
 
-/** Points that are gone (or came) beyond what the confirmed claim costs. */
+/** Whether points are missing or too many, beyond the cost of the confirmed claim. */
 function isShort(left: Left): boolean {
   const isStuck = left.unresolved.some(({ state }) => state !== 'claimed');
   return isStuck || !(isBalanced(left) || left.after === null);

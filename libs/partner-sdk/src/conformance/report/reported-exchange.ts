@@ -1,5 +1,6 @@
 import { type Exchange, type Step } from '../wire/exchange.js';
 
+/** A call and its answer, as the report shows them. */
 export interface ReportedExchange {
   readonly step: Step;
   readonly purpose: string;
@@ -7,15 +8,15 @@ export interface ReportedExchange {
     readonly method: string;
     /** Path and query. */
     readonly target: string;
-    /** `x-api-key` is never shown. */
+    /** The value of `x-api-key` is never shown. */
     readonly headers: Readonly<Record<string, string>>;
     readonly body: string;
   };
-  /** `status` is null where no answer came; then `fault` says why. */
+  /** `status` is null where no answer came; `fault` then says why. */
   readonly came: {
     readonly status: number | null;
     readonly headers: Readonly<Record<string, string>>;
-    /** Its beginning, where it is long. */
+    /** Long bodies are cut. */
     readonly body: string;
     readonly fault: string | null;
     readonly signature: Exchange['signature'];
@@ -23,7 +24,7 @@ export interface ReportedExchange {
   };
 }
 
-/** Those that a person looks at; others are left out. */
+/** Headers of an answer that help a reader; the others are left out. */
 const SHOWN_HEADERS = [
   'content-type',
   'content-encoding',
@@ -72,8 +73,8 @@ function shownOf(headers: Readonly<Record<string, string>>): Record<string, stri
 }
 
 /**
- * Takes the key and the secret out of everything that is shown: a partner may well send them back in an error. Long texts are cut
- * only after that, since half of a secret would not be found.
+ * Removes the key and the secret from every text of a report, since a partner may send them back in an error. Long
+ * texts are cut only after that, since half of a secret would not be found.
  */
 
 interface Secrets {
@@ -81,9 +82,9 @@ interface Secrets {
   readonly sharedSecret: string;
 }
 
-/** Too short to be looked for: everything would be struck out. */
+/** Shorter secrets are not searched for, since they would match everywhere. */
 const MIN_LENGTH = 6;
-/** Of any one text. */
+/** Limit of one text, in characters. */
 const MAX_CHARACTERS = 2000;
 
 export function scrubber(secrets: Secrets): <T>(value: T) => T {
@@ -106,7 +107,7 @@ function cut(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }
 
-/** As it is, and as JSON, a URL, base64 and hex would have it; the longest first. */
+/** The secret itself, and its forms in JSON, URLs, base64 and hex; longest first. */
 function formsOf(secret: string): string[] {
   if (secret.length < MIN_LENGTH) return [];
   const bytes = Buffer.from(secret, 'utf8');

@@ -1,4 +1,4 @@
-/** The report for a person: the worst first, each with what was sent, what came, the rule and the remedy. */
+/** The report as text for people: the worst first, each finding with the call, the answer, the rule and the remedy. */
 import { CAPABILITIES, type Severity } from '../checks/check.js';
 import { type Left, type Report, type ReportedCheck } from './report.js';
 import { type ReportedExchange } from './reported-exchange.js';
@@ -6,7 +6,7 @@ import { type ReportedExchange } from './reported-exchange.js';
 const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
 const SHOWN = 3;
 const MAX_CHARACTERS = 600;
-/** Other amounts are asked for to be refused: none can be owed. */
+/** Amounts that can be owed. The tester asks for other amounts only to see them refused, so none of them is owed. */
 const WHOLE = /^[1-9]\d*$/;
 
 export function textReport(report: Report): string {
@@ -54,7 +54,7 @@ function exchangeText({ purpose, sent, came }: ReportedExchange): string {
   return lines.join('\n');
 }
 
-/** On one line, and without what a terminal would obey. */
+/** Puts a text on one line and removes the control characters that a terminal would obey. */
 function clean(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 }
@@ -78,7 +78,6 @@ function skippedText(checks: readonly ReportedCheck[]): string {
 
 const LINE = 110;
 
-/** Ids in lines of a readable length. */
 function wrapped(ids: readonly string[]): string {
   const lines: string[] = [];
   for (const id of ids) {
@@ -96,7 +95,7 @@ function capabilitiesText({ capabilities, outcome }: Report): string {
   });
   const found = CAPABILITIES.filter((name) => capabilities[name] === true);
   const flags = found.map((name) => `--capability ${name}`).join(' ');
-  // A partner that breaks rules is not set up yet.
+  // A partner that violates the interface is not ready for its capabilities to be set.
   const isReady = outcome === 'conforms' && found.length > 0;
   const hint = !isReady ? [] : [`  For the service's operator: partner set NAME ${flags}`];
   return ['Capabilities', ...lines, ...hint].join('\n');

@@ -1,28 +1,29 @@
 /**
- * What this run may have taken and not given back yet. Kept from the moment a deduction is sent, so that an interrupted run knows
- * as much as a finished one.
+ * Records the deductions that this run may have made and has not given back. A deduction is recorded before its call is
+ * sent, so that an interrupted run knows as much as a finished one.
  */
 import { type Exchange } from '../wire/exchange.js';
 
+/** A redemption whose points the run may owe to the player. */
 export interface Debt {
   readonly svcRedemptionId: string;
   readonly address: string;
   readonly points: number;
-  /** Ids of deductions that succeeded; empty text for a success without one. */
+  /** Ids of deductions that succeeded and stand; an empty text for a success without an id. */
   readonly standing: Set<string>;
-  /** Whether a success was seen, also if it was given back since. */
+  /** Whether a success was seen, even if the points have been given back since. */
   hasSucceeded: boolean;
-  /** A deduction may stand though no success was seen: no answer, or one that says nothing. */
+  /** Whether a deduction may stand without a seen success: the answer is missing or ambiguous. */
   isDoubtful: boolean;
-  /** What came of trying to give it back, if it was in vain so far. */
+  /** Why the last attempt to give back failed; undefined where no attempt has failed. */
   failed: string | undefined;
-  /** Confirmed as claimed: a careful partner keeps these points. */
+  /** Whether the redemption was confirmed as claimed, so that a careful partner keeps the points. */
   isClaimed: boolean;
-  /** Deductions whose end is not known yet. */
+  /** Number of deductions in progress. */
   underWay: number;
 }
 
-/** What a revert has to name. */
+/** The fields of a deduction that its revert has to name. */
 export interface DeductionTerms {
   readonly svcRedemptionId: string;
   readonly address: string;
@@ -30,38 +31,38 @@ export interface DeductionTerms {
 }
 
 /**
- * Where deductions are written down outside of the process, so that another process can give back what a killed one took. A later
- * entry of the same id changes nothing.
+ * A record of deductions outside of the process, so that another process can give back the points that a killed run has
+ * deducted. A later entry with the same id changes nothing.
  */
 export interface DeductionJournal {
-  /** Before the call is sent. Where it rejects, the call is not sent, and the run ends. */
+  /** Called before the call is sent. Where it rejects, the call is not sent, and the run ends. */
   sent(deduction: DeductionTerms): Promise<void>;
   /** @param transactionId empty where the success named none */
   succeeded(svcRedemptionId: string, transactionId: string): Promise<void>;
-  /** Given back, never taken, or about to be claimed: nothing is owed any more. */
+  /** Nothing is owed for these deductions any more: they were given back, never made, or are about to be claimed. */
   settled(svcRedemptionIds: readonly string[]): Promise<void>;
 }
 
 export interface JournalEntry extends DeductionTerms {
-  /** Undefined where no success was seen. */
+  /** Undefined where no success was recorded. */
   readonly transactionId: string | undefined;
 }
 
 export class Books {
   private readonly debts = new Map<string, Debt>();
 
-  /** Before the first byte is sent. */
+  /** To be called before the first byte is sent. */
   deductionSent(terms: DeductionTerms): void {
     this.debtOf(terms).underWay += 1;
   }
 
-  /** Whatever came of it. */
+  /** To be called when the call has ended, whatever its outcome is. */
   deductionEnded(svcRedemptionId: string): void {
     const debt = this.debts.get(svcRedemptionId);
     if (debt !== undefined) debt.underWay -= 1;
   }
 
-  /** What another process took. */
+  /** Adds a deduction of another process. */
   restore({ transactionId, ...terms }: JournalEntry): void {
     const debt = this.debtOf(terms);
     if (transactionId === undefined) debt.isDoubtful = true;
@@ -79,13 +80,13 @@ export class Books {
     }
   }
 
-  /** @param transactionId as it was sent in the revert */
+  /** @param transactionId as sent in the revert */
   revertSucceeded(svcRedemptionId: string, transactionId: string | undefined): void {
     const debt = this.debts.get(svcRedemptionId);
     if (debt === undefined) return;
     const [first] = debt.standing;
     const given = transactionId ?? first;
-    // Another redemption's id: who got points back is found out when everything is undone.
+    // The id is another redemption's. Giving back at the end finds out whose points have come back.
     if (given !== undefined && !debt.standing.delete(given) && given !== '') return;
     debt.isDoubtful = false;
   }
@@ -100,7 +101,7 @@ export class Books {
     debt.isDoubtful = false;
   }
 
-  /** Forgets what is settled. @returns its ids */
+  /** Removes the settled redemptions. @returns their ids */
   takeSettled(): string[] {
     const settled = [...this.debts.values()].filter((debt) => !isOpen(debt) && debt.underWay === 0);
     const ids = settled.map(({ svcRedemptionId }) => svcRedemptionId);
@@ -108,7 +109,7 @@ export class Books {
     return ids;
   }
 
-  /** What may still be owed to the player. */
+  /** The redemptions whose points may still be owed to the player. */
   open(): Debt[] {
     return [...this.debts.values()].filter(isOpen);
   }
@@ -129,19 +130,21 @@ function isOpen({ standing, isDoubtful }: Debt): boolean {
   return standing.size > 0 || isDoubtful;
 }
 
-/** A duplicate of a deduction whose success was never seen: an answer before it was lost. */
+/**
+ * Whether a deduction may stand after this answer. A duplicate without a seen success means that an answer was lost.
+ */
 function isUncertain(reading: Exchange['reading'], { hasSucceeded }: Debt): boolean {
   if (reading.kind !== 'refusal') return true;
   const isLost = reading.code === 'ERR-DUPLICATE-REQUEST' && !hasSucceeded;
   return reading.code === 'ERR-INTERNAL' || isLost;
 }
 
-/** As kindly as answers are read: a number will do. */
+/** The text of an id. Answers are read leniently, so a number is accepted too. */
 export function idText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** The id of the deduction that an answer names, a refusal too; empty where it names none. */
+/** The id of the deduction that an answer names, even a refusal; empty where the answer names none. */
 export function transactionIn({ reading }: Exchange): string {
   return reading.kind === 'unreadable' ? '' : idText(reading.fields['partnerTransactionId']);
 }

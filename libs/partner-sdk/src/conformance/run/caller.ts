@@ -1,4 +1,4 @@
-/** Makes signed calls, a few at a time, and keeps all that was sent and came. */
+/** Makes signed calls, a few at once, and records each call with its answer. */
 import { type LookupFunction } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock } from '../../clock.js';
@@ -16,30 +16,30 @@ import { newRequestId } from '../../request-id.js';
 interface CallerOptions {
   readonly target: Target;
   readonly clock: Clock;
-  /** Default: the service's, by step. */
+  /** Milliseconds; default: the service's timeout of each step. */
   readonly timeoutMs?: number;
   readonly lookup?: LookupFunction | undefined;
 }
 
-/** The service's own limits; a read has the shorter one. */
+/** The service's timeouts in milliseconds; a read has the shorter one. */
 const READ_TIMEOUT_MS = 10_000;
 const WRITE_TIMEOUT_MS = 15_000;
 const AT_ONCE = 10;
-/** A partner this sick would only be waited for. */
+/** Number of calls without an answer after which the run stops. */
 const MAX_TIMEOUTS = 3;
-/** For answers of status 429. */
+/** Greatest number of repetitions of a call that gets status 429. */
 const MAX_AGAIN = 3;
 const PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 5000;
 
-/** Everything of a call but its id, which each has of its own. */
+/** A call whose id may be absent: the caller then makes a new id. */
 export type Plan = Omit<CallPlan, 'requestId'> & { readonly requestId?: string };
 
 export class Caller {
   readonly exchanges: Exchange[] = [];
-  /** All that were tried, those that are forgotten too. */
+  /** Number of all calls, including forgotten ones. */
   calls = 0;
-  /** Answers that said "too many": sent again, and not judged otherwise. */
+  /** Exchanges with status 429: their calls were repeated, and no audit judges them. */
   readonly limited: Exchange[] = [];
   private underWay = 0;
   private readonly waiting: (() => void)[] = [];
@@ -56,17 +56,17 @@ export class Caller {
     return this.options.clock.nowMs();
   }
 
-  /** Why the run is over, if it is. */
+  /** Why the run is over; undefined while it goes on. */
   get stopped(): string | undefined {
     return this.stopReason;
   }
 
-  /** From now on calls are refused, except those that put things in order; what is under way ends by itself. */
+  /** From now on only calls that give points back are made; calls in progress go on. */
   stop(reason: string): void {
     this.stopReason ??= reason;
   }
 
-  /** Leaves an exchange out of what is judged over all answers. */
+  /** Removes an exchange from the exchanges that the audits judge. */
   forget(exchange: Exchange): void {
     this.exchanges.splice(this.exchanges.indexOf(exchange), 1);
   }
@@ -86,7 +86,7 @@ export class Caller {
     }
   }
 
-  /** Waits and sends again where the partner limits calls, as the service does. */
+  /** Repeats a call after a pause where the partner limits the rate, as the service does. */
   private async patiently(purpose: string, plan: Plan): Promise<Exchange> {
     let exchange = await this.exchange(purpose, plan);
     for (let again = 0; again < MAX_AGAIN && isLimited(exchange); again++) {
@@ -122,7 +122,7 @@ export class Caller {
       this.underWay++;
       return;
     }
-    // A call that ends hands its place over.
+    // A call that ends passes its place to the first one that waits.
     await new Promise<void>((resolve) => this.waiting.push(resolve));
   }
 
@@ -137,7 +137,7 @@ function isLimited({ came }: Exchange): boolean {
   return came.kind === 'answer' && came.status === 429;
 }
 
-/** What Retry-After says, within reason. */
+/** Pause in milliseconds: `Retry-After`, but 5 s at most. */
 function pauseMs({ came }: Exchange): number {
   const text = came.kind === 'answer' ? came.headers['retry-after'] : undefined;
   const seconds = Number(text ?? '');
@@ -145,14 +145,12 @@ function pauseMs({ came }: Exchange): number {
   return Math.min(seconds * 1000, MAX_PAUSE_MS);
 }
 
-/** Ways in which a story ends before its end. */
-
-/** Something else is wrong, which another check says; what comes after cannot be judged. */
+/** The story cannot go on because of a fault that another check reports. */
 export class Blocked extends Error {
   override readonly name = 'Blocked';
 }
 
-/** The run is over: no new call is begun. */
+/** The run is over, so no new call is made. */
 export class RunStopped extends Error {
   override readonly name = 'RunStopped';
 }

@@ -3,34 +3,38 @@ import { type Clock } from '../../clock.js';
 import { type DeductionJournal } from './books.js';
 
 export interface ConformanceOptions {
-  /** http or https, with the path in front of the four endpoints; no query, user or fragment. */
+  /** http or https, with the path in front of the four endpoints; without query, user or fragment. */
   readonly baseUrl: string;
-  /** What the service sends in X-API-KEY. */
+  /** The key that the service sends in X-API-KEY. */
   readonly apiKey: string;
   readonly sharedSecret: string;
-  /** A player with some points, of whom nothing else is moved meanwhile. `0x` and 40 hex digits. */
+  /** The wallet of a player with some points, `0x` and 40 hex digits. Only the run may move these points meanwhile. */
   readonly address: string;
-  /** A player with none: tried if it is given. */
+  /** The wallet of a player without points. Absent: the check of such a player is skipped. */
   readonly emptyAddress?: string;
-  /** Default: true. False for a partner that does not offer POST /confirm-redemption. */
+  /** False for a partner that does not offer POST /confirm-redemption. Default: true. */
   readonly hasConfirm?: boolean;
-  /** Whether one point may be spent to confirm a claim, which a careful partner never gives back. Default: true. */
+  /**
+   * Whether one point may be spent to confirm a claim: a careful partner never gives that point back. Default: true.
+   */
   readonly mayClaim?: boolean;
-  /** Where the player has more, the checks that deduct the whole balance are left undone. Default: any. */
+  /**
+   * Greatest balance that may be deducted as a whole; above it the checks that do so are skipped. Default: no limit.
+   */
   readonly maxPoints?: number;
-  /** Where deductions are written down outside of this process. Default: nowhere. */
+  /** Records deductions outside of this process. Default: none. */
   readonly journal?: DeductionJournal;
-  /** For whole answers. Default: the service's own, 10 s for reads and 15 s for the rest. */
+  /** Timeout in milliseconds for a whole answer. Default: the service's, 10 s for reads and 15 s for other calls. */
   readonly timeoutMs?: number;
-  /** After this no new check is begun. Default: 120 s. */
+  /** Time in milliseconds after which no new check begins. Default: 120 s. */
   readonly maxRunMs?: number;
-  /** Finds the addresses of the base URL's name. Default: the system's. */
+  /** Resolves the name in the base URL. Default: the resolver of the system. */
   readonly lookup?: LookupFunction;
-  /** Default: the system's. */
+  /** Default: the clock of the system. */
   readonly clock?: Clock;
-  /** Ends the run early; what was deducted is given back first. */
+  /** Ends the run early; the deducted points are given back first. */
   readonly signal?: AbortSignal;
-  /** Abandons giving back too. */
+  /** Also ends giving back. */
   readonly abandon?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -39,18 +43,18 @@ export interface Progress {
   readonly judged: number;
   readonly checks: number;
   readonly calls: number;
-  /** What is being done, in a few words. */
+  /** The current activity, in a few words. */
   readonly now: string;
 }
 
-/** The options cannot be meant: says which and how to mend it, and shows no secret. */
+/** The options are unusable. The message says which one and how to mend it, and holds no secret. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
   readonly code = 'INVALID_OPTIONS';
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-/** What a header carries unchanged. */
+/** Printable ASCII without blanks, which an HTTP header carries unchanged. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 
 /** @throws OptionsError */
@@ -88,7 +92,7 @@ function readBaseUrl(text: string): URL {
   return url;
 }
 
-/** Whether plain http to it stays on this machine. */
+/** Whether plain http to this URL stays on this machine. */
 export function isThisMachine({ hostname }: URL): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
 }

@@ -14,8 +14,8 @@ import { undo, undoAll, type Unresolved } from './undo.js';
 const MAX_RUN_MS = 120_000;
 
 /**
- * Tries a partner's four endpoints against the interface, and gives back what it deducted, also when it is stopped on the way.
- * Resolves with a report whatever the partner does.
+ * Tries a partner's four endpoints against the interface and gives back the points that the run has deducted, also when
+ * the run is stopped early. Resolves with a report whatever the partner does.
  * @throws OptionsError
  */
 export async function runConformance(options: ConformanceOptions): Promise<Report> {
@@ -47,8 +47,9 @@ type PartnerOptions = Pick<
 >;
 
 /**
- * Gives back what a run took that was killed.
- * @returns what could not be given back, and why
+ * Gives back the points that a killed run has deducted.
+ * @param entries the deductions in the journal of that run
+ * @returns the deductions that could not be given back, with the reasons
  * @throws OptionsError
  */
 export async function giveBack(
@@ -116,7 +117,7 @@ class Run {
     const isOver = this.tester.caller.stopped !== undefined;
     const before = isOver ? null : await this.balance('at the beginning');
     if (before === null) {
-      // Nothing is deducted from a player whose balance cannot be told.
+      // Nothing is deducted from a player whose balance cannot be read.
       verdicts.skip(CHECK_IDS, `The balance of ${address} could not be read.`);
       return nothing;
     }
@@ -125,14 +126,14 @@ class Run {
     const unresolved = await undoAll(this.tester, this.options.abandon);
     const after = await this.balance('at the end');
     const left = explain({ before, after, unresolved });
-    // What the balance shows not to have been taken is owed as little as what was given back.
+    // A deduction that took nothing, as the balance shows, is settled like one that was given back.
     const owed = new Set(left.unresolved.map(({ svcRedemptionId }) => svcRedemptionId));
     const ids = unresolved.map(({ svcRedemptionId }) => svcRedemptionId);
     await this.tester.tellSettled(ids.filter((id) => !owed.has(id)));
     return left;
   }
 
-  /** Ends the run where the first call shows that it was given the wrong partner or player. */
+  /** Ends the run where the first call shows that the partner or the player is the wrong one. */
   private stopEarly(): void {
     const { caller, verdicts, address } = this.tester;
     const [first] = caller.exchanges;
@@ -167,7 +168,7 @@ class Run {
     }
   }
 
-  /** Where points do not come back, each further story would cost some. */
+  /** Why no further story may deduct points. Where points do not come back, each further story would cost some. */
   private whyNoMore(): string | undefined {
     const { verdicts, books } = this.tester;
     const failed = (['deduct-takes', 'revert-gives-back'] as const).find((id) =>
@@ -183,7 +184,7 @@ class Run {
     return { hasConfirm: this.tester.hasConfirm, mayClaim, emptyAddress };
   }
 
-  /** Tries the row's story, unless an option leaves it out. */
+  /** Plays the story of the row, unless an option leaves it out. */
   private async play({ story, left: leftBy }: StoryRow): Promise<void> {
     const { verdicts } = this.tester;
     const left = leftBy?.(this.choice);
@@ -198,13 +199,13 @@ class Run {
       const message = error instanceof Error ? error.message : String(error);
       verdicts.skip(story.checks, message);
       if (error instanceof Blocked || error instanceof RunStopped) return;
-      // A fault of the tester's own is no reason to keep the player's points.
+      // A fault of the tester itself ends the stories, but the player's points are still given back.
       this.tester.caller.stop(`The tester itself failed in "${story.title}": ${message}`);
     }
     this.progress(story.title);
   }
 
-  /** Null where it cannot be told. */
+  /** Null where the balance cannot be read. */
   private async balance(purpose: string): Promise<number | null> {
     if (this.options.abandon?.aborted === true) return null;
     try {

@@ -1,4 +1,4 @@
-/** What a story has to work with: the four calls, the books, and the verdicts. */
+/** The tools of a story: the four calls, the books, and the verdicts. */
 import { CHECK_IDS, type CheckId } from '../checks/all-checks.js';
 import { type Severity } from '../checks/check.js';
 import { Books, type DeductionJournal, idText, transactionIn } from './books.js';
@@ -7,26 +7,26 @@ import { type Exchange } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
 import { newRequestId } from '../../request-id.js';
 
-/** What may be changed in a call of a story. */
+/** The parts of a call that a story may change. */
 export type Twist = Omit<Plan, 'step' | 'query' | 'body'>;
 
 interface DeductCall {
   readonly purpose: string;
   readonly points: number;
   readonly id: string;
-  /** Default: the player's. */
+  /** Default: the player's address. */
   readonly address?: string;
   readonly twist?: Twist;
 }
 
 interface RevertCall extends DeductCall {
-  /** Left out: the revert names the redemption id only. */
+  /** Absent: the revert names the redemption id only. */
   readonly transactionId?: string | undefined;
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly isUndo?: boolean;
 }
 
-/** What a run may take, and where it writes it down. */
+/** The limit of a deduction, and the journal of all deductions. */
 interface RunLimits {
   readonly maxPoints?: number | undefined;
   readonly journal?: DeductionJournal | undefined;
@@ -34,16 +34,16 @@ interface RunLimits {
 
 export class Tester {
   readonly books = new Books();
-  /** Ids that are in the journal before their deduction is begun. */
+  /** Ids that the journal already holds before their deduction begins. */
   private readonly journaled = new Set<string>();
-  /** Turns false when the partner turns out to have no such endpoint. */
+  /** Becomes false where the partner turns out to have no such endpoint. */
   hasConfirm = true;
 
   constructor(
     readonly caller: Caller,
     readonly verdicts: Verdicts,
     readonly address: string,
-    /** Another player, who has no points, if there is one. */
+    /** A player without points, if there is one. */
     readonly emptyAddress: string | undefined,
     private readonly limits: RunLimits = {},
   ) {}
@@ -56,7 +56,7 @@ export class Tester {
     return this.caller.call(purpose, { step: 'balance', query: { address }, ...twist });
   }
 
-  /** @throws Blocked where there is no balance to be had, or it is below `atLeast` */
+  /** @throws Blocked where the balance cannot be read or is below `atLeast` */
   async points(purpose: string, atLeast = -Infinity, { isUndo = false } = {}): Promise<number> {
     const plan = { step: 'balance', query: { address: this.address } } as const;
     const { reading } = await this.caller.call(purpose, plan, { isUndo });
@@ -71,7 +71,7 @@ export class Tester {
     return number;
   }
 
-  /** A whole balance, to be deducted at once. @throws Blocked where it is above what a run may take */
+  /** The whole balance, to be deducted at once. @throws Blocked where it exceeds the limit of the run */
   allOf(balance: number): number {
     const { maxPoints = Infinity } = this.limits;
     const all = Math.floor(balance);
@@ -81,12 +81,12 @@ export class Tester {
     );
   }
 
-  /** Tells the journal what is owed no more. */
+  /** Tells the journal which redemptions are settled. */
   async tellSettled(ids = this.books.takeSettled()): Promise<void> {
     if (ids.length > 0) await this.limits.journal?.settled(ids);
   }
 
-  /** Ahead of a deduction that is to be sent at once with other calls. */
+  /** Records a deduction ahead of time, so that its call can be sent at once with others. */
   async journalAhead(svcRedemptionId: string, points: number): Promise<void> {
     if (this.limits.journal === undefined) return;
     await this.limits.journal.sent({ svcRedemptionId, address: this.address, points });
@@ -99,7 +99,7 @@ export class Tester {
     const { journal } = this.limits;
     this.books.deductionSent(terms);
     try {
-      // Without a pause where there is no journal: calls that are made at once are to arrive at once.
+      // Without a journal nothing is awaited, so that calls that are made at once also arrive at once.
       if (journal !== undefined && !this.journaled.delete(id)) await journal.sent(terms);
       const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
       this.books.deductionAnswered(id, exchange);
@@ -139,7 +139,7 @@ export class Tester {
     return this.caller.call(purpose, { step: 'confirm', body, ...twist });
   }
 
-  /** Records the verdict: failed where there is a problem. */
+  /** Records a verdict: failed where `observed` names a problem. */
   judge(
     id: CheckId,
     observed: string | undefined,
@@ -154,15 +154,18 @@ export class Tester {
   }
 
   /**
-   * Fails unless the answer refuses with one of these codes.
-   * @throws Blocked where the answer cannot be read; another check says so
+   * Fails the check unless the answer is a refusal with one of these codes.
+   * @throws Blocked where the answer is unreadable, which another check reports
    */
   judgeRefusal(id: CheckId, exchange: Exchange, ...codes: readonly string[]): void {
     this.judge(id, notRefused(exchange, codes), [exchange]);
   }
 }
 
-/** Undefined where the answer refuses with one of the codes; with no codes, where it refuses at all. @throws Blocked */
+/**
+ * Undefined where the answer is a refusal with one of the codes, or with any code where none is given; else the fault.
+ * @throws Blocked
+ */
 export function notRefused(exchange: Exchange, codes: readonly string[]): string | undefined {
   const { purpose, reading } = exchange;
   const reads = readable(reading);
@@ -174,7 +177,7 @@ export function notRefused(exchange: Exchange, codes: readonly string[]): string
   return `The call (${purpose}) was refused with ${text(reads.code)}. Expected: ${codes.join(' or ')}.`;
 }
 
-/** Undefined where the answer is a success. @throws Blocked */
+/** Undefined where the answer is a success; else the fault. @throws Blocked */
 export function notSucceeded({ purpose, reading }: Exchange): string | undefined {
   const reads = readable(reading);
   if (reads.kind === 'success') return undefined;
@@ -185,7 +188,7 @@ export function notSucceeded({ purpose, reading }: Exchange): string | undefined
 type Readable = Exclude<Exchange['reading'], { kind: 'unreadable' }>;
 type Success = Extract<Readable, { kind: 'success' }>;
 
-/** @throws Blocked where it is not, or not of that kind */
+/** @throws Blocked where the answer is unreadable, or is no success although `kind` requires one */
 export function readable(reading: Exchange['reading']): Readable;
 export function readable(reading: Exchange['reading'], kind: 'success'): Success;
 export function readable(reading: Exchange['reading'], kind?: 'success'): Readable {
@@ -198,33 +201,33 @@ export function readable(reading: Exchange['reading'], kind?: 'success'): Readab
   return reading;
 }
 
-/** The transaction id of a deduction that must have succeeded for the story to go on. @throws Blocked */
+/** The transaction id of a deduction. @throws Blocked where it did not succeed, so that the story cannot go on */
 export function transactionOf({ reading }: Exchange): string | undefined {
   return idText(readable(reading, 'success').fields['partnerTransactionId']) || undefined;
 }
 
-/** What became of a balance, for a failure; undefined where it is as it should be. */
+/** The fault where a balance is not the expected one; else undefined. */
 export function notBalance(expected: number, found: number, after: string): string | undefined {
   if (expected === found) return undefined;
   return `After ${after} the balance should be ${expected}, and it is ${found}.`;
 }
 
 interface Failure {
-  /** What was seen, in a sentence or two. */
+  /** What was observed, in one or two sentences. */
   readonly observed: string;
-  /** The calls that show it, the most telling last. */
+  /** The calls that show the failure, the most telling last. */
   readonly exchanges: readonly Exchange[];
-  /** Where it is not as bad as the check in general. */
+  /** Overrides the severity of the check, where this failure is less severe. */
   readonly severity?: Severity;
 }
 
 export type Verdict =
   | { readonly status: 'passed' }
   | { readonly status: 'failed'; readonly failure: Failure }
-  /** `isWished`: an option left it out, so the run is complete without it. */
+  /** `isWished`: an option leaves the check out, so the run is complete without it. */
   | { readonly status: 'skipped'; readonly why: string; readonly isWished: boolean };
 
-/** One verdict for each check. A failure stays, whatever comes after. */
+/** One verdict for each check. A failed verdict never changes. */
 export class Verdicts {
   private readonly verdicts = new Map<CheckId, Verdict>();
 
@@ -242,7 +245,7 @@ export class Verdicts {
     }
   }
 
-  /** For those that have no verdict yet. */
+  /** Skips the checks that have no verdict yet. */
   skip(ids: readonly CheckId[], why: string, isWished = false): void {
     for (const id of ids) {
       if (!this.verdicts.has(id)) this.verdicts.set(id, { status: 'skipped', why, isWished });
@@ -257,7 +260,7 @@ export class Verdicts {
     return this.verdicts.get(id)?.status === 'failed';
   }
 
-  /** In the order of the report. */
+  /** All verdicts in the order of the report. Checks without a verdict are skipped. */
   all(): [CheckId, Verdict][] {
     this.skip(CHECK_IDS, 'It was not reached.');
     return CHECK_IDS.flatMap((id) => {
@@ -267,10 +270,10 @@ export class Verdicts {
   }
 }
 
-/** A few calls in a row, and the checks that they decide. */
+/** A few calls in sequence, and the checks that they decide. */
 export interface Story {
   readonly title: string;
   readonly checks: readonly CheckId[];
-  /** Rejects with Blocked where it cannot go on. */
+  /** Rejects with `Blocked` where the story cannot go on. */
   readonly play: (tester: Tester) => Promise<void>;
 }

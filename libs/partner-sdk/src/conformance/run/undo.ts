@@ -1,34 +1,38 @@
-/** Gives back what the run took. */
+/** Gives back the points that a run has deducted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Exchange } from '../wire/exchange.js';
 import { type Debt } from './books.js';
 import { type Tester } from './tester.js';
 
-/** A deduction that could not be taken back: the partner's operator has to. */
+/** A deduction that could not be given back, so that the partner's operator has to do it. */
 export interface Unresolved {
   readonly svcRedemptionId: string;
-  /** Those whose success was seen. */
+  /** The ids of the deductions whose success was seen. */
   readonly partnerTransactionIds: readonly string[];
   readonly address: string;
-  /** Of each of them. */
+  /** Points of each of the deductions. */
   readonly points: number;
-  /** `claimed`: kept rightly, since the run confirmed it as claimed. `uncertain`: whether points went is not known. */
+  /**
+   * `claimed`: rightly kept, since the run has confirmed a claim. `uncertain`: it is unknown whether points were taken.
+   */
   readonly state: 'claimed' | 'deducted' | 'uncertain';
-  /** What came of the last attempt. */
+  /** The outcome of the last attempt to give back. */
   readonly why: string;
 }
 
-/** Before each attempt at the end of a run. */
+/** Pauses before the attempts at the end of a run, in milliseconds. */
 const PAUSES_MS = [0, 200, 1000];
 
-/** Reverts what stands or may stand after a story. What cannot be is left for the end. */
+/**
+ * Reverts the deductions that stand or may stand after a story. A failed revert is tried again at the end of the run.
+ */
 export async function undo(tester: Tester): Promise<void> {
   const fresh = tester.books.open().filter(({ failed }) => failed === undefined);
   await Promise.all(fresh.map((debt) => settle(tester, debt)));
   await tester.tellSettled();
 }
 
-/** Reverts what is left, patiently. @returns what remains nevertheless */
+/** Reverts all open deductions, in several attempts. @returns the deductions that could not be given back */
 export async function undoAll(tester: Tester, abandon?: AbortSignal): Promise<Unresolved[]> {
   for (const pauseMs of PAUSES_MS) {
     const open = tester.books.open().filter(({ failed, isClaimed }) => !isClaimed || !failed);
@@ -58,7 +62,7 @@ async function settle(tester: Tester, debt: Debt): Promise<void> {
   if (standing.size === 0 && debt.failed === undefined) tester.books.settle(debt);
 }
 
-/** @param mayBeNone nothing was seen to be deducted, so that "not found" is good news */
+/** @param mayBeNone no success was seen, so that "not found" settles the debt */
 function whyNotSettled({ reading }: Exchange, mayBeNone: boolean): string | undefined {
   if (reading.kind === 'success') return undefined;
   if (reading.kind === 'unreadable') return `The revert got no usable answer: ${reading.why}.`;

@@ -1,4 +1,4 @@
-/** The same call, wrong in one way, to each of the four endpoints: all of them must refuse it. */
+/** Calls that are wrong in one way, to each of the four endpoints, which must refuse all of them. */
 import { randomUUID } from 'node:crypto';
 import { type CheckId } from '../checks/all-checks.js';
 import { Blocked } from '../run/caller.js';
@@ -14,7 +14,7 @@ const OFF_MS = 400_000;
 interface Wrong {
   readonly check: CheckId;
   readonly what: string;
-  /** One for each way to be wrong. */
+  /** One change of the call for each way of being wrong. */
   readonly twists: (nowMs: number) => readonly Twist[];
 }
 
@@ -87,7 +87,7 @@ export const reused: Story = {
       await send(tester, { step, what: 'the first time', twist: { requestId } });
       return send(tester, { step, what: 'the same X-API-REQUEST again', twist: { requestId } });
     };
-    // A deduction is left out: no harmless one is accepted the first time by everybody.
+    // Deductions are left out: no harmless deduction is accepted by every partner at the first time.
     const steps = stepsOf(tester).filter((step) => step !== 'deduct');
     judgeAll(tester, 'auth-request-reused', await Promise.all(steps.map(twice)));
   },
@@ -116,7 +116,7 @@ function send(
   }
 }
 
-/** @throws Blocked where no answer is wrong, but one cannot be read */
+/** @throws Blocked where no answer is wrong, but one is unreadable */
 function judgeAll(tester: Tester, check: CheckId, exchanges: readonly Exchange[]): void {
   const wrong = exchanges.filter(({ reading }) => isAccepted(reading));
   const blocked = exchanges.find(({ reading }) => reading.kind === 'unreadable');
@@ -137,7 +137,7 @@ function isAccepted(reading: Exchange['reading']): boolean {
   );
 }
 
-/** Reverts of unknown deductions: the answer says whether the body was understood, and nothing moves. */
+/** Reverts unknown deductions: the answer shows whether the partner has understood the body, and no points move. */
 export const unknownFields: Story = {
   title: 'fields that the partner does not know',
   checks: ['request-unknown-fields'],
@@ -174,7 +174,7 @@ export const otherJson: Story = {
       send('canonical form'),
     ]);
     const problems = ways.map((way) => notAlike(plain, way));
-    // A partner that verifies one of the two verifies everything that the service sends.
+    // A partner that verifies one of the two forms verifies everything that the service sends.
     const problem = problems.includes(undefined) ? undefined : problems.join(' ');
     tester.judge('request-other-json', problem, [plain, ...ways]);
   },
@@ -190,7 +190,7 @@ function unknownRevert(tester: Tester): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Judged against the plain call, so that a wrong code is found by its own check only. */
+/** Compares with the plain call, so that a wrong code is reported by its own check only. */
 function notAlike(plain: Exchange, more: Exchange): string | undefined {
   const [a, b] = [readable(plain.reading), readable(more.reading)];
   if (a.kind === 'success' || b.kind === 'success' || a.code === b.code) return undefined;

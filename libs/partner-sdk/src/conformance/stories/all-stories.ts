@@ -25,7 +25,7 @@ import {
 import { byRedemptionId, mismatchedPair, overtaking, tombstone } from './revert.stories.js';
 import { type Story } from '../run/tester.js';
 
-/** What the options leave in, and what the partner has. */
+/** The options and the endpoints of the partner on which the choice of stories depends. */
 export interface Choice {
   readonly hasConfirm: boolean;
   readonly mayClaim: boolean;
@@ -34,14 +34,14 @@ export interface Choice {
 
 export interface StoryRow {
   readonly story: Story;
-  /** Why the options leave it out, if they do. */
+  /** Why the options leave the story out; undefined where they do not. */
   readonly left?: (choice: Choice) => string | undefined;
 }
 
-/** Where it is not accepted, nothing else can be tried. */
+/** The first story. Where the partner does not accept its call, nothing else can be tried. */
 export const FIRST: StoryRow = { story: firstCall };
 
-/** Told one after the other, before calls come at once. */
+/** Stories that are played one after the other, before any calls are made at once. */
 export const OPENING: readonly StoryRow[] = [
   {
     story: confirmOffered,
@@ -50,7 +50,7 @@ export const OPENING: readonly StoryRow[] = [
   { story: keptConnection },
 ];
 
-/** They look at no balance and move no points of an honest partner: told all at once. */
+/** Stories that compare no balance and move no points of an honest partner, so they are played all at once. */
 export const CALM: readonly StoryRow[] = [
   ...refusals.map((story) => ({ story })),
   { story: reused },
@@ -71,7 +71,7 @@ export const CALM: readonly StoryRow[] = [
 const noConfirm = ({ hasConfirm }: Choice): string | undefined =>
   hasConfirm ? undefined : 'There is no POST /confirm-redemption.';
 
-/** They move points and watch the balance: told one after the other, each undone before the next. */
+/** Stories that move points and compare balances. They are played one after the other, each undone before the next. */
 export const MONEY: readonly StoryRow[] = [
   { story: deductionLife },
   { story: duplicates },

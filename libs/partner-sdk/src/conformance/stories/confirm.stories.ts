@@ -9,10 +9,10 @@ import {
 } from '../run/tester.js';
 import { type Exchange } from '../wire/exchange.js';
 
-/** Statuses by which a server says that it has no such endpoint. */
+/** Statuses of a server that does not have the endpoint. */
 const ABSENT = [404, 405, 501];
 
-/** Finds out whether there is such an endpoint, before anything else is asked of it. */
+/** Finds out whether the endpoint exists, before any other story uses it. */
 export const confirmOffered: Story = {
   title: 'whether redemptions can be confirmed',
   checks: ['confirm-offered', 'confirm-unknown'],
@@ -24,7 +24,7 @@ export const confirmOffered: Story = {
     if (!tester.hasConfirm) {
       const status = exchange.came.kind === 'answer' ? exchange.came.status : 0;
       tester.judge('confirm-offered', `The answer has status ${status}.`, [exchange]);
-      // How a server says that it has no such page is its own affair.
+      // The audits do not judge how a server answers for a missing page.
       tester.caller.forget(exchange);
       return;
     }
@@ -59,7 +59,7 @@ export const confirmContradiction: Story = {
   },
 };
 
-/** @returns the id of one whose point was taken and given back */
+/** @returns the id of a redemption whose point was deducted and given back */
 async function revertedRedemption(tester: Tester): Promise<string> {
   await tester.points('before', 1);
   const id = tester.newId();
@@ -79,7 +79,7 @@ export const confirmClaimed: Story = {
     const deducted = await tester.deduct({ purpose: 'deduct one point', points: 1, id });
     const transactionId = transactionOf(deducted);
     const payload = claimedPayload({ id, address: tester.address, points: 1 });
-    // From here on the point may be spent: no other process may take it back.
+    // From here on the point may be spent, so no other process may give it back.
     await tester.tellSettled([id]);
     await confirmTwice(tester, 'claimed', payload);
     if (tester.verdicts.isFailed('confirm-claimed')) {
@@ -91,7 +91,7 @@ export const confirmClaimed: Story = {
   },
 };
 
-/** As the service never does: points and tokens would both be the player's. */
+/** Reverts a claimed redemption, which the service never does: the player would have both points and tokens. */
 async function revertClaimed(
   tester: Tester,
   { id, transactionId }: { readonly id: string; readonly transactionId: string | undefined },
@@ -118,7 +118,7 @@ async function confirmTwice(
   if (problem !== undefined) return;
   const again = await tester.confirm(`confirm as ${status} again`, payload);
   const { reading } = again;
-  // The service takes a duplicate for delivered.
+  // The service counts a duplicate as delivered.
   const isDuplicate = reading.kind === 'refusal' && reading.code === 'ERR-DUPLICATE-REQUEST';
   tester.judge('confirm-repeat', isDuplicate ? undefined : notSucceeded(again), [first, again]);
 }
@@ -151,7 +151,7 @@ export function claimedPayload(outcome: Outcome): Payload {
   };
 }
 
-/** Nothing is confirmed on chain, so there is no hash. */
+/** A reverted redemption has no transaction on chain, so there is no hash. */
 function revertedPayload(outcome: Outcome): Payload {
   return {
     ...common(outcome),

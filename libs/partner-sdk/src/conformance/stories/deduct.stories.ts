@@ -1,4 +1,4 @@
-/** A redemption id that comes again while a newer deduction of the player stands, and with other terms. */
+/** Stories about deductions: repeated redemption ids, too few points, wrong amounts, and several calls at once. */
 import { idText } from '../run/books.js';
 import { Blocked } from '../run/caller.js';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../run/tester.js';
 import { type Exchange, randomAddress } from '../wire/exchange.js';
 
+/** Repeats a redemption id while a newer deduction of the player stands, and with other terms. */
 export const duplicates: Story = {
   title: 'an older redemption id again, and with other terms',
   checks: ['deduct-repeat-other-terms'],
@@ -24,7 +25,7 @@ export const duplicates: Story = {
     const [id, newer] = [tester.newId(), tester.newId()];
     transactionOf(await tester.deduct({ purpose: 'an older deduction', points: 1, id }));
     transactionOf(await tester.deduct({ purpose: 'a newer one', points: 1, id: newer }));
-    // The ids that duplicates name are compared over the whole run.
+    // An audit compares the ids that duplicates name, over the whole run.
     await tester.deduct({ purpose: 'the older redemption id again', points: 1, id });
     const again = [
       await tester.deduct({ purpose: 'the same id with other points', points: 2, id }),
@@ -32,7 +33,7 @@ export const duplicates: Story = {
         purpose: 'the same id with another wallet',
         points: 1,
         id,
-        // A partner may look for the player first.
+        // A known player, if there is one, since a partner may look for the player before the redemption id.
         address: tester.emptyAddress ?? randomAddress(),
       }),
     ];
@@ -45,7 +46,7 @@ export const duplicates: Story = {
   },
 };
 
-/** Undefined where nothing was taken and nothing named. @throws Blocked */
+/** Undefined where the answer is a refusal that names no deduction; else the fault. @throws Blocked */
 function notPlain({ purpose, reading }: Exchange): string | undefined {
   const { kind, fields } = readable(reading);
   if (kind === 'success') return `The call (${purpose}) succeeded. Expected: a refusal.`;
@@ -53,7 +54,7 @@ function notPlain({ purpose, reading }: Exchange): string | undefined {
   return named === '' ? undefined : `The answer (${purpose}) names the deduction ${named}.`;
 }
 
-/** The books know one amount of a redemption: what was taken with another goes back here. */
+/** Gives back what the same id took with other points, since the books record one amount for each redemption. */
 async function takeBack(tester: Tester, id: string, taken: Exchange | undefined): Promise<void> {
   if (taken?.reading.kind !== 'success') return;
   const transactionId = transactionOf(taken);
@@ -61,8 +62,8 @@ async function takeBack(tester: Tester, id: string, taken: Exchange | undefined)
 }
 
 /**
- * More than there is. A tester cannot add points, so it takes one away first: what is left is too little for the whole balance,
- * until that one is given back.
+ * Deducts more than the balance. The tester cannot add points, so it first deducts one: the rest is too little for the
+ * whole balance, until that point is given back.
  */
 export const shortage: Story = {
   title: 'too few points, then enough',
@@ -131,7 +132,7 @@ export const capitals: Story = {
   },
 };
 
-/** The same call several times at once: what a look before the write gets wrong. */
+/** The same call several times at once, which finds partners that check first and write later. */
 
 const TIMES = 10;
 const OVERDRAFTS = 5;
@@ -150,7 +151,7 @@ export const tenAtOnce: Story = {
     const left = await tester.points('after ten at once');
     const answers = notOnce(deducted, ['ERR-DUPLICATE-REQUEST']);
     const moved = notBalance(before - 1, left, `${TIMES} deductions of 1 with one redemption id`);
-    // Where every repetition is answered so, that has a check of its own.
+    // Where every repetition gets this answer, another check reports it.
     const isTold = tester.verdicts.isFailed('deduct-repeat-refused');
     const problem = moved ?? (isTold ? undefined : answers);
     tester.judge('deduct-at-once', problem, telling(deducted));
@@ -190,7 +191,10 @@ export const overdraft: Story = {
   },
 };
 
-/** One succeeds, the others are refused so; ERR-INTERNAL is a permission to try again. */
+/**
+ * Undefined where at most one call succeeds and the codes refuse the others; else the fault. ERR-INTERNAL is allowed,
+ * since it permits a retry.
+ */
 function notOnce(exchanges: readonly Exchange[], codes: readonly string[]): string | undefined {
   const successes = exchanges.filter(({ reading }) => reading.kind === 'success').length;
   const others = exchanges.flatMap(({ reading }) =>
@@ -203,7 +207,7 @@ function notOnce(exchanges: readonly Exchange[], codes: readonly string[]): stri
   return `Some were refused with ${[...new Set(others)].join(', ')}. Expected: ${codes.join(', ')}.`;
 }
 
-/** Two of them say it all. */
+/** The two most telling calls, successes first. */
 function telling(exchanges: readonly Exchange[]): Exchange[] {
   const successes = exchanges.filter(({ reading }) => reading.kind === 'success');
   const others = exchanges.filter(({ reading }) => reading.kind !== 'success');

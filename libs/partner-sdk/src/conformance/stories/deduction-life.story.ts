@@ -15,7 +15,7 @@ interface Life {
   readonly transactionId: string | undefined;
 }
 
-/** One deduction of one point: taken, repeated, given back wrongly, rightly and again, and repeated once more. */
+/** A deduction of one point: made, repeated, reverted with a wrong amount, reverted twice, and repeated once more. */
 export const deductionLife: Story = {
   title: 'the life of a deduction',
   checks: [
@@ -41,7 +41,7 @@ export const deductionLife: Story = {
     tester.judge('deduct-takes', taken, [deducted]);
     let life: Life = { id, transactionId: transactionOf(deducted) };
     await repeat(tester, life, left);
-    // An id that was deducted twice would muddle what follows.
+    // A redemption id that was deducted twice would distort the following steps.
     if (tester.verdicts.isFailed('deduct-repeat-once')) life = await anotherLife(tester);
     const isRevertedWrongly = await revertWrongly(tester, life);
     const reverted = await revertRightly(tester, life, isRevertedWrongly);
@@ -80,7 +80,7 @@ async function repeat(tester: Tester, { id }: Life, left: number): Promise<void>
   );
 }
 
-/** @returns whether it went through, as it should not */
+/** @returns whether the partner has carried the revert out, which it should not do */
 async function revertWrongly(tester: Tester, { id, transactionId }: Life): Promise<boolean> {
   const before = await tester.points('before the revert');
   const purpose = 'revert 2 points of a deduction of 1';
@@ -135,7 +135,7 @@ async function revertAgain(
   const after = await tester.points('after the second revert');
   tester.judge('revert-twice-once', notBalance(before, after, 'a second revert'), [again]);
   const problem = notRefused(again, ['ERR-ALREADY-REVERTED']);
-  // The same answer once more, with nothing moved, is against the letter only.
+  // The same answer again without moved points violates only the letter of the rule.
   const isEcho = before === after && revertIdIn(again) === revertIdIn(first);
   const severity = isEcho && revertIdIn(first) !== '' ? 'warning' : undefined;
   tester.judge('revert-twice-refused', problem, [again], severity);
@@ -147,7 +147,7 @@ async function deductAgain(tester: Tester, { id }: Life): Promise<void> {
   const after = await tester.points('after the id came again');
   const moved = notBalance(before, after, 'a deduction with the id of a reverted one');
   const refused = notRefused(again, ['ERR-DUPLICATE-REQUEST']);
-  // Where any repetition fares so, the check of repetitions says it.
+  // Where every repetition fails in this way, the checks of repetitions report it.
   const isKnown =
     tester.verdicts.isFailed('deduct-repeat-refused') ||
     tester.verdicts.isFailed('deduct-repeat-once');

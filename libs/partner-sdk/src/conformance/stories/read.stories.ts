@@ -12,10 +12,10 @@ import {
 import { type Exchange, randomAddress } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
 
-/** Too far apart for a call to count as fresh. */
+/** Milliseconds between two clocks from which on a call does not count as fresh. */
 const FRESH_MS = 300_000;
 
-/** A plain read, as the service makes it. Where that fails, everything would. */
+/** A plain read, as the service makes it. Where this call fails, every call would. */
 export const firstCall: Story = {
   title: 'a first balance read',
   checks: ['call-accepted', 'balance-read'],
@@ -48,11 +48,11 @@ function clockDifference(tester: Tester, came: Exchange['came']): string {
   return `By its Date header the partner's clock is ${Math.round(differenceMs / 1000)} s from the one here: more than the 300 s allowed.`;
 }
 
-/** The service keeps connections; the other stories have one for each call. */
+/** The service keeps connections, while the other stories use a new connection for each call. */
 
 const KEPT = { keepAlive: true, maxSockets: 1 };
 
-/** Told before the calls that come at once: none of its calls has to wait, so no connection is left idle. */
+/** Played before any calls are made at once. None of its calls has to wait, so the connection is never idle. */
 export const keptConnection: Story = {
   title: 'calls on one connection',
   checks: ['http-connection-kept'],
@@ -69,7 +69,7 @@ export const keptConnection: Story = {
 
 async function callOn(tester: Tester, agent: HttpAgent): Promise<void> {
   const first = await callsFor(tester, { agent }).read('the first call of a connection');
-  // An answer that cannot be had on any connection has checks of its own.
+  // Other checks report an answer that fails on any connection.
   if (first.came.kind === 'none') return;
   for (const { purpose, by } of NEXT) {
     const kept = await callsFor(tester, { agent })[by](purpose);
@@ -78,7 +78,7 @@ async function callOn(tester: Tester, agent: HttpAgent): Promise<void> {
     if (alone.reading.kind === 'unreadable') continue;
     const observed = `The first call of a connection was answered. ${purpose} got no usable answer: ${kept.reading.why}. It got one on a connection of its own.`;
     tester.judge('http-connection-kept', observed, [first, kept]);
-    // Said once.
+    // Forgotten, so that no audit reports the same fault again.
     tester.caller.forget(kept);
     return;
   }
@@ -87,7 +87,7 @@ async function callOn(tester: Tester, agent: HttpAgent): Promise<void> {
 
 const NEXT = [
   { purpose: 'The second call', by: 'read' },
-  // Refused perhaps before its body is read.
+  // The partner may refuse this call before it reads the body.
   { purpose: 'An unsigned revert on it', by: 'refused' },
   { purpose: 'The call after a refused one', by: 'read' },
 ] as const;
@@ -124,7 +124,7 @@ export const anyCase: Story = {
       const { address: given } = exchange.reading.fields;
       const isSame = typeof given === 'string' && given.toLowerCase() === address.toLowerCase();
       const wrong = `The answer is for the address ${text(given)}.`;
-      // A missing one, or one that is no text, is said by balance-fields.
+      // The check balance-fields reports an address that is missing or is no text.
       tester.judge('balance-address', isSame || typeof given !== 'string' ? undefined : wrong, [
         exchange,
       ]);
@@ -156,7 +156,7 @@ export const unknownUserDeduction: Story = {
   },
 };
 
-/** Told where there is such a player. */
+/** Played only where a player without points is given. */
 export const zeroPoints: Story = {
   title: 'a user without points',
   checks: ['balance-zero'],

@@ -67,7 +67,7 @@ export const tombstone: Story = {
     const id = tester.newId();
     const purpose = 'revert an unknown deduction by its redemption id alone';
     const alone = await tester.revert({ purpose, points: 1, id });
-    // A partner that wants the transaction id was told one for the first redemption.
+    // A partner that requires a transaction id has understood only the first revert, which had one.
     const isBuried = notRefused(alone, ['ERR-TRANSACTION-NOT-FOUND']) === undefined;
     const buried = isBuried ? id : unknown.id;
     const late = 'the deduction, later than its revert';

@@ -1,4 +1,4 @@
-/** One call and what came of it, as the report shows it. */
+/** A call and its outcome, as the report shows them. */
 import { randomBytes } from 'node:crypto';
 import { type Agent } from 'node:http';
 import { canonicalJson, sign } from '../../signing/signing.js';
@@ -18,14 +18,14 @@ export interface Sent {
   readonly target: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty where there is none. */
+  /** Empty where there is no body. */
   readonly body: string;
 }
 
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Names in lower case; repeated ones joined by a comma. */
+  /** Names in lower case; repeated headers are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   readonly durationMs: number;
@@ -33,7 +33,7 @@ export interface Answer {
 
 export interface NoAnswer {
   readonly kind: 'none';
-  /** `not-sent`: no connection came about, so the partner cannot have done anything. */
+  /** `not-sent`: no connection was established, so the partner cannot have done anything. */
   readonly fault: 'not-sent' | 'timeout' | 'broken' | 'too-large';
   readonly detail: string;
   readonly durationMs: number;
@@ -41,7 +41,7 @@ export interface NoAnswer {
 
 export type Came = Answer | NoAnswer;
 
-/** The checks that say why an answer could not be read at all. */
+/** The checks that report an unreadable answer. */
 export type ReadingFault =
   | 'http-answers'
   | 'http-in-time'
@@ -51,7 +51,7 @@ export type ReadingFault =
   | 'http-content-type'
   | 'answer-envelope';
 
-/** What a well-meaning reader makes of an answer, whatever else is wrong with it. */
+/** What a lenient reader understands of an answer, whatever else is wrong with the answer. */
 export type Reading =
   | { readonly kind: 'success'; readonly fields: Readonly<Record<string, unknown>> }
   | {
@@ -63,40 +63,40 @@ export type Reading =
 
 export interface Exchange {
   readonly step: Step;
-  /** What the call was made for, in a few words. */
+  /** The reason for the call, in a few words. */
   readonly purpose: string;
   readonly sent: Sent;
   readonly came: Came;
   readonly reading: Reading;
-  /** Of the answer; `none` where none came. */
+  /** The signature of the answer; `none` where there is no answer. */
   readonly signature: 'valid' | 'missing' | 'wrong' | 'none';
 }
 
 export interface Target {
-  /** http or https; its path stands before the four endpoints. No query, no user. */
+  /** http or https; its path is in front of the four endpoints. Without query and user. */
   readonly baseUrl: URL;
   readonly apiKey: string;
   readonly sharedSecret: string;
 }
 
-/** What is done to a call beside its content; everything left out is as the service does it. */
+/** A call of a story. The call is made as the service makes it, except for the fields that are given. */
 export interface CallPlan {
   readonly step: Step;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly requestId: string;
-  /** The body on the wire, where that is not the canonical one. */
+  /** The body as sent, where it is not in canonical form. */
   readonly bodyText?: string;
-  /** What is signed, where that is not what is sent. */
+  /** The signed parts, where they differ from the sent ones. */
   readonly signed?: {
     readonly path?: string;
     readonly requestId?: string;
     readonly body?: string;
     readonly secret?: string;
   };
-  /** Keeps the connection; left out: one of its own. */
+  /** Keeps the connection; absent: a connection for this call only. */
   readonly agent?: Agent;
-  /** Instead of the usual ones; undefined leaves a header out. Names in lower case. */
+  /** Replace the usual headers; undefined removes a header. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -136,7 +136,7 @@ export function prepareCall(target: Target, plan: CallPlan): Sent {
   return { method, target: path + search, headers, body };
 }
 
-/** A wallet without an owner. */
+/** A random wallet, which belongs to no player. */
 export function randomAddress(): string {
   return `0x${randomBytes(20).toString('hex')}`;
 }

@@ -1,4 +1,4 @@
-/** Whether an answer is signed for its call, and, where it is not, what was signed instead. */
+/** Judges whether an answer is signed for its call, and finds out what a wrong signature covers. */
 import {
   canonicalJson,
   sign,
@@ -16,7 +16,7 @@ export function judgeSignature(secret: string, sent: Sent, came: Came): Exchange
   return verifyJson(secret, messageOf(sent, came.body), given) ? 'valid' : 'wrong';
 }
 
-/** Whether the signature fits the body as it came, and not only its canonical form. */
+/** Whether the signature fits the bytes of the body, and not only their canonical form. */
 export function isOverBytes(secret: string, sent: Sent, came: Answer): boolean {
   return verify(secret, messageOf(sent, came.body), came.headers['x-api-signature']);
 }
@@ -32,13 +32,13 @@ interface Guess {
   readonly content: Uint8Array;
 }
 
-/** What a wrong signature is over, where that can be found out by trying the mistakes that are made most. */
+/** What a wrong signature covers, found by trying the most frequent mistakes; undefined where none of them fits. */
 export function explainSignature(secret: string, sent: Sent, came: Came): string | undefined {
   if (came.kind === 'none') return undefined;
   const given = came.headers['x-api-signature'] ?? '';
   for (const { what, content } of guesses(sent, came.body)) {
     for (const [how, key] of keysOf(secret)) {
-      // All of it as the body of an empty message: the content is what is guessed at.
+      // The guess is the whole signed text, so it is passed as the body of an otherwise empty message.
       const hex = sign(key, { method: '', url: '', body: content });
       const base64 = Buffer.from(hex, 'hex').toString('base64');
       if (given === hex) return `It is over ${what}${how}.`;
@@ -88,7 +88,7 @@ function guesses(sent: Sent, body: Uint8Array): Guess[] {
   );
 }
 
-/** With a space after each colon and comma. */
+/** Prints JSON with a space after each colon and comma. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -96,7 +96,7 @@ function spaced(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
-/** The path without its first part, its first two, and so on: what a router behind a prefix sees. */
+/** The path without its first part, its first two and so on, as seen behind a prefix; and with a slash at its end. */
 function endsOf(path: string): string[] {
   const parts = path.split('/').slice(1);
   const ends = parts.slice(1).map((_, index) => `/${parts.slice(index + 1).join('/')}`);
@@ -127,7 +127,7 @@ function canonicalOf(body: Uint8Array): string | undefined {
   try {
     return canonicalJson(json.value);
   } catch {
-    // JSON that has no canonical form, such as half of a surrogate pair.
+    // The JSON has no canonical form, for example because of a lone surrogate.
     return undefined;
   }
 }

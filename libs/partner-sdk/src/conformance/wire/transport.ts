@@ -1,6 +1,7 @@
 /**
- * One request within one total time, as the service sends it: no redirects, no second attempt. On a connection of its own, so that no
- * call suffers from the one before; the story of kept connections has an agent for its calls.
+ * Sends one request within one time limit, as the service does: it follows no redirect and never retries. Each request
+ * has a connection of its own, so that an earlier call cannot disturb it; the story of kept connections passes an
+ * agent.
  */
 import { isUtf8 } from 'node:buffer';
 import {
@@ -19,17 +20,17 @@ import {
   type Sent,
 } from './exchange.js';
 
-/** What the service reads of an answer at most. */
+/** The service's limit for the body of an answer, in bytes. */
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** The service's own. */
+/** The service's timeout for a connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 3000;
 
 interface TransportLimits {
   readonly timeoutMs: number;
   /** Keeps the connection for the next call. */
   readonly agent?: Agent | undefined;
-  /** Default: the system's. */
+  /** Default: the resolver of the system. */
   readonly lookup?: LookupFunction | undefined;
 }
 
@@ -60,7 +61,7 @@ export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Pr
     });
     request.on('socket', (socket) => {
       const isSecure = baseUrl.protocol === 'https:';
-      // One that was kept.
+      // A kept connection is already connected.
       if (!socket.connecting) isConnected = true;
       socket.once(isSecure ? 'secureConnect' : 'connect', () => (isConnected = true));
     });
@@ -85,7 +86,7 @@ function open(
   const secure = baseUrl.protocol === 'https:';
   return (secure ? requestHttps : requestHttp)({
     protocol: baseUrl.protocol,
-    // An IPv6 address stands in brackets in a URL only.
+    // Only a URL has brackets around an IPv6 address.
     hostname: baseUrl.hostname.replace(/^\[|\]$/g, ''),
     ...(baseUrl.port === '' ? {} : { port: Number(baseUrl.port) }),
     method,
@@ -134,8 +135,8 @@ function describe(error: Error): string {
 }
 
 /**
- * Reads an answer as kindly as can be, so that one mistake in its form does not hide how the partner behaves. The form is judged
- * apart, over all answers (`audits/`); what cannot be read at all names the check that says so.
+ * Reads an answer leniently, so that one mistake in its form does not hide how the partner behaves. `audits/` judges
+ * the form separately, over all answers. An unreadable answer names the check that reports it.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -186,18 +187,18 @@ function readEnvelope(value: unknown): Reading {
   return { kind: 'refusal', code: errorCode, fields };
 }
 
-/** The value of the bytes where they are JSON in UTF-8. */
+/** The value of a body; undefined where the body is not JSON in UTF-8. */
 export function jsonOf(body: Uint8Array): { readonly value: unknown } | undefined {
   if (!isUtf8(body)) return undefined;
   try {
     return { value: JSON.parse(Buffer.from(body).toString('utf8')) as unknown };
   } catch {
-    // Not JSON; the caller says so.
+    // The body is not JSON, which the caller reports.
     return undefined;
   }
 }
 
-/** A value for a message, told apart from its neighbours: `"1"` from `1`, missing from null. The report makes it short. */
+/** A value as JSON for a message, so that `"1"` and `1` differ, and missing and null. The report shortens long ones. */
 export function text(value: unknown): string {
   if (value === undefined) return 'missing';
   return JSON.stringify(value);

@@ -6,7 +6,7 @@ import { ForSignedIn, RequestLimits, Wallet } from '../auth/admission.js';
 import { partnerBody, PartnersBody, PointsBody } from './partner.dto.js';
 import { PartnerDirectory, PointsService } from './partners.js';
 
-/** Who can be redeemed with, and what there is to redeem. */
+/** The partners that can be redeemed with, and a wallet's points with one of them. */
 @Controller('api/partners')
 @ForSignedIn()
 export class PartnersController {

@@ -13,7 +13,7 @@ import { QuotesController } from './quotes.controller.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 
-/** What users do with redemptions: ask for one, look at them, cancel. */
+/** Users' requests about redemptions: to make, read and cancel them. */
 @Module({
   imports: [AuthModule, ChainModule, PartnersModule, PayoutModule],
   controllers: [QuotesController, RedemptionsController],

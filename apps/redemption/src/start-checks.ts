@@ -53,7 +53,7 @@ export function checkKeys(settings: RedemptionSettings, logger: Logger): void {
 
 /**
  * A vault that cannot be read now does not prevent the start: the health page reports it later.
- * @throws PermanentError where vouchers would live longer than the vault pays them
+ * @throws PermanentError where vouchers would live longer than the vault accepts
  */
 export async function checkVoucherTtl(settings: RedemptionSettings, pool: RpcPool): Promise<void> {
   const { vaultPlace: place, tokenContract: token, voucherTtlSeconds } = settings;

@@ -1,9 +1,7 @@
 import { type ServerResponse } from 'node:http';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
-/**
- * Most bytes that may wait to be sent: at a client that reads, no more than the newest page of its redemptions waits.
- */
+/** Limit of unsent bytes. At a client that reads, no more than the newest page of its redemptions waits. */
 const MAX_BACKLOG_BYTES = 128 * 1024;
 /** Milliseconds between heartbeats. Proxies end connections that are silent for a minute or longer. */
 const HEARTBEAT_MS = 15_000;

@@ -164,7 +164,7 @@ export class VoucherPayout {
   }
 
   /**
-   * Makes the service ask the vault to cancel, without waiting for it. Proves nothing about the payout; repeating it is
+   * Requests a cancellation on the vault, and does not wait for it. The request is no evidence; repeating it is
    * harmless.
    * @param usdAmount USD value of the points: for a small one the vault is not asked, and the payout expires
    * @throws PermanentError where the vault is of another chain

@@ -18,7 +18,10 @@ import { RefusalCounter } from '../payout/payout-refusal.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { type QuotedTerms, QuoteService, withPointsLeft } from './quote.service.js';
 
-/** Statuses of refusals that are also told that no points were taken; with the others the fault is in the request. */
+/**
+ * Statuses of refusals whose message also says that no points were taken. Any other refusal names a fault of the
+ * request itself.
+ */
 const NOT_NOW: readonly number[] = [409, 502, 503];
 
 /** Codes after which the wallet has to wait before its next redemption. */

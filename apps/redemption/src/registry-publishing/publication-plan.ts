@@ -1,6 +1,6 @@
 /**
- * Decides which days are published, by which root and when, and what the next step of a publication is by what the
- * registry holds. Pure: the hash function is an argument.
+ * Decides which days are published, by which root and when, and the next step of a publication, from what the registry
+ * holds. Pure: the hash function is an argument.
  */
 import { type RegistryEntry, type SlotSight } from '#libs/chain';
 import {

@@ -16,7 +16,7 @@ const INTERVAL_MS = 300_000;
 /** Wei per whole coin of the chain. */
 const WEI = 1e18;
 
-/** Token of the stake sets with a registry, one at least. */
+/** Injection token of the stake sets with a registry, one at least. */
 export const PUBLISHED_SETS = Symbol('PublishedSets');
 export interface PublishedSet {
   readonly terms: RegistryTerms;

@@ -1,6 +1,6 @@
 /**
- * Sends the confirmations that are owed to partners (rule H). Each call is stored before it is made, and its result
- * after it.
+ * Sends the confirmations that are owed to partners (rule H of docs/redemption.md). Each call is stored before it is
+ * made, and its result after it.
  */
 import { type CallEnd, type DeliveryStore, type StoredDelivery } from '#libs/db';
 import {

@@ -70,8 +70,8 @@ export function createEngine(services: EngineServices, settings: EngineSettings)
     new QueuePump(new ConfirmationQueue(deliveries, directory, caller, context), observer),
   ];
   caller.onBack((partner) => {
-    // Brings reverts and confirmations forward that waited for this partner. A failure costs only time: each is due at
-    // its own time anyway.
+    // Brings forward the reverts and confirmations that waited for this partner. A failure costs only time: each is due
+    // at its own time anyway.
     for (const queue of [store, deliveries]) {
       queue.hasten(partner, clock.nowMs()).catch((error: unknown) => {
         logger.warn({ err: error, partner }, 'What waits for it could not be brought forward');

@@ -1,7 +1,7 @@
 /**
  * Leases the redemptions that are due, applies events to them, and releases them. The domain decides, the store writes,
  * and alerts are raised after the commit. A call that changes the partner's books is stored before it is made, and its
- * result after it (rule A).
+ * result after it (rule A of docs/redemption.md).
  */
 import {
   type CallEnd,
@@ -170,8 +170,8 @@ export class LeasedRedemptions {
   }
 
   /**
-   * Calls the partner. An earlier call that was committed and has no result is an unknown outcome, and is settled
-   * instead.
+   * Calls the partner. Where an earlier call was committed and has no result, its outcome is unknown: that outcome is
+   * recorded, and no new call is made.
    */
   async callPartner(work: Work, partner: PartnerEntry, booking: Booking = {}): Promise<Applied> {
     const { openCall: lost } = work.stored.redemption;

@@ -106,8 +106,8 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   /**
-   * Takes the points, in the states `created` and `deducting`. A wallet that lacks the points, or that the partner does not know,
-   * has to wait before its next redemption.
+   * Takes the points, in the states `created` and `deducting`. A wallet that lacks the points, or that the partner does
+   * not know, has to wait before its next redemption.
    */
   private async deduct(work: Work, partner: PartnerEntry): Promise<Applied> {
     const applied = await this.reserveAndCall(work, partner);
@@ -147,8 +147,8 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   /**
-   * Commits the payout plan, in state `deducted`. The voucher is signed from the committed plan whenever its user asks for
-   * it.
+   * Commits the payout plan, in state `deducted`. The voucher is signed from the committed plan whenever its user asks
+   * for it.
    */
   private async authorise(work: Work): Promise<Applied> {
     const { leased } = this;

@@ -22,7 +22,7 @@ export const RATE_LIMITER = Symbol('RateLimiter');
 /** Prefix of the name of database connections, by which replicas are distinguished and counted. */
 const REPLICA = `${REDEMPTION_PROGRAM} replica `;
 
-/** What the service holds open while it runs: the chain, the database, and Redis where configured. */
+/** The connections that the service holds open while it runs: the chain, the database, and Redis where configured. */
 export class Connections {
   private constructor(
     readonly chain: ChainLink,

@@ -21,7 +21,7 @@ const PATIENCE_MS = 1_000;
 /** Seconds for the engine and the revert call, after the chain has permitted to give the points back. */
 const ENGINE_SECONDS = 60;
 
-/** What pages show about the chain. Read once a minute at most, when a page asks. */
+/** Facts about the chain for pages. Read once a minute at most, when a page asks. */
 @Injectable()
 export class ChainFacts {
   private readonly reader: ChainReader;

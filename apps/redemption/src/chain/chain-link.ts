@@ -97,8 +97,7 @@ export class ChainLink {
     try {
       const found = first.then(() => true);
       if (await within(FIRST_LOOK_MS, found, () => false)) return;
-      // The pool leaves out an endpoint that answers later with another chain id, before it sends any other request to
-      // it.
+      // An endpoint that answers later with another chain id is left out by its pool before any other request to it.
       first.catch(() => undefined);
     } catch (error) {
       if (!(error instanceof RetryableError)) {
@@ -111,8 +110,8 @@ export class ChainLink {
   }
 
   /**
-   * An unreachable chain is only a concern. A fault is a token that cannot be read, or that all endpoints serve another
-   * chain.
+   * An unreachable chain is only a concern. A token that cannot be read, or endpoints that all serve another chain, are
+   * faults.
    */
   check(): CheckResult {
     const { refused } = this;

@@ -40,8 +40,7 @@ export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicat
   }
 
   /**
-   * Never rejects, so that a failed check does not stop the redemptions. An alert on the time of the last check reports
-   * it.
+   * Never rejects, so that a failed check does not stop the redemptions; an alert watches the time of the last check.
    */
   @Interval('claim-watch', EVERY_MS)
   check(): Promise<void> {

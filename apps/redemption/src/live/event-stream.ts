@@ -8,7 +8,6 @@ const HEARTBEAT_MS = 15_000;
 /** Milliseconds after which a browser reconnects. */
 const RETRY_MS = 2_000;
 
-/** Why a stream has ended. */
 export const STREAM_ENDS = ['client', 'session', 'slow', 'shutdown'] as const;
 export type StreamEnd = (typeof STREAM_ENDS)[number];
 

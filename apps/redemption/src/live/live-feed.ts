@@ -7,7 +7,6 @@ import { eventText } from './event-stream.js';
 /** The newest version of each redemption that a wallet's streams were sent. */
 export type KnownVersions = ReadonlyMap<UuidV7, number>;
 
-/** The first events of a stream. */
 export interface Opening {
   readonly events: readonly string[];
   readonly id: string;

@@ -125,7 +125,7 @@ export interface CallMade<S extends PartnerStep> {
 }
 
 /**
- * Makes one call to a partner and reports what is known after it. Whatever the partner does is an outcome, not an
+ * Makes one call to a partner and reports what is known after it. All that the partner does is an outcome, not an
  * error.
  */
 @Injectable()
@@ -171,7 +171,7 @@ export class PartnerCaller {
     const outcome = callOutcome({ step, address }, result, policy);
     const labels = { partner: partnerName, step, outcome: outcome.kind };
     this.calls.observe(labels, result.record.timings.total / 1000);
-    // The domain judges what the partner answers. A URL that may not be called is a fault of our settings, and needs an
+    // The domain judges the partner's answer. A URL that may not be called is a fault of our settings: it needs an
     // alert.
     if (result.kind === 'nothing-sent' && result.alert) {
       this.alerts.raise({

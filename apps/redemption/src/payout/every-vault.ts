@@ -75,8 +75,8 @@ export class EveryVault {
   ): Promise<UnplannedEvidence | undefined> {
     const reader = await this.readerOf(known.vault);
     if (reader) return this.search(reader, known, voucher);
-    // Where no voucher was lost, the other vaults are an additional check: a wrong address must not hold back points
-    // for ever.
+    // Where no voucher was lost, other vaults are an extra check only: a wrong address must not hold back points for
+    // ever.
     if (voucher.lostVoucherUntilSeconds === null) return undefined;
     const text = `no redemption vault answers at ${known.vault}, which the ledger names`;
     const evidence = { outcome: 'live', doubt: { kind: 'unconfirmed', text } } as const;

@@ -44,7 +44,6 @@ export function payoutRefusal(reason: RefusalReason): PayoutRefusal {
   return { reason, message, retryAfterSeconds: CONDITIONS_KEPT_SECONDS };
 }
 
-/** Counts redemptions that were not begun because they could not be paid. */
 @Injectable()
 export class RefusalCounter {
   private readonly refused: Counter<'reason'>;

@@ -16,18 +16,17 @@ import { VaultAccounts } from './vault-accounts.js';
 const FRESH_MS = CONDITIONS_KEPT_SECONDS * 1000;
 
 export interface VaultReport {
-  /** What is set up wrongly: nothing can be paid before an operator corrects it. */
+  /** Texts for an operator about what is set up wrongly: nothing can be paid before that is corrected. */
   readonly faults: readonly string[];
-  /** What is wrong although points can still be read, given back and confirmed. */
+  /** Texts for an operator about what is wrong although points can still be read, given back and confirmed. */
   readonly concerns: readonly string[];
 }
 
 interface KnownVault extends VaultFacts {
-  /** What is set up wrongly, as texts for an operator. */
   readonly faults: readonly string[];
 }
 
-/** Whether the vault could pay now, by its newest block. */
+/** Reports whether the vault could pay now, by its newest block. */
 @Injectable()
 export class VaultConditions {
   private readonly vault: Address;

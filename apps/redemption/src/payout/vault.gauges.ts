@@ -13,8 +13,8 @@ import { VaultConditions } from './vault-conditions.js';
 const INTERVAL_MS = 30_000;
 
 /**
- * What the vault holds and may pay, for alerts before it is empty. Read by a timer, since a scrape must not wait for a
- * node.
+ * Gauges of what the vault holds and may pay, for alerts before the vault is empty. A timer reads the vault, since a
+ * scrape must not wait for a node.
  */
 @Injectable()
 export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShutdown {

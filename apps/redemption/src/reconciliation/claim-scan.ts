@@ -28,10 +28,7 @@ export interface ClaimScanOptions {
 /** Milliseconds between two progress messages: a longer silence looks like a service that hangs. */
 const PROGRESS_MS = 2_000;
 
-/**
- * Reads the claims of vaults up to one final block, span by span. Each span is stored, so an interruption loses at most
- * one.
- */
+/** Reads the claims of vaults up to one final block, span by span. Each span is stored when it was read. */
 export class ClaimScan {
   private readonly chain: ChainReader;
   private readonly readers = new Map<Address, VaultReader>();

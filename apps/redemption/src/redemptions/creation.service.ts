@@ -27,7 +27,6 @@ const NOT_NOW: readonly number[] = [409, 502, 503];
 /** Codes after which the wallet has to wait before its next redemption. */
 const VAIN: readonly (string | undefined)[] = ['INSUFFICIENT_POINTS', 'USER_NOT_FOUND'];
 
-/** The request as the user sent it. */
 export interface CreationRequest {
   /** Id or name, in any capitals. */
   readonly partner: string;

@@ -93,7 +93,6 @@ export interface Assessment {
   readonly unpayable?: RefusalReason;
 }
 
-/** How many points can be redeemed now. */
 export interface PointsRange {
   readonly minPoints: bigint;
   /** 0 where fewer than `minPoints` could be redeemed. */
@@ -111,10 +110,7 @@ interface Basis {
   readonly nowMs: number;
 }
 
-/**
- * Computes what points are worth now, and why their redemption would be refused: for a creation, and for a page before
- * it asks for one.
- */
+/** Computes what points are worth now and why they could not be redeemed: for a creation, and for a page beforehand. */
 @Injectable()
 export class QuoteService {
   constructor(

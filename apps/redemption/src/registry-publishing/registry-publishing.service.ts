@@ -63,8 +63,8 @@ export class RegistryPublishingService
   }
 
   /**
-   * Never rejects, so that failed publishing does not stop the redemptions. An alert on the age of waiting publications
-   * reports it.
+   * Never rejects, so that failed publishing does not stop the redemptions; an alert watches the age of waiting
+   * publications.
    */
   look(): Promise<void> {
     if (this.isStopping || this.clock.nowMs() < this.nextMs) return Promise.resolve();

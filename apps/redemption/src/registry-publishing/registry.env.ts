@@ -12,7 +12,6 @@ import { smallestUnits } from '../setting-values.js';
 const PERIODS = ['day', 'month'] as const;
 export type RegistryPeriod = (typeof PERIODS)[number];
 
-/** Settings for the publishing of day roots. */
 export abstract class RegistrySettings extends SecretsSettings {
   @Setting(REGISTRY_ADDRESS_SETTING)
   readonly registryAddress?: readonly SetRegistry[];

@@ -27,7 +27,6 @@ export interface WebhookQueueOptions {
   /** In milliseconds; longer than the longest attempt. */
   readonly leaseMs: number;
   readonly schedule: RetrySchedule;
-  /** Called after each attempt. */
   readonly onAttempt?: (outcome: AttemptOutcome['kind'], seconds: number) => void;
 }
 

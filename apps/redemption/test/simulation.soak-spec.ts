@@ -53,5 +53,5 @@ function describeCoverage(verdict: () => Verdict): void {
 
 const [fixed, ofThisRun] = testSeeds() as [TestSeed, TestSeed];
 describeSimulation(300, fixed, describeCoverage);
-// Each run has another seed, so coverage by chance is not expected.
+// This seed differs from test run to test run, so its coverage is left to chance and not checked.
 describeSimulation(40, ofThisRun);

@@ -197,7 +197,7 @@ describe('a kept connection that is lost under a request', () => {
     });
     const endpoint = endpointOf(partner);
     expect(await watched.call(endpoint, DEDUCT)).toMatchObject(VERIFIED);
-    // Runs after everything before the turn in which the kept connection is taken.
+    // Runs right before the turn in which the kept connection is taken.
     setImmediate(() => {
       isTaken = true;
     });

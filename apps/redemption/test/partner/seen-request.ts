@@ -1,4 +1,4 @@
-/** The little HTTP, on bytes, that a partner needs which must be able to answer wrongly. */
+/** Minimal HTTP on bytes, for a partner that must be able to answer wrongly. */
 import { hmacSha256Hex } from '#libs/signing';
 
 export interface SeenRequest {

@@ -88,7 +88,7 @@ export class LyingEndpoint {
     }
   }
 
-  /** Answers truly until the next begin. */
+  /** Ends the false answers, until they begin again. */
   heal(): void {
     if (this.name === undefined) return;
     const spoilt = this.node.requests.slice(this.heard).filter(({ faults }) => faults.length > 0);

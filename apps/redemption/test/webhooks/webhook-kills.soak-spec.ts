@@ -34,7 +34,7 @@ const AT_ONCE = 500;
 
 /** Number of events; WEBHOOK_EVENTS sets another one. */
 const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? 100_000);
-/** Number of wallets, with those that redeem. */
+/** Number of wallets, including those that redeem. */
 const WALLETS = 2003;
 const KILLS = Math.ceil(EVENTS / 2500);
 /** Redemptions before webhooks exist, and more with each kill. */

@@ -30,7 +30,6 @@ export type Phase = (typeof PHASES)[number];
 export type PhaseBeforeSending = 'address' | 'gate' | 'dns' | 'connect' | 'tls';
 export type PhaseUnderWay = 'sending' | 'head' | 'body';
 
-/** Why no byte of the request left. */
 export type NothingSentCause =
   // our side held the call back
   | 'circuit-open'

@@ -155,7 +155,6 @@ function invalid(what: string): ParsedPartnerUrl {
   return { ok: false, fault: 'invalid-url', message: `The partner's URL ${what}.` };
 }
 
-/** One of the four calls, with its content. */
 export type PartnerCall =
   | PartnerRequest
   | { readonly step: 'balance'; readonly address: Address }

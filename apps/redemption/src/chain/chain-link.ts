@@ -33,7 +33,6 @@ export interface ChainTools {
 }
 
 const CHAIN_MISMATCH = 'RPC_CHAIN_MISMATCH';
-/** The alert for each code of the pool's warnings. */
 const ALERTS: Readonly<Record<string, Alert>> = {
   [CHAIN_MISMATCH]: { severity: 'warning', code: 'rpc-chain-mismatch' },
   [FINAL_BLOCK_CODES.disagree]: { severity: 'critical', code: 'endpoints-disagree' },

@@ -2,7 +2,6 @@ import { IdempotencyConflictError, LimitBreachedError, RedemptionBusyError } fro
 import { type LimitBreach, type LimitCode } from '#libs/domain';
 import { HttpProblem, type HttpProblemOptions, problemFrom } from '#libs/service';
 
-/** An answer other than success, as the user sees it. */
 export class UserError extends HttpProblem {
   constructor(
     status: number,

@@ -20,9 +20,7 @@ const LOOKS_A_SESSION = 3;
 /** The client of a stream; its stream ends with the session. */
 export interface Listener {
   readonly wallet: Address;
-  /** Hash of the session's token. */
   readonly tokenHash: Buffer;
-  /** `Last-Event-ID`. */
   readonly lastEventId: string | undefined;
 }
 

@@ -9,7 +9,6 @@ import { EventsController } from './events.controller.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveRedemptions } from './live-redemptions.js';
 
-/** Streams of redemptions as they change, for open pages. */
 @Module({
   imports: [AuthModule, PartnersModule, RedemptionsModule],
   controllers: [EventsController],

@@ -1,4 +1,3 @@
-/** Spans for the steps of the engine, where tracing is on. */
 import { inSpan, type SpanAttributes, tracingIsOn } from '#libs/platform';
 import { type Applied, type Work } from '../worker/leased-redemptions.js';
 

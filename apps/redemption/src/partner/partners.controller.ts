@@ -6,7 +6,6 @@ import { ForSignedIn, RequestLimits, Wallet } from '../auth/admission.js';
 import { partnerBody, PartnersBody, PointsBody } from './partner.dto.js';
 import { PartnerDirectory, PointsService } from './partners.js';
 
-/** The partners that can be redeemed with, and a wallet's points with one of them. */
 @Controller('api/partners')
 @ForSignedIn()
 export class PartnersController {

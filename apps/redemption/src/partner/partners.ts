@@ -111,7 +111,6 @@ export class PartnerDirectory {
 
 export interface CallOf<S extends PartnerStep> {
   readonly call: Extract<PartnerCall, { step: S }> & { readonly step: S };
-  /** The player's wallet. */
   readonly address: Address;
   /** Id of the call's row, which was committed before the call. */
   readonly requestId: UuidV7;

@@ -27,7 +27,7 @@ import {
 } from './payout.js';
 import { VaultAccounts } from './vault-accounts.js';
 
-/** Vaults on which payouts may be open: the current one and those that it replaced. */
+/** Most readers that are kept: one for each vault on which payouts may be open. */
 const VAULTS = 16;
 /** Placeholder for the redemption's id while a plan is checked. */
 const ANY_ID = vaultIdOf('00000000-0000-7000-8000-000000000000');

@@ -74,9 +74,7 @@ export class RedeemablePrice {
   }
 }
 
-/** What points are worth now. */
 export interface QuotedTerms extends RedemptionAmounts, RedemptionQuote {
-  /** Time of the quote. */
   readonly nowMs: number;
   /** Last moment at which this price may be used. */
   readonly usableUntilMs: number;

@@ -48,7 +48,7 @@ const STAGES = [
 ];
 const TIME_OR_NULL = { ...TIME, nullable: true } as const;
 
-/** What the user sees of a redemption. Amounts in whole units are numbers, rounded once. */
+/** Amounts in whole units are numbers, rounded once. */
 @ApiSchema({ name: 'Redemption' })
 export class RedemptionBody {
   @ApiProperty(UUID)

@@ -13,7 +13,6 @@ import { QuotesController } from './quotes.controller.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 
-/** Users' requests about redemptions: to make, read and cancel them. */
 @Module({
   imports: [AuthModule, ChainModule, PartnersModule, PayoutModule],
   controllers: [QuotesController, RedemptionsController],

@@ -13,7 +13,6 @@ import { ChainLink } from '../chain/chain-link.js';
 import { type RegistryTerms } from './registry-terms.js';
 
 const INTERVAL_MS = 300_000;
-/** Wei per whole coin of the chain. */
 const WEI = 1e18;
 
 /** Injection token of the stake sets with a registry, one at least. */

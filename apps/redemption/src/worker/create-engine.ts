@@ -34,7 +34,6 @@ import { PayoutQueue } from './payout.queue.js';
 import { RedemptionQueue } from './redemption.queue.js';
 import { RevertStep } from './revert.step.js';
 
-/** What the engine shares with the rest of the service. */
 export interface EngineServices {
   readonly database: Database;
   readonly directory: PartnerDirectory;

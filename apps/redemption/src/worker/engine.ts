@@ -182,7 +182,6 @@ export class Engine {
     private readonly logger: Logger,
   ) {}
 
-  /** @returns the timer of the sweeps */
   start(): NodeJS.Timeout {
     this.interval ??= setInterval(() => {
       this.listen();

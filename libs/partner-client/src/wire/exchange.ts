@@ -94,7 +94,6 @@ export function idleMs(announced: string | readonly string[] | undefined): numbe
 
 export interface WireRequest {
   readonly identity: { readonly method: string };
-  /** Target of the request line. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Empty where the request has no body. */

@@ -12,17 +12,17 @@ import { seedPlayers } from './store/players.js';
 interface PartnerOptions {
   readonly settings: PartnerSettings;
   readonly logger: Logger;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
 const KEEP_ALIVE_MS = 72_000;
 const POOL_SIZE = 8;
-/** Below the 15 s that the service waits: better an answer that says ERR-INTERNAL than none. */
+/** In milliseconds; below the 15 s that the service waits: an answer with ERR-INTERNAL is better than none. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
- * The whole game server with its schema up to date, ready to listen; `close()` stops it and everything it opened.
+ * Creates the whole game server with an up-to-date schema, ready to listen; `close()` stops it and all that it opened.
  * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with
  */
 export async function createPartner({
@@ -43,7 +43,7 @@ export async function createPartner({
     const app = await createHttpApp(PartnerModule.register({ settings, database, clock, logger }), {
       logger,
       wire: () => new PartnerWire(settings.partnerSharedSecret, logger),
-      // The SDK's module may bring middlewares.
+      // The SDK's module may add middleware.
       server: { keepAliveTimeout: KEEP_ALIVE_MS, skipMiddie: false },
     });
     if (settings.partnerBasePath !== undefined) {

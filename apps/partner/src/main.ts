@@ -1,4 +1,4 @@
 import { hasSupportedNode } from '#libs/node-version';
 
-// Only then: an older Node fails in the middle of what the program imports.
+// The import follows the check: an older Node fails somewhere in the modules that the program imports.
 if (hasSupportedNode()) await import('./partner.program.js');

@@ -3,7 +3,7 @@ import { commaList, ServiceSettings, Setting } from '#libs/config';
 import { parseAddress } from '#libs/domain';
 import { type NewPlayer } from './store/players.js';
 
-/** Printable ASCII without blanks: what a header carries unchanged. */
+/** Printable ASCII without blanks, which a header carries unchanged. */
 const HEADER_TEXT = /^[\x21-\x7e]+$/;
 const BASE_PATH = /^(?:\/[A-Za-z0-9._~-]+)+$/;
 const PLAYER = /^(0x[0-9a-fA-F]{40})=(\d{1,15})$/;
@@ -17,7 +17,7 @@ function players(text: string): NewPlayer[] {
   });
 }
 
-/** The settings of the reference partner. Its database is the game's own; nothing of the service is read. */
+/** Settings of the reference partner. Its database is the game's own; it reads nothing of the service. */
 export class PartnerSettings extends ServiceSettings {
   @Setting({
     description: 'The port of the reference partner.',

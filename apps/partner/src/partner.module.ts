@@ -16,10 +16,13 @@ import { logCalls } from './points/call-log.js';
 import { createGame } from './points/game.js';
 import { SeenRequests } from './store/seen-requests.js';
 
-/** After this time connections whose requests are still not answered are cut. */
+/** Milliseconds after which a shutdown closes connections whose requests are not answered yet. */
 const LAST_MS = 8_000;
 
-/** Ready while the database answers. At the end: open calls are answered first, then the database's connections close. */
+/**
+ * Reports ready while the database answers. A shutdown first answers open calls, and then closes the database
+ * connections.
+ */
 @Injectable()
 class Shutdown implements BeforeApplicationShutdown, OnApplicationShutdown {
   private stopping = false;

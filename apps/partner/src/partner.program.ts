@@ -20,7 +20,7 @@ try {
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {
   if (error instanceof StoppedError) process.exit(0);
-  // What to mend is in the message; the stack of a wrong setting says nothing more.
+  // The message says what to correct; the stack of a wrong setting adds nothing.
   if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
   else startup.fatal({ err: error }, 'The reference partner could not run');
   process.exit(1);

@@ -19,24 +19,24 @@ import { checkVoucherTtl } from './start-checks.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
 
-/** Replicas are told apart, and counted, by the name of their connections to the database. */
+/** Prefix of the name of database connections, by which replicas are distinguished and counted. */
 const REPLICA = `${REDEMPTION_PROGRAM} replica `;
 
-/** What the service holds open for as long as it lives: the chain, the database, and Redis where there is one. */
+/** The connections that the service holds open while it runs: the chain, the database, and Redis where configured. */
 export class Connections {
   private constructor(
     readonly chain: ChainLink,
     readonly database: Database,
-    /** Of the token, by the stake set whose token the vault pays. */
+    /** Prices of the token, from the stake set whose token the vault pays. */
     readonly prices: PriceStore,
     readonly limiter: RateLimiter,
     private readonly redis: RedisLink | undefined,
   ) {}
 
   /**
-   * It does without the chain where no endpoint answers.
-   * @throws ChainMismatchError; PermanentError where vouchers would live too long, or the token does not tell its decimals;
-   *   DatabaseUnavailableError, DatabaseRefusedError
+   * Opens all connections. Where no endpoint answers, the service starts without the chain.
+   * @throws ChainMismatchError; PermanentError where vouchers would live too long, or the token does not tell its
+   *   decimals; DatabaseUnavailableError, DatabaseRefusedError
    */
   static async open(
     settings: RedemptionSettings,
@@ -71,7 +71,7 @@ export class Connections {
     }
   }
 
-  /** In the order in which they are closed. */
+  /** The open connections, in the order in which they are closed. */
   get opened(): readonly ({ close(): Promise<void> | void } | undefined)[] {
     return [this.redis, this.database, this.chain];
   }

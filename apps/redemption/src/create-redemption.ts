@@ -27,7 +27,7 @@ import { checkKeys, refuseUnsafeSettings } from './start-checks.js';
 export interface RedemptionAppOptions {
   readonly settings: RedemptionSettings;
   readonly logger: Logger;
-  /** Default: the system's. */
+  /** Default: the system clock. */
   readonly clock?: Clock;
 }
 
@@ -35,8 +35,8 @@ const NOTE =
   'All but the signing in and the chain is for who is signed in: Authorization: Bearer and the token.';
 
 /**
- * The whole redemption service, ready to listen; `close()` stops it and everything it opened. The engine begins with `listen`.
- * It starts without the chain where no endpoint answers.
+ * Creates the whole redemption service, ready to listen; `close()` stops it and all that it opened. The engine starts
+ * with `listen`. Where no endpoint answers, the service starts without the chain.
  * @throws PermanentError where a setting is wrong; DatabaseUnavailableError, DatabaseRefusedError; ChainMismatchError
  */
 export async function createRedemption({
@@ -85,13 +85,13 @@ export async function createRedemption({
   }
 }
 
-/** The pages that users sign in on are those that may call from a browser. */
+/** Only the pages that users sign in on may call from a browser. */
 function originsOf({ siweDomains, nodeEnv }: RedemptionSettings): string[] {
   const schemes = nodeEnv === 'production' ? ['https'] : ['https', 'http'];
   return siweDomains.flatMap((domain) => schemes.map((scheme) => `${scheme}://${domain}`));
 }
 
-/** The contract of the service, from its controllers and DTOs; a test holds the answers of the real service against it. */
+/** The OpenAPI contract, made from controllers and DTOs. A test compares the answers of the real service with it. */
 export function openApiOf(app: INestApplication): OpenApi {
   return describeApi(app, {
     title: 'Lowmark redemption',

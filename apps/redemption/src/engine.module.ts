@@ -14,12 +14,12 @@ import { RedemptionSettings } from './redemption.env.js';
 import { createEngine } from './worker/create-engine.js';
 import { Engine, type EngineSettings } from './worker/engine.js';
 
-/** Three times the longest call to a partner. */
+/** In milliseconds: three times the longest call to a partner. */
 const LEASE_MS = 45_000;
-/** Between two sweeps where no hint comes; a voucher is looked at no later than it should be. */
+/** Milliseconds between two sweeps without a hint, or PAYOUT_POLL_MS where that is shorter. */
 const POLL_MS = 1_000;
 
-/** The engine, which knows nothing of Nest. */
+/** Provides the engine, which itself does not depend on Nest. */
 @Module({
   imports: [PartnersModule, PayoutModule],
   providers: [

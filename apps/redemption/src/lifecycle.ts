@@ -12,12 +12,15 @@ import { VoucherPayout } from './payout/voucher-payout.js';
 import { RedemptionSettings } from './redemption.env.js';
 import { Engine } from './worker/engine.js';
 
-/** Far longer than the longest call to a partner, which may keep it from looking. */
+/**
+ * Seconds without a sweep after which the engine counts as stuck: far longer than the longest call to a partner, which
+ * may delay a sweep.
+ */
 const LONGEST_IDLE_SECONDS = 60;
-/** A node may take its time; a load balancer asks whether this process serves. */
+/** Milliseconds that the readiness check waits for a node, since a load balancer waits for the check. */
 const VAULT_PATIENCE_MS = 1_000;
 
-/** Starts the engine, and says whether the service can serve. How it stops: `Shutdown`. */
+/** Starts the engine, and reports whether the service can serve. `Shutdown` stops it. */
 @Injectable()
 export class Lifecycle implements OnApplicationBootstrap {
   private state: 'starting' | 'running' | 'shutting down' = 'starting';
@@ -47,12 +50,12 @@ export class Lifecycle implements OnApplicationBootstrap {
     this.state = 'running';
   }
 
-  /** From now on not ready, though requests are still answered and the engine still works. */
+  /** Makes the service not ready, while it still answers requests and its engine still works. */
   stopping(): void {
     this.state = 'shutting down';
   }
 
-  /** A chain that does not answer is no reason not to serve: users see their redemptions meanwhile. */
+  /** A chain that does not answer is only a concern: users can still see their redemptions. */
   private async checkVault(): Promise<CheckResult> {
     const { faults, concerns } = await within(VAULT_PATIENCE_MS, this.vault.report(), () => ({
       faults: [],
@@ -75,7 +78,7 @@ export class Lifecycle implements OnApplicationBootstrap {
   }
 }
 
-/** The engine's calls end and its leases go back before the database closes. */
+/** Before the database closes, the engine ends its calls and gives back its leases. */
 @Injectable()
 export class Shutdown extends HttpShutdown {
   constructor(

@@ -44,7 +44,7 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(FINALITY_SETTING)
   readonly finality!: string;
 
-  /** Whose price of the token is redeemed at. */
+  /** Stake set whose token price is used for redemptions. */
   @Setting(STAKE_SET_SETTING)
   readonly stakeSet!: string;
 
@@ -76,7 +76,7 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(VAULT_PAUSER_KEY_SETTING)
   readonly vaultPauserKey?: string;
 
-  /** In wei. */
+  /** In wei; the variable is in gwei. */
   @Setting({
     description:
       'The highest price of gas, in gwei, at which a cancellation or a pause is signed, whatever a node says.',
@@ -94,7 +94,7 @@ export class RedemptionSettings extends RegistrySettings {
   })
   readonly vaultMaxGas!: number;
 
-  /** In wei. */
+  /** In wei; the variable is in whole coins. */
   @Setting({
     description:
       "The most of the chain's coin that cancellations can cost on a UTC day, all processes together, and pauses as much again. What is beyond it is not signed: vouchers expire.",

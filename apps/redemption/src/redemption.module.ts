@@ -29,7 +29,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
   providers: [Lifecycle, Shutdown],
 })
 export class RedemptionModule {
-  /** @param global settings, connections and what is served beside the api */
+  /** @param global modules of the settings and the connections, and those that serve beside the API */
   static register(...global: DynamicModule[]): DynamicModule {
     return { module: RedemptionModule, imports: global };
   }

@@ -1,4 +1,4 @@
-/** How the texts of settings are read. Each throws what is said of the variable. */
+/** Parsers of settings. The message of an error completes a sentence that begins with the variable's name. */
 import { type Decimal, parseDecimal } from '#libs/domain';
 
 export function tokens(text: string): Decimal {
@@ -6,7 +6,7 @@ export function tokens(text: string): Decimal {
   return parseDecimal(text);
 }
 
-/** A decimal as a whole number of the smallest unit. */
+/** Parses a decimal into a whole number of the smallest unit. */
 export function smallestUnits(decimals: number): (text: string) => bigint {
   return (text) => {
     const { digits, scale } = tokens(text);

@@ -11,7 +11,7 @@ interface Tools {
   readonly alerts: Alerts;
 }
 
-/** The settings, the keys that they hold, and the tools of the process, for all other modules. */
+/** The settings, the keys in them, and the tools of the process, for all other modules. */
 @Module({})
 export class SettingsModule {
   /** @throws PermanentError where a key is wrong; no message repeats it */

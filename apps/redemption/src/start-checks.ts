@@ -1,4 +1,4 @@
-/** What the settings say, held against each other and against the vault once before the service starts. */
+/** Checks the settings against each other and against the vault, once before the service starts. */
 import { addressOfKey, publishedKeys, readVaultFacts, type RpcPool, ttlFaults } from '#libs/chain';
 import {
   developmentChain,
@@ -13,13 +13,13 @@ import { type Logger } from '#libs/platform';
 import { type RedemptionSettings } from './redemption.env.js';
 
 /**
- * What must never be, and what must not be in production.
+ * Refuses settings that are never safe, and in production those that are safe in development only.
  * @throws PermanentError EVIDENCE_KEY_SHARED, DEVELOPMENT_SETTINGS; no message repeats a key
  */
 export function refuseUnsafeSettings(settings: RedemptionSettings): void {
   const { evidenceKey, secretsKey, nodeEnv } = settings;
   refuseSharedEvidenceKey(evidenceKey, secretsKey);
-  // Reckoning which keys are published takes a moment.
+  // Computing which keys are published takes a moment.
   if (nodeEnv !== 'production') return;
   refuseDevelopment(nodeEnv, [
     developmentChain(settings.chainId),
@@ -30,7 +30,10 @@ export function refuseUnsafeSettings(settings: RedemptionSettings): void {
   ]);
 }
 
-/** @throws PermanentError where the pauser's key is the signer's; a thief of it would be asked to stop himself */
+/**
+ * @throws PermanentError where the pauser's key is the signer's: a pause is the answer to a stolen signer's key, and
+ *   must not depend on that key
+ */
 export function checkKeys(settings: RedemptionSettings, logger: Logger): void {
   const { voucherSignerKey, vaultCancellerKey = voucherSignerKey, vaultPauserKey } = settings;
   const signer = addressOfKey(voucherSignerKey);
@@ -49,8 +52,8 @@ export function checkKeys(settings: RedemptionSettings, logger: Logger): void {
 }
 
 /**
- * A vault that cannot be read now is no reason not to start: the health page says later what is wrong.
- * @throws PermanentError where vouchers would live longer than the vault pays them
+ * A vault that cannot be read now does not prevent the start: the health page reports it later.
+ * @throws PermanentError where vouchers would live longer than the vault accepts
  */
 export async function checkVoucherTtl(settings: RedemptionSettings, pool: RpcPool): Promise<void> {
   const { vaultPlace: place, tokenContract: token, voucherTtlSeconds } = settings;

@@ -1,5 +1,5 @@
 /**
- * The simulation for as long as one likes, 300 runs on a database and a chain of their own at a time.
+ * Makes any number of runs of the simulation, 300 at a time on a database and a chain of their own.
  *
  *   npm run simulate [-- --runs 5000] [--seed N] [--workers 2] [--calls-per-kill 160]
  */
@@ -71,7 +71,7 @@ async function freshDatabase(name: string): Promise<string> {
   return url.href;
 }
 
-/** The users belong to the whole server, as in the tests. */
+/** The users belong to the whole database server, as in the tests. */
 function loginUrl(databaseUrl: string, program: Program): string {
   const url = new URL(databaseUrl);
   [url.username, url.password] = [`test_${program}`, `test_${program}`];

@@ -6,7 +6,7 @@ import { Dice } from './world/dice.js';
 import { PARTNER_DAILY_TOKENS } from './world/terms.js';
 import { World } from './world/world.js';
 
-/** One simulation on a world of its own. @throws Error where the workers do not get on */
+/** One simulation on a world of its own. @throws Error where the workers make no progress */
 export async function simulate(options: SimulationOptions): Promise<Verdict> {
   const { databaseUrl, urlAs } = options;
   const dice = new Dice(`seed ${options.seed}`);

@@ -1,4 +1,4 @@
-/** A few runs of the simulation; simulation.soak-spec.ts does many, `npm run simulate` as many as one likes. */
+/** A few runs of the simulation; simulation.soak-spec.ts has many, and `npm run simulate` any number. */
 import { testSeeds } from '#libs/testing';
 import { describeSimulation } from './simulation.support-spec.js';
 

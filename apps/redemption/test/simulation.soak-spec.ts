@@ -1,11 +1,14 @@
-/** The simulation for so long that everything happens that may; `npm run simulate` does as many runs as one likes. */
+/** Enough runs of the simulation to meet every fault and reason; `npm run simulate` makes any number of runs. */
 import { expect, it } from '@jest/globals';
 import { type TestSeed, testSeeds } from '#libs/testing';
 import { FAULTS } from './partner/wire-faults.js';
 import { describeSimulation } from './simulation.support-spec.js';
 import { type Verdict } from './verdict.js';
 
-/** Happen at one step only and to few: these depend on what the partner's books hold at that moment. */
+/**
+ * Faults that happen at one step only and to few calls, since they depend on what the partner's books hold at that
+ * moment.
+ */
 const RARE = [
   'refuses-to-deduct',
   'duplicate-of-nothing',
@@ -15,7 +18,7 @@ const RARE = [
   'amount-disputed',
 ];
 
-/** Each the mark of another way through the rules. */
+/** Reasons of redemptions; each shows that another path through the rules was taken. */
 const REASONS = [
   'deduction-unknown',
   'deduction-unresolved',
@@ -50,5 +53,5 @@ function describeCoverage(verdict: () => Verdict): void {
 
 const [fixed, ofThisRun] = testSeeds() as [TestSeed, TestSeed];
 describeSimulation(300, fixed, describeCoverage);
-// What comes by chance needs no coverage: each run has another seed.
+// This seed differs from test run to test run, so its coverage is left to chance and not checked.
 describeSimulation(40, ofThisRun);

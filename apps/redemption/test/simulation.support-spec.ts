@@ -1,6 +1,7 @@
 /**
- * The redemption service as a whole against partners that misbehave in every way of the fault table, on a chain that reorganises,
- * with workers killed by SIGKILL, one of two endpoints and the price lying, and an intruder with the database credentials of the services.
+ * The whole redemption service against partners that misbehave in every way of the fault table, on a chain that
+ * reorganises, with workers killed by SIGKILL, false answers from one of two endpoints and from the price source, and
+ * an intruder with the database credentials of the services.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase, type TestSeed } from '#libs/testing';
@@ -11,8 +12,8 @@ import { type Verdict } from './verdict.js';
 const LIMIT_MS = 600_000;
 
 /**
- * One simulation, and what must hold after it however few its runs are.
- * @param more tests of what only many runs come through
+ * One simulation, and what must hold after any number of runs.
+ * @param more tests of what only many runs reach
  */
 export function describeSimulation(
   runs: number,

@@ -1,7 +1,7 @@
 /**
- * Runs of the whole redemption service against partners that misbehave in every way of the fault table, on a chain that reorganises,
- * with workers that are killed. Time is moved by hand: as soon as the workers have nothing to do now, it is the time of what is due
- * next. In the end partner, chain and database must agree to the last point and token.
+ * Runs of the whole redemption service against partners that misbehave in every way of the fault table, on a chain that
+ * reorganises, with workers that are killed. The simulation moves the time: as soon as the workers have no work left,
+ * it advances to the next due time. In the end partner, chain and database must agree to the last point and token.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryStore, type Program, RedemptionStore } from '#libs/db';
@@ -19,14 +19,14 @@ import { type World } from './world/world.js';
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** Each is one partner with one to three redemptions. */
+  /** Each run has one partner with one to three redemptions. */
   readonly runs: number;
-  /** Of an empty, migrated database, and the superuser's. */
+  /** URL of an empty, migrated database, as superuser. */
   readonly databaseUrl: string;
-  /** What each program connects with. */
+  /** URL with which each program connects. */
   readonly urlAs: (program: Program) => string;
   readonly workers?: number;
-  /** A worker is killed about every so many calls. */
+  /** About how many calls there are between two kills of a worker. */
   readonly callsPerKill?: number;
 }
 
@@ -34,19 +34,19 @@ const PATIENCE_MS = 60_000;
 const LATE_BY_MS = { least: 5_000, most: 3_600_000, share: 1 / 50 };
 const REORGANISES = 0.06;
 const OPERATES = 0.05;
-/** Attention that an operator cannot resolve in so many looks, a quarter of an hour apart, stays. */
+/** Number of tries of the operator, a quarter of an hour apart, after which a redemption stays in attention. */
 const LOOKS = 40;
 const LOOK_EVERY_MS = 900_000;
 
 export class Simulation {
   readonly users: User[] = [];
-  /** The final rows as they were first seen. */
+  /** The rows as they were when first seen final, by redemption id. */
   readonly firstFinal = new Map<string, string>();
   readonly operator: Operator;
   readonly price: PlayedPrice;
   readonly intruder: Intruder;
   rounds = 0;
-  /** No redemption is made later. */
+  /** Simulated time of the last request for a redemption. */
   lastAskedMs: number;
   private readonly taken = new Set<string>();
   private readonly orphans = new Set<string>();
@@ -99,11 +99,11 @@ export class Simulation {
       await this.moveTo(world.nowMs + LOOK_EVERY_MS);
     }
     await this.killing;
-    // What is on the chain now is final.
+    // Makes all that is on the chain final.
     await world.chain.mine(Math.floor(world.nowMs / 1000), 10);
   }
 
-  /** Of each partner: what its wallets redeem at most. */
+  /** For each partner: the most points that each of its wallets redeems. */
   get plannedPoints(): number[][] {
     return [...this.world.partners.values()].map((partner) =>
       this.users.filter((user) => user.partner === partner).map(({ points }) => points),
@@ -131,7 +131,10 @@ export class Simulation {
     }
   }
 
-  /** Until nothing is due and without a lease, and nothing is being done but waiting for a partner that will not answer. */
+  /**
+   * Waits until nothing is due without a lease, and the only work under way is waiting for partners that will not
+   * answer.
+   */
   private async untilIdle(): Promise<QueueState> {
     const { world } = this;
     const since = performance.now();
@@ -154,9 +157,10 @@ export class Simulation {
     const { least, most, share } = LATE_BY_MS;
     const elapsedMs = world.nowMs - world.startMs;
     const lateByMs = Math.min(most, Math.max(least, elapsedMs * share));
-    // Workers come late to what is due, the later the rarer things have become.
+    // Workers come late to due work; the lateness grows with the time since the start, since events become rarer.
     const dueMs = Math.min(nextMs + lateByMs * this.driverDice.next(), world.agenda.nextMs);
-    // A call that hangs, or a lease of the dead, lasts real seconds: not many days pass meanwhile.
+    // A call without an answer, or the lease of a killed worker, lasts real seconds: the time must not advance by days
+    // meanwhile.
     const limitMs = leases.length > 0 ? world.nowMs + 2 * lateByMs : Infinity;
     const target = Math.ceil(Math.min(dueMs, limitMs));
     if (target === Infinity) await sleep(20);
@@ -183,7 +187,7 @@ export class Simulation {
     await database.query({ text: 'NOTIFY lowmark_redemption' });
   }
 
-  /** What partners and users get to know. */
+  /** Tells partners and users what they would learn of the redemptions by now. */
   private async notice(): Promise<void> {
     const { world } = this;
     const rows = await world.database.query<{
@@ -227,7 +231,7 @@ export class Simulation {
     }
   }
 
-  /** An operator's command for what was not delivered in its time. @returns how many */
+  /** Replays confirmations that were not delivered in time, as an operator's command does. @returns how many */
   private async replay(): Promise<number> {
     const { world } = this;
     const deliveries = new DeliveryStore(world.database);
@@ -252,7 +256,7 @@ export class Simulation {
   private async kill(): Promise<void> {
     const { fleet, database, nowMs } = this.world;
     await fleet.killOne(this.driverDice.between(0, 99));
-    // No worker takes what the dead one had until its leases end.
+    // No worker takes what the killed worker had before its leases end.
     for (const lease of (await queueState(database, nowMs, this.intruder.forged)).leases)
       this.orphans.add(lease);
   }

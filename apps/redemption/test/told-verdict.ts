@@ -1,6 +1,6 @@
 import { type Verdict } from './verdict.js';
 
-/** What a simulation came to, for a person. */
+/** The result of a simulation as text for a person. */
 export function toldVerdict({ seed, faults, stories, ...tallies }: Verdict): string {
   const lines = Object.entries(tallies).map(([name, tally]) => {
     const words = Object.entries(tally).sort(([, a], [, b]) => b - a);

@@ -24,7 +24,7 @@ export function describeTwoWorkers(redemptions: number): void {
           atOnce: 32,
         });
         expect(figures.faults).toEqual([]);
-        // The dead one left something behind, or its death was no test.
+        // Without leases of the killed worker the kill would have tested nothing.
         expect(figures.leasesOfTheDead).toBeGreaterThan(0);
       },
       LIMIT_MS,

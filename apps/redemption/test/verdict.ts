@@ -1,4 +1,4 @@
-/** Whether all parties agree at the end of a simulation, and what it came through on the way. */
+/** Whether all parties agree at the end of a simulation, and what it met on the way. */
 import { parseDecimal } from '#libs/domain';
 import { breachesOf, told } from './checks/invariants.js';
 import { gatherFacts, vaultFacts, type VaultFacts } from './checks/gather-facts.js';
@@ -12,31 +12,31 @@ import { story } from './world/story.js';
 
 export interface Verdict {
   readonly seed: number;
-  /** Nothing where all invariants hold and all ledgers agree. */
+  /** Empty where all invariants hold and all ledgers agree. */
   readonly faults: readonly string[];
-  /** Of the first redemptions that the faults are about. */
+  /** Stories of the first redemptions that have a fault. */
   readonly stories: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** How often each fault of the table happened. */
+  /** Number of times each fault of the table happened. */
   readonly partnerFaults: Readonly<Record<string, number>>;
   readonly ends: Readonly<Record<string, number>>;
   readonly reasons: Readonly<Record<string, number>>;
   readonly commands: Readonly<Record<string, number>>;
   /** Whole tokens, rounded up; the bounds are what the settings allow. */
   readonly losses: Readonly<Record<string, number>>;
-  /** Readings of each lying price, and what became of all. */
+  /** Number of readings with each false price, and the outcomes of all readings. */
   readonly prices: Readonly<Record<string, number>>;
-  /** What the intruder tried and was refused, and the rows that it made. */
+  /** The intruder's refused attempts, and the rows that it forged. */
   readonly intrusions: Readonly<Record<string, number>>;
-  /** Answers that each lie of the endpoint has spoilt. */
+  /** Number of answers that each false claim of the endpoint changed. */
   readonly lies: Readonly<Record<string, number>>;
-  /** What the workers warned of last. */
+  /** The last warnings of the workers. */
   readonly warnings: Readonly<Record<string, number>>;
 }
 
 const STORIES = 3;
 const DAY_MS = 86_400_000;
-/** What deployLocalVault gives a vault. */
+/** Tokens that deployLocalVault gives a vault, in the smallest unit. */
 export const VAULT_FUNDS = 10n ** 24n;
 
 export async function verdict(simulation: Simulation): Promise<Verdict> {
@@ -96,7 +96,7 @@ export async function verdict(simulation: Simulation): Promise<Verdict> {
   };
 }
 
-/** It waits for an operator, or its quote has run out: nothing was begun. */
+/** A forged redemption must wait for an operator, or have failed with its quote expired: nothing was begun. */
 function forgedFaults({ id, row, books }: RedemptionFacts): string[] {
   const isStopped = row.state === 'attention' || row.state === 'failed';
   const isUntouched = row.deadlineSeconds === null && books.deductions.length === 0;

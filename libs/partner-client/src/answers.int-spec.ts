@@ -1,4 +1,4 @@
-/** Whole answers of every kind, over real sockets. Each call is seen by the partner exactly once. */
+/** Whole answers of every kind, over real sockets. The partner gets each call exactly once. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aClient, CONFIRM, deduct, endpointOf } from './testing/partner-bench.support-spec.js';

@@ -14,7 +14,10 @@ import {
   type NothingSentCause,
 } from './call-result.js';
 
-/** The domain asks for the proof, the record keeps the exact cause. */
+/**
+ * The exact causes in the domain's terms. The domain only needs the proof that nothing was sent; the call's record
+ * keeps the exact cause.
+ */
 const NOTHING_SENT: Readonly<Record<NothingSentCause, NothingSentReason>> = {
   dns: 'dns',
   tls: 'tls',
@@ -36,11 +39,14 @@ const UNKNOWN: Readonly<Record<NoAnswerCause, UnknownReason>> = {
   'half-answer': 'half-answer',
   'too-large': 'too-large',
   'not-http': 'no-envelope',
-  // Our own end, before we knew.
+  // Our side ended the call before the outcome was known.
   aborted: 'crash',
 };
 
-/** What the end of a call means to the redemption: the transport's findings in the domain's terms, the answer as the domain judges it. */
+/**
+ * Translates the end of a call for the redemption: faults of the transport into the domain's terms, and an answer by
+ * the domain's judgement.
+ */
 export function callOutcome<S extends PartnerStep>(
   call: AnsweredCall<S>,
   result: CallResult,

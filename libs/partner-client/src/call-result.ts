@@ -1,57 +1,56 @@
 /**
  * How far a call came and how it ended.
  *
- * The phases are those of one call. Up to `tls` no request exists on the wire; from `sending` on, a byte of it may have left. So
- * `nothing-sent` is proven by how the code is built: the request is first given to HTTP when a connection stands, and every end before that
- * is `nothing-sent`. A kept connection that turns out lost before a byte of the request was given to it is left for another; from the first
- * byte on, whatever becomes of it is an end of this call, and nothing is sent again.
+ * The phases are those of one call. Up to `tls` no request exists on the wire; from `sending` on, a byte of it may have
+ * left. The structure of the code proves `nothing-sent`: the request is given to HTTP only on an open connection, and
+ * every end before that is `nothing-sent`. A kept connection that is lost before a byte of the request was given to it
+ * is replaced by another one. After the first byte every failure is an end of this call, and nothing is sent again.
  */
 import { type PartnerStep } from '#libs/domain';
 
-/** In order; a result carries the furthest that was reached. */
+/** In order. A result carries the furthest phase that was reached. */
 export const PHASES = [
-  // the base URL and the address in it
+  // check of the base URL and the address in it
   'address',
-  // the partner's circuit and its limit of calls at once
+  // wait for the partner's circuit and its limit of concurrent calls
   'gate',
   'dns',
   'connect',
   'tls',
-  // the request may be on its way
+  // a byte of the request may have left
   'sending',
   // status line and headers of the final answer arrived
   'head',
-  // a byte of its body arrived
+  // a byte of the answer's body arrived
   'body',
-  // all of it arrived
+  // the whole answer arrived
   'done',
 ] as const;
 export type Phase = (typeof PHASES)[number];
 export type PhaseBeforeSending = 'address' | 'gate' | 'dns' | 'connect' | 'tls';
 export type PhaseUnderWay = 'sending' | 'head' | 'body';
 
-/** Why no byte of the request left. */
 export type NothingSentCause =
-  // we held it back
+  // our side held the call back
   | 'circuit-open'
   | 'too-many-calls'
   | 'stale-request-id'
   | 'aborted'
-  // the partner's URL, or what its name resolves to, is not one we may call
+  // the partner's URL, or the address of its name, is not one that may be called
   | 'invalid-url'
   | 'blocked-address'
-  // no connection
+  // no connection was made
   | 'dns'
   | 'connection-refused'
   | 'unreachable'
   | 'connect-timeout'
   | 'tls';
 
-/** Why there is no whole answer although the request, or a part of it, may have arrived. */
+/** Why there is no whole answer, although all or part of the request may have arrived. */
 export type NoAnswerCause =
-  // nothing of an answer came within the deadline
+  // no byte of an answer arrived before the deadline
   | 'timeout'
-  // its head came, and the rest did not within the deadline
+  // the head arrived before the deadline, the whole body did not
   | 'too-slow'
   | 'reset'
   | 'half-answer'
@@ -59,50 +58,50 @@ export type NoAnswerCause =
   | 'not-http'
   | 'aborted';
 
-/** What is to be thought of an answer; the first that applies. */
+/** The judgement on an answer: the first that applies. */
 export type Verdict =
-  // compressed although we asked for none
+  // compressed, although the request asked for no compression
   | 'encoded'
-  // a signature that does not verify: of something else, of another form, or more than one
+  // the signature does not verify: for other content, malformed, or more than one
   | 'bad-signature'
-  // no signature; with status 200 that is a fault, with another it is allowed
+  // no signature: a fault with status 200, allowed with any other status
   | 'unsigned'
-  // signed; another content type, no UTF-8, no JSON, or JSON nested out of all proportion
+  // signed, but with another content type, not UTF-8, not JSON, or nested too deeply
   | 'not-json'
-  // signed by the partner for this very call, and JSON
+  // JSON that the partner signed for this call
   | 'verified';
 
 export interface CallTimings {
-  /** Waiting for the partner's other calls; the deadline does not run yet. Whole milliseconds, as are all. */
+  /** Wait for the partner's other calls, before the deadline starts. All figures are whole milliseconds. */
   readonly queued: number;
   readonly dns?: number;
   readonly connect?: number;
   readonly tls?: number;
-  /** From the request to the end of the answer's head. */
+  /** From the sending of the request to the end of the answer's head. */
   readonly head?: number;
-  /** From the end of the queue to the end of the call. */
+  /** From the end of the wait to the end of the call. */
   readonly total: number;
 }
 
 /**
- * The call log's record of one call: what was asked, how far it came, what came back, how long it took. Plain JSON without a secret:
- * the request's key and signature are not in it.
+ * The record of one call in the call log: what was asked, how far the call came, what came back, and how long it took.
+ * Plain JSON without secrets: the request's key and signature are left out.
  */
 export interface CallRecord {
   readonly partnerId: string;
   readonly step: PartnerStep;
-  /** `X-API-REQUEST`; absent where the call was held back before it had one. */
+  /** `X-API-REQUEST`; absent where the call was held back before it had an id. */
   readonly requestId?: string;
   readonly method: string;
-  /** The partner's; absent where the base URL is not one. */
+  /** Origin of the partner's base URL; absent where that is not a URL we may call. */
   readonly origin?: string;
-  /** What was signed; without the query. */
+  /** The path that was signed, without the query. */
   readonly path: string;
-  /** Path and query as they went out; absent where the call was held back before it was made. */
+  /** Path and query as sent; absent where the call was held back before the request was made. */
   readonly target?: string;
-  /** As it went out, without what looks like a secret; absent where there is none. */
+  /** As sent, without what looks like a secret; absent where there is no body or the body is too long for a record. */
   readonly requestBody?: string;
-  /** When it began, Unix milliseconds. */
+  /** Unix time in milliseconds. */
   readonly startedAtMs: number;
   readonly phase: Phase;
   readonly outcome: 'nothing-sent' | 'no-answer' | 'answer';
@@ -111,20 +110,23 @@ export interface CallRecord {
   readonly alert: boolean;
   readonly status?: number;
   readonly timings: CallTimings;
-  /** Bytes of the bodies; what came, not what was kept. */
+  /** Bytes of the whole bodies, not of what the record keeps. */
   readonly requestBytes: number;
   readonly answerBytes: number;
   readonly remoteAddress?: string;
-  /** Over a connection that had served a call before. */
+  /** True where the connection had served a call before. */
   readonly kept?: true;
-  /** Partner's `Date` minus our time, in whole seconds: the first thing to look at where the partner refuses our signature. */
+  /**
+   * The partner's `Date` minus our time, in whole seconds: the first thing to check where the partner refuses our
+   * signatures.
+   */
   readonly clockDifferenceSeconds?: number;
   readonly answerHeaders: Readonly<Record<string, string>>;
-  /** The beginning of the body, in one line. */
+  /** The beginning of the answer's body, in one line. */
   readonly excerpt: string;
-  /** Of the whole body, in hex: tells whether the excerpt is all of it. Absent where none came. */
+  /** Of the received body, in hex: shows whether the excerpt is all of it. Absent where no body came. */
   readonly answerSha256?: string;
-  /** What the system or the library said of a failure. */
+  /** Text of the error, from the system or a library. */
   readonly error?: string;
 }
 
@@ -138,11 +140,11 @@ export interface NothingSentResult extends Ended {
   readonly kind: 'nothing-sent';
   readonly cause: NothingSentCause;
   readonly phase: PhaseBeforeSending;
-  /** Until the circuit lets a call through again. */
+  /** Seconds until the circuit lets a call through again. */
   readonly retryAfterSeconds?: number;
 }
 
-/** It is unknown what the partner did. */
+/** What the partner did is unknown. */
 export interface NoAnswerResult extends Ended {
   readonly kind: 'no-answer';
   readonly cause: NoAnswerCause;
@@ -154,20 +156,20 @@ interface WholeAnswer extends Ended {
   readonly phase: 'done';
   readonly status: number;
   readonly contentType?: string;
-  /** At most a day. */
+  /** Seconds, at most a day. */
   readonly retryAfterSeconds?: number;
 }
 
 export interface VerifiedAnswer extends WholeAnswer {
   readonly verdict: 'verified';
-  /** Says what the partner says; its form is still to be checked. */
+  /** What the partner states; the shape is not checked yet. */
   readonly json: unknown;
 }
 
 export interface DoubtfulAnswer extends WholeAnswer {
   readonly verdict: Exclude<Verdict, 'verified'>;
   readonly signature: 'valid' | 'missing' | 'wrong';
-  /** What it says, where it is JSON; a ground for nothing but doubt. */
+  /** The body, where it is JSON; its content proves nothing. */
   readonly unverified?: { readonly json: unknown };
 }
 

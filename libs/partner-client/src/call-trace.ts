@@ -1,4 +1,4 @@
-/** Gathers the facts of one call while it runs, and makes its result of them. */
+/** Collects the facts of one call while it runs, and makes the call's result from them. */
 import { createHash } from 'node:crypto';
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Clock, type SpanAttributes, type SpanStart } from '#libs/platform';
@@ -30,7 +30,7 @@ export class CallTrace {
   readonly arrived = nothingArrived();
   url: PartnerUrl | undefined;
   request: SignedRequest | undefined;
-  /** On the `performance` clock. */
+  /** In milliseconds of the `performance` clock. */
   passedGateAt: number | undefined;
   private readonly startedAtMs: number;
   private readonly startedAt = performance.now();
@@ -44,7 +44,7 @@ export class CallTrace {
     this.startedAtMs = clock.nowMs();
   }
 
-  /** @param waitMs until it may be tried again, where that is known */
+  /** @param waitMs milliseconds until the call may be tried again, where known */
   nothingSent({ failure: cause, phase, message }: DialFault, waitMs?: number): NothingSentResult {
     const alert = ALERTING.includes(cause);
     const kind = 'nothing-sent';
@@ -54,7 +54,7 @@ export class CallTrace {
   }
 
   noAnswer({ failure: cause, message }: ExchangeFault): NoAnswerResult {
-    // An answer that ended and yet failed is one whose end was not to be believed.
+    // The exchange failed after the end of the answer, so that end was not the true one.
     const phase: PhaseUnderWay = this.arrived.phase === 'done' ? 'body' : this.arrived.phase;
     const alert = cause === 'too-slow' || cause === 'too-large';
     const kind = 'no-answer';
@@ -62,14 +62,14 @@ export class CallTrace {
     return { kind, cause, phase, alert, record };
   }
 
-  /** @param request that was answered; the answer has arrived whole */
+  /** @param request the request that was answered; the answer has arrived whole */
   answer({ identity }: SignedRequest, status: number): AnswerResult {
     const { headers } = this.arrived;
     const judged = judgeAnswer({ status, headers, body: this.body() }, identity, this.endpoint);
     const { verdict, signature, parsed } = judged;
     const isRedirect = status >= 300 && status < 400;
     const isUnsigned = verdict === 'unsigned' && status === 200;
-    // A confirmation needs no signature to be taken for delivered (the fault table).
+    // A confirmation counts as delivered without a signature (fault-table.spec.ts).
     const isForged = this.step !== 'confirm' && (verdict === 'bad-signature' || isUnsigned);
     const alert = isForged || isRedirect;
     const phase = 'done';
@@ -144,12 +144,13 @@ export class CallTrace {
   }
 }
 
-/** The partner's URL is wrong, or its name points where it must not. */
+/** Causes for an operator: the partner's URL is wrong, or its name leads to an address that must not be called. */
 const ALERTING: readonly NothingSentCause[] = ['invalid-url', 'blocked-address'];
 
 /**
- * The span of one call to a partner: which of the four, and whose. The partner's own URL may hold a credential, so that the interface's
- * path stands for it; no header of the call tells of the span, since its headers are those of the interface.
+ * The span of one call: which of the four calls, and to which partner. The span shows the interface's path instead of
+ * the partner's URL, which may hold a credential. The call sends no tracing headers, since its headers are those of the
+ * interface.
  */
 export function callSpan({ partnerId }: PartnerEndpoint, step: PartnerStep): SpanStart {
   const { method, path } = ROUTES[step];

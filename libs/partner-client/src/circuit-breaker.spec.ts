@@ -12,7 +12,7 @@ import {
 
 const OPTIONS: BreakerOptions = { threshold: 3, firstOpenMs: 1000, longestOpenMs: 4000 };
 
-/** The circuit with its state and its time, so that a test reads as a sequence. */
+/** The circuit with its state and time, so that a test reads as a sequence. */
 class Bench {
   state: CircuitState = CLOSED_CIRCUIT;
   nowMs = 0;

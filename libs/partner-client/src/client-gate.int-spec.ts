@@ -1,4 +1,4 @@
-/** The circuit and the limit of calls at once, as a client keeps them for each partner, over real sockets. */
+/** The circuit breaker and the limit of concurrent calls of each partner, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
 import { type PartnerClient } from './partner-client.js';

@@ -1,4 +1,7 @@
-/** Calls over connections that are kept, over real sockets: where they lead, when they are not used again, and what a lost one proves. */
+/**
+ * Calls over kept connections, over real sockets: where the connections lead, when they are not used again, and what a
+ * lost connection proves.
+ */
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '#libs/platform';
@@ -44,7 +47,7 @@ function keepOpen(socket: Socket, request: SeenRequest): void {
 }
 
 const call = (): Promise<CallResult> => deduct(partner, client);
-/** Until what was written on one side has arrived on the other. */
+/** Waits until what one side has written has arrived at the other. */
 const arrived = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 30));
 
 describe('calls one after the other', () => {
@@ -177,7 +180,7 @@ describe('a kept connection that is lost under a request', () => {
   it('before a byte of the request was given to it: the call is sent once, on another connection', async () => {
     const sockets: Socket[] = [];
     let isTaken = false;
-    // The last look at the clock comes right before the request is given to the connection.
+    // The clock is read for the last time right before the request is given to the connection.
     const clock = {
       nowMs: () => {
         if (isTaken) sockets[0]?.destroy();
@@ -194,7 +197,7 @@ describe('a kept connection that is lost under a request', () => {
     });
     const endpoint = endpointOf(partner);
     expect(await watched.call(endpoint, DEDUCT)).toMatchObject(VERIFIED);
-    // Runs before the turn in which the kept connection is taken, and after all that comes before it.
+    // Runs right before the turn in which the kept connection is taken.
     setImmediate(() => {
       isTaken = true;
     });
@@ -236,7 +239,7 @@ describe('the address of a kept connection', () => {
     expect(results).toMatchObject([VERIFIED, VERIFIED]);
     expect(results[1]?.record.remoteAddress).toBe('127.0.0.1');
     expect(asked).toEqual([NAME]);
-    // Another connection is another look at the name.
+    // A new connection resolves the name again.
     partner.behave = (socket) => socket.resetAndDestroy();
     await rebound.call(endpoint, DEDUCT);
     expect(await rebound.call(endpoint, DEDUCT)).toMatchObject({

@@ -154,7 +154,7 @@ describe('no whole answer', () => {
     partner.behave = behave;
     const result = await deduct(partner);
     expect(result).toMatchObject({ kind: 'no-answer', ...expected });
-    // Long enough for a second attempt, if anything made one.
+    // Long enough for a second attempt, if there were one.
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(partner.requests).toHaveLength(1);
     expect(partner.connections).toBe(1);
@@ -184,7 +184,7 @@ describe('no whole answer', () => {
 
   it('is known, or not even a request sent, where the connection closes at once', async () => {
     partner.onConnect = (socket) => socket.resetAndDestroy();
-    // Whether the reset comes before or after the first byte is the kernel's to say: only before is a proof.
+    // The kernel decides whether the reset comes before or after the first byte; only a reset before it is a proof.
     const result = await deduct(partner);
     expect([
       ['nothing-sent', 'unreachable', 'connect'],

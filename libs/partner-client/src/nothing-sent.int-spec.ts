@@ -1,4 +1,7 @@
-/** Every end of a call that proves that no byte of the request left; the partner's side of the socket is the witness. */
+/**
+ * Every end of a call that proves that no byte of the request left. The partner's side of the socket confirms the
+ * proof.
+ */
 import { type LookupAddress } from 'node:dns';
 import { createServer, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -96,7 +99,7 @@ describe('a name', () => {
     const client = aClient({
       ...PUBLIC,
       resolve: () => Promise.resolve([{ address: answers.shift() ?? '', family: 4 }]),
-      // Nothing of a test leaves the machine: a public address is refused as one on which no server listens.
+      // No test sends anything to the network: a public address acts like one on which no server listens.
       connectTcp: (options) => {
         const socket = new Socket();
         options.lookup?.(options.host ?? '', { all: true }, (error, addresses) => {

@@ -1,4 +1,4 @@
-/** What goes out, over real sockets. */
+/** What the client sends, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseUuidV7, uuidV7Ms } from '#libs/domain';
 import { hmacSha256Hex } from '#libs/signing';

@@ -1,10 +1,11 @@
 /**
- * The four calls to a partner, each made exactly once: one request, one answer, one result. Nothing is retried here, whatever happens;
- * the redemption's schedule decides, and each attempt of it is a call with an id of its own.
+ * The four calls to a partner, each made exactly once: one request, one answer, one result. Nothing is retried here:
+ * the redemption's retry schedule decides, and each retry is a call with an id of its own.
  *
- * A connection that brought a good answer is kept for a moment and used again. On a kept one, a reset may mean that the partner closed it
- * while idle or that it died working on our request: unknown, as on any other, and never sent again. Only where no byte of the request was
- * given to it does the call go on, on a new connection: that is its first sending.
+ * A connection that brought a good answer is kept for a moment and used again. A reset of a kept connection may mean
+ * that the partner closed it while idle, or that the connection broke while the partner worked on our request: the
+ * outcome is unknown as on any connection, and nothing is sent again. Only where no byte of the request was given to
+ * the kept connection does the call go on over a new one, which is its first sending.
  */
 import { type UuidV7 } from '#libs/domain';
 import { type Clock, type Deadline, inSpan } from '#libs/platform';
@@ -33,27 +34,27 @@ import { type Connection, exchange, idleMs } from './wire/exchange.js';
 import { KeptConnections } from './wire/kept-connections.js';
 
 export interface PartnerTimeouts {
-  /** Name, TCP and TLS together. */
+  /** DNS, TCP and TLS together. */
   readonly connectMs: number;
-  /** The whole call, connection and body included; a read, and one that changes something. */
+  /** The whole call, connection and body included: a call that reads, and a call that changes something. */
   readonly readMs: number;
   readonly writeMs: number;
 }
 
 export interface PartnerClientOptions extends DialOptions {
   readonly clock: Clock;
-  /** 0 to 1; default `Math.random`. */
+  /** Random number from 0 to 1; default `Math.random`. */
   readonly random?: () => number;
   readonly timeouts?: Partial<PartnerTimeouts>;
   readonly maxBodyBytes?: number;
-  /** Per partner. */
+  /** Options of each partner's gate. */
   readonly gate?: Partial<Omit<GateOptions, 'clock' | 'random'>>;
 }
 
 export interface CallContext {
-  /** Committed before the call (rule A); minted when the call is sent where it is left out. */
+  /** Committed before the call (rule A of docs/redemption.md). Absent: minted when the call is sent. */
   readonly requestId?: UuidV7;
-  /** Ends the call: with `nothing-sent` as long as that is true, with `no-answer` from then on. */
+  /** Ends the call: with `nothing-sent` while no byte has left, with `no-answer` afterwards. */
   readonly signal?: AbortSignal;
 }
 
@@ -61,13 +62,18 @@ interface Sending {
   readonly trace: CallTrace;
   readonly url: PartnerUrl;
   readonly request: SignedRequest;
-  /** Of its connections: what one partner sends is never read as another's answer, wherever both may live. */
+  /**
+   * Key of the connections. It contains the partner, so that what one partner sends is never read as another's answer.
+   */
   readonly key: string;
 }
 
 const TIMEOUTS: PartnerTimeouts = { connectMs: 3000, readMs: 10_000, writeMs: 15_000 };
 const MAX_BODY_BYTES = 65_536;
-/** A wait and a call together stay well below a worker's lease, which is three times the call's deadline. */
+/**
+ * Defaults of each partner's gate. The longest wait and the longest call together are well below a worker's lease,
+ * which is three times the longest call.
+ */
 const GATE = {
   maxAtOnce: 8,
   maxWaiting: 64,
@@ -87,19 +93,18 @@ export class PartnerClient {
     this.connections = new KeptConnections({ ...options, connectMs: this.timeouts.connectMs });
   }
 
-  /** Of the partner's circuit. */
   circuitOf(partnerId: string): CircuitState['kind'] {
     return this.gates.get(partnerId)?.state ?? 'closed';
   }
 
-  /** For how long the partner's circuit holds calls back; undefined where one would be let through. */
+  /** Milliseconds for which the partner's circuit holds calls back; undefined where a call would go through. */
   heldBackMs(partnerId: string): number | undefined {
     return this.gates.get(partnerId)?.heldBackMs();
   }
 
   /**
    * Makes the call once.
-   * @returns how it ended; whatever the partner and the network do is a result, never an error
+   * @returns how it ended; whatever the partner and the network do is a result, not an error
    * @throws PermanentError NOT_JSON where the call's body has no JSON form; nothing is sent then
    */
   call(
@@ -170,7 +175,7 @@ export class PartnerClient {
     signal: AbortSignal,
   ): Promise<CallResult> {
     const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
-    // No request exists on the wire up to here; from the next line on, it may.
+    // Up to the exchange below no request exists on the wire; from then on, one may.
     requireFresh(request, clock, trace);
     const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
     const result = trace.answer(request, status);

@@ -1,4 +1,4 @@
-/** A partner as we call it: its credential, its address, and the requests that go there. */
+/** A partner as we call it: its credential, its URL, and the requests to it. */
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import {
@@ -18,14 +18,14 @@ import { hmacSha256Hex, signedContent, verifySignature } from '#libs/signing';
 import { type AddressPolicy, addressRefusal, type PartnerUrl } from './wire/dial.js';
 
 export interface PartnerEndpointFields {
-  /** Ours. */
+  /** Our id of the partner. */
   readonly partnerId: string;
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly sharedSecret: string;
 }
 
-/** What identifies a call and its answer; method and path are those of the request line. */
+/** Identifies a call and its answer; method and path are those of the request line. */
 export interface CallIdentity {
   readonly method: string;
   readonly path: string;
@@ -34,12 +34,12 @@ export interface CallIdentity {
 
 const HEADER_TEXT = /^[\x21-\x7e]{1,512}$/;
 const REDACTED = '[redacted]';
-/** The head of a secret that something cut off is told from chance by its length. */
+/** Shortest beginning of a secret that is recognised at the end of a cut text; a shorter one may be there by chance. */
 const SHORTEST_HEAD = 6;
 
 /**
- * A partner as we call it. Holds the key and the secret where neither JSON nor an inspection of the object shows them, and lends
- * what they do instead of what they are.
+ * A partner as we call it. Key and secret are private fields, which neither JSON nor an inspection of the object shows;
+ * methods use them on behalf of callers.
  */
 export class PartnerEndpoint {
   readonly partnerId: string;
@@ -47,7 +47,10 @@ export class PartnerEndpoint {
   readonly #apiKey: string;
   readonly #sharedSecret: string;
 
-  /** @throws PermanentError PARTNER_CREDENTIAL_INVALID for a key that is no header, or an empty secret; shows neither */
+  /**
+   * @throws PermanentError PARTNER_CREDENTIAL_INVALID for an empty secret, or a key that no header can carry; shows
+   *   neither
+   */
   constructor({ partnerId, baseUrl, apiKey, sharedSecret }: PartnerEndpointFields) {
     if (!HEADER_TEXT.test(apiKey) || sharedSecret === '') {
       throw new PermanentError(
@@ -61,7 +64,7 @@ export class PartnerEndpoint {
     this.#sharedSecret = sharedSecret;
   }
 
-  /** For `X-API-KEY`; nothing else may take it. */
+  /** Value of `X-API-KEY`; must not be used for anything else. */
   apiKeyHeader(): string {
     return this.#apiKey;
   }
@@ -71,21 +74,21 @@ export class PartnerEndpoint {
     return hmacSha256Hex(this.#sharedSecret, signedContent({ ...call, body }));
   }
 
-  /** Whether the signature belongs to this body as the answer to this call; in constant time. */
+  /** Whether the signature is valid for this body as the answer to this call; compares in constant time. */
   verify(call: CallIdentity, body: Uint8Array, signature: string): boolean {
     const content = Buffer.concat([Buffer.from(signedContent({ ...call, body: '' })), body]);
     return verifySignature(this.#sharedSecret, content, signature);
   }
 
-  /** The text without this partner's key and secret. */
+  /** Removes this partner's key and secret from the text. */
   redact(text: string): string {
     return withoutSecrets(text, [this.#sharedSecret, this.#apiKey]);
   }
 }
 
 /**
- * The text without these secrets, plain or escaped in JSON or URLs, and without anything that looks like a credential of ours; also without
- * the head of one at the very end, where a text was cut off.
+ * Removes the secrets, plain or escaped in JSON or URLs, and anything that looks like a credential of ours. Also
+ * removes the beginning of a secret at the very end, where a text was cut off.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let clean = text;
@@ -119,9 +122,9 @@ export type ParsedPartnerUrl =
 const MAX_LENGTH = 2000;
 
 /**
- * Reads a partner's base URL. The WHATWG parser turns every notation of an IPv4 address (decimal, octal, hexadecimal, short,
- * full-width digits) into four decimal numbers, so what is checked is what would be connected to. Names are checked when they
- * are resolved.
+ * Parses a partner's base URL. The WHATWG parser turns every notation of an IPv4 address (decimal, octal, hexadecimal,
+ * short, full-width digits) into four decimal numbers, so the address that is checked is the one that is connected to.
+ * Names are checked when they are resolved.
  * @returns the fault with a message that never shows the URL, which may hold a credential
  */
 export function parsePartnerUrl(text: string, policy: AddressPolicy): ParsedPartnerUrl {
@@ -132,7 +135,7 @@ export function parsePartnerUrl(text: string, policy: AddressPolicy): ParsedPart
     return invalid('does not begin with https://');
   }
   if (url.username !== '' || url.password !== '') return invalid('holds a user or a password');
-  // An empty query or fragment leaves no other trace.
+  // An empty query or fragment shows in the text only, not in the parsed URL.
   if (/[?#]/.test(text)) return invalid('holds a query or a fragment');
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(host) !== 0) {
@@ -152,7 +155,6 @@ function invalid(what: string): ParsedPartnerUrl {
   return { ok: false, fault: 'invalid-url', message: `The partner's URL ${what}.` };
 }
 
-/** One of the four calls, with what it says. */
 export type PartnerCall =
   | PartnerRequest
   | { readonly step: 'balance'; readonly address: Address }
@@ -160,13 +162,13 @@ export type PartnerCall =
 
 export interface Route {
   readonly method: 'GET' | 'POST';
-  /** Behind the base URL's own path. */
+  /** Appended to the path of the base URL. */
   readonly path: string;
-  /** Whether it changes nothing at the partner; its deadline is the shorter one. */
+  /** True where the call changes nothing at the partner; its deadline is then the shorter one. */
   readonly isRead: boolean;
 }
 
-/** Part B of the partner interface. */
+/** The routes of part B of the partner interface. */
 export const ROUTES: Readonly<Record<PartnerStep, Route>> = {
   balance: { method: 'GET', path: '/get-points-by-address', isRead: true },
   deduct: { method: 'POST', path: '/deduct-points-by-address', isRead: false },
@@ -174,13 +176,13 @@ export const ROUTES: Readonly<Record<PartnerStep, Route>> = {
   confirm: { method: 'POST', path: '/confirm-redemption', isRead: false },
 };
 
-/** A request as it goes over the wire: the bytes of path and body are the bytes that are signed. */
+/** A request as sent: the bytes of path and body are the bytes that are signed. */
 export interface SignedRequest {
   readonly identity: CallIdentity;
-  /** The request line's target: the path, and the query, which is not signed. */
+  /** Target of the request line: the path, and the query, which is not signed. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Canonical JSON (RFC 8785); empty where there is no body. */
+  /** Canonical JSON (RFC 8785); empty where the request has no body. */
   readonly body: string;
 }
 
@@ -201,7 +203,7 @@ export function signedRequest(
     'X-API-REQUEST': requestId,
     'X-API-SIGNATURE': endpoint.sign(identity, body),
     Accept: 'application/json',
-    // The signature is over the bytes as sent; what a proxy compresses cannot be held against it.
+    // The signature is over the bytes that the partner sends: it cannot be verified over bytes that a proxy compressed.
     'Accept-Encoding': 'identity',
     ...(body !== '' && { 'Content-Type': 'application/json' }),
   };
@@ -209,17 +211,18 @@ export function signedRequest(
 }
 
 /**
- * Oldest id that is still sent. A process may be halted between the commit of an id and its use; a partner takes an id for 300 s
- * from its own clock, and what rests on that (no copy of a call does anything ten minutes later) needs us to send early.
+ * Longest age, in milliseconds, at which an id is still sent. A process may be halted between the commit of an id and
+ * its use. A partner accepts an id for 300 s by its own clock; that no copy of a call has an effect ten minutes later
+ * rests on this limit, and on an early sending.
  */
 const LONGEST_AGE_MS = 60_000;
 
-/** A new `X-API-REQUEST`, one for each attempt: a UUIDv7 of this moment. */
+/** A new `X-API-REQUEST`, one for each attempt: a UUIDv7 of the current time. */
 export function newRequestId(clock: Clock): UuidV7 {
   return mintUuidV7(clock.nowMs(), randomBytes(UUID_V7_RANDOM_BYTES));
 }
 
-/** Whether the id was minted long ago, or by another clock. */
+/** Whether the id is too old, or was minted by a clock that differs as much. */
 export function isStale(id: UuidV7, clock: Clock): boolean {
   return Math.abs(clock.nowMs() - uuidV7Ms(id)) > LONGEST_AGE_MS;
 }

@@ -1,21 +1,23 @@
 /**
- * When to stop calling a partner that does not answer properly. Pure: a state, a time and a random number in, a state out.
+ * The circuit breaker of a partner, and the limit of concurrent calls to it. The circuit's functions are pure: a state,
+ * a time and a random number in, a state out.
  *
- * - `closed`: calls go through; `failures` counts those that failed in a row
- * - `open`: none goes through until `untilMs`
- * - `half-open`: one call, the probe, goes through; its end decides. Others wait for it.
+ * - `closed`: calls go through; `failures` counts the failures in a row
+ * - `open`: no call goes through until `untilMs`
+ * - `half-open`: one call, the probe, goes through, and its end decides; other calls are refused
  *
- * Each opening and closing begins a new generation, and a result counts in its own only: calls in flight together when a partner
- * goes down are one outage, and what comes back from before says nothing about now.
+ * Each opening and closing begins a new generation, and a result counts in its own generation only. Calls that were in
+ * flight together when a partner went down are one outage, and a late result of an older generation says nothing about
+ * the present.
  */
 import { type Clock, type Deadline } from '#libs/platform';
 import { type CallResult, type NothingSentCause } from './call-result.js';
 import { callDeadline, CallStopped } from './wire/call-fault.js';
 
 export interface BreakerOptions {
-  /** Failures in a row that open it. */
+  /** Failures in a row that open the circuit. */
   readonly threshold: number;
-  /** The first time it stays open; doubles with each probe that fails. */
+  /** First open time; doubles with each failed probe. */
   readonly firstOpenMs: number;
   readonly longestOpenMs: number;
 }
@@ -25,18 +27,18 @@ export type CircuitState =
   | {
       readonly kind: 'open';
       readonly generation: number;
-      /** How often in a row, at least 1. */
+      /** Openings in a row, at least 1. */
       readonly openings: number;
       readonly untilMs: number;
     }
   | { readonly kind: 'half-open'; readonly generation: number; readonly openings: number };
 
-/** To be handed back with the call's end, once. */
+/** Given to an admitted call, and given back once with its end. */
 export interface Permit {
   readonly generation: number;
 }
 
-/** What a call's end says about the partner: nothing, where we ended or refused it ourselves. */
+/** What the end of a call says about the partner; `neutral` where our side ended or refused the call. */
 export type CallHealth = 'healthy' | 'failing' | 'neutral';
 
 export type Admission =
@@ -53,7 +55,7 @@ export function admit(state: CircuitState, nowMs: number, options: BreakerOption
       return { admitted: false, waitMs: options.firstOpenMs };
     case 'open': {
       const waitMs = state.untilMs - nowMs;
-      // A wait that no opening asks for: the clock was set back.
+      // A wait longer than any opening means that the clock was set back: the call is let through as the probe.
       if (waitMs > 0 && waitMs <= options.longestOpenMs) return { admitted: false, waitMs };
       const generation = state.generation + 1;
       const probing = { kind: 'half-open', generation, openings: state.openings } as const;
@@ -62,7 +64,7 @@ export function admit(state: CircuitState, nowMs: number, options: BreakerOption
   }
 }
 
-/** @param chance 0 to 1; shortens the time it stays open by up to half, so that replicas do not return together */
+/** @param chance 0 to 1; shortens the open time by up to half, so that replicas do not return together */
 export function settle(
   state: CircuitState,
   end: { readonly permit: Permit; readonly health: CallHealth },
@@ -86,7 +88,7 @@ export function settle(
     case 'half-open':
       if (end.health === 'healthy') return { kind: 'closed', generation, failures: 0 };
       if (end.health === 'failing') return opened(Math.min(30, state.openings + 1));
-      // The probe said nothing: the next call is another.
+      // The probe showed nothing, so the next call is a probe as well.
       return { kind: 'open', generation, openings: state.openings, untilMs: nowMs };
   }
 }
@@ -99,7 +101,9 @@ export interface ConcurrencyOptions {
 
 type Waiting = () => void;
 
-/** How many calls run at once; a bounded number of others wait their turn, in order and for a bounded time. */
+/**
+ * Limits the calls that run at the same time. A bounded number of other calls wait, in order and for a bounded time.
+ */
 export class ConcurrencyLimit {
   private running = 0;
   private readonly waiting = new Set<Waiting>();
@@ -108,7 +112,7 @@ export class ConcurrencyLimit {
 
   /**
    * Waits for a place.
-   * @returns gives the place back, to be called once; or why there is none
+   * @returns a function that gives the place back, to be called once; or why there is no place
    */
   async enter(signal?: AbortSignal): Promise<(() => void) | 'too-many-calls' | 'aborted'> {
     if (signal?.aborted === true) return 'aborted';
@@ -126,7 +130,7 @@ export class ConcurrencyLimit {
     return reason instanceof CallStopped && reason.why === 'aborted' ? 'aborted' : 'too-many-calls';
   }
 
-  /** A place is handed from the call that leaves to the one that waits longest, so that no other call can take it. */
+  /** A leaving call hands its place to the call that waits longest, so that no other call can take the place. */
   private turn({ signal }: Deadline): Promise<boolean> {
     return new Promise((resolve) => {
       const onTurn = (): void => {
@@ -157,24 +161,24 @@ export class ConcurrencyLimit {
 
 export interface GateOptions extends BreakerOptions, ConcurrencyOptions {
   readonly clock: Clock;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly random: () => number;
 }
 
 export type Passage =
   | {
       readonly open: true;
-      /** To be called at the call's end, once. */
+      /** To be called once, at the end of the call. */
       leave(health: CallHealth): void;
     }
   | {
       readonly open: false;
       readonly cause: 'circuit-open' | 'too-many-calls' | 'aborted';
-      /** Where it is known when to try again. */
+      /** Milliseconds until the next try, where known. */
       readonly waitMs?: number;
     };
 
-/** What stands before each call to one partner: a place among its calls, then its circuit. */
+/** Stands before each call to one partner: first a place among its calls, then its circuit. */
 export class PartnerGate {
   private circuit: CircuitState = CLOSED_CIRCUIT;
   private readonly limit: ConcurrencyLimit;
@@ -187,7 +191,7 @@ export class PartnerGate {
     return this.circuit.kind;
   }
 
-  /** For how long calls are held back from now on; undefined where one would be let through. Nothing changes by asking. */
+  /** Milliseconds for which the circuit holds calls back; undefined where a call would go through. Changes nothing. */
   heldBackMs(): number | undefined {
     const admission = admit(this.circuit, this.options.clock.nowMs(), this.options);
     return admission.admitted ? undefined : admission.waitMs;
@@ -224,8 +228,9 @@ const NO_CONNECTION: readonly NothingSentCause[] = [
 ];
 
 /**
- * What a call says about the partner. An answer that cannot be believed counts as a failure however fast it comes: each such
- * answer to a deduction leaves another one open. A refusal in the interface's words does not; 429 does, as it asks for rest.
+ * What a result says about the partner. An answer that cannot be believed counts as a failure however fast it comes:
+ * each such answer to a deduction leaves another deduction unresolved. A refusal in the interface's words is no
+ * failure, except 429, which asks for fewer calls.
  */
 export function healthOf(result: CallResult): CallHealth {
   switch (result.kind) {
@@ -236,7 +241,7 @@ export function healthOf(result: CallResult): CallHealth {
     case 'answer': {
       const { status, verdict, record } = result;
       const isProper = status === 200 || (status >= 400 && status < 500 && status !== 429);
-      // A confirmation needs no signature to be taken for delivered.
+      // A confirmation counts as delivered without a signature.
       const needsSignature = status === 200 && record.step !== 'confirm';
       const isBelieved = verdict === 'verified' || (verdict === 'unsigned' && !needsSignature);
       return isProper && isBelieved ? 'healthy' : 'failing';

@@ -1,12 +1,11 @@
-/** The texts of a call's record: bounded whatever the partner sends, and without a secret. */
+/** The texts of a call's record: bounded, whatever the partner sends, and without secrets. */
 import { type AnswerHeaders } from './wire/exchange.js';
 
-/** What takes the secrets out of a text. */
 export interface Redactor {
   redact(text: string): string;
 }
 
-/** Of the answer's headers those that explain something; the others may be session keys of the partner's. */
+/** Headers of an answer that help to explain it; any other header may hold a session key of the partner. */
 const KEPT_HEADERS = [
   'content-type',
   'content-length',
@@ -36,7 +35,7 @@ export function keptHeaders(headers: AnswerHeaders, redactor: Redactor): Record<
   return Object.fromEntries(kept);
 }
 
-/** Undefined where there is none, or where a text of the partner's in it makes it longer than a record may be. */
+/** @returns undefined where there is no body, or where a text of the partner in it makes it too long for a record */
 export function keptRequest(body: string, redactor: Redactor): string | undefined {
   return body === '' || body.length > LONGEST_REQUEST ? undefined : redactor.redact(body);
 }
@@ -52,18 +51,18 @@ export function clockDifferenceSeconds(
 const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]+/gu;
 
 /**
- * A partner's text, fit to be kept: bounded, in one line, without control characters, without our secrets.
+ * A partner's text as it may be stored: bounded, in one line, without control characters and without our secrets.
  * @param longest in UTF-16 code units
  */
 function boundedText(text: string, longest: number, redactor: Redactor): string {
-  // Redacted before it is cut, so that no cut goes through a secret.
+  // Redacted before the cut, so that no cut goes through a secret.
   const clean = redactor.redact(text).replace(CONTROL, ' ');
   if (clean.length <= longest) return clean;
-  // A pair of surrogates is not cut in the middle either: half a pair cannot be stored.
+  // A surrogate pair is not cut in the middle: half a pair cannot be stored.
   return `${clean.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** The body as text, whatever it is; what is no UTF-8 becomes replacement characters. */
+/** The body as text; bytes that are not UTF-8 become replacement characters. */
 export function excerptOf(body: Uint8Array, redactor: Redactor): string {
   return boundedText(new TextDecoder().decode(body), LONGEST_EXCERPT, redactor);
 }

@@ -1,4 +1,4 @@
-/** Whatever a partner says back: no key, no secret and no signature of ours in a result, a record, a log line or an error. */
+/** Whatever a partner answers, no key, secret or signature of ours is in a result, a record, a log line or an error. */
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
@@ -22,7 +22,7 @@ import {
   SHARED_SECRET,
 } from './testing/rogue-partner.support-spec.js';
 
-/** As they are, and as JSON, JSON in JSON and a URL would show them. */
+/** The secrets as they are, and as they appear in JSON, in JSON within JSON, and in a URL. */
 const SECRETS = [API_KEY, SHARED_SECRET].flatMap((secret) => [
   secret,
   JSON.stringify(secret).slice(1, -1),
@@ -105,7 +105,7 @@ describe('secrets', () => {
     for (const call of [BALANCE, DEDUCT, REVERT, CONFIRM]) {
       const result = await aClient().call(endpoint, call);
       const sent = partner.requests.map((request) => request.header('x-api-signature') ?? '');
-      // What an unverified answer says is handed over as it is, for a person's decision, apart from the record.
+      // The content of an unverified answer is passed on unchanged, apart from the record, for a person's decision.
       const shown = { ...(result as CallResult & { unverified?: unknown }), unverified: null };
       expectNoSecrets(shown, [...sent, SHARED_SECRET.slice(0, 20)]);
       expectNoSecrets(result.record, sent);

@@ -53,7 +53,7 @@ describe('the published vectors of our calls', () => {
   });
 });
 
-/** The same object with its members in another order. */
+/** The same object with its members in reverse order. */
 function reversed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value as object).reverse());
 }

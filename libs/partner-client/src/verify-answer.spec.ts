@@ -79,7 +79,7 @@ describe('the signature of an answer', () => {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 0x20;
       const answer = judge(changed, { headers: { 'x-api-signature': good } });
-      // Only a change that the canonical form does not show could pass, and there is none in a body without white space.
+      // Only a change that the canonical form does not show could pass; in a body without white space there is none.
       expect(answer.verdict).toBe('bad-signature');
     }
   });

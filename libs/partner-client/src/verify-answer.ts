@@ -1,4 +1,4 @@
-/** What an answer is worth. Decided over the bytes; nothing in them is believed before their signature is. */
+/** Judges an answer by its bytes. Nothing in them is believed before the signature is verified. */
 import { isUtf8 } from 'node:buffer';
 import { canonicalJson, LowmarkError } from '#libs/domain';
 import { retryAfterMs } from '#libs/platform';
@@ -9,7 +9,7 @@ export interface ReceivedAnswer {
   readonly status: number;
   /** Names in lower case; a header that came more than once is a list. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** As they came. */
+  /** The bytes as received. */
   readonly body: Uint8Array;
 }
 
@@ -21,10 +21,13 @@ export interface JudgedAnswer {
 }
 
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
-/** Honest answers have two levels; some thousands would exhaust the stack of whatever walks through them. */
+/**
+ * Deepest nesting that is accepted. Genuine answers have two levels; thousands of levels would exhaust the stack of
+ * recursive code.
+ */
 const DEEPEST = 32;
 
-/** A signature is good if it fits the bytes as they came, or else the body's canonical form. */
+/** A signature is valid where it fits the bytes as received, or else the canonical form of the body. */
 export function judgeAnswer(
   { status, headers, body }: ReceivedAnswer,
   call: CallIdentity,
@@ -54,7 +57,7 @@ function verdictOf(
   return signature === 'valid' ? 'verified' : 'unsigned';
 }
 
-/** More than one signature is none that could be relied on, even where one of them is good. */
+/** More than one signature counts as wrong, even where one of them is valid. */
 function signatureOf(
   header: string | readonly string[] | undefined,
   fits: (signature: string) => boolean,
@@ -76,7 +79,7 @@ function canonicalBytes(json: unknown): Uint8Array | undefined {
   }
 }
 
-/** The value of the bytes where they are UTF-8, without a byte order mark, and JSON that is not absurdly deep. */
+/** The value of the body, where it is JSON in UTF-8, without a byte order mark and not nested too deeply. */
 function jsonOf(body: Uint8Array): { readonly json: unknown } | undefined {
   if (!isUtf8(body)) return undefined;
   try {
@@ -95,7 +98,10 @@ function depthExceeds(value: unknown, limit: number): boolean {
 
 const LONGEST_MS = 86_400_000;
 
-/** @returns seconds from `nowMs`, 0 to a day; undefined where the header is absent, repeated or neither seconds nor an HTTP date */
+/**
+ * @returns seconds from `nowMs`, 0 to a day; undefined where the header is absent, repeated or neither seconds nor an
+ *   HTTP date
+ */
 export function retryAfterSeconds(
   header: string | readonly string[] | undefined,
   nowMs: number,

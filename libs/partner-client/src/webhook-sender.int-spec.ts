@@ -1,4 +1,4 @@
-/** Subscribers that are slow, hostile or somewhere else, on real sockets. */
+/** Subscribers that are slow, hostile or at another address, on real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { verifyWebhook } from '#libs/partner-sdk';
 import { systemClock } from '#libs/platform';

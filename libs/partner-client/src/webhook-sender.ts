@@ -1,7 +1,8 @@
 /**
- * Sends an event to a subscriber once, in the form of Standard Webhooks: one request, signed with each secret that is good, and what came of
- * it. Nothing is sent again here and no redirect is followed. The addresses are checked as for callbacks, the time and what is read of an
- * answer are bounded; the status decides as soon as it is there, whatever the body turns out to be.
+ * Sends an event to a subscriber once, in the form of Standard Webhooks: one request, signed with each valid secret,
+ * and its result. Nothing is retried here, and no redirect is followed. Addresses are checked as for partner calls, and
+ * the time and the bytes of an answer are bounded. The status decides as soon as it has arrived, whatever becomes of
+ * the body.
  */
 import { Webhook } from 'standardwebhooks';
 import { type Clock } from '#libs/platform';
@@ -21,30 +22,30 @@ import { KeptConnections } from './wire/kept-connections.js';
 
 export interface WebhookSenderOptions extends DialOptions {
   readonly clock: Clock;
-  /** For the whole attempt. Standard Webhooks recommends 15 to 30 s. */
+  /** Timeout of the whole attempt. Standard Webhooks recommends 15 to 30 s. */
   readonly timeoutMs?: number;
 }
 
 export interface WebhookMessage {
-  /** `webhook-id`, the same at each attempt. */
+  /** `webhook-id`, the same for each attempt. */
   readonly id: string;
-  /** Connections are kept for the subscription, and serve no other one. */
+  /** Kept connections serve this subscription only. */
   readonly subscription: string;
   readonly url: string;
-  /** The bytes that are sent and signed. */
+  /** The text that is sent and signed. */
   readonly payload: string;
-  /** `whsec_…`; one signature for each. */
+  /** Each as `whsec_…`; the message gets one signature per secret. */
   readonly secrets: readonly string[];
 }
 
-/** Bounded, and without the secrets. */
+/** The result of one attempt; its texts are bounded and without the secrets. */
 export interface WebhookAttempt {
   /** Absent where no answer came. */
   readonly status?: number;
   readonly retryAfterSeconds?: number;
-  /** Why there is no answer, or no whole one. */
+  /** Why there is no answer, or no whole answer. */
   readonly error?: string;
-  /** It was ended from our side before an answer came. */
+  /** True where our side ended the attempt before an answer came. */
   readonly isStopped: boolean;
   readonly durationMs: number;
   readonly request: { readonly headers: Readonly<Record<string, string>> };

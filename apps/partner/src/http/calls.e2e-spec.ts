@@ -60,7 +60,7 @@ describe('the published signature vectors', () => {
       const id = parseUuidV7(xApiRequest);
       if (id !== undefined) target.clock.set(uuidV7Ms(id) + 1000);
       const query = method === 'GET' ? `?address=${address}` : '';
-      // The vectors share two ids, and a receiver takes each once.
+      // The vectors share two ids, and a receiver accepts an id once only.
       await target.database.query({ text: 'TRUNCATE game.seen_request' });
       const answer = await sendRaw(target.port, {
         method,
@@ -74,7 +74,7 @@ describe('the published signature vectors', () => {
         ...(method === 'POST' && { body }),
       });
       target.clock.set(NOON_MS);
-      // The vectors are of several stories, so that not each of them succeeds; none fails to authenticate.
+      // The vectors are of several stories, so not all of them succeed; but all of them authenticate.
       expect(answer.status).toBe(200);
       expect(answer.body['errorCode']).not.toBe('ERR-AUTH-FAILED');
       expect(answer.body['errorCode']).not.toBe('ERR-INTERNAL');
@@ -246,7 +246,7 @@ describe('X-API-REQUEST', () => {
     };
     expect((await read({ requestId })).body['success']).toBe(true);
     partner.clock.set(NOON_MS + 600_000);
-    // Any call sweeps away what is too old.
+    // Any call deletes the ids that are too old.
     await read();
     const replayed = await read({ requestId });
     expectRefused(replayed, 'ERR-AUTH-FAILED');

@@ -8,8 +8,8 @@ import { answerWithId, HttpProblem, type HttpWire } from '#libs/service';
 const NOT_AN_ENDPOINT = 'There is no such endpoint.';
 
 /**
- * The SDK answers the four endpoints. Every other answer has the same envelope and is signed here; what is not HTTP is not
- * answered, as it has no method, path or id that an answer could be signed for.
+ * The SDK answers the four endpoints. Every other answer has the same envelope and is signed here. A request that is
+ * not HTTP gets no answer: it has no method, path or id that an answer could be signed for.
  */
 export class PartnerWire implements HttpWire {
   constructor(
@@ -18,20 +18,20 @@ export class PartnerWire implements HttpWire {
   ) {}
 
   configure(fastify: FastifyInstance): void {
-    // The SDK reads bodies itself; nothing else has one.
+    // The SDK reads bodies itself; no other route has one.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser('*', (_, body, done) => {
       body.resume();
       done(null);
     });
-    // What is sent is what is signed.
+    // Sends exactly the bytes that are signed.
     fastify.setReplySerializer((payload) => canonicalJson(payload));
   }
 
-  /** `METHOD + PATH + X-API-REQUEST + BODY OF THE ANSWER`, the first three of the call that is answered. */
+  /** Signs `METHOD + PATH + X-API-REQUEST + BODY`: method, path and id of the call, and the body of the answer. */
   complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): void {
     answerWithId(request, reply);
-    // As sent: middleware may have cut `url`.
+    // The URL as sent: middleware may have shortened `url`.
     const { method, originalUrl: url, headers } = request;
     const id = headers['x-api-request'];
     const requestId = typeof id === 'string' ? id : '';
@@ -58,7 +58,7 @@ export class PartnerWire implements HttpWire {
 
   log({ status, message }: HttpProblem, error: unknown): void {
     if (status === 500) this.logger.error({ err: error }, 'A call failed');
-    // Nothing as it was sent: a key may be anywhere in a call that is made wrongly.
+    // The call's content is not logged: a malformed call may hold a key anywhere.
     else this.logger.info({ reason: message }, 'A call was refused');
   }
 }

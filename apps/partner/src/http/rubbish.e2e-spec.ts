@@ -28,7 +28,7 @@ afterAll(async () => {
   await partner.stop();
 });
 
-/** A body with this text in the place of deductPoints. */
+/** A body with this text in the place of the value of deductPoints. */
 const withPoints = (text: string): string =>
   `{"address":"${address}","deductPoints":${text},"svcRedemptionId":"${aRedemptionId()}"}`;
 
@@ -208,7 +208,7 @@ describe('a body that is not as the interface says', () => {
   it('a huge body is refused before it is read', async () => {
     const body = JSON.stringify({ more: 'x'.repeat(70_000) });
     expectFault(await call(partner, DEDUCT, body), 'The body is too large.');
-    // Without a length, it is cut where the limit is passed.
+    // Without a length, the connection is cut where the limit is passed.
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     const answer = await sendRaw(partner.port, { method: 'POST', path: DEDUCT, headers, body });
     expectFault(answer, 'The body is too large.');

@@ -1,7 +1,7 @@
 import { type CallbackOptions, type ErrorCode, Refusal } from '#libs/partner-sdk';
 import { type Logger } from '#libs/platform';
 
-/** A call that cannot be true if our books are: refused, and logged for a person to look at. */
+/** A call that contradicts our books: refused, and logged for a person. */
 export class Contradiction extends Refusal {
   constructor(
     errorCode: ErrorCode,
@@ -13,8 +13,8 @@ export class Contradiction extends Refusal {
 }
 
 /**
- * What becomes of calls that are not done; the SDK has left out all that a caller might have put into them. `apiRequest` is the call's
- * X-API-REQUEST, beside the `requestId` that every line has while something is answered.
+ * Logs failed and refused calls. The SDK has removed all that a caller might have put into them. `apiRequest` is the
+ * call's X-API-REQUEST, beside the `requestId` of every log line of a request.
  */
 export function logCalls(logger: Logger): Required<Pick<CallbackOptions, 'onError' | 'onRefused'>> {
   return {

@@ -29,7 +29,7 @@ async function stored(): Promise<unknown[]> {
   return partner.database.query({ text }, [booking.svcRedemptionId]);
 }
 
-/** Until so many sessions wait for a lock. */
+/** Waits until `count` sessions wait for a lock. */
 async function waiting(count: number): Promise<void> {
   const text = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   while ((await partner.database.query({ text })).length < count);

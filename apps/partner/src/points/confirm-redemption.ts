@@ -3,7 +3,7 @@ import { type Confirmation, Refusal } from '#libs/partner-sdk';
 import { inTransaction } from '../store/transaction.js';
 import { Contradiction } from './call-log.js';
 
-/** Keeps a revert waiting until the confirmation is stored. */
+/** Makes a concurrent revert wait until the confirmation is stored. */
 const LOCK: Statement = {
   name: 'game_share_deduction',
   text: `SELECT wallet, points, status FROM game.deduction WHERE svc_redemption_id = $1 FOR SHARE`,
@@ -27,8 +27,9 @@ interface DeductionRow {
 }
 
 /**
- * Stores the final outcome of a redemption, once; the same again changes nothing and succeeds.
- * @throws Refusal ERR-REDEMPTION-NOT-FOUND, ERR-INVALID-AMOUNT, ERR-ALREADY-REVERTED (claimed, but reverted here), ERR-INTERNAL
+ * Stores the final outcome of a redemption once; a repeated identical confirmation changes nothing and succeeds.
+ * @throws Refusal ERR-REDEMPTION-NOT-FOUND, ERR-INVALID-AMOUNT, ERR-ALREADY-REVERTED (claimed, but reverted here),
+ *   ERR-INTERNAL
  */
 export async function confirmRedemption(
   database: Database,
@@ -57,7 +58,7 @@ export async function confirmRedemption(
   });
 }
 
-/** The fields must fit each other: a claim has its proof, and only one of the two times is set. */
+/** Checks that the fields fit each other: a claim has its proof, and only one of the two times is set. */
 function requireConsistent(confirmation: Confirmation): void {
   const { status, txnConfirmed, txnHash, claimedAt, revertedAt } = confirmation;
   const fault =
@@ -73,7 +74,7 @@ function requireConsistent(confirmation: Confirmation): void {
   }
 }
 
-/** What the service reports must be what happened here. */
+/** Checks that what the service reports agrees with our books. */
 function requireAgreement(confirmation: Confirmation, deduction: DeductionRow): void {
   const { svcRedemptionId, status, address, deductPoints } = confirmation;
   const facts = { svcRedemptionId, confirmed: status, deduction: deduction.status };

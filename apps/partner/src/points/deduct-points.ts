@@ -4,7 +4,10 @@ import { type Deduction, Refusal } from '#libs/partner-sdk';
 import { inTransaction, type Query } from '../store/transaction.js';
 import { userNotFound } from '../store/players.js';
 
-/** The redemption id is the primary key: of calls that come at once the first writes, the others wait for it and find it. */
+/**
+ * The redemption id is the primary key: of concurrent calls the first one writes, and the others wait for it and find
+ * its row.
+ */
 const RECORD: Statement = {
   name: 'game_record_deduction',
   text: `INSERT INTO game.deduction (svc_redemption_id, partner_transaction_id, partner_user_id, wallet, points, status)
@@ -13,7 +16,7 @@ const RECORD: Statement = {
     RETURNING partner_user_id`,
 };
 
-/** Looks and takes in one statement, under the player's row lock. */
+/** Checks and takes in one statement, under the player's row lock. */
 const TAKE: Statement = {
   name: 'game_take_points',
   text: `UPDATE game.player SET points = points - $2 WHERE partner_user_id = $1 AND points >= $2
@@ -26,7 +29,8 @@ const EARLIER: Statement = {
 };
 
 /**
- * Takes the points, once for each redemption id, in one transaction: recorded and taken, or neither.
+ * Takes the points, once for each redemption id. One transaction records the deduction and takes the points, or does
+ * neither.
  * @returns the partnerTransactionId
  * @throws Refusal ERR-DUPLICATE-REQUEST, ERR-USER-NOT-FOUND, ERR-INSUFFICIENT-POINTS
  */
@@ -42,7 +46,7 @@ export async function deductPoints(database: Database, deduction: Deduction): Pr
     ]);
     if (recorded === undefined) throw await whyNotRecorded(query, deduction);
     const taken = await query(TAKE, [recorded.partner_user_id, points]);
-    // Throwing undoes the record: the same redemption may be tried again when there are points.
+    // The error undoes the record, so that the same redemption can be tried again when the player has the points.
     if (taken.length === 0) {
       throw new Refusal('ERR-INSUFFICIENT-POINTS', 'The player has fewer points than that.');
     }
@@ -58,8 +62,8 @@ interface EarlierRow {
 }
 
 /**
- * The service takes the id in a duplicate's answer for proof of its deduction, so only one that stands, on these very terms, is
- * named: never one that was reverted, nor one whose revert came first.
+ * The service takes the id in the answer to a duplicate for proof of its deduction. So the id is given only for a
+ * deduction that stands, on exactly these terms: not for a reverted one, nor for one whose revert came first.
  */
 async function whyNotRecorded(query: Query, deduction: Deduction): Promise<Refusal> {
   const { svcRedemptionId, address, deductPoints: points } = deduction;

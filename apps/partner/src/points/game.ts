@@ -6,7 +6,7 @@ import { deductPoints } from './deduct-points.js';
 import { readPoints } from '../store/players.js';
 import { revertDeduction } from './revert-deduction.js';
 
-/** The four operations of the interface, part B; each is one function. */
+/** The four operations of part B of the interface, each a function. */
 export function createGame(database: Database, logger: Logger): CallbackHandlers {
   return {
     getPoints: ({ address }) => readPoints(database, address),

@@ -27,11 +27,11 @@ const START = 100;
 const PLAYERS = 2;
 const REDEMPTIONS = 4;
 
-/** Of one of a few redemptions, whose terms follow from its number, so that calls meet. */
+/** A call for one of a few redemptions, so that calls meet. The redemption's number determines its terms. */
 interface Step {
   readonly kind: 'deduct' | 'revert';
   readonly redemption: number;
-  /** Which of the two replicas is called. */
+  /** Whether the second replica is called. */
   readonly there: boolean;
 }
 
@@ -56,7 +56,7 @@ async function aTable(): Promise<Table> {
   return { wallets, bookings };
 }
 
-/** Does the step. @returns `done`, or the error code */
+/** Makes the call. @returns `done`, or the error code */
 async function play({ bookings }: Table, { kind, redemption, there }: Step): Promise<string> {
   const booking = bookings[redemption];
   if (booking === undefined) throw new Error('no such redemption');
@@ -68,7 +68,7 @@ async function play({ bookings }: Table, { kind, redemption, there }: Step): Pro
 const balances = ({ wallets }: Table): Promise<unknown[]> =>
   Promise.all(wallets.map((wallet) => pointsOf(partner, wallet)));
 
-/** The game in a few lines, one call after the other. */
+/** A model of the game, for one call after the other. */
 class Model {
   readonly points: number[] = Array<number>(PLAYERS).fill(START);
   readonly states = new Map<number, 'deducted' | 'reverted' | 'buried'>();
@@ -128,7 +128,7 @@ describe('deductions and reverts in any order', () => {
           const reverted = count('revert', 'done');
           expect(deducted).toBeLessThanOrEqual(1);
           expect(reverted).toBeLessThanOrEqual(deducted);
-          // What was reported as not there was not there, nor came it afterwards.
+          // A deduction that a revert did not find was not there, and did not arrive afterwards.
           if (count('revert', 'ERR-TRANSACTION-NOT-FOUND') > 0) expect(deducted).toBe(0);
           if (count('revert', 'ERR-ALREADY-REVERTED') > 0) expect(reverted).toBe(1);
           if (count('deduct', 'ERR-DUPLICATE-REQUEST') > 0 && deducted === 0) {

@@ -93,7 +93,7 @@ describe('POST /revert-deduct-points', () => {
     }
     expect(await pointsOf(partner, one.booking.address)).toBe(700);
     expect(await pointsOf(partner, two.booking.address)).toBe(700);
-    // No tombstone either: the deduction stands and can still be reverted.
+    // The refusal left no tombstone: the deduction stands and can still be reverted.
     expectReverted(await revert(partner, one.booking), one.partnerTransactionId);
   });
 

@@ -4,7 +4,7 @@ import { Refusal, type Revert, type RevertDone } from '#libs/partner-sdk';
 import { inTransaction, type Query } from '../store/transaction.js';
 import { Contradiction } from './call-log.js';
 
-/** Waits for a deduction of the same id that is under way, then writes nothing. */
+/** Writes a tombstone. Waits for a concurrent deduction of the same id, and writes nothing where the id has a row. */
 const BURY: Statement = {
   name: 'game_bury',
   text: `INSERT INTO game.deduction (svc_redemption_id, status) VALUES ($1, 'refused')
@@ -17,7 +17,10 @@ const LOCK: Statement = {
     FROM game.deduction WHERE svc_redemption_id = $1 FOR UPDATE`,
 };
 
-/** Its own statement, after the lock: a join would show what stood beside the row before the lock was ours. */
+/**
+ * A statement of its own after the lock: in one statement with the lock, the other tables would be read as they were
+ * before the lock was granted.
+ */
 const OUTCOME: Statement = {
   name: 'game_outcome',
   text: `SELECT (SELECT partner_revert_id FROM game.revert WHERE svc_redemption_id = $1) AS partner_revert_id,
@@ -48,9 +51,11 @@ interface DeductionRow {
 }
 
 /**
- * Gives the points back, once for each redemption id, in one transaction. A revert that finds no deduction leaves a tombstone: a
- * deduction of that id which comes later (delayed on the way, say) is refused, so ERR-TRANSACTION-NOT-FOUND stays true.
- * @throws Refusal ERR-TRANSACTION-NOT-FOUND, ERR-ALREADY-REVERTED, ERR-INVALID-AMOUNT, ERR-INTERNAL (another wallet's)
+ * Gives the points back, once for each redemption id, in one transaction. A revert without a deduction leaves a
+ * tombstone: a deduction of this id that arrives later (for example after a delay in the network) is refused, so
+ * ERR-TRANSACTION-NOT-FOUND stays true.
+ * @throws Refusal ERR-TRANSACTION-NOT-FOUND, ERR-ALREADY-REVERTED, ERR-INVALID-AMOUNT, ERR-INTERNAL (of another wallet,
+ *   or confirmed as claimed)
  */
 export async function revertDeduction(database: Database, revert: Revert): Promise<RevertDone> {
   const reverted = await inTransaction(database, async (query) => {
@@ -66,12 +71,12 @@ export async function revertDeduction(database: Database, revert: Revert): Promi
     await query(GIVE_BACK, [deduction.partner_user_id, deduction.points]);
     return { partnerTransactionId: deduction.partner_transaction_id, partnerRevertId };
   });
-  // Thrown here and not inside, because a tombstone is to stay.
+  // Thrown after the transaction, so that the tombstone is committed.
   if (reverted === undefined) throw transactionNotFound();
   return reverted;
 }
 
-/** In the order of the interface's rules: the transaction exists, is not reverted yet, and is of this amount. */
+/** Checks in the order of the interface's rules: the transaction exists, is not reverted yet, and is of this amount. */
 async function requireRevertible(
   query: Query,
   revert: Revert,
@@ -79,7 +84,7 @@ async function requireRevertible(
 ): Promise<void> {
   const { svcRedemptionId, partnerTransactionId, address, deductPoints } = revert;
   const { partner_transaction_id: ours, wallet } = deduction;
-  // The two ids must name one deduction; otherwise another player's points might come back.
+  // The two ids must name the same deduction; otherwise another player's points might be given back.
   if (partnerTransactionId !== undefined && partnerTransactionId !== ours) {
     throw transactionNotFound();
   }
@@ -96,7 +101,7 @@ async function requireRevertible(
   if (deductPoints !== Number(deduction.points)) {
     throw new Refusal('ERR-INVALID-AMOUNT', 'deductPoints is not what was deducted.');
   }
-  // Not ERR-TRANSACTION-NOT-FOUND: that would say that nothing was deducted.
+  // ERR-TRANSACTION-NOT-FOUND would say that nothing was deducted.
   if (address !== wallet) {
     const facts = { svcRedemptionId, deductedFrom: wallet, revertFor: address };
     throw new Contradiction('ERR-INTERNAL', 'address is not that of the deduction.', facts);

@@ -1,6 +1,6 @@
 import { type Database } from '#libs/db';
 
-/** All migrations of the game, oldest first. One that was released is never edited. */
+/** All migrations of the game, oldest first. A released migration is never edited. */
 const migrations: readonly { readonly name: string; readonly sql: string }[] = [
   {
     name: '0001-points',
@@ -48,12 +48,12 @@ CREATE INDEX seen_request_age ON game.seen_request (seen_at);
   },
 ];
 
-/** Any two numbers, other than those of the service's own migrations. */
+/** Key of the advisory lock: any two numbers that the service's own migrations do not use. */
 const MIGRATION_LOCK = [0x67_61, 1] as const;
 
 /**
- * Brings the schema `game` up to date in one transaction; replicas that start together wait for each other. The game's tables
- * are no part of the service's schema: a partner has a database of its own.
+ * Brings the schema `game` up to date in one transaction; replicas that start together wait for each other. The game's
+ * tables are not part of the service's schema: a partner has a database of its own.
  * @returns the names of the migrations that were applied
  */
 export async function migrateGame(database: Database): Promise<string[]> {

@@ -13,7 +13,7 @@ const ADD: Statement = {
     ON CONFLICT (wallet) DO NOTHING`,
 };
 
-/** Makes players for a demonstration or a test; those who exist keep what they have. */
+/** Adds players for a demonstration or a test; existing players keep their points. */
 export async function seedPlayers(
   database: Database,
   players: readonly NewPlayer[],
@@ -24,7 +24,7 @@ export async function seedPlayers(
   ]);
 }
 
-/** The chain that the players' wallets are of. */
+/** The chain of the players' wallets. */
 const CHAIN = 'ethereum';
 
 const READ: Statement = {

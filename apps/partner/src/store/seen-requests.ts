@@ -1,10 +1,10 @@
 import { type Database, type Statement } from '#libs/db';
 import { type ReplayStore } from '#libs/partner-sdk';
 
-/** Twice the freshness window: an id that is older cannot pass it any more. */
+/** In milliseconds: twice the freshness window. An id that is older is refused by its age. */
 const REMEMBERED_MS = 600_000;
 
-/** Each call sweeps away a few that are too old, so that nothing else has to. */
+/** Each call also deletes a few ids that are too old, so that no other job has to. */
 const REMEMBER: Statement = {
   name: 'game_remember_request',
   text: `WITH swept AS (
@@ -19,7 +19,7 @@ const REMEMBER: Statement = {
 export class SeenRequests implements ReplayStore {
   constructor(private readonly database: Database) {}
 
-  /** Remembers the id. @returns false where it is remembered already */
+  /** Remembers the id. @returns false where the id was remembered before */
   async firstUse(requestId: string, nowMs: number): Promise<boolean> {
     const rows = await this.database.query(REMEMBER, [
       requestId,

@@ -1,12 +1,15 @@
 import { type Database, type Statement } from '#libs/db';
 
-/** One statement inside the transaction. */
+/** Runs one statement inside the transaction. */
 export type Query = <R extends object>(
   statement: Statement,
   values: readonly unknown[],
 ) => Promise<R[]>;
 
-/** Runs the work in one transaction; what it throws undoes all of it. Two transactions lock in one order: deduction, then player. */
+/**
+ * Runs the work in one transaction; an error undoes all of it. All transactions lock in the same order: deduction, then
+ * player.
+ */
 export function inTransaction<T>(
   database: Database,
   work: (query: Query) => Promise<T>,

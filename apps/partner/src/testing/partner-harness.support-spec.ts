@@ -1,4 +1,7 @@
-/** The whole reference partner on a database of its own, and the service as it calls it. Counts as a test file without being one. */
+/**
+ * The whole reference partner on a database of its own, and calls as the service makes them. Named as a test file,
+ * without tests of its own.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -15,7 +18,7 @@ import { PartnerSettings } from '../partner.env.js';
 import { seedPlayers } from '../store/players.js';
 
 export const API_KEY = 'key_of_the_game_for_tests';
-/** The secret of the published vectors. */
+/** The secret of the published test vectors. */
 export const SECRET = 'svcs_test_Mxlw8mcT8glgb4FXerUprvW3Mvjv8g3hOXyWHOk7DbA';
 export const NOON_MS = Date.parse('2026-11-21T12:00:02.123Z');
 
@@ -69,7 +72,7 @@ export interface RawCall {
   readonly body?: string | Buffer;
 }
 
-/** Sends exactly this over a socket, and holds the answer against the rule that everything is signed. */
+/** Sends exactly this over a socket, and checks that the answer is signed. */
 export async function sendRaw(port: number, call: RawCall): Promise<Answer> {
   const { method, path, headers, body } = call;
   const answer = await new Promise<Omit<Answer, 'body'>>((resolve, reject) => {
@@ -99,12 +102,12 @@ export async function sendRaw(port: number, call: RawCall): Promise<Answer> {
 export interface CallOptions {
   readonly method?: string;
   readonly requestId?: string;
-  /** The body that is signed, where it is not the one that is sent. */
+  /** The body that is signed, where it differs from the sent one. */
   readonly signed?: string | Buffer;
   readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
-/** A call as the service makes it: a new X-API-REQUEST, signed, with a canonical body. */
+/** Makes a call as the service does: with a new X-API-REQUEST, signed, and with a canonical body. */
 export function call(
   { port, clock }: Pick<Partner, 'port' | 'clock'>,
   path: string,
@@ -144,7 +147,7 @@ export function aRequestId(ms: number): string {
 
 export const aRedemptionId = (): string => mintUuidV7(NOON_MS, randomBytes(10));
 
-/** A player of their own, so that tests do not meet. */
+/** A new player, so that tests do not affect each other. */
 export async function aPlayer(
   { database }: Pick<Partner, 'database'>,
   points: number,
@@ -172,7 +175,7 @@ export async function pointsOf(partner: Partner, address: string): Promise<unkno
   return answer.body['points'];
 }
 
-/** A player with points of whom some were deducted. */
+/** A player of whose points some were deducted. */
 export async function aDeduction(
   partner: Partner,
   { had = 1000, deductPoints = 300 }: { had?: number; deductPoints?: number } = {},
@@ -184,7 +187,7 @@ export async function aDeduction(
   return { booking, partnerTransactionId: String(body['partnerTransactionId']) };
 }
 
-/** What the service sends for a redemption that was paid out. */
+/** The service's confirmation of a redemption that was paid out. */
 export function aClaim(booking: Booking): Record<string, unknown> {
   return {
     ...booking,
@@ -201,7 +204,7 @@ export function aClaim(booking: Booking): Record<string, unknown> {
   };
 }
 
-/** What it sends for one whose points went back. */
+/** The service's confirmation of a redemption whose points went back. */
 export function aReversal(booking: Booking): Record<string, unknown> {
   const claim = aClaim(booking);
   delete claim['txnHash'];

@@ -1,4 +1,4 @@
-/** Who asks, by the session, and how often they may. */
+/** Admission of requests: the session says who asks, and rate limits say how often. */
 import {
   applyDecorators,
   type CanActivate,
@@ -23,22 +23,22 @@ import { bearerHash } from './auth.service.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whose session it is; set by SessionGuard. */
+    /** Wallet of the session; set by SessionGuard. */
     wallet?: Address;
   }
 }
 
-/** Signing in, per client address. */
+/** Sign-ins per client address. */
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
-/** All that is asked for from one client address, however many wallets there are, but for the signing in. */
+/** All requests of a client address, for any number of wallets; sign-ins are not counted. */
 const ADDRESS: RatePolicy = { rate: 20, burst: 100 };
-/** What calls a partner, per client address. */
+/** Requests that call a partner, per client address. */
 const ADDRESS_CALLS: RatePolicy = { rate: 2, burst: 30 };
-/** Whatever a wallet asks for. */
+/** All requests of a wallet. */
 const WALLET: RatePolicy = { rate: 5, burst: 20 };
-/** Reading points, per wallet. */
+/** Reads of points, per wallet. */
 const POINTS: RatePolicy = { rate: 0.5, burst: 5 };
-/** Asking for a redemption, per wallet. */
+/** Requests for a redemption, per wallet. */
 const REDEEM: RatePolicy = { rate: 0.2, burst: 10 };
 
 const REFUSED = {
@@ -46,20 +46,20 @@ const REFUSED = {
   limits: ['sign-in', 'guess', 'address', 'calls', 'wallet', 'points', 'redeem'],
 };
 
-/** How fast users may go. All of these throw HttpProblem 429. */
+/** The rate limits of users. All methods throw HttpProblem 429. */
 @Injectable()
 export class RequestLimits extends SignInLimits {
   constructor(@Inject(RATE_LIMITER) limiter: RateLimiter, registry: Registry) {
     super(limiter, registry, REFUSED, SIGN_IN);
   }
 
-  /** Of a user who is signed in, whatever is asked. */
+  /** For any request with a session. */
   async request(wallet: Address, clientAddress: string): Promise<void> {
     const address = addressLimits('address', clientAddress, ADDRESS);
     await this.take([{ name: 'wallet', key: `wallet:${wallet}`, policy: WALLET }, ...address]);
   }
 
-  /** Of users and of those who have not signed in. */
+  /** For requests that need no session. */
   anyone(clientAddress: string): Promise<void> {
     return this.take(addressLimits('address', clientAddress, ADDRESS));
   }
@@ -75,7 +75,7 @@ export class RequestLimits extends SignInLimits {
   }
 }
 
-/** Lets users through who are signed in, at the pace of their wallet and of their client address. */
+/** Admits requests with a session, within the rate limits of the wallet and of the client address. */
 @Injectable()
 export class SessionGuard implements CanActivate {
   constructor(
@@ -100,7 +100,7 @@ export class SessionGuard implements CanActivate {
   }
 }
 
-/** Of a controller: all of it is behind SessionGuard. */
+/** Puts all routes of a controller behind SessionGuard. */
 export function ForSignedIn(): ClassDecorator {
   return applyDecorators(
     Fails(401, 'There is no such session, or it has expired.', 'UNAUTHORIZED'),
@@ -110,7 +110,7 @@ export function ForSignedIn(): ClassDecorator {
   );
 }
 
-/** How often a wallet, and a client address, may ask for a redemption. Behind SessionGuard. */
+/** Rate limits of redemptions, per wallet and per client address. Needs SessionGuard before it. */
 @Injectable()
 export class RedeemLimitGuard implements CanActivate {
   constructor(private readonly limits: RequestLimits) {}
@@ -123,7 +123,7 @@ export class RedeemLimitGuard implements CanActivate {
   }
 }
 
-/** The wallet that is signed in, behind SessionGuard. */
+/** The wallet of the session. Needs SessionGuard before it. */
 export const Wallet = createParamDecorator((_: unknown, context: ExecutionContext): Address => {
   const { wallet } = context.switchToHttp().getRequest<FastifyRequest>();
   if (wallet === undefined) throw new PermanentError('NO_GUARD', 'The route lacks SessionGuard.');

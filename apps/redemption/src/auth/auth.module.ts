@@ -12,7 +12,7 @@ import { AuthService } from './auth.service.js';
 
 const SIWE_SITE = Symbol('SiweSite');
 
-/** Signing in and out; for others, who is signed in and how fast users may go. */
+/** Signing in and out. Gives other modules the sessions and the rate limits. */
 @Module({
   controllers: [AuthController],
   providers: [
@@ -28,7 +28,7 @@ const SIWE_SITE = Symbol('SiweSite');
 })
 export class AuthModule {}
 
-/** Any of SIWE_DOMAINS, for accounts and contract wallets of our chain. */
+/** Accepts sign-ins on any of SIWE_DOMAINS, by accounts and contract wallets of our chain. */
 function siweSite(
   { siweDomains: domains, chainId }: RedemptionSettings,
   signatures: WalletSignatures,

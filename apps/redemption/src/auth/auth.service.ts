@@ -6,7 +6,10 @@ import { hashToken, newToken } from '#libs/signing';
 import { RedemptionSettings } from '../redemption.env.js';
 import { type SessionBody, type SignedMessage } from './auth.dto.js';
 
-/** @param header Authorization, whatever was sent; undefined where it does not hold a token of ours */
+/**
+ * @param header Authorization, as it was sent
+ * @returns undefined where the header does not hold a token of ours
+ */
 export function bearerHash(header: string | undefined): Buffer | undefined {
   return hashToken(/^Bearer (.+)$/i.exec(header ?? '')?.[1]);
 }
@@ -29,7 +32,7 @@ export class AuthService {
     return { token, wallet, expiresAt: new Date(expiresAtMs).toISOString() };
   }
 
-  /** Ends the session; where there is none, that is done already. */
+  /** Ends the session; does nothing where there is none. */
   async logOut(tokenHash: Buffer): Promise<void> {
     await this.sessions.close(tokenHash);
   }

@@ -1,4 +1,4 @@
-/** Signing in on a chain that takes no call without `to`, as ZK Stack chains do. */
+/** Signing in on a chain that refuses calls without `to`, as ZK Stack chains do. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';

@@ -24,7 +24,7 @@ afterAll(() => service.stop());
 type Changes = Partial<Parameters<typeof createSiweMessage>[0]>;
 
 function post(path: string, body?: object): request.Test {
-  // One request a second is what one address may send.
+  // One address may send one request a second.
   service.clock.advance(SECOND);
   const test = request(service.url).post(`/api/auth/${path}`);
   return body === undefined ? test : test.send(body);
@@ -124,7 +124,7 @@ describe('signing in', () => {
     const wrong = { status: 401, code: 'SIWE_SIGNATURE' };
     expect(errorOf(await verify({ ...signIn, signature: other.signature }))).toEqual(wrong);
     expect(errorOf(await verify({ ...signIn, signature: '0x00' }))).toEqual(wrong);
-    // The nonce is still good: only who signed can use it up.
+    // The nonce is still valid: only the wallet that signed can use it up.
     await verify(signIn).expect(200);
   });
 

@@ -8,17 +8,20 @@ import { VaultConditions } from '../payout/vault-conditions.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { ChainLink } from './chain-link.js';
 
-/** How far behind the newest block the final one is grows and shrinks: the longest of the last ones counts. */
+/**
+ * Samples that are kept of the distance from the final block to the newest one. The distance varies; the longest sample
+ * counts.
+ */
 const SAMPLES = 30;
 const SAMPLE_MS = 60_000;
-/** After a look that failed. */
+/** Milliseconds until the next read after a failed one. */
 const RETRY_MS = 10_000;
-/** A user waits for a node no longer. */
+/** Milliseconds that a user waits for a node at most. */
 const PATIENCE_MS = 1_000;
-/** Of the engine and of the call that gives the points back, once the chain has said that they may go back. */
+/** Seconds for the engine and the revert call, after the chain has permitted to give the points back. */
 const ENGINE_SECONDS = 60;
 
-/** What pages say of the chain: read in passing, and never waited for long. */
+/** Facts about the chain for pages. Read once a minute at most, when a page asks. */
 @Injectable()
 export class ChainFacts {
   private readonly reader: ChainReader;
@@ -42,34 +45,37 @@ export class ChainFacts {
     return this.link.tokenDecimals;
   }
 
-  /** As the contract names itself; undefined while it is not known. */
+  /** The symbol as the contract names it; undefined while it is not known. */
   async tokenSymbol(): Promise<string | undefined> {
     await this.lookIfDue();
     return this.symbol;
   }
 
-  /** How long a block takes to become final, by what was seen; undefined while nothing was. */
+  /** Seconds that the final block was behind the newest one, at most, in recent samples; undefined without a sample. */
   async finalitySeconds(): Promise<number | undefined> {
     await this.lookIfDue();
     return this.lags.length === 0 ? undefined : Math.max(...this.lags);
   }
 
-  /** How long after a voucher's deadline the points are back, where chain and partner answer; undefined while it is not known. */
+  /**
+   * Seconds from a voucher's deadline until the points are back, where chain and partner answer; undefined while not
+   * known.
+   */
   async returnSeconds(): Promise<number | undefined> {
     const finality = await this.finalitySeconds();
     if (finality === undefined) return undefined;
     const { payoutExpiryMarginSeconds: margin, payoutPollMs } = this.settings;
-    // The margin counts where one provider is all there is; it is as long as it is for everyone, so that no time is told that is too early.
+    // The margin applies with a single endpoint only, but is always counted, so that the forecast is never too early.
     return Math.max(finality, margin) + Math.ceil(payoutPollMs / 1000) + ENGINE_SECONDS;
   }
 
-  /** Why nothing could be paid now, be it ever so little; undefined where it could. */
+  /** Why not even the smallest amount could be paid now; undefined where it could. */
   payoutRefusal(): Promise<PayoutRefusal | undefined> {
     if (this.tokenDecimals === undefined) return Promise.resolve(payoutRefusal('chain'));
     return within(PATIENCE_MS, this.vault.refusal(1n, 0n), () => payoutRefusal('chain'));
   }
 
-  /** Waits for what is not known at all, and not long. */
+  /** Reads the chain where a read is due. Waits only while nothing is known, and then a second at most. */
   private async lookIfDue(): Promise<void> {
     const nowMs = this.clock.nowMs();
     if (nowMs >= this.dueMs) {
@@ -90,7 +96,7 @@ export class ChainFacts {
       this.symbol ??= (await this.reader.token(tokenContract, known)).symbol;
     } catch (error) {
       this.dueMs = this.clock.nowMs() + RETRY_MS;
-      // A chain that cannot be asked has its own alerts.
+      // Other alerts report a chain that cannot be asked.
       if (error instanceof LowmarkError) return;
       this.logger.error({ err: error }, 'The chain could not be looked at');
     }

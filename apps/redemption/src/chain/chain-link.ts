@@ -1,7 +1,7 @@
 /**
- * The service's hold on the chain. It starts without one: what needs no chain is done meanwhile, and the chain is looked for until an
- * endpoint answers. No endpoint is used before it has told its chain id, whenever that is: the pools see to it.
- * States: looking; found for good (a chain that is lost later is reported by the call that finds it); closed.
+ * The service's connection to the chain. The service starts without the chain: what needs no chain works meanwhile, and
+ * the chain is looked for until an endpoint answers. The pools use no endpoint before it has answered with the right
+ * chain id. States: looking; found for good (a later loss is reported by the call that meets it); closed.
  */
 import {
   ChainReader,
@@ -18,12 +18,12 @@ import { type CheckResult, observeRpc, type Registry } from '#libs/service';
 import { type Alert, type Alerts } from '../observe/alerts.js';
 import { type RedemptionSettings } from '../redemption.env.js';
 
-/** A start waits no longer for endpoints that do not answer. */
+/** Milliseconds that the start waits at most for endpoints that do not answer. */
 const FIRST_LOOK_MS = 15_000;
-/** The pool waits longer between two questions to an endpoint that does not answer. */
+/** Milliseconds between two tries. The pool itself asks an endpoint that does not answer less often. */
 const RETRY_MS = 1_000;
 const CHAIN_ID = { method: 'eth_chainId', params: [] };
-/** A user waits for a sign-in. */
+/** Options of the pool for sign-ins: short waits, since a user waits for the answer. */
 const SIGN_IN = { timeoutMs: 5_000, patienceMs: 1_000 };
 
 export interface ChainTools {
@@ -33,7 +33,6 @@ export interface ChainTools {
 }
 
 const CHAIN_MISMATCH = 'RPC_CHAIN_MISMATCH';
-/** The alert for each code of the pool's warnings. */
 const ALERTS: Readonly<Record<string, Alert>> = {
   [CHAIN_MISMATCH]: { severity: 'warning', code: 'rpc-chain-mismatch' },
   [FINAL_BLOCK_CODES.disagree]: { severity: 'critical', code: 'endpoints-disagree' },
@@ -42,15 +41,18 @@ const ALERTS: Readonly<Record<string, Alert>> = {
 };
 
 export class ChainLink {
-  /** For payouts. */
+  /** The pool for payouts. */
   readonly pool: RpcPool;
-  /** With a pool of their own: a stranger's contract that makes nodes slow must not keep payouts from being observed. */
+  /**
+   * Checks signatures, with a pool of its own: a contract wallet that makes nodes slow must not delay the observation
+   * of payouts.
+   */
   readonly signatures: WalletSignatures;
-  /** For the publishing of day roots, which must keep no payout waiting either; not used where nothing is published. */
+  /** The pool for publishing day roots, so that payouts do not wait for it; unused where nothing is published. */
   readonly registryPool: RpcPool;
   private readonly pools: readonly RpcPool[];
   private readonly reader: ChainReader;
-  /** Names of endpoints that turned out to serve another chain. */
+  /** Names of endpoints that serve another chain. */
   private readonly refused = new Set<string>();
   private readonly logger: Logger;
   private readonly stopping = new AbortController();
@@ -77,13 +79,13 @@ export class ChainLink {
     this.logger = tools.logger;
   }
 
-  /** Of the token; undefined until the chain was found. */
+  /** Decimals of the token; undefined until the chain was found. */
   get tokenDecimals(): number | undefined {
     return this.decimals;
   }
 
   /**
-   * The first look, and where it finds nothing, the looks after it.
+   * Looks for the chain, and goes on in the background where the first try fails.
    * @throws ChainMismatchError; PermanentError where the token does not tell its decimals
    */
   async open(): Promise<void> {
@@ -94,7 +96,7 @@ export class ChainLink {
     try {
       const found = first.then(() => true);
       if (await within(FIRST_LOOK_MS, found, () => false)) return;
-      // An endpoint that answers later, and wrongly, is left out by its pool before anything else is asked of it.
+      // An endpoint that answers later with another chain id is left out by its pool before any other request to it.
       first.catch(() => undefined);
     } catch (error) {
       if (!(error instanceof RetryableError)) {
@@ -106,7 +108,10 @@ export class ChainLink {
     this.later();
   }
 
-  /** An unreachable chain is a concern; endpoints of which none can ever be used are a fault. */
+  /**
+   * An unreachable chain is only a concern. A token that cannot be read, or endpoints that all serve another chain, are
+   * faults.
+   */
   check(): CheckResult {
     const { refused } = this;
     const all = this.pool.endpoints.length;
@@ -151,7 +156,7 @@ export class ChainLink {
 
   private note(error: unknown): void {
     if (error instanceof RetryableError || this.stopping.signal.aborted) return;
-    // No message: readiness is public.
+    // The error's message is left out, since readiness is public.
     const code = error instanceof LowmarkError ? error.code : 'unknown';
     const fault = `TOKEN_CONTRACT: the token cannot be read (${code}).`;
     if (fault !== this.fault) this.logger.error({ err: error }, 'The token cannot be read');
@@ -163,7 +168,7 @@ export class ChainLink {
     const { tokenContract, tokenDecimals: known } = this.settings;
     const { signal } = this.stopping;
     await this.pool.run((session) => session.batch([CHAIN_ID]), { patienceMs: 0, signal });
-    // The symbol is nothing to this service.
+    // The service does not use the symbol.
     const { decimals } = await this.reader.token(tokenContract, { symbol: '', decimals: known });
     this.fault = undefined;
     this.decimals = decimals;
@@ -171,8 +176,8 @@ export class ChainLink {
 }
 
 /**
- * Counts what endpoints do, and raises alerts.
- * @param refused takes the names of endpoints that turned out to serve another chain
+ * Counts the requests to endpoints, and raises alerts.
+ * @param refused gets the names of endpoints that serve another chain
  */
 function alertingObserver(
   refused: Set<string>,
@@ -184,7 +189,7 @@ function alertingObserver(
     const { endpoint, code, message } = event;
     const alert = ALERTS[code];
     if (alert === undefined) return;
-    // Both pools find out about an endpoint of another chain.
+    // Each pool meets an endpoint of another chain by itself; one alert is enough.
     if (code === CHAIN_MISMATCH) {
       if (refused.has(endpoint)) return;
       refused.add(endpoint);

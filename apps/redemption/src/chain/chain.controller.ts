@@ -6,7 +6,7 @@ import { RedemptionSettings } from '../redemption.env.js';
 import { ChainBody } from './chain.dto.js';
 import { ChainFacts } from './chain-facts.js';
 
-/** What a page has to know before a player signs in. */
+/** Tells pages about the chain before a player signs in. */
 @Controller('api/chain')
 @FailsAnywhere()
 export class ChainController {

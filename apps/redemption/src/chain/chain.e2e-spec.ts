@@ -90,7 +90,7 @@ describe('the times of a redemption', () => {
   });
 });
 
-// The last: nothing is paid any more.
+// The last suite, since the vault pays nothing after it.
 describe('a vault that is paused', () => {
   it('is why payouts are not available', async () => {
     await service.bench.mine(service.bench.call(VaultBench.PAUSER, 'pause'));

@@ -1,4 +1,7 @@
-/** The whole service with two endpoints of which one lies: what is believed, and what a person hears of it. */
+/**
+ * The whole service with two endpoints of which one gives false answers: which answers are used, and which alerts are
+ * raised.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -76,14 +79,14 @@ describe('a service with two endpoints', () => {
     return (JSON.parse(lines.at(-1) ?? '{}') as { detail?: string }).detail ?? '';
   }
 
-  /** The service has looked at the chain so often since, through either endpoint. */
+  /** Waits until the service has polled the chain `count` times more through each endpoint. */
   async function looks(count: number): Promise<void> {
     const all = () => nodes.map((node) => node.count('eth_getBlockByNumber'));
     const before = all();
     await until(() => all().every((now, index) => now - (before[index] ?? 0) >= count));
   }
 
-  /** Its voucher is out. */
+  /** A redemption whose voucher was given to its user. */
   async function authorised(): Promise<{ readonly id: string; readonly user: User }> {
     const user = await aPlayer(service, POINTS);
     const { body } = await user.redeem('arena', POINTS).expect(201);

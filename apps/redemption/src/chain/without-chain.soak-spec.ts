@@ -1,4 +1,4 @@
-/** The service is started while no endpoint answers, and a node comes later: the right one, or one of another chain. */
+/** The service starts while no endpoint answers. A node appears later, of the right chain or of another one. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
@@ -34,7 +34,7 @@ async function startWithout(overrides: Record<string, string> = {}): Promise<Ser
   return service;
 }
 
-/** Time passes, for the service as well, until it is so. */
+/** Advances the service's clock until the condition holds. */
 async function until({ clock }: Service, isSo: () => Promise<boolean> | boolean): Promise<void> {
   for (let looks = 0; looks < 300; looks++) {
     if (await isSo()) return;
@@ -49,7 +49,7 @@ const ready = async ({ url }: Service) => {
   return { status, chain: body.checks.chain };
 };
 
-/** As one that was made before the chain was lost. */
+/** A redemption as made before the chain was lost. */
 async function anOldOne(target: Service, user: User, partner: string): Promise<string> {
   const nowMs = target.clock.nowMs();
   const terms = {
@@ -90,7 +90,7 @@ describe('without a chain', () => {
       const answer = await user.redeem('Arena', 100);
       expect(errorOf(answer)).toEqual({ status: 409, code: 'PAYOUTS_UNAVAILABLE' });
       expect(answer.headers['retry-after']).toBe('10');
-      // What the vault could pay is not known, so no points are taken for it, and the user sees that.
+      // What the vault can pay is not known, so no points are taken, and the user sees that the redemption failed.
       await inState(started, id, 'failed');
       const { body } = await user.get(`/api/redemptions/${id}`).expect(200);
       expect(body).toMatchObject({ status: 'failed', reason: 'payout-unavailable' });
@@ -127,7 +127,7 @@ describe('a node of another chain', () => {
     other = undefined;
   });
 
-  /** Tells another chain id, and counts what it is asked. */
+  /** A node with another chain id, which counts its requests. */
   async function anImpostor(): Promise<FaultyNode> {
     other = await startFaultyNode({ upstream: () => '0x1' });
     return other;

@@ -1,4 +1,4 @@
-/** The watch over claims where endpoints lie, where two processes are at it, and where vaults were replaced. */
+/** The claim watch with endpoints that give false answers, with two processes at a time, and with replaced vaults. */
 import { describe, expect, it } from '@jest/globals';
 import { ClaimWatchStore, KnownVaults } from '#libs/db';
 import { VaultBench } from '#libs/testing';

@@ -1,4 +1,4 @@
-/** Thefts on a real vault: noticed before they are final, told once, and stopped where there is a key for it. */
+/** Thefts on a real vault: detected before they are final, reported once, and stopped where a pauser's key is set. */
 import { describe, expect, it } from '@jest/globals';
 import { type Voucher, vaultIdOf } from '#libs/chain';
 import { ClaimStore, ClaimWatchStore, LedgerRestoreStore } from '#libs/db';
@@ -129,7 +129,7 @@ describe('a claim that nothing authorised', () => {
 
   it('of a contract that only the database names makes the service sign nothing', async () => {
     const named = aWallet(0x515c);
-    // It takes any call.
+    // A contract that accepts any call.
     await bench.chain.rpc.call('anvil_setCode', named, '0x00');
     await bench.mine();
     const service = await test.open({ url: test.urlAs('redemption') });

@@ -5,7 +5,6 @@ import { PayoutModule } from '../payout/payout.module.js';
 import { ClaimWatch } from './claim-watch.js';
 import { ClaimWatchService } from './claim-watch.service.js';
 
-/** Notices claims that nothing authorised, within minutes. */
 @Module({
   imports: [PayoutModule],
   providers: [ClaimWatch, ClaimWatchService, provide(ClaimWatchStore, Database)],

@@ -13,7 +13,7 @@ import { ClaimWatch } from './claim-watch.js';
 
 const EVERY_MS = 60_000;
 
-/** Checks the claims every minute. Every process has the schedule, and one of them does it. */
+/** Checks the claims every minute. Every process has the schedule, and one of them does the check. */
 @Injectable()
 export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -33,13 +33,15 @@ export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicat
     void this.check();
   }
 
-  /** What was found is kept. */
+  /** Aborts the check under way; its findings so far are stored. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.checks.underWay();
   }
 
-  /** Never rejects: redemptions go on without it, and an alert says since when. */
+  /**
+   * Never rejects, so that a failed check does not stop the redemptions; an alert watches the time of the last check.
+   */
   @Interval('claim-watch', EVERY_MS)
   check(): Promise<void> {
     if (this.stopping.signal.aborted) return Promise.resolve();
@@ -58,7 +60,10 @@ export class ClaimWatchService implements OnApplicationBootstrap, BeforeApplicat
   }
 }
 
-/** What was found and when it was looked for by any process: read from the database when the metrics are. */
+/**
+ * Adds gauges for the unauthorised claims and the time of the last check by any process, read from the database at each
+ * scrape.
+ */
 export function gaugeClaimWatch(
   registry: Registry,
   store: ClaimWatchStore,

@@ -1,4 +1,4 @@
-/** A vault, a ledger and the watch over its claims. Counts as a test file without being one. */
+/** A vault, a ledger and the claim watch. Named as a test file, without tests of its own. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { addressOfKey, RpcPool, type Voucher, vaultIdOf } from '#libs/chain';
@@ -35,7 +35,7 @@ export let alerts: Alert[];
 let wallets: number;
 const nodes: FaultyNode[] = [];
 
-/** One of each for every test. */
+/** Makes a new vault, ledger and clock for every test. */
 export function eachTest(): void {
   beforeEach(async () => {
     bench = await VaultBench.start({ pauser: addressOfKey(PAUSER_KEY) });
@@ -62,7 +62,7 @@ export async function aNode(...fault: Fault[]): Promise<string> {
 
 interface Changes {
   readonly urls?: readonly string[];
-  /** null: none. */
+  /** null: no pauser. */
   readonly pauserKey?: string | null;
 }
 
@@ -99,7 +99,7 @@ export async function kinds(watch = aWatch()): Promise<string[]> {
   return found.map(({ kind }) => kind);
 }
 
-/** What the service signs of itself. */
+/** Makes the payouts that the service itself signs. */
 export function aPayout(): VoucherPayout {
   return aVoucherPayout(bench, clock, { vaults: new KnownVaults(database) });
 }
@@ -111,7 +111,7 @@ export async function authorised() {
   return { payout, payouts, redemptions };
 }
 
-/** By the stolen key of the signer. */
+/** Claims a voucher that was signed with the stolen key of the signer. */
 export async function steal(changes: Partial<Voucher> = {}): Promise<UuidV7> {
   const id = mintUuidV7(clock.nowMs(), randomBytes(10));
   const voucher = bench.voucher({ vaultId: vaultIdOf(id), recipient: THIEF, ...changes });

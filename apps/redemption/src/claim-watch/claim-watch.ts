@@ -1,7 +1,8 @@
 /**
- * Notices a theft within minutes: reads the claims of every vault up to the newest block, holds them against what was authorised, and
- * has the vault paused where nothing authorised one. One process at a time; how far it has got is in the database. What is not final
- * yet is read again at the next look. The daily reconciliation compares the books as a whole, whatever was found here.
+ * Detects a theft within minutes: reads the claims of every vault up to the newest block, compares them with what was
+ * authorised, and pauses the vault where nothing authorised a claim. One process at a time does so; its cursor is in
+ * the database. Blocks that are not final yet are read again at the next check. The daily reconciliation compares the
+ * books as a whole, whatever was found here.
  */
 import { Inject, Injectable } from '@nestjs/common';
 import {
@@ -44,8 +45,9 @@ export class ClaimWatch {
   }
 
   /**
-   * @returns the claims found now that nothing had authorised, which were told; undefined where another process is at it
-   * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others, after all else was done
+   * @returns the unauthorised claims found now, whose alerts were raised; undefined where another process checks
+   * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others, after the other vaults
+   *   were checked
    */
   async check(signal = new AbortController().signal): Promise<readonly ClaimAlarm[] | undefined> {
     const held = await this.store.exclusively(() => this.checkAll(signal));
@@ -92,7 +94,7 @@ export class ClaimWatch {
     return alarms;
   }
 
-  /** The highest alert there is: tokens have left the vault, and none of our users was to have them. */
+  /** Raises the most severe alert: tokens have left the vault, and no redemption authorised the claim. */
   private raise(vault: Address, alarm: ClaimAlarm, claims: readonly ShownClaim[]): void {
     const { vaultId, transactionHash, redemptionId, kind, state, mayBeLost } = alarm;
     const of = claims.filter(
@@ -123,8 +125,9 @@ export class ClaimWatch {
   }
 
   /**
-   * Once for each claim: an administrator who unpauses afterwards knows of it. Nothing is signed for a contract that only the database
-   * names: a made-up alarm would have the service pay for whatever that contract does.
+   * Pauses the vault once for each claim: an administrator who unpauses it afterwards knows of the claim. No
+   * transaction is signed for a contract that only the database names: with a forged alarm the service would pay for
+   * whatever that contract does.
    */
   private async pause(vault: Address): Promise<void> {
     const { pool, store, alerts, clock, logger } = this;

@@ -1,4 +1,4 @@
-/** An endpoint that makes claims up, of redemptions that are open and of none: the vault is paused, and nothing else happens. */
+/** An endpoint invents claims, of open redemptions and of none: the vault is paused, and nothing else happens. */
 import { expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
 import { RedemptionStore } from '#libs/db';
@@ -20,7 +20,7 @@ eachTest();
 it.each(['first', 'second'])(
   'a claim that the %s of two endpoints makes up pauses the vault, and moves no token and no point',
   async (place) => {
-    // Its word is as whole as can be, with headers, receipts and state: it is another chain.
+    // The endpoint serves another whole chain, so its headers, receipts and state fit together.
     const twin = await VaultBench.start({ pauser: addressOfKey(PAUSER_KEY) }, bench.chain.chainId);
     try {
       expect(twin.vault).toBe(bench.vault);

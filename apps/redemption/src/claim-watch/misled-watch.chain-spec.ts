@@ -1,7 +1,7 @@
 /**
- * What the credential of the redemption service does to the watch over claims, beside the stolen key of the signer: its own tables can
- * be written. It can keep a theft from being told and the vault from being paused, or have it paused for nothing. The theft stays
- * within the cap, and the reconciliation finds it.
+ * What an intruder with the service's database credential, and the stolen key of the signer, can do to the claim watch,
+ * whose own tables that credential can write. The intruder can suppress the alert and the pause for a theft, or cause a
+ * pause without a theft. The theft stays within the cap, and the reconciliation finds it.
  */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcPool, vaultIdOf } from '#libs/chain';
@@ -30,13 +30,13 @@ eachTest();
 let intruder: Database;
 beforeEach(async () => {
   intruder = await test.open({ url: test.urlAs('redemption') });
-  // The watch has begun.
+  // The watch has its cursors now.
   await kinds();
 });
 
 const bytes = (hex: string) => Buffer.from(hex.replace('0x', ''), 'hex');
 
-/** An alarm of the intruder's making, about a claim of this id in this transaction. */
+/** Writes a forged alarm about a claim of this id in this transaction. */
 async function writeAlarm(vaultId: string, transaction: string, isPaused: boolean): Promise<void> {
   await intruder.query(
     {

@@ -1,4 +1,7 @@
-/** Vouchers that a thief of a credential of the ledger writes off as dead, and then claims. That no points come back: the engine's spec. */
+/**
+ * Vouchers that a thief with a ledger credential marks as dead and then claims. The engine's spec tests that no points
+ * go back.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { VaultBench } from '#libs/testing';
 import { writeOff } from '../testing/write-off.support-spec.js';

@@ -117,7 +117,7 @@ describe('the contract', () => {
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
-/** The answer, after it was held against what the contract says of this path, method and status. */
+/** The answer, after a check against the contract for this path, method and status. */
 async function checked(path: string, asked: request.Test): Promise<Response> {
   const response = await asked;
   const method = asked.method.toLowerCase();

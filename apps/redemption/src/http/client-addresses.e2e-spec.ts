@@ -1,4 +1,4 @@
-/** Limits by client address: every way to write one, and to pretend to have another. */
+/** Limits by client address: every notation of an address, and every way to pretend to have another one. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import {
@@ -44,7 +44,7 @@ describe('one client', () => {
       await spend((index) => `2001:db8:8:${subnet}::${index}`);
       await nonce(`2001:db8:8:${subnet}::ffff`).expect(429);
     }
-    // A fifth /64 that has asked for nothing yet.
+    // A fifth /64 that has sent no request yet.
     await nonce('2001:db8:8:5::1').expect(429);
     await nonce('2001:db8:9:5::1').expect(200);
   });

@@ -1,4 +1,4 @@
-/** Bytes that are no proper request: whatever is answered has the envelope and an id. */
+/** Bytes that are no proper request: every answer has the envelope and an id. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';

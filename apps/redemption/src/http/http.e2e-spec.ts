@@ -68,7 +68,7 @@ describe('every error', () => {
     const client = await database.pool.connect();
     await client.query('BEGIN; LOCK TABLE redemption.session');
     const asked = user.get('/api/partners').then((answer) => answer);
-    // On another connection: within a transaction pg_stat_activity stays as it was first read.
+    // On another connection: within a transaction pg_stat_activity keeps its first contents.
     await eventually(async () => (await database.query({ text: cancelled })).length > 0);
     const answer = await asked;
     await client.query('ROLLBACK');

@@ -1,6 +1,5 @@
 import { type ApiPropertyOptions } from '@nestjs/swagger';
 
-/** JSON Schema of what several bodies hold. */
 export const NUMBER = { type: 'number', minimum: 0 } as const;
 export const COUNT = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
 export const TIME = { type: 'string', format: 'date-time' } as const;

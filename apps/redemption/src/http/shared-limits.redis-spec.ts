@@ -24,7 +24,7 @@ afterEach(async () => {
   await redis.stop();
 });
 
-/** Whether limits are shared now, by each instance's own account. */
+/** Whether both instances report in their metrics that limits are shared. */
 async function shared(): Promise<boolean> {
   const texts = await Promise.all(
     [service, other].map(async ({ url }) => (await request(url).get('/metrics')).text),
@@ -36,7 +36,7 @@ async function untilShared(wanted: boolean): Promise<void> {
   while ((await shared()) !== wanted) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** How many of so many requests were let through, asked by turns, and how long it took. */
+/** Sends `count` requests to the instances in turn. @returns how many were admitted, and the seconds that they took */
 async function admitted(
   count: number,
   ask: (url: string) => Promise<{ status: number }>,

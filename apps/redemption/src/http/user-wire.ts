@@ -9,10 +9,13 @@ import {
 } from '#libs/service';
 import { toUserError } from './user.error.js';
 
-/** A signature of a contract wallet that does not exist yet brings its deployment along; the rest is far below 1 KiB. */
+/**
+ * The signature of a contract wallet that is not deployed yet carries its deployment (EIP-6492); all other bodies are
+ * far below 1 KiB.
+ */
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** Answers are of one wallet. */
+/** Answers are not cached: each of them belongs to one wallet. */
 const COMMON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** JSON in, JSON out, and every error in the same envelope. */

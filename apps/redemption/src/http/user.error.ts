@@ -2,7 +2,6 @@ import { IdempotencyConflictError, LimitBreachedError, RedemptionBusyError } fro
 import { type LimitBreach, type LimitCode } from '#libs/domain';
 import { HttpProblem, type HttpProblemOptions, problemFrom } from '#libs/service';
 
-/** An answer that is not a success, as the user will see it. */
 export class UserError extends HttpProblem {
   constructor(
     status: number,
@@ -28,7 +27,7 @@ export class UserError extends HttpProblem {
   }
 }
 
-/** What the points themselves are wrong by; the other limits may let the same request through later. */
+/** Limits that the points themselves breach. With any other limit the same request may succeed later. */
 const UNPROCESSABLE: readonly LimitCode[] = [
   'INVALID_POINTS',
   'TOO_FEW_POINTS',
@@ -36,7 +35,7 @@ const UNPROCESSABLE: readonly LimitCode[] = [
   'TOO_FEW_TOKENS',
 ];
 
-/** Any error as the answer it becomes: ours by their meaning, all others as in every service. */
+/** The answer for any error: our own errors by their meaning, all others as in every service. */
 export function toUserError(error: unknown): HttpProblem {
   if (error instanceof LimitBreachedError) return limitError(error.breach);
   if (error instanceof IdempotencyConflictError) {
@@ -49,7 +48,7 @@ export function toUserError(error: unknown): HttpProblem {
   return problemFrom(error);
 }
 
-/** For Retry-After. */
+/** Whole seconds for `Retry-After`, at least 1. */
 export function secondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1000));
 }

@@ -1,19 +1,19 @@
-/** A client of Server-Sent Events, as the standard reads them. Counts as a test file without being one. */
+/** A client of Server-Sent Events that follows the standard. Named as a test file, without tests of its own. */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { eventually } from '#libs/testing';
 
 export interface ReceivedEvent {
   readonly name: string;
-  /** JSON. */
+  /** Parsed JSON. */
   readonly data: Record<string, unknown>;
-  /** `Last-Event-ID` as of then. */
+  /** The `Last-Event-ID` after this event. */
   readonly id: string;
 }
 
 export class EventClient {
   readonly events: ReceivedEvent[] = [];
-  /** As of the newest block, also of one without an event. */
+  /** The id of the newest block, also of a block without an event. */
   lastId = '';
   comments = 0;
   isEnded = false;
@@ -24,14 +24,14 @@ export class EventClient {
     response.on('data', (part: string) => {
       this.take(part);
     });
-    // One that is cut off has ended, too.
+    // A connection that was cut off counts as ended, too.
     response.on('error', () => undefined);
     response.on('close', () => {
       this.isEnded = true;
     });
   }
 
-  /** The answer, whatever it is; its events where it is a stream. */
+  /** Opens the stream. @returns a client for any answer; it has events where the answer is a stream */
   static async open(
     url: string,
     token: string,
@@ -75,10 +75,10 @@ export class EventClient {
   }
 }
 
-/** Often: a look may move the service's clock. */
+/** Short intervals, since an expectation may advance the service's clock. */
 const LOOKS = { everyMs: 10 };
 
-/** What is expected comes true in time; else the expectation that failed last. */
+/** Waits until the expectation holds. Throws its last failure where it does not in time. */
 export async function becomes(expectation: () => unknown): Promise<void> {
   let failed: unknown;
   await eventually(async () => {

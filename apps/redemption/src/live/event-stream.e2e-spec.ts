@@ -77,7 +77,7 @@ describe('EventStream', () => {
     const { response, stream } = await connect();
     response.pause();
     const event = eventText('a', { x: 'x'.repeat(16_384) });
-    // The sockets of both sides take some megabytes before anything is kept here.
+    // The sockets of both sides buffer some megabytes before the stream has unsent data.
     for (let sent = 0; sent < 4096 && ended.length === 0; sent++) {
       stream.send([event], String(sent));
       if (sent % 8 === 0) await new Promise(setImmediate);

@@ -1,25 +1,24 @@
 import { type ServerResponse } from 'node:http';
 
 export const EVENT_STREAM_TYPE = 'text/event-stream';
-/** What a client that reads has in its way at most is the newest page of its redemptions. */
+/** Limit of unsent bytes. At a client that reads, no more than the newest page of its redemptions waits. */
 const MAX_BACKLOG_BYTES = 128 * 1024;
-/** Proxies end connections on which nothing was said for a minute, or longer. */
+/** Milliseconds between heartbeats. Proxies end connections that are silent for a minute or longer. */
 const HEARTBEAT_MS = 15_000;
-/** After which time a browser connects again. */
+/** Milliseconds after which a browser reconnects. */
 const RETRY_MS = 2_000;
 
-/** Why a stream has ended. */
 export const STREAM_ENDS = ['client', 'session', 'slow', 'shutdown'] as const;
 export type StreamEnd = (typeof STREAM_ENDS)[number];
 
-/** One event of a stream, as text. `data` is JSON, which has no line breaks. */
+/** The text of one event. `data` is written as JSON, which has no line breaks. */
 export function eventText(name: string, data: object): string {
   return `event: ${name}\ndata: ${JSON.stringify(data)}\n`;
 }
 
 /**
- * Server-Sent Events to one client. What it has not taken is kept up to a bound, and for one heartbeat: a client that reads slower is cut
- * off, and continues with `Last-Event-ID` when it comes again.
+ * Server-Sent Events to one client. Unsent data is kept up to a limit, and for one heartbeat. A client that reads
+ * slower is disconnected, and continues with `Last-Event-ID` when it reconnects.
  */
 export class EventStream {
   private id = '';
@@ -27,7 +26,7 @@ export class EventStream {
   private endedBy: StreamEnd | undefined;
   private readonly heartbeat: NodeJS.Timeout;
 
-  /** @param response whose head was sent */
+  /** @param response after its head was sent */
   constructor(
     private readonly response: ServerResponse,
     private readonly onEnd: (by: StreamEnd) => void,
@@ -46,8 +45,9 @@ export class EventStream {
   }
 
   /**
-   * Events that belong together: only the last one bears the id, so that a client which was cut off between them is sent all again.
-   * @param id up to where the client knows everything then
+   * Sends events that belong together. Only the last one bears the id, so that a client that is disconnected between
+   * them gets all of them again.
+   * @param id the client then knows every change up to this id
    */
   send(events: readonly string[], id: string): void {
     this.id = id;
@@ -60,7 +60,10 @@ export class EventStream {
     this.response.end();
   }
 
-  /** A comment, and the id that the client continues with after a long silence. */
+  /**
+   * Sends a comment, with the id from which the client continues after a long silence. Disconnects a client with unsent
+   * data at two heartbeats in a row.
+   */
   private beat(): void {
     const wasBehind = this.isBehind;
     this.isBehind = this.response.writableLength > 0;

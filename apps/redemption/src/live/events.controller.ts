@@ -13,11 +13,11 @@ const HEADERS = {
   'content-type': EVENT_STREAM_TYPE,
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  // nginx would keep events back until there are many.
+  // Without this header nginx buffers events until there are many.
   'x-accel-buffering': 'no',
 };
 
-/** Changes as they happen. See `docs/wire/redemption.md`. */
+/** Streams of changes. See `docs/wire/redemption.md`. */
 @Controller('api/redemptions/events')
 @ForSignedIn()
 export class EventsController {
@@ -56,7 +56,7 @@ export class EventsController {
     const lastEventId = typeof header === 'string' ? header : undefined;
     await this.live.listen({ wallet, tokenHash, lastEventId }, (onEnd) => {
       if (reply.raw.destroyed || reply.raw.socket?.destroyed !== false) {
-        // Nothing can be answered any more; Fastify need not try.
+        // The client is gone: no answer is possible, and Fastify must not try to send one.
         void reply.hijack();
         return undefined;
       }

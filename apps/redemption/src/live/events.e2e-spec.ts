@@ -57,7 +57,7 @@ async function openStreams(): Promise<number> {
 const stagesOf = (client: EventClient, id: string): unknown[] =>
   client.events.filter(({ data }) => data['id'] === id).map(({ data }) => data['stage']);
 
-/** The newest event of it is as it is now. A wallet may ask five times a second. */
+/** Waits until the newest event of the redemption equals its current body. A wallet may send five requests a second. */
 async function isTold(client: EventClient, user: User, id: string): Promise<void> {
   let body: Record<string, unknown> = {};
   await becomes(async () => {
@@ -65,7 +65,7 @@ async function isTold(client: EventClient, user: User, id: string): Promise<void
     const answer = await user.get(`/api/redemptions/${id}`);
     if (answer.status === 200) ({ body } = answer);
     const told = client.events.findLast(({ data }) => data['id'] === id)?.data ?? {};
-    // Each process estimates by what it has seen of the chain.
+    // Each process estimates `returnsBy` from its own samples of the chain.
     expect(told).toEqual({ ...body, returnsBy: told['returnsBy'] });
     expect(told['returnsBy'] === null).toBe(body['returnsBy'] === null);
   });
@@ -157,7 +157,7 @@ describe('a connection that was lost', () => {
     await inState(service, arena.body.id, 'authorised');
     const bonus = await user.redeem('Bonus', 100).expect(201);
     await inState(service, bonus.body.id, 'authorised');
-    // One that came to its end while no stream was open.
+    // A redemption that ended while no stream was open.
     await user.post(`/api/redemptions/${bonus.body.id}/cancel`).expect(202);
     const missed = await listen(user, { 'last-event-id': lastId }, other.url);
     for (const id of [arena.body.id, bonus.body.id]) await isTold(missed, user, id);

@@ -4,17 +4,15 @@ import { type Address, type UuidV7 } from '#libs/domain';
 import { RedemptionPresenter } from '../redemptions/redemption-presenter.js';
 import { eventText } from './event-stream.js';
 
-/** The newest versions that a wallet's streams were sent, by redemption. */
+/** The newest version of each redemption that a wallet's streams were sent. */
 export type KnownVersions = ReadonlyMap<UuidV7, number>;
 
-/** What a stream begins with. */
 export interface Opening {
   readonly events: readonly string[];
   readonly id: string;
   readonly known: KnownVersions;
 }
 
-/** What a wallet's streams are sent. */
 export interface WalletNews {
   readonly events: readonly string[];
   readonly known: KnownVersions;
@@ -26,11 +24,14 @@ export interface News {
 }
 
 const PAGE = 20;
-/** Who has missed more than this, or was away for longer, begins anew with the newest page. */
+/**
+ * Limits of what is sent after a reconnection, in redemptions and in milliseconds: a client that has missed more, or
+ * was away for longer, gets the newest page instead.
+ */
 const MOST_MISSED = 100;
 const LONGEST_AWAY_MS = 24 * 3_600_000;
 
-/** What streams are sent, from the rows, whichever process has written them. */
+/** Makes the events of streams from the rows, whatever process wrote the rows. */
 @Injectable()
 export class LiveFeed {
   constructor(
@@ -40,8 +41,8 @@ export class LiveFeed {
   ) {}
 
   /**
-   * The newest page; for who comes again, what it has missed instead.
-   * @param lastEventId as it was sent
+   * The newest page and the open redemptions; for a client that reconnects, what it has missed instead.
+   * @param lastEventId as the client sent it
    * @throws DatabaseUnavailableError
    */
   async opening(wallet: Address, lastEventId: string | undefined): Promise<Opening> {
@@ -65,8 +66,9 @@ export class LiveFeed {
   }
 
   /**
-   * @param listening what is known of each wallet
-   * @param sinceMs when they were last asked for
+   * The changes since the poll before.
+   * @param listening known versions of each wallet with streams
+   * @param sinceMs time of the poll before
    * @throws DatabaseUnavailableError
    */
   async news(listening: ReadonlyMap<Address, KnownVersions>, sinceMs: number): Promise<News> {
@@ -99,7 +101,7 @@ export class LiveFeed {
   }
 }
 
-/** Undefined where it is no id of ours, or one that is too old. */
+/** @returns undefined where the id is not one of ours, or is too old */
 function momentOf(lastEventId: string | undefined, asOfMs: number): number | undefined {
   if (lastEventId === undefined || !/^[1-9]\d{0,14}$/.test(lastEventId)) return undefined;
   const sinceMs = Number(lastEventId);

@@ -8,38 +8,36 @@ import { RedemptionSettings } from '../redemption.env.js';
 import { type EventStream, STREAM_ENDS, type StreamEnd } from './event-stream.js';
 import { type KnownVersions, LiveFeed } from './live-feed.js';
 
-/** Of one wallet, on one process: a browser has six connections to a host. */
+/** Streams of one wallet on one process: fewer than the six connections that a browser opens to a host. */
 const STREAMS_OF_A_WALLET = 5;
-/** A page that is refused asks for its redemptions itself, and may try again after this time. */
+/** Seconds after which a page that was refused may try again; until then it polls its redemptions. */
 const RETRY_AFTER_SECONDS = 30;
-/** A change is seen so much later, by whichever process it was made. */
+/** Milliseconds between two polls: a change by any process is seen with this delay. */
 const LOOK_MS = 1_000;
-/** Sessions are looked at with every third look. */
+/** Polls per check of the sessions. */
 const LOOKS_A_SESSION = 3;
 
-/** Who listens, until when. */
+/** The client of a stream; its stream ends with the session. */
 export interface Listener {
   readonly wallet: Address;
-  /** Of the session's token. */
   readonly tokenHash: Buffer;
-  /** `Last-Event-ID`. */
   readonly lastEventId: string | undefined;
 }
 
-/** Makes the stream; undefined where the client has gone meanwhile. */
+/** Makes the stream; undefined where the client has disconnected meanwhile. */
 export type Connect = (onEnd: (by: StreamEnd) => void) => EventStream | undefined;
 
 interface WalletStreams {
   readonly streams: Map<EventStream, Listener>;
-  /** Those that are being opened, too. */
+  /** Number of streams, those that are being opened included. */
   count: number;
-  /** Another object after each change, so that who has read it sees whether it is still so. */
+  /** Replaced by another object at each change, so that a reader can tell whether it has changed since. */
   known: KnownVersions;
 }
 
 /**
- * Who listens to redemptions, and tells them of each change. One look for all of them a second, and none while there are no listeners; what
- * a look fails to read is in the next one.
+ * Keeps the streams of all clients, and sends each change to them. One poll per second serves all streams, and none
+ * runs without streams. What a failed poll misses is in the next one.
  */
 @Injectable()
 export class LiveRedemptions {
@@ -73,7 +71,10 @@ export class LiveRedemptions {
     for (const by of STREAM_ENDS) this.ended.inc({ by }, 0);
   }
 
-  /** Nothing is sent before all that the stream begins with was read. @throws UserError 429, 503; DatabaseUnavailableError */
+  /**
+   * Opens a stream. All that it begins with is read before the first byte is sent.
+   * @throws UserError 429, 503; DatabaseUnavailableError
+   */
   async listen(listener: Listener, connect: Connect): Promise<void> {
     const { wallet, lastEventId } = listener;
     const mine = this.take(wallet);
@@ -104,7 +105,7 @@ export class LiveRedemptions {
     }
   }
 
-  /** Ends all streams: their clients come again, to another process. */
+  /** Ends all streams; their clients reconnect to another process. */
   async close(): Promise<void> {
     this.stopping.abort();
     for (const { streams } of this.wallets.values()) {
@@ -146,7 +147,7 @@ export class LiveRedemptions {
     this.looking = this.lookOn();
   }
 
-  /** While there are streams. Never rejects. */
+  /** Polls while there are streams. Never rejects. */
   private async lookOn(): Promise<void> {
     const { signal } = this.stopping;
     let seenMs = this.clock.nowMs();
@@ -160,7 +161,7 @@ export class LiveRedemptions {
         seenMs = nowMs;
         isLost = false;
       } catch (error) {
-        // Once for each outage; the next look has what this one missed.
+        // One message for each outage. The next poll reads what this one missed.
         if (!isLost)
           this.logger.warn({ err: error }, 'Redemptions cannot be watched at the moment');
         isLost = true;
@@ -174,7 +175,7 @@ export class LiveRedemptions {
     const { id, wallets } = await this.feed.news(before, sinceMs);
     for (const [wallet, { events, known }] of wallets) {
       const mine = this.wallets.get(wallet);
-      // Another stream has begun meanwhile, with what it knows: the next look is for all.
+      // Another stream was opened meanwhile, with its own known versions: the next poll serves all streams again.
       if (mine === undefined || mine.known !== before.get(wallet)) continue;
       mine.known = known;
       for (const stream of [...mine.streams.keys()]) stream.send(events, id);
@@ -192,7 +193,10 @@ export class LiveRedemptions {
   }
 }
 
-/** What every stream knows: where one of them may know less, the redemption is sent to all again. */
+/**
+ * The versions that all streams of a wallet know. Where one stream may know less, the redemption is sent to all of them
+ * again.
+ */
 function merged(before: KnownVersions, begun: KnownVersions): KnownVersions {
   if (before.size === 0) return begun;
   const versions = new Map<UuidV7, number>(begun);

@@ -9,7 +9,6 @@ import { EventsController } from './events.controller.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveRedemptions } from './live-redemptions.js';
 
-/** Redemptions as they change, for pages that are open. */
 @Module({
   imports: [AuthModule, PartnersModule, RedemptionsModule],
   controllers: [EventsController],

@@ -9,13 +9,13 @@ export interface Alert {
   readonly redemptionId?: string;
   readonly partner?: string;
   readonly step?: PartnerStep;
-  /** The X-API-REQUEST of the call it is about. */
+  /** `X-API-REQUEST` of the call that the alert is about. */
   readonly apiRequest?: string;
-  /** For a person; no secret. */
+  /** Text for a person, without secrets. */
   readonly detail?: string;
 }
 
-/** What an operator should hear of, as a log event with the field `alert` and as a count. */
+/** Reports to operators, as a log event with the field `alert` and as a count. */
 export class Alerts {
   private readonly raised: Counter<'code' | 'severity'>;
 

@@ -2,7 +2,7 @@ import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
 import { type Logger } from '#libs/platform';
 import { Counter, Gauge, readingGauges, type Registry } from '#libs/service';
 
-/** What the engine does, as counts; and how its queues stand, read from the database when the metrics are. */
+/** Counts of this process' engine, and the state of the queues, read from the database at each scrape. */
 export class EngineMetrics {
   private readonly transitions: Counter<'event' | 'from' | 'to'>;
   private readonly failures: Counter<'queue'>;
@@ -53,7 +53,7 @@ export class EngineMetrics {
 
   sweptAt(queue: string, nowMs: number): void {
     this.swept.set({ queue }, nowMs / 1000);
-    // From 0 on: a series that begins at 1 is no increase to an alert.
+    // Series begin at 0: an alert does not see a series that begins at 1 as an increase.
     this.failures.inc({ queue }, 0);
   }
 
@@ -74,7 +74,7 @@ function gaugeQueues(add: ReturnType<typeof readingGauges<RedemptionCounts>>): v
     'lowmark_redemptions',
     'Redemptions by state, of those that are not final',
     ({ states }, by) => {
-      // An alert rule needs the zero.
+      // The alert rule needs the series also while nothing is in this state.
       by.set({ state: 'attention' }, 0);
       for (const { state, count } of states) by.set({ state }, count);
     },

@@ -1,8 +1,7 @@
-/** A span for each step of the engine, where traces are on. */
 import { inSpan, type SpanAttributes, tracingIsOn } from '#libs/platform';
 import { type Applied, type Work } from '../worker/leased-redemptions.js';
 
-/** A step that takes one redemption further: the state it was in, and the one it is in now. */
+/** Traces a step of one redemption, with the states before and after the step. */
 export function traced(name: string, work: Work, step: () => Promise<Applied>): Promise<Applied> {
   if (!tracingIsOn()) return step();
   const { id, partner, state } = work.stored.redemption;
@@ -20,7 +19,7 @@ export function traced(name: string, work: Work, step: () => Promise<Applied>): 
   });
 }
 
-/** A step that moves no redemption of its own: a look at payouts, a confirmation. */
+/** Traces a step that is not about a single redemption's state: a poll of payouts, or a confirmation. */
 export function tracedAs(
   name: string,
   attributes: SpanAttributes,

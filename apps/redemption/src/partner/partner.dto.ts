@@ -16,7 +16,7 @@ export class PartnerBody {
   @ApiProperty({ type: 'string' })
   readonly name!: string;
 
-  /** Also while the operator has not set its daily token budget. */
+  /** Also true while the partner has no daily token budget. */
   @ApiProperty({ type: 'boolean', description: 'No new redemptions for now.' })
   readonly paused!: boolean;
 

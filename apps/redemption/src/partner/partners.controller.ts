@@ -6,7 +6,6 @@ import { ForSignedIn, RequestLimits, Wallet } from '../auth/admission.js';
 import { partnerBody, PartnersBody, PointsBody } from './partner.dto.js';
 import { PartnerDirectory, PointsService } from './partners.js';
 
-/** Who can be redeemed with, and what there is to redeem. */
 @Controller('api/partners')
 @ForSignedIn()
 export class PartnersController {

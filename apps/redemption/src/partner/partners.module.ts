@@ -9,7 +9,6 @@ import { RedemptionSettings } from '../redemption.env.js';
 import { PartnerCaller, PartnerDirectory, PointsService } from './partners.js';
 import { PartnersController } from './partners.controller.js';
 
-/** The partners, how they are called, and the points that players have with them. */
 @Module({
   imports: [AuthModule],
   controllers: [PartnersController],

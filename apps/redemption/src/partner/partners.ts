@@ -1,4 +1,4 @@
-/** The partners: who can be redeemed with, one call to one of them, and the points that a player has there. */
+/** The partners that can be redeemed with, single calls to a partner, and the points that a player has with it. */
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnd, CallbackStore, type PartnerCallback, RedemptionStore } from '#libs/db';
 import {
@@ -24,22 +24,21 @@ import { hashApiKey, KeyRing } from '#libs/signing';
 import { UserError } from '../http/user.error.js';
 import { Alerts } from '../observe/alerts.js';
 
-/** A partner that can be redeemed with. */
 export interface PartnerEntry {
   readonly callback: PartnerCallback;
   readonly endpoint: PartnerEndpoint;
   readonly policy: PartnerPolicy;
 }
 
-/** What the cli changes is seen so soon. */
+/** Milliseconds until a change made with the cli is seen. */
 const FRESH_MS = 2_000;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
-/** The partners with their callbacks, as the cli has set them, with the secrets opened. */
+/** The partners with their callbacks, as set with the cli, and with their secrets decrypted. */
 @Injectable()
 export class PartnerDirectory {
   private readonly entries: FreshValue<ReadonlyMap<string, PartnerEntry>>;
-  /** Ids of partners that the log has said to be without a budget. */
+  /** Ids of the partners without a budget that the log has named already. */
   private unbudgeted: ReadonlySet<string> = new Set();
 
   constructor(
@@ -56,7 +55,7 @@ export class PartnerDirectory {
     return (await this.entries.get()).get(partnerId);
   }
 
-  /** By id, or by name in whatever capitals. @throws UserError 404; DatabaseUnavailableError */
+  /** Finds a partner by id, or by name in any capitals. @throws UserError 404; DatabaseUnavailableError */
   async require(idOrName: string): Promise<PartnerEntry> {
     const entries = await this.entries.get();
     const wanted = idOrName.toLowerCase();
@@ -67,7 +66,7 @@ export class PartnerDirectory {
     throw UserError.notFound('There is no such partner; GET /api/partners lists those there are.');
   }
 
-  /** By name; the paused ones too. */
+  /** All partners, sorted by name, the paused ones too. */
   async list(): Promise<readonly PartnerEntry[]> {
     return [...(await this.entries.get()).values()];
   }
@@ -79,7 +78,7 @@ export class PartnerDirectory {
     return new Map(entries.map((entry) => [entry.callback.partnerId, entry]));
   }
 
-  /** Once for each: its redemptions are refused, and only the operator can mend that. */
+  /** Logs each partner without a budget once: its redemptions are refused until the operator sets one. */
   private tellUnbudgeted(callbacks: readonly PartnerCallback[]): void {
     const without = callbacks.filter((one) => one.dailyTokenBudget === undefined);
     for (const { partnerId, partnerName } of without) {
@@ -92,7 +91,7 @@ export class PartnerDirectory {
     this.unbudgeted = new Set(without.map(({ partnerId }) => partnerId));
   }
 
-  /** One partner whose secret cannot be opened must not stop the others. */
+  /** @returns undefined where the secret cannot be decrypted, which must not stop the other partners */
   private entryOf(callback: PartnerCallback): PartnerEntry | undefined {
     const { partnerId, url, key, secretCiphertext, capabilities, confirms } = callback;
     try {
@@ -112,20 +111,22 @@ export class PartnerDirectory {
 
 export interface CallOf<S extends PartnerStep> {
   readonly call: Extract<PartnerCall, { step: S }> & { readonly step: S };
-  /** The wallet that it is about. */
   readonly address: Address;
-  /** Committed before the call. */
+  /** Id of the call's row, which was committed before the call. */
   readonly requestId: UuidV7;
   readonly redemptionId?: UuidV7;
 }
 
 export interface CallMade<S extends PartnerStep> {
   readonly outcome: CallOutcome<S>;
-  /** For the call log. */
+  /** Result for the call log. */
   readonly end: CallEnd;
 }
 
-/** Makes one call to a partner, once, and says what is known after it. Whatever the partner does is an outcome, never an error. */
+/**
+ * Makes one call to a partner and reports what is known after it. All that the partner does is an outcome, not an
+ * error.
+ */
 @Injectable()
 export class PartnerCaller {
   private readonly listeners: ((partnerId: string) => void)[] = [];
@@ -145,12 +146,12 @@ export class PartnerCaller {
     });
   }
 
-  /** Is told of each partner whose circuit has closed again, by its id. */
+  /** Adds a listener that gets the id of each partner whose circuit has closed again. */
   onBack(listener: (partnerId: string) => void): void {
     this.listeners.push(listener);
   }
 
-  /** For how long calls to the partner would be held back; undefined where one would go out. */
+  /** Milliseconds for which calls to the partner would be held back; undefined where a call would go out. */
   heldBackMs({ callback }: PartnerEntry): number | undefined {
     return this.client.heldBackMs(callback.partnerId);
   }
@@ -169,7 +170,8 @@ export class PartnerCaller {
     const outcome = callOutcome({ step, address }, result, policy);
     const labels = { partner: partnerName, step, outcome: outcome.kind };
     this.calls.observe(labels, result.record.timings.total / 1000);
-    // What came back is the domain's to judge; a URL that may not be called is our own fault.
+    // The domain judges the partner's answer. A URL that may not be called is a fault of our settings: it needs an
+    // alert.
     if (result.kind === 'nothing-sent' && result.alert) {
       this.alerts.raise({
         ...{ severity: 'warning', code: result.cause, partner, step, apiRequest: requestId },
@@ -182,7 +184,10 @@ export class PartnerCaller {
 
 const RETRY_AFTER_SECONDS = 10;
 
-/** The partner may answer another time; whatever else it says is nonsense. */
+/**
+ * Unknown outcomes after which a later request may be answered. After any other one the partner's answer makes no
+ * sense.
+ */
 const SILENCE: readonly UnknownReason[] = [
   'timeout',
   'reset',
@@ -194,7 +199,7 @@ const SILENCE: readonly UnknownReason[] = [
   'error-internal',
 ];
 
-/** How many points a player has, by the partner's own signed account. */
+/** The number of points that a player has, as the partner's signed answer says. */
 @Injectable()
 export class PointsService {
   constructor(

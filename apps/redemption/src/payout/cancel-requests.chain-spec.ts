@@ -1,4 +1,7 @@
-/** Cancellations on a real chain and a real ledger of coin, through nodes that lie about gas or do not answer. */
+/**
+ * Cancellations on a real chain with a real store of daily coin, through nodes that give false gas figures or no
+ * answer.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { addressOfKey, RpcPool } from '#libs/chain';
@@ -83,7 +86,7 @@ async function aNode(...fault: Fault[]): Promise<FaultyNode> {
   return node;
 }
 
-/** Not mined yet. */
+/** Number of transactions that are not mined yet. */
 async function waiting(): Promise<number> {
   const count = async (at: string) =>
     Number(await bench.chain.rpc.call<string>('eth_getTransactionCount', canceller, at));
@@ -184,7 +187,7 @@ describe('many cancellations', () => {
     const all = [];
     for (let index = 0; index < 50; index++) all.push(await committed(payouts));
     for (const payout of all) payouts.requestCancel(payout, FIFTY_USD);
-    // The worker goes on with the chain, while the first of fifty cancellations waits for a node.
+    // The worker still polls the chain while the first of fifty cancellations waits for a node.
     expect(await payouts.observe(all)).toHaveLength(50);
     silent.fault = undefined;
     await silent.close();
@@ -224,7 +227,7 @@ describe('the coin of a day', () => {
       { kind: 'result', method: 'eth_gasPrice', result: `0x${(100n * GWEI).toString(16)}` },
       { kind: 'result', method: 'eth_estimateGas', result: `0x${(80_000).toString(16)}` },
     );
-    // 150 gwei times 100,000 gas is 0.015 for each: three of them in a day.
+    // 150 gwei times 100,000 gas is 0.015 of the coin for each, so three fit into a day.
     const replica = () =>
       aPayout({
         url: node.url,

@@ -23,18 +23,22 @@ import { gasAlert, VaultAccounts } from './vault-accounts.js';
 export interface CancelRequest {
   readonly redemptionId: UuidV7;
   readonly vault: Address;
-  /** What the points are worth, which no price changes. */
+  /** USD value of the points, which does not change with the token's price. */
   readonly usdAmount: Decimal;
 }
 
-/** Long enough for a transaction to be mined, short against a voucher's life. */
+/**
+ * Milliseconds before a repeated cancellation: long enough for a transaction to be mined, short compared with a
+ * voucher's life.
+ */
 const AGAIN_AFTER_MS = 60_000;
 const REMEMBERED = 10_000;
 
 /**
- * Sends cancellations in the background, one after the other: they share an account, whose next nonce a node tells only after it has
- * the one before. Who asks does not wait for a node, so that his lease outlasts any number of them. What is lost with the process is
- * asked for again at the next look at the payout. Another replica's may take the same nonce; the node refuses one of the two.
+ * Sends cancellations in the background, one after the other: they share an account, and a node knows the next nonce
+ * only after it has taken the transaction before. Callers do not wait for a node, so a lease does not end because of
+ * many cancellations. A cancellation that is lost with its process is asked for again at the next poll of the payout.
+ * Another replica may use the same nonce at the same time; the node refuses one of the two.
  */
 @Injectable()
 export class CancelRequests {
@@ -55,8 +59,8 @@ export class CancelRequests {
   }
 
   /**
-   * @returns `waiting` where it is sent as soon as those before it are; `recent` where the vault was asked within the last minute;
-   *   `expires` where it is worth too little
+   * @returns `waiting` where the cancellation is sent after those before it; `recent` where the vault was asked within
+   *   the last minute; `expires` where the redemption is worth less than `VAULT_CANCEL_MIN_USD`
    */
   request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
     if (compareDecimals(usdAmount, this.settings.vaultCancelMinUsd) < 0) return 'expires';
@@ -66,12 +70,12 @@ export class CancelRequests {
     return 'waiting';
   }
 
-  /** When all that was asked for was sent, or refused. */
+  /** Resolves when all requested cancellations were sent or refused. */
   async sent(): Promise<void> {
     while (this.sending.underWay()) await this.sending.underWay();
   }
 
-  /** Lets the one under way end, and forgets the others. */
+  /** Awaits the cancellation under way, and drops the others. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.sent();
@@ -104,7 +108,9 @@ export class CancelRequests {
     }
   }
 
-  /** A vault refuses what is claimed or cancelled already, which is no error, and who lacks the role, which is one. */
+  /**
+   * A vault also refuses to cancel what is claimed or cancelled already, which is no error. Only a missing role is one.
+   */
   private async sendOrRequireRole(id: UuidV7, vault: Address): Promise<void> {
     const { canceller: account } = this.accounts;
     const { chainId, tokenContract: token } = this.settings;

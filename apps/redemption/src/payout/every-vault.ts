@@ -1,6 +1,6 @@
 /**
- * The vaults that may pay a redemption whose voucher the ledger does not have: today's, and those that it replaced. One that paid is
- * enough; that nothing is paid any more must be said by all of them.
+ * Searches all vaults that may pay a redemption whose voucher the ledger does not have: the current vault and those
+ * that it replaced. One vault that paid is enough; that nothing can be paid any more must be said by all of them.
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
@@ -12,19 +12,22 @@ import { RedemptionSettings } from '../redemption.env.js';
 import { type UnplannedEvidence } from './payout.js';
 
 export interface VoucherOfOld {
-  /** See Redemption. */
+  /** Unix time in seconds until which a lost voucher can be claimed; see Redemption. Null: none was lost. */
   readonly lostVoucherUntilSeconds: number | null;
   readonly redemptionId: UuidV7;
   readonly recipient: Address;
   readonly amount: bigint;
 }
 
-/** Of a voucher that the ledger does not remember: no claim is too late for it. */
+/** Deadline, in Unix seconds, of a voucher that the ledger does not remember: no claim is too late for it. */
 const ANY_DEADLINE = Number.MAX_SAFE_INTEGER;
-/** No events are searched: the status alone is asked for. */
+/** First block of a search that finds no events, so that only the status is asked for. */
 const NO_EVENTS = 2n ** 64n;
 const VAULTS = 16;
-/** What a lost voucher can be of was known before this service started, which is when an operator may name more. */
+/**
+ * Milliseconds for which the list of vaults is kept. An operator adds vaults of lost vouchers only while no redemption
+ * service runs, so the list is complete when the service starts.
+ */
 const FRESH_MS = 600_000;
 
 @Injectable()
@@ -47,7 +50,8 @@ export class EveryVault {
   }
 
   /**
-   * What one vault says, where no other one says more.
+   * Compares the evidence of one vault with that of the other vaults. One that paid decides; else one that is still
+   * live, with a contradiction before any other; the result is dead only where all of them are.
    * @throws LowmarkError where a vault or the ledger cannot be asked now
    */
   async unlessElsewhere(
@@ -71,14 +75,18 @@ export class EveryVault {
   ): Promise<UnplannedEvidence | undefined> {
     const reader = await this.readerOf(known.vault);
     if (reader) return this.search(reader, known, voucher);
-    // Where nothing was lost it is only one question more, and no wrong address may keep points for ever.
+    // Where no voucher was lost, other vaults are an extra check only: a wrong address must not hold back points for
+    // ever.
     if (voucher.lostVoucherUntilSeconds === null) return undefined;
     const text = `no redemption vault answers at ${known.vault}, which the ledger names`;
     const evidence = { outcome: 'live', doubt: { kind: 'unconfirmed', text } } as const;
     return { evidence, place: this.placeOf(known) };
   }
 
-  /** The status at a final block is enough where it is none: only for what it says otherwise the whole history is searched. */
+  /**
+   * Asks for the status at a final block, which is enough where the status is none. Any other status contradicts the
+   * missing events, and then the vault's whole history is searched.
+   */
   private async search(
     reader: VaultReader,
     known: KnownVault,
@@ -112,7 +120,10 @@ export class EveryVault {
     return this.keep(this.settings.vaultContract, this.settings.tokenContract);
   }
 
-  /** By the token that it pays itself, which may have been another one than today's. @returns undefined where there is no vault */
+  /**
+   * Reads the token from the vault itself, since an older vault may pay another token.
+   * @returns undefined where there is no vault
+   */
   private async readerOf(vault: Address): Promise<VaultReader | undefined> {
     const { vaultPlace: place, tokenContract: token } = this.settings;
     if (vault === place.vault) return this.today();

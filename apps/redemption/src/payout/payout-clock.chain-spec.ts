@@ -1,4 +1,4 @@
-/** Plans and evidence by our own clock, beside the time that the chain's blocks say they are of. */
+/** Plans and evidence by our own clock, where the chain's blocks claim other times. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { RpcPool } from '#libs/chain';
@@ -43,7 +43,7 @@ describe('VoucherPayout, by our own clock,', () => {
     return { redemptionId, ...(await payouts.plan(ask)) };
   }
 
-  /** The chain goes on until the payout's deadline is over by a final block. */
+  /** Mines until a final block is later than the payout's deadline. */
   async function expire({ plan }: CommittedPayout): Promise<void> {
     await bench.mineAt(plan.deadlineSeconds + 1);
     await bench.finalise();

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Registry } from '#libs/service';
 
-/** What keeps a payout from being begun; the values of the label `reason` of lowmark_payouts_refused_total. */
+/** Why no payout can be begun; the values of the label `reason` of lowmark_payouts_refused_total. */
 export const REFUSAL_REASONS = [
   'chain',
   'paused',
@@ -13,16 +13,15 @@ export const REFUSAL_REASONS = [
 
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-/** Why no payout can be begun now. */
 export interface PayoutRefusal {
   readonly reason: RefusalReason;
-  /** For the user. */
+  /** Text for the user. */
   readonly message: string;
-  /** Where it may pass by itself. */
+  /** Given where waiting may help. */
   readonly retryAfterSeconds?: number;
 }
 
-/** How long an answer about the vault is good: asking earlier gives the same one. */
+/** Seconds for which an answer about the vault is kept: a request within this time gets the same answer. */
 export const CONDITIONS_KEPT_SECONDS = 10;
 
 const LATER = 'Try again later.';
@@ -40,12 +39,11 @@ const MESSAGES: Readonly<Record<RefusalReason, string>> = {
 
 export function payoutRefusal(reason: RefusalReason): PayoutRefusal {
   const message = MESSAGES[reason];
-  // Waiting does not help there.
+  // Waiting does not help against the vault's cap.
   if (reason === 'too-much') return { reason, message };
   return { reason, message, retryAfterSeconds: CONDITIONS_KEPT_SECONDS };
 }
 
-/** Counts redemptions that were not begun because they could not be paid. */
 @Injectable()
 export class RefusalCounter {
   private readonly refused: Counter<'reason'>;
@@ -57,7 +55,7 @@ export class RefusalCounter {
       labelNames: ['reason'],
       registers: [registry],
     });
-    // From 0 on: a series that begins at 1 is no increase to an alert.
+    // Series begin at 0: an alert does not see a series that begins at 1 as an increase.
     for (const reason of REFUSAL_REASONS) this.refused.inc({ reason }, 0);
   }
 

@@ -9,7 +9,10 @@ import { VaultConditions } from './vault-conditions.js';
 import { VaultGauges } from './vault.gauges.js';
 import { VoucherPayout } from './voucher-payout.js';
 
-/** Pays by vouchers on the vault; others pay by `VoucherPayout`, ask `VaultConditions`, or send as one of the accounts. */
+/**
+ * Pays by vouchers on the vault. Other modules pay by `VoucherPayout`, ask `VaultConditions`, or send as one of the
+ * accounts.
+ */
 @Module({
   providers: [
     CancelRequests,

@@ -1,4 +1,4 @@
-/** A payout on its way: as it is planned, looked for, and handed to its user. */
+/** The forms of a payout: as it is planned, observed, and handed to its user. */
 import { type StoredRedemption } from '#libs/db';
 import {
   type Address,
@@ -13,16 +13,16 @@ export interface CommittedPayout {
   readonly redemptionId: UuidV7;
   readonly plan: PayoutTerms;
   readonly place: PayoutPlace;
-  /** Where the plan may be another one than a restored ledger has forgotten; see Redemption. */
+  /** Set where a restored ledger may have forgotten another voucher of this redemption; see Redemption. */
   readonly lostVoucherUntilSeconds?: number | null;
 }
 
-/** One whose row bears our MAC: only such a one is signed. */
+/** A payout whose row bears our MAC. Vouchers are signed for these only. */
 export interface SealedPayout extends CommittedPayout {
   readonly isSealed: true;
 }
 
-/** What was authorised for it; undefined where nothing was. */
+/** @returns the committed plan with its place; undefined where none was authorised */
 export function committedPayout({
   redemption,
   place,
@@ -35,15 +35,15 @@ export function committedPayout({
 
 export interface UnplannedEvidence {
   readonly evidence: PayoutEvidence;
-  /** Where it was looked for. */
+  /** The vault that was searched. */
   readonly place: PayoutPlace;
 }
 
-/** What the user needs to be paid; any account may send it, the recipient is paid. */
+/** What the user needs to be paid. Any account may send the claim; the recipient is paid. */
 export interface Voucher {
   readonly chainId: number;
   readonly vault: Address;
-  /** The redemption in the vault: `0x` and 64 hex digits. */
+  /** The redemption's id in the vault: `0x` and 64 hex digits. */
   readonly vaultRedemptionId: string;
   readonly recipient: Address;
   /** In the token's smallest unit. */
@@ -52,6 +52,6 @@ export interface Voucher {
   readonly deadlineSeconds: number;
   /** `0x` and 130 hex digits. */
   readonly signature: string;
-  /** The data of the transaction to `vault` that claims it. */
+  /** The data of the claim transaction to `vault`. */
   readonly calldata: string;
 }

@@ -1,4 +1,4 @@
-/** What the vault says of a redemption whose plan the ledger does not have. */
+/** The vault's evidence about redemptions of which the ledger has no plan. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { RpcPool, VoucherSigner } from '#libs/chain';
@@ -17,7 +17,7 @@ const { OTHER_KEY, RECIPIENT, STRANGER } = VaultBench;
 describe('evidence of what the ledger has no plan of', () => {
   let bench: VaultBench;
   let pool: RpcPool;
-  /** Ours goes with the chain's. */
+  /** Our clock shows the chain's time. */
   const clock = { nowMs: () => bench.seconds * 1000 };
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('evidence of what the ledger has no plan of', () => {
     return aVoucherPayout(bench, clock, { pool, cancellerKey: OTHER_KEY, ...changes });
   }
 
-  /** A ledger that names these. */
+  /** A ledger that names these vaults. */
   function naming(...vaults: Address[]): Pick<VoucherPayoutOptions, 'vaults'> {
     const known = vaults.map((vault) => ({ vault, startBlock: 0n }));
     return { vaults: { of: () => Promise.resolve(known), add: () => Promise.resolve() } };
@@ -44,7 +44,7 @@ describe('evidence of what the ledger has no plan of', () => {
     return outcome;
   }
 
-  /** Its voucher is out, and the ledger is an older one. */
+  /** A payout whose voucher was signed and whose plan a restored ledger does not have. */
   async function forgotten(payouts: VoucherPayout, tokenAmount = 100n) {
     const id = mintUuidV7(clock.nowMs(), randomBytes(10));
     const ask = { id, wallet: RECIPIENT, tokenAmount, lostVoucherUntilSeconds: null };
@@ -147,7 +147,7 @@ describe('evidence of what the ledger has no plan of', () => {
       const { evidence, place } = await after.observeUnplanned(lost);
       expect(evidence).toMatchObject({ outcome: 'paid', transactionHash, amount: 100n });
       expect(place).toEqual({ ...old.place, fromBlock: 0n });
-      // Also where no restore of the ledger was noted.
+      // The same where no restore of the ledger was noted.
       expect((await after.observeUnplanned(ask)).evidence).toMatchObject({ outcome: 'paid' });
     });
 

@@ -6,15 +6,18 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { type Alert } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 
-/** The keys of the service on the vault. What sends transactions signs nothing beyond the gas and coin that the settings allow. */
+/**
+ * The service's keys for the vault. The accounts that send transactions sign nothing above the gas and coin that the
+ * settings allow.
+ */
 @Injectable()
 export class VaultAccounts {
   readonly signer: VoucherSigner;
   readonly canceller: VaultAccount;
-  /** Undefined where a person pauses. */
+  /** Undefined where only a person can pause the vault. */
   readonly pauser: VaultAccount | undefined;
 
-  /** @throws PermanentError where one is not a key; the message does not repeat it */
+  /** @throws PermanentError where a setting is not a key; the message does not repeat it */
   constructor(
     private readonly settings: RedemptionSettings,
     private readonly pool: RpcPool,
@@ -51,7 +54,7 @@ export class VaultAccounts {
   }
 }
 
-/** The message of the error names both figures: what was asked for and what is allowed. */
+/** The detail carries the error's message, which names both figures: the one asked for and the one allowed. */
 export function gasAlert(
   { figure, message }: GasRefusedError,
   of: { readonly what: string; readonly account: string; readonly redemptionId?: UuidV7 },

@@ -12,22 +12,21 @@ import { RedemptionSettings } from '../redemption.env.js';
 import { CONDITIONS_KEPT_SECONDS, type PayoutRefusal, payoutRefusal } from './payout-refusal.js';
 import { VaultAccounts } from './vault-accounts.js';
 
-/** Between two looks at the vault; a user waits for one only where there was none just now. */
+/** Milliseconds for which the facts of the vault are kept. A user waits for a node only where none are kept. */
 const FRESH_MS = CONDITIONS_KEPT_SECONDS * 1000;
 
 export interface VaultReport {
-  /** Set up wrongly: nothing can be paid before an operator has put it right. */
+  /** Texts for an operator about what is set up wrongly: nothing can be paid before that is corrected. */
   readonly faults: readonly string[];
-  /** What is not as it should be, while points can still be read, given back and confirmed. */
+  /** Texts for an operator about what is wrong although points can still be read, given back and confirmed. */
   readonly concerns: readonly string[];
 }
 
 interface KnownVault extends VaultFacts {
-  /** What is set up wrongly, for an operator. */
   readonly faults: readonly string[];
 }
 
-/** Whether the vault could pay now, as its newest block has it. */
+/** Reports whether the vault could pay now, by its newest block. */
 @Injectable()
 export class VaultConditions {
   private readonly vault: Address;
@@ -51,12 +50,12 @@ export class VaultConditions {
     this.known = new FreshValue(read, { clock, ttlMs: FRESH_MS });
   }
 
-  /** Of the vault's newest block, at most ten seconds old. @throws AllEndpointsFailedError */
+  /** The facts at the newest block, at most ten seconds old. @throws AllEndpointsFailedError */
   facts(): Promise<KnownVault> {
     return this.known.get();
   }
 
-  /** For the health page: an unreachable chain is a sentence there, never an error. */
+  /** For the health page: an unreachable chain is one of the concerns, not an error. */
   async report(): Promise<VaultReport> {
     try {
       const { vault, canceller } = this;
@@ -76,22 +75,23 @@ export class VaultConditions {
   }
 
   /**
-   * Why this amount could not be claimed now; undefined where it could.
-   * @param promised what others can claim before; a claim that is not final yet is counted twice, which errs on the safe side
+   * @returns why this amount could not be claimed now; undefined where it could
+   * @param promised tokens that others can claim before. A claim that is not final yet is counted twice, which errs on
+   *   the safe side
    */
   async refusal(amount: bigint, promised: bigint): Promise<PayoutRefusal | undefined> {
     try {
       return refusalBy(await this.facts(), amount, promised);
     } catch (error) {
-      // No points may go for a payout of which it is not known whether it can be made.
+      // No points may be taken while it is not known whether the payout can be made.
       if (!(error instanceof AllEndpointsFailedError)) throw error;
       return payoutRefusal('chain');
     }
   }
 
   /**
-   * What may be promised in all, the open payouts included; 0 where this amount could not be claimed now, whatever the others do, also
-   * because nothing is known of the chain.
+   * The tokens that may be promised in all, the open payouts included. 0 where this amount could not be claimed even
+   * without the open payouts, or where the chain cannot be read.
    */
   async room(amount: bigint): Promise<bigint> {
     if ((await this.refusal(amount, 0n)) !== undefined) return 0n;

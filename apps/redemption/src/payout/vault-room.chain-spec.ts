@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** As it is read anew. */
+/** New conditions, without facts from before. */
 function conditionsOf({ place, chain }: VaultBench, url = chain.url): VaultConditions {
   const clock = new FakeClock(bench.seconds * 1000);
   const signer = new VoucherSigner(place, VaultBench.SIGNER_KEY).address;

@@ -1,4 +1,7 @@
-/** The whole service on either version of the vault, what it refuses to start with, and a theft while it runs. */
+/**
+ * The whole service on either version of the vault, the settings that it refuses to start with, and a theft while it
+ * runs.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
@@ -66,7 +69,7 @@ describe.each([1, 2] as const)('on a vault of version %i', (version) => {
   });
 });
 
-/** Until the canceller's transaction waits for a block. */
+/** Waits until a transaction of the canceller is pending. */
 async function untilWaiting({ bench, clock }: Service): Promise<void> {
   const count = async (at: string) =>
     Number(await bench.chain.rpc.call<string>('eth_getTransactionCount', canceller, at));
@@ -125,7 +128,7 @@ describe('a theft', () => {
     expect(figures).toMatch(/^lowmark_claims_unauthorised(\{.*\})? 1$/m);
     expect(figures).toMatch(/lowmark_alerts_total\{.*code="claim-unauthorised".*\} 1/);
     expect(figures).toMatch(/^lowmark_claim_watch_timestamp_seconds(\{.*\})? 17\d+/m);
-    // Known vault facts are at most ten seconds old.
+    // Facts of the vault are kept for ten seconds at most.
     clock.advance(10_000);
     const user = await aPlayer(running);
     expect((await user.redeem('arena', 5000)).body).toMatchObject({ code: 'PAYOUTS_UNAVAILABLE' });

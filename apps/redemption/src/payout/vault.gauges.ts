@@ -12,7 +12,10 @@ import { VaultConditions } from './vault-conditions.js';
 
 const INTERVAL_MS = 30_000;
 
-/** What the vault holds and may pay, for alerts before it runs dry. Read on its own: a scrape must not wait for a node. */
+/**
+ * Gauges of what the vault holds and may pay, for alerts before the vault is empty. A timer reads the vault, since a
+ * scrape must not wait for a node.
+ */
 @Injectable()
 export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly balance: Gauge;
@@ -27,7 +30,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
     registry: Registry,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    // Without a label a gauge begins as 0, which would look like an empty vault until the first answer.
+    // A gauge without labels begins as 0, which would look like an empty vault until the first answer.
     const gauge = (name: string, help: string): Gauge => {
       const one = new Gauge({ name, help, registers: [registry] });
       one.remove();
@@ -54,7 +57,7 @@ export class VaultGauges implements OnApplicationBootstrap, BeforeApplicationShu
     return this.readings.run(() => this.readVault());
   }
 
-  /** Never rejects; where the vault cannot be read, the gauges are empty. Figures are in whole tokens. */
+  /** Never rejects; where the vault cannot be read, the gauges have no value. Figures are in whole tokens. */
   private async readVault(): Promise<void> {
     const decimals = this.chain.tokenDecimals;
     if (decimals === undefined) return;

@@ -27,12 +27,11 @@ import {
 } from './payout.js';
 import { VaultAccounts } from './vault-accounts.js';
 
-/** Vaults that payouts may still be open on: this one and those it replaced. */
+/** Most readers that are kept: one for each vault on which payouts may be open. */
 const VAULTS = 16;
-/** Stands for the redemption's id while a plan is tried. */
+/** Placeholder for the redemption's id while a plan is checked. */
 const ANY_ID = vaultIdOf('00000000-0000-7000-8000-000000000000');
 
-/** What is to be paid, to whom; of which redemption. */
 type Payable = Pick<Redemption, 'id' | 'wallet' | 'tokenAmount'>;
 
 @Injectable()
@@ -54,8 +53,9 @@ export class VoucherPayout {
   }
 
   /**
-   * A plan to be committed; promises nothing yet. The deadline is by our own clock, whatever time the chain's blocks claim to be of.
-   * @throws PermanentError VOUCHER_INVALID where no vault would pay it: to the vault itself, say
+   * Makes a plan, which binds nothing until it is committed. The deadline is by our own clock, whatever the time of the
+   * chain's blocks.
+   * @throws PermanentError VOUCHER_INVALID where no vault would pay the plan, for example one to the vault itself
    * @throws EndpointsDisagreeError where two endpoints differ about the final block; AllEndpointsFailedError
    */
   async plan({
@@ -66,21 +66,23 @@ export class VoucherPayout {
     const { vaultPlace: place, voucherTtlSeconds, vaultStartBlock: startBlock } = this.settings;
     const reader = this.readerOf(place.vault);
     const finalised = await reader.finalised();
-    // What has come to its end already did so before this plan, which a restored ledger may not know; and a vault may be younger than
-    // the final block.
+    // With status none at the final block, all events of this id are later. Otherwise a voucher that a restored ledger
+    // has forgotten may have ended already, or the vault may be newer than the final block: the search for events then
+    // begins at the vault's start.
     const [status] = await reader.statuses([vaultIdOf(id)], finalised).catch(noStatus);
     const fromBlock = status === 'none' ? finalised.number : startBlock;
     const deadlineSeconds = Math.ceil(this.clock.nowMs() / 1000) + voucherTtlSeconds;
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
-    // What could not be signed must not be committed either.
+    // A plan that could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });
     await this.nameInLedger();
     return { plan, place: { ...place, fromBlock } };
   }
 
   /**
-   * The evidence about a redemption of which the ledger has no plan: that it was paid, that it never will be, or neither yet. What a
-   * restored ledger has forgotten can be claimed until `lostVoucherUntilSeconds`, on whichever vault of the chain the ledger names.
+   * The evidence about a redemption of which the ledger has no plan: paid, never to be paid, or neither yet. A voucher
+   * that a restored ledger has forgotten can be claimed until `lostVoucherUntilSeconds`, on any vault of the chain that
+   * the ledger names.
    * @throws LowmarkError where the chain cannot be asked now
    */
   observeUnplanned({
@@ -93,7 +95,7 @@ export class VoucherPayout {
   }
 
   /**
-   * Signs what is committed; again gives the same bytes.
+   * Signs the committed plan; the same plan gives the same bytes.
    * @throws PermanentError where the plan is of another vault, or EVIDENCE_INVALID where the row does not bear our MAC
    */
   async authorise({ redemptionId, plan, place, isSealed }: SealedPayout): Promise<Voucher> {
@@ -123,9 +125,9 @@ export class VoucherPayout {
   }
 
   /**
-   * The evidence about each, in their order, from the vault that it was planned on; what a restored ledger may have forgotten besides is
-   * looked for as well. Where one vault of several cannot be read, its payouts are `live`
-   * with a doubt, and the others are not held up.
+   * The evidence about each payout, in their order, from the vault that it was planned on. Vouchers that a restored
+   * ledger may have forgotten are searched for as well. Where one of several vaults cannot be read, its payouts are
+   * `live` with a doubt, and the others are judged.
    * @throws LowmarkError where the chain cannot be asked now
    */
   async observe(payouts: readonly CommittedPayout[]): Promise<PayoutEvidence[]> {
@@ -162,8 +164,9 @@ export class VoucherPayout {
   }
 
   /**
-   * Has the vault asked to cancel and does not wait; no evidence. Repeating it is harmless.
-   * @param usdAmount what the points are worth: for a small sum the vault may not be asked, and the payout expires
+   * Requests a cancellation on the vault, and does not wait for it. The request is no evidence; repeating it is
+   * harmless.
+   * @param usdAmount USD value of the points: for a small one the vault is not asked, and the payout expires
    * @throws PermanentError where the vault is of another chain
    */
   requestCancel({ redemptionId, place }: CommittedPayout, usdAmount: Decimal): void {
@@ -177,12 +180,12 @@ export class VoucherPayout {
     this.cancels.request({ redemptionId, vault: place.vault, usdAmount });
   }
 
-  /** When the vault was asked for all cancellations, or they were refused. */
+  /** Resolves when all requested cancellations were sent or refused. */
   cancelsSent(): Promise<void> {
     return this.cancels.sent();
   }
 
-  /** Lets the cancellation under way be sent, and no other. */
+  /** Awaits the cancellation under way, and drops the others. */
   close(): Promise<void> {
     return this.cancels.close();
   }
@@ -194,7 +197,10 @@ export class VoucherPayout {
     this.isNamed = true;
   }
 
-  /** One that is dead by its plan may be alive by a voucher that a restored ledger has forgotten, on another vault. */
+  /**
+   * A payout that is dead by its plan may still be paid by a forgotten voucher on another vault: the other vaults are
+   * asked as well.
+   */
   private async unlessForgotten(
     { redemptionId, plan, place, lostVoucherUntilSeconds = null }: CommittedPayout,
     evidence: PayoutEvidence,
@@ -232,7 +238,7 @@ export class VoucherPayout {
   }
 }
 
-/** The types say so already; the signer believes only what it sees. */
+/** Checks at run time what the type already says: the signer trusts no caller. */
 function requireSealed(isSealed: unknown): void {
   if (isSealed === true) return;
   throw new PermanentError(

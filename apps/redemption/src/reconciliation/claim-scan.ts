@@ -20,15 +20,15 @@ export interface ClaimScanOptions {
   readonly token: Address;
   /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
   readonly finality: string;
-  /** Blocks that are read before the checkpoint moves on. */
+  /** Blocks per step of the checkpoint. */
   readonly spanBlocks: bigint;
   readonly signal: AbortSignal;
 }
 
-/** Longer than this without a word looks like a service that hangs. */
+/** Milliseconds between two progress messages: a longer silence looks like a service that hangs. */
 const PROGRESS_MS = 2_000;
 
-/** Reads the claims of vaults up to one final block, span by span; what was read stays, whatever ends it. */
+/** Reads the claims of vaults up to one final block, span by span. Each span is stored when it was read. */
 export class ClaimScan {
   private readonly chain: ChainReader;
   private readonly readers = new Map<Address, VaultReader>();
@@ -43,14 +43,14 @@ export class ClaimScan {
     this.lastWordMs = parts.clock.nowMs();
   }
 
-  /** Whether the checkpoint's block is no longer a block of the chain, which no final block may become. */
+  /** Whether the checkpoint's block is no longer part of the chain, although it was final. */
   async isTakenBack({ block }: Checkpoint): Promise<boolean> {
     if (!block || block.number > this.finalised.number) return false;
     const [header] = await this.chain.headers([block.number]);
     return header !== undefined && header.hash !== block.hash;
   }
 
-  /** From the checkpoint up to the final block. @throws the signal's reason */
+  /** Reads from the checkpoint up to the final block. @throws the signal's reason */
   async forward(from: Checkpoint): Promise<Checkpoint> {
     let checkpoint = from;
     while (nextOf(checkpoint) <= this.finalised.number) {
@@ -61,7 +61,10 @@ export class ClaimScan {
     return checkpoint;
   }
 
-  /** Once more from an older block up to the checkpoint, for what a node may have left out. @throws the signal's reason */
+  /**
+   * Reads from an older block up to the checkpoint once more, for claims that a node may have left out.
+   * @throws the signal's reason
+   */
   async again(from: Checkpoint, first: bigint): Promise<Checkpoint> {
     const { block } = from;
     let [checkpoint, next] = [from, first];
@@ -88,7 +91,7 @@ export class ClaimScan {
     return after;
   }
 
-  /** One for the whole scan: it learns how many blocks the nodes take at once. */
+  /** One reader per vault for the whole scan: a reader learns how many blocks per request the nodes accept. */
   private readerOf(vault: Address): VaultReader {
     const known = this.readers.get(vault);
     if (known) return known;
@@ -103,12 +106,11 @@ export class ClaimScan {
     return reader;
   }
 
-  /** The last block of the span that begins at `first`. */
   private async endOf(first: bigint, last: BlockRef): Promise<BlockRef> {
     const number = first + this.options.spanBlocks - 1n;
     if (number >= last.number) return last;
     const [header] = await this.chain.headers([number]);
-    // From a node that is behind: the rest is read as one span.
+    // A node that is behind does not have the header: the rest is read as one span.
     return header ?? last;
   }
 

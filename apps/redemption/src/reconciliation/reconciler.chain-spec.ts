@@ -1,4 +1,4 @@
-/** The ledger against a real vault: claims with and without rows, runs that are cut off, reorganisations. */
+/** The ledger compared with a real vault: claims with and without rows, interrupted runs, reorganisations. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcPool, vaultIdOf } from '#libs/chain';
 import { type Database, KnownVaults, ReconciliationStore, RedemptionStore } from '#libs/db';
@@ -102,7 +102,7 @@ describe('Reconciler', () => {
     expect(outcome?.error).toBeUndefined();
   }
 
-  /** Claimed, final and taken down. */
+  /** A payout that was claimed in a final block, with the claim recorded in its row. */
   async function settled(tokenAmount?: bigint): Promise<CommittedPayout> {
     const payout = await authorised(tokenAmount);
     await claimed(payout);
@@ -273,7 +273,7 @@ describe('Reconciler', () => {
     expect(await store.lastRun()).toBeUndefined();
   });
 
-  /** A node that answers every question about logs with none. */
+  /** A node that answers every request for logs with an empty list. */
   async function forgetful(): Promise<FaultyNode> {
     const node = await startFaultyNode({
       upstream: bench.chain.url,

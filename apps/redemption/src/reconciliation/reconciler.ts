@@ -1,6 +1,6 @@
 /**
- * Compares what the vaults paid with what the redemptions say of it. One process at a time; what was read of the chain is kept, so
- * that a run which was cut off is taken up by the next one.
+ * Compares what the vaults paid with what the redemptions say about it. One process at a time does so. What was read of
+ * the chain is stored, so the next run continues an interrupted one.
  */
 import { Inject, Injectable } from '@nestjs/common';
 import { RpcPool, VaultReader } from '#libs/chain';
@@ -12,12 +12,15 @@ import { Alerts } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { ClaimScan } from './claim-scan.js';
 
-/** A worker looks at open payouts every few seconds or minutes. */
+/**
+ * Milliseconds after which a claim should have been recorded in its row: a worker polls open payouts every few seconds
+ * or minutes.
+ */
 const OVERDUE_MS = 3_600_000;
 
 @Injectable()
 export class Reconciler {
-  /** Blocks that are read before that is stored. */
+  /** Blocks per step of the checkpoint. */
   spanBlocks = 50_000n;
 
   constructor(
@@ -30,8 +33,9 @@ export class Reconciler {
   ) {}
 
   /**
-   * @returns the differences, which were recorded and told; undefined where another process is at it
-   * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others where it cannot be done now
+   * @returns the differences, which were stored and raised as alerts; undefined where another process reconciles
+   * @throws the signal's reason; AllEndpointsFailedError, DatabaseUnavailableError and others where it cannot be done
+   *   now
    */
   async reconcile(
     signal = new AbortController().signal,
@@ -65,7 +69,7 @@ export class Reconciler {
     return differences;
   }
 
-  /** Where rows say claimed and no claim was read, a node may have left it out: the chain is asked for those blocks again. */
+  /** Where rows are claimed and no claim was read, a node may have left the claims out: those blocks are read again. */
   private async books(scan: ClaimScan): Promise<Books> {
     const { store, logger } = this;
     const books = await this.settledBooks();
@@ -89,7 +93,7 @@ export class Reconciler {
     return store.books(chainId, clock.nowMs() - OVERDUE_MS);
   }
 
-  /** Told at once: what follows may be cut off, and then nothing of it would be left to see. */
+  /** Raises the alert at once: the run may be interrupted before the difference is stored. */
   private takenBack({ vault, block, claims }: Checkpoint): Difference {
     const difference: Difference = {
       kind: 'finality-broken',

@@ -4,7 +4,7 @@ import { type Logger } from '#libs/platform';
 import { LOGGER, readingGauges, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
 
-/** How the last comparison ended, whichever process made it: read from the database when the metrics are. In whole tokens. */
+/** Results of the last comparison by any process, read from the database at each scrape. In whole tokens. */
 @Injectable()
 export class ReconciliationMetrics {
   constructor(

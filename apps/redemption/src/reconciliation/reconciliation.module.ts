@@ -5,7 +5,6 @@ import { Reconciler } from './reconciler.js';
 import { ReconciliationMetrics } from './reconciliation.metrics.js';
 import { ReconciliationService } from './reconciliation.service.js';
 
-/** Compares the ledger with the chain once a day. */
 @Module({
   providers: [
     Reconciler,

@@ -28,7 +28,7 @@ function aRun(change: Partial<LastRun> = {}): LastRun {
   };
 }
 
-/** How often it ran, and the service. */
+/** @returns the service, and the number of its runs */
 function aService(
   last: LastRun | Error | undefined,
   work: (signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
@@ -126,7 +126,7 @@ describe('the metrics of the reconciliation', () => {
     const registry = new Registry();
     const store = { lastRun } as ReconciliationStore;
     new ReconciliationMetrics(registry, store, { tokenDecimals: 2 } as ChainLink, logger);
-    // Two at once, which share a reading.
+    // Two scrapes at once share one read of the database.
     const [text] = await Promise.all([registry.metrics(), registry.metrics()]);
     return text.split('\n').filter((line) => line.startsWith('lowmark_'));
   }

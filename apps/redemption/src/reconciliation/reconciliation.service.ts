@@ -10,12 +10,12 @@ import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/plat
 import { LOGGER } from '#libs/service';
 import { Reconciler } from './reconciler.js';
 
-/** A day, and some time to be late. */
+/** Milliseconds after which the last run is too old: a day, and an hour for a late run. */
 const STALE_MS = 25 * 3_600_000;
 
 /**
- * Compares the ledger with the chain once a day. A run that failed, or was missed while no process was there, is made up for within
- * the hour; so is one whose findings were acknowledged since. Every process has the schedule, and one of them does it.
+ * Compares the ledger with the chain once a day. A failed or missed run is repeated within the hour, and so is a run
+ * whose findings were acknowledged since. Every process has the schedule, and one of them does the run.
  */
 @Injectable()
 export class ReconciliationService implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -33,7 +33,7 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
     void this.catchUp();
   }
 
-  /** What was read of the chain is kept for the next run. */
+  /** Aborts the run under way; what was read of the chain is kept for the next run. */
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping.abort();
     await this.runs.underWay();
@@ -54,7 +54,7 @@ export class ReconciliationService implements OnApplicationBootstrap, BeforeAppl
     return !last || last.isOutdated || this.clock.nowMs() - last.at.getTime() > STALE_MS;
   }
 
-  /** Never rejects: redemptions go on without it. */
+  /** Never rejects, so that a failed reconciliation does not stop the redemptions. */
   private once(isDue: () => Promise<boolean>): Promise<void> {
     if (this.stopping.signal.aborted) return Promise.resolve();
     return this.runs.run(() => this.attempt(isDue));

@@ -1,4 +1,4 @@
-/** Redemptions of the specs of this folder, written through the store as the worker does. */
+/** Redemptions for the specs of this folder, written through the store as the worker writes them. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type RedemptionStore } from '#libs/db';
 import {
@@ -26,7 +26,7 @@ export class Redemptions {
     private readonly payouts: VoucherPayout,
   ) {}
 
-  /** The points are gone, and a voucher may be claimed. */
+  /** A redemption whose points were taken and whose voucher may be claimed. */
   async authorised(wallet: Address, tokenAmount = 100n): Promise<CommittedPayout> {
     const created = newRedemption(
       {
@@ -57,7 +57,7 @@ export class Redemptions {
     return { redemptionId: created.id, plan, place };
   }
 
-  /** Takes down what the chain says of it, which must be final. */
+  /** Records the claim of the payout, which must be final. */
   async settled(payout: CommittedPayout): Promise<void> {
     const { redemptionId } = payout;
     const [evidence] = await this.payouts.observe([payout]);

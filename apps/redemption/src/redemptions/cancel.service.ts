@@ -11,12 +11,15 @@ import { secondsUntil, UserError } from '../http/user.error.js';
 import { PartnerDirectory } from '../partner/partners.js';
 import { isCancelRequested } from './redemption.dto.js';
 
-/** Each is lost only where the redemption moved in between, which it does a few times a second at most. */
+/**
+ * Tries to write a cancellation. A try fails only where the redemption changed in between, which happens a few times
+ * per second at most.
+ */
 const TRIES = 5;
 
 /**
- * Notes the wish to cancel. Where a payout is authorised, the worker finds it in the row and asks the vault; nothing is decided
- * until a final block says what became of it.
+ * Records the request to cancel. For an authorised payout the worker reads the request from the row and asks the vault;
+ * the outcome stays open until a final block shows it.
  */
 @Injectable()
 export class CancelService {
@@ -45,7 +48,9 @@ export class CancelService {
     }
   }
 
-  /** What was asked for and never begun: without a wait that could be repeated for ever. */
+  /**
+   * Makes a wallet wait that cancels what was never begun; otherwise it could request and cancel redemptions for ever.
+   */
   private async noteVain({ redemption: { state, wallet } }: StoredRedemption): Promise<void> {
     if (state === 'failed') await this.attempts.note(wallet, this.clock.nowMs());
   }
@@ -54,14 +59,14 @@ export class CancelService {
     const { redemption } = stored;
     const { store, directory, clock } = this;
     const entry = await directory.find(redemption.partner);
-    // No cancellation depends on the policy by itself; a partner that was taken away has none any more.
+    // No cancellation depends on the policy. A partner that was removed no longer has one.
     const policy = entry?.policy ?? { capabilities: [], confirms: false };
     const context = { nowMs: clock.nowMs(), jitter: 0, policy };
     const decision = transition(redemption, { type: 'cancel', by: 'user' }, context);
     if (decision.kind === 'refused') {
       throw new UserError(409, codeOf(decision.code), decision.message, {
         ...(decision.code === 'not-yet-cancellable' && {
-          // While a call is under way it may end at any moment; else nothing changes before the next one.
+          // A call under way may end at any moment. Otherwise nothing changes before the next due time.
           retryAfterSeconds: secondsUntil(redemption.nextActionAtMs ?? 0, context.nowMs),
         }),
       });
@@ -71,7 +76,7 @@ export class CancelService {
   }
 }
 
-/** So that an answer which was lost can be asked for again, and asking often does nothing. */
+/** Answers a repeated cancellation without writing anything, so that a client can ask again for a lost answer. */
 function isAskedAlready({ redemption }: StoredRedemption): boolean {
   return isCancelRequested(redemption) && !isFinal(redemption.state);
 }

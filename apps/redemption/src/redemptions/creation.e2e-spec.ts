@@ -159,7 +159,7 @@ describe('a voucher that is left to expire', () => {
       await lazy.bench.mineAt(Math.ceil(lazy.clock.nowMs() / 1000));
       await lazy.bench.finalise();
       await inState(lazy, id, 'reverted');
-      // The token has fallen meanwhile: the same points would be worth more.
+      // The token's price has fallen, so the same points give more tokens.
       await addPrice(lazy, '0.14');
       const refused = await user.redeem('Arena', 100);
       expect(errorOf(refused)).toEqual({ status: 409, code: 'VOUCHER_COOL_DOWN' });
@@ -255,7 +255,7 @@ describe('a request that makes no sense', () => {
   });
 });
 
-// The last: it takes all that the vault holds.
+// The last suite, since it takes all that the vault holds.
 describe('the vault', () => {
   it('is not promised twice', async () => {
     const user = await aPlayer(service);

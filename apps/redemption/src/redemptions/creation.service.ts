@@ -18,28 +18,30 @@ import { RefusalCounter } from '../payout/payout-refusal.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { type QuotedTerms, QuoteService, withPointsLeft } from './quote.service.js';
 
-/** Those that do not say already what is wrong with the request itself. */
+/**
+ * Statuses of refusals whose message also says that no points were taken. Any other refusal names a fault of the
+ * request itself.
+ */
 const NOT_NOW: readonly number[] = [409, 502, 503];
 
-/** After these the wallet waits before it can ask again. */
+/** Codes after which the wallet has to wait before its next redemption. */
 const VAIN: readonly (string | undefined)[] = ['INSUFFICIENT_POINTS', 'USER_NOT_FOUND'];
 
-/** What the user sent, as it was sent. */
 export interface CreationRequest {
   /** Id or name, in any capitals. */
   readonly partner: string;
   readonly points: bigint;
-  /** The fewest tokens that the user will have, in the smallest unit. */
+  /** The fewest tokens that the user accepts, in the smallest unit. */
   readonly minAmount?: bigint | undefined;
 }
 
 export interface Created {
   readonly redemption: Redemption;
-  /** False where the same request made it before. */
+  /** False where an earlier request with the same key made the redemption. */
   readonly isNew: boolean;
 }
 
-/** Makes redemptions, each once for its key, of points that the partner says are there. */
+/** Makes redemptions, one for each idempotency key, where the partner says that the player has the points. */
 @Injectable()
 export class CreationService {
   constructor(
@@ -71,7 +73,10 @@ export class CreationService {
     }
   }
 
-  /** Where the same request was under way twice, the other one may be why the points are gone: it is the answer then. */
+  /**
+   * Where the same request ran twice at the same time, the other run may have used the points. The redemption of that
+   * run is then the answer.
+   */
   private async refuse(
     error: unknown,
     wallet: Address,
@@ -114,9 +119,9 @@ export class CreationService {
   }
 
   /**
-   * By the partner's account, which is admission and no more: whether the points are there is decided by the deduction. A wallet that asks
-   * for points it does not have waits longer each time.
-   * @throws UserError 404, 409; 502 and 503, for which no wallet waits
+   * Reads the points from the partner. This only admits the request: the deduction decides whether the points are
+   * there. A wallet that asks for points it does not have waits longer each time.
+   * @throws UserError 404, 409; 502 and 503, after which the wallet need not wait
    */
   private async requirePoints(partner: PartnerEntry, wallet: Address, asked: bigint) {
     try {
@@ -134,7 +139,7 @@ export class CreationService {
   }
 }
 
-/** Both in whole tokens, exact. */
+/** The message names both amounts in whole tokens, exact. */
 function quoteChanged(
   points: bigint,
   minAmount: bigint,
@@ -146,7 +151,10 @@ function quoteChanged(
   return new UserError(409, 'QUOTE_CHANGED', message);
 }
 
-/** That no points were taken. Only of what was refused before anything was written: of other errors it would be a guess. */
+/**
+ * Adds to the message that no points were taken. For refusals before any write only: after other errors this is not
+ * known.
+ */
 function withNothingTaken(error: unknown): unknown {
   if (!(error instanceof UserError) || !NOT_NOW.includes(error.status)) return error;
   const { status, code, message, retryAfterSeconds, cause } = error;
@@ -156,7 +164,7 @@ function withNothingTaken(error: unknown): unknown {
   });
 }
 
-/** As without `minAmount` where there is none: keys of before it came stay good. */
+/** Without `minAmount` the hash is the same as before that field existed, so that older keys stay valid. */
 function bodyHashOf({ partner, points, minAmount }: CreationRequest): Buffer {
   const least = minAmount !== undefined && { minAmount: minAmount.toString() };
   return createHash('sha256')

@@ -1,4 +1,7 @@
-/** Crowds of wallets against the real service: those without points keep no player from redeeming, and wait longer each time. */
+/**
+ * Crowds of wallets against the real service: wallets without points keep no player from redeeming, and have to wait
+ * longer each time.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
@@ -29,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A budget for the honest players, and no more. */
+/** A partner whose budget is enough for the honest players only. */
 async function aBusyPartner(name: string): Promise<void> {
   const dailyTokenBudget = parseDecimal((TOKENS_EACH * BigInt(HONEST)).toString());
   await addPartner(service, name, { dailyTokenBudget });
@@ -64,11 +67,11 @@ async function rowsOf(users: readonly User[]): Promise<number> {
 describe('64 wallets without the points', () => {
   it('keep none of 20 honest players from redeeming', async () => {
     await aBusyPartner('Arena');
-    // As many as the whole budget is worth, of which they have none or a few.
+    // Each of the crowd asks for as many points as the whole budget is worth, and has none or a few.
     const whole = POINTS * HONEST;
     const free = await crowd((index) => (index % 2 === 0 ? undefined : index));
     const honest = await Promise.all(Array.from({ length: HONEST }, () => aPlayer(service)));
-    // While a deduction is under way its tokens are reserved: the crowd would gain from slow ones.
+    // Tokens are reserved during a deduction, so slow deductions would help the crowd.
     service.game.delayMs = 300;
     const refused = asked(free, 'Arena', whole);
     const answers: Response[] = [];
@@ -116,7 +119,7 @@ describe('a wallet that asks for points it does not have', () => {
       service.clock.advance(seconds * 1000);
     }
     const { body } = await user.redeem('Castle', 100).expect(201);
-    // Its deduction must not take the answer that the next test has for its own.
+    // The deduction ends before the next test, whose answer it must not use up.
     await inState(service, String(body.id), 'authorised');
   });
 
@@ -152,7 +155,7 @@ describe('a wallet that asks for points it does not have', () => {
     let reads = 0;
     game.behave = (call) => {
       if (!call.path.startsWith('/get-') || ++reads === 1) return playing(call);
-      // By then the first request has made its redemption, and taken the points.
+      // By now the first request has made its redemption and taken the points.
       game.delayMs = 2000;
       const answer = playing(call)?.body as object;
       return { body: { ...answer, points: 0 } };
@@ -212,7 +215,7 @@ describe('two that were both asked for while there was room for one', () => {
   });
 });
 
-/** When it is authorised, or has failed. */
+/** Waits until the redemption is authorised or has failed. */
 async function endOf(id: string) {
   for (;;) {
     const stored = await service.store.get(id as UuidV7);
@@ -222,7 +225,7 @@ async function endOf(id: string) {
   }
 }
 
-/** A redemption of 100 points and a token that no worker touches before it is due. */
+/** A redemption of 100 points and one token, which no worker touches before it is due. */
 async function aQuietOne({ wallet }: User, partner: string, dueInMs = 86_400_000): Promise<string> {
   const nowMs = service.clock.nowMs();
   const terms = {

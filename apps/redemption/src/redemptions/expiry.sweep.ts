@@ -7,7 +7,10 @@ import { LOGGER } from '#libs/service';
 
 const INTERVAL_MS = 10 * 60_000;
 
-/** Clears away what has expired and is refused, or forgiven, already. This is about space: no crowd fills the disk. */
+/**
+ * Deletes expired nonces and sessions, which are refused anyway, and vain attempts that no longer count. The only
+ * purpose is space: many requests must not fill the disk.
+ */
 @Injectable()
 export class ExpirySweep {
   constructor(

@@ -9,7 +9,7 @@ import { type Assessment, type PointsRange } from './quote.service.js';
 
 const WHOLE = { message: '$property must be a whole number above 0, given once.' };
 
-/** A parameter that comes twice is a list, and so refused. */
+/** A parameter that is given twice arrives as a list, and is refused. */
 export class QuoteQuery {
   @ApiProperty({ ...COUNT, minimum: 1, description: 'How many would be redeemed.' })
   @Transform(({ value }) =>

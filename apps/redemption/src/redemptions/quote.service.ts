@@ -38,12 +38,12 @@ export interface RedeemableQuote extends QuotedPrice {
 }
 
 /**
- * The price that redemptions are quoted with. Whatever wrote it, it is held against this service's own bounds as well: only a
- * figure that an operator has accepted widens them.
+ * Reads the price that redemptions are quoted with. The price is also checked against this service's own bounds,
+ * whatever process wrote it; only a figure that an operator accepted widens the bounds.
  */
 @Injectable()
 export class RedeemablePrice {
-  /** The figure that was told of last. */
+  /** The last figure for which an alert was raised. */
   private toldUsd: string | undefined;
 
   constructor(
@@ -52,7 +52,7 @@ export class RedeemablePrice {
     private readonly alerts: Alerts,
   ) {}
 
-  /** Undefined where there is none. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** @returns undefined where no price is stored. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async read(): Promise<RedeemableQuote | undefined> {
     const { priceMinUsd: min, priceMaxUsd: max } = this.settings;
     const { price, isHeld, acceptedUsd } = await this.prices.quoted();
@@ -65,7 +65,7 @@ export class RedeemablePrice {
     return { usd, observedAtMs, isHeld: isHeld || breach !== undefined };
   }
 
-  /** Once for each figure: users may ask often. */
+  /** Raises one alert for each figure, since users may ask often. */
   private tell(usd: string, breach: string): void {
     if (this.toldUsd === usd) return;
     this.toldUsd = usd;
@@ -74,32 +74,29 @@ export class RedeemablePrice {
   }
 }
 
-/** What points come to at this moment. */
 export interface QuotedTerms extends RedemptionAmounts, RedemptionQuote {
-  /** When it was quoted. */
   readonly nowMs: number;
-  /** The last moment at which this price may be used. */
+  /** Last moment at which this price may be used. */
   readonly usableUntilMs: number;
 }
 
 /** What is known of a redemption before its partner is asked. */
 export interface Assessment {
-  /** Absent where there is no price that may be used, or the chain was not reached yet. */
+  /** Absent where there is no usable price, or the chain was not reached yet. */
   readonly terms?: QuotedTerms;
   readonly limits?: RedemptionLimits;
-  /** Why there would be no redemption. */
+  /** Why a creation would be refused. */
   readonly refusal?: UserError;
-  /** Where it is that the payout is not possible. */
+  /** Set where the refusal is that the payout is not possible. */
   readonly unpayable?: RefusalReason;
 }
 
-/** How many points can be redeemed at this moment. */
 export interface PointsRange {
   readonly minPoints: bigint;
-  /** 0 where it would be fewer than `minPoints`. */
+  /** 0 where fewer than `minPoints` could be redeemed. */
   readonly maxPoints: bigint;
   readonly refusal: UserError | undefined;
-  /** How long the wallet waits after one more voucher that it does not claim. */
+  /** Seconds that the wallet would wait after one more unclaimed voucher. */
   readonly coolDownSeconds: number;
 }
 
@@ -111,7 +108,7 @@ interface Basis {
   readonly nowMs: number;
 }
 
-/** What points are worth now, and what would keep them from being redeemed: for a creation, and for a page before it asks for one. */
+/** Computes what points are worth now and why they could not be redeemed: for a creation, and for a page beforehand. */
 @Injectable()
 export class QuoteService {
   constructor(
@@ -124,13 +121,15 @@ export class QuoteService {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** In the order in which a creation is refused; calls no partner. @throws DatabaseUnavailableError */
+  /** Checks in the order in which a creation is refused; calls no partner. @throws DatabaseUnavailableError */
   async assess(entry: PartnerEntry, points: bigint): Promise<Assessment> {
     const basis = await this.basis(entry);
     return basis === undefined ? ofUnpayable(payoutRefusal('chain')) : this.judge(basis, points);
   }
 
-  /** What a creation of this wallet would come to, or be refused for, as far as it is known without the partner. */
+  /**
+   * What a creation by this wallet would give, or why it would be refused, as far as known without asking the partner.
+   */
   async quote(wallet: Address, entry: PartnerEntry, points: bigint): Promise<Assessment> {
     const waiting = await this.waiting(wallet);
     const assessed = await this.assess(entry, points);
@@ -149,7 +148,7 @@ export class QuoteService {
     return new UserError(429, 'RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
   }
 
-  /** What the partner, the budgets and the vault allow at this moment. */
+  /** The points that the partner, the budgets and the vault allow now. */
   async range(wallet: Address, entry: PartnerEntry): Promise<PointsRange> {
     const { minPoints = 1n, maxPoints: most = BigInt(Number.MAX_SAFE_INTEGER) } = entry.callback;
     const waiting = await this.waiting(wallet);
@@ -183,7 +182,10 @@ export class QuoteService {
     return breach && limitError(withPointsLeft(breach, terms, limits));
   }
 
-  /** Undefined until the chain was reached: it is not known what a token is, nor whether it would be paid. */
+  /**
+   * @returns undefined until the chain was reached: before that, neither the token's decimals nor the vault's state is
+   *   known
+   */
   private async basis(entry: PartnerEntry): Promise<Basis | undefined> {
     const { tokenDecimals } = this.chain;
     if (tokenDecimals === undefined) return undefined;
@@ -240,7 +242,7 @@ function ofUnpayable({ reason, message, ...options }: PayoutRefusal) {
   return { refusal, unpayable: reason };
 }
 
-/** How many points could be redeemed today, at the price of the quote, where a day's budget was too small. */
+/** Adds to the breach of a daily budget how many points could still be redeemed today, at the price of the quote. */
 export function withPointsLeft(
   { tokensLeft, ...breach }: LimitBreach,
   quote: RedemptionQuote,

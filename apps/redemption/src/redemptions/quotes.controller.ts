@@ -14,7 +14,7 @@ const PARTNER = {
   schema: { type: 'string' },
 } as const;
 
-/** What a page says before it asks for a redemption. No partner is called, and nothing is promised. */
+/** Figures that a page shows before it asks for a redemption. No partner is called, and nothing is promised. */
 @Controller('api/partners/:partner')
 @ForSignedIn()
 @Fails(404, 'No such partner.', 'NOT_FOUND')

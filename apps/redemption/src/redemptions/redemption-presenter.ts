@@ -15,7 +15,7 @@ import {
   type RedemptionsBody,
 } from './redemption.dto.js';
 
-/** Redemptions as their users see them: with the partner's name and, while it can be claimed, the voucher. */
+/** Presents redemptions to their users: with the partner's name and, while it can be claimed, the voucher. */
 @Injectable()
 export class RedemptionPresenter {
   constructor(
@@ -31,7 +31,7 @@ export class RedemptionPresenter {
     const { redemption } = stored;
     const entry = await this.directory.find(redemption.partner);
     const { partner: id } = redemption;
-    // A partner whose callback cannot be used now has no name here.
+    // A partner whose callback cannot be used now is shown by its id.
     const partner = { id, name: entry?.callback.partnerName ?? id };
     const voucher = await this.voucherOf(stored);
     const returnSeconds =
@@ -39,7 +39,7 @@ export class RedemptionPresenter {
     return redemptionBody(redemption, { partner, voucher, returnSeconds });
   }
 
-  /** @param found one more than the page has at most, where there is another page */
+  /** @param found redemptions of the page, and one more where there is a next page */
   async presentPage(found: readonly StoredRedemption[], limit: number): Promise<RedemptionsBody> {
     const page = found.slice(0, limit);
     const redemptions = await Promise.all(page.map((one) => this.present(one)));
@@ -47,8 +47,9 @@ export class RedemptionPresenter {
   }
 
   /**
-   * None after its deadline: a claim would cost gas and pay nothing. Where it cannot be signed (the vault was replaced, say), the rest
-   * is shown: it expires, and the points go back.
+   * No voucher is given after its deadline: a claim would cost gas and pay nothing. Where a voucher cannot be signed,
+   * for example because the vault was replaced, the redemption is shown without it; the voucher expires, and the points
+   * go back.
    */
   private async voucherOf(stored: StoredRedemption): Promise<Voucher | undefined> {
     const { payouts, clock, alerts, logger } = this;

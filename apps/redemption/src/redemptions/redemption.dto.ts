@@ -48,7 +48,7 @@ const STAGES = [
 ];
 const TIME_OR_NULL = { ...TIME, nullable: true } as const;
 
-/** What the user sees of a redemption. Amounts in whole units are numbers, rounded once. */
+/** Amounts in whole units are numbers, rounded once. */
 @ApiSchema({ name: 'Redemption' })
 export class RedemptionBody {
   @ApiProperty(UUID)
@@ -156,11 +156,11 @@ export class RedemptionsBody {
   readonly next!: string | null;
 }
 
-/** What is not in the row. */
+/** Facts of the body that are not in the row. */
 export interface PresentFacts {
   readonly partner: PartnerName;
   readonly voucher: Voucher | undefined;
-  /** From the deadline of a voucher until the points are back. */
+  /** Seconds from the deadline of a voucher until the points are back. */
   readonly returnSeconds: number | undefined;
 }
 
@@ -198,7 +198,7 @@ export function redemptionBody(
   };
 }
 
-/** Whether it was asked to be cancelled, whatever came of that. */
+/** Whether a cancellation was requested, whatever its outcome. */
 export function isCancelRequested({ reason, revertReason }: Redemption): boolean {
   return [reason, revertReason].some((one) => one?.endsWith('-cancelled') === true);
 }

@@ -64,7 +64,7 @@ class NewRedemption {
   readonly minAmount?: string;
 }
 
-/** Which part of a list is asked for. A parameter that comes twice is a list, and so refused. */
+/** A page of the list. A parameter that is given twice arrives as a list, and is refused. */
 class PageQuery {
   @ApiProperty({
     type: 'integer',
@@ -89,7 +89,7 @@ class PageQuery {
   readonly before?: UuidV7;
 }
 
-/** The user's key for one redemption, however often it is asked for. @throws UserError 400 */
+/** The user's key for one redemption; a repeated request has the same key. @throws UserError 400 */
 const IdempotencyKey = createParamDecorator((_: unknown, context: ExecutionContext): string => {
   const value = context.switchToHttp().getRequest<FastifyRequest>().headers['idempotency-key'];
   if (typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value)) return value;
@@ -103,7 +103,7 @@ const ID = { name: 'id', description: 'Of the redemption.', schema: { type: 'str
 const BAD_REQUEST = ['The request is malformed; `field` says where.', 'BAD_REQUEST'] as const;
 const NO_REDEMPTION = ['This wallet has no such redemption.', 'NOT_FOUND'] as const;
 
-/** A wallet's redemptions; those of others are not there. See `docs/wire/redemption.md`. */
+/** A wallet's own redemptions; those of other wallets are not found. See `docs/wire/redemption.md`. */
 @Controller('api/redemptions')
 @ForSignedIn()
 export class RedemptionsController {

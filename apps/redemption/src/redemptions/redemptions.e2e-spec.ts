@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A redemption that no worker touches: it is not due. */
+/** A redemption that no worker touches, since it is not due. */
 async function aQuietOne(user: User, change: Partial<Redemption> = {}): Promise<string> {
   const nowMs = service.clock.nowMs();
   const terms = {

@@ -13,7 +13,6 @@ import { QuotesController } from './quotes.controller.js';
 import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 
-/** What users do with redemptions: ask for one, look at them, cancel. */
 @Module({
   imports: [AuthModule, ChainModule, PartnersModule, PayoutModule],
   controllers: [QuotesController, RedemptionsController],

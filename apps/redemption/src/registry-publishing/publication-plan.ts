@@ -1,6 +1,6 @@
 /**
- * Which days are published, by which root, and when; and what is to be done about a publication, by what the registry holds. Pure, besides
- * the hash function that it is given.
+ * Decides which days are published, by which root and when, and the next step of a publication, from what the registry
+ * holds. Pure: the hash function is an argument.
  */
 import { type RegistryEntry, type SlotSight } from '#libs/chain';
 import {
@@ -24,10 +24,13 @@ export interface PlanRules {
   readonly nowMs: number;
 }
 
-/** The range that is read for a plan: two months, or as many days. */
+/** Days that are read for a plan: two months. */
 export const DAYS_PLANNED = 62;
 
-/** What can be published from a day on, without a gap: days, or whole months; the first month may begin within one. */
+/**
+ * The publications that are possible from day `first` on, without a gap: single days, or whole months, of which the
+ * first may begin after its first day.
+ */
 export function planFrom(
   first: number,
   { days, recheckFrom }: SealedRange,
@@ -53,8 +56,9 @@ export function planFrom(
 }
 
 /**
- * What a publication would be now.
- * @returns undefined where one of its days is not sealed, too fresh, or being worked out again: it waits
+ * The content that a publication would have now.
+ * @returns undefined where one of its days is not sealed, was sealed too recently, or is being worked out again: the
+ *   publication waits
  */
 export function contentNow(
   { kind, firstDay, lastDay }: Pick<PublicationContent, 'kind' | 'firstDay' | 'lastDay'>,
@@ -77,7 +81,7 @@ function isReady(
   return !isRechecked && sealedAt.getTime() + delayMs <= nowMs;
 }
 
-/** @param days one at least, without a gap */
+/** @param days at least one, without a gap */
 function contentOf(
   kind: PublicationContent['kind'],
   days: readonly PublishableDay[],
@@ -96,24 +100,26 @@ function lastOfMonth(day: number): number {
 }
 
 export type PublicationStep =
-  /** A final block holds it. */
+  /** A final block holds the publication. */
   | 'final'
-  /** A final block holds something else, which is for ever. */
+  /** A final block holds another root or last day, which can never be changed. */
   | 'different'
-  /** The newest block holds it. */
+  /** The newest block of an endpoint holds the publication. */
   | 'mined'
-  /** The newest block holds something else, which may go away with it. */
+  /** The newest block of an endpoint holds another root or last day, which a reorganisation may remove. */
   | 'wait'
   | 'sign'
-  /** Nothing of it can count any more: it needs another nonce, or another key. */
+  /**
+   * The stored transaction no longer counts: the publication is signed again, under another nonce or by another key.
+   */
   | 'unsigned'
   | 'send'
-  /** Under the same nonce, for more. */
+  /** A transaction at a higher price, under the same nonce. */
   | 'replace';
 
 export interface StepRules {
   readonly account: Address;
-  /** How many transactions of the account final blocks hold. */
+  /** Number of the account's transactions in final blocks. */
   readonly finalNonce: number;
   readonly replaceMs: number;
   readonly nowMs: number;
@@ -128,7 +134,7 @@ export function stepOf(
     entry.root === publication.root && entry.lastDay === publication.lastDay;
   if (final !== undefined) return isIt(final) ? 'final' : 'different';
   const held = latest.filter((entry) => entry !== undefined);
-  // By the word of one node is enough: nothing is sent for it, and it is not final.
+  // The word of one node is enough: neither step sends a transaction, and neither is final.
   if (held.length > 0) return held.every(isIt) ? 'mined' : 'wait';
   const { sender, transaction, status } = publication;
   if (sender === undefined) return status === 'mined' ? 'unsigned' : 'sign';
@@ -138,15 +144,16 @@ export function stepOf(
   return isStuck ? 'replace' : 'send';
 }
 
-/** What a node takes in the place of a transaction: an eighth more, the most that nodes ask for. */
+/** The lowest gas price, in wei, at which nodes accept a replacement: they ask for an eighth more at most. */
 export function leastReplacement(gasPrice: bigint): bigint {
   return gasPrice + gasPrice / 8n + 1n;
 }
 
 /**
- * The price of a replacement.
- * @param going what would be signed now
- * @returns undefined where the cap leaves no room for one that a node would take
+ * The gas price of a replacement, in wei.
+ * @param before price of the transaction that is replaced
+ * @param going price at which a new transaction would be signed now
+ * @returns undefined where the cap leaves no room for a price that nodes accept
  */
 export function replacementPrice(before: bigint, going: bigint, cap: bigint): bigint | undefined {
   const least = leastReplacement(before);

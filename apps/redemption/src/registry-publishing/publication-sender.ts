@@ -31,13 +31,13 @@ interface Cost {
 
 interface Wish {
   readonly nonce: number;
-  /** What it pays instead of, under the same nonce. */
+  /** The transaction that is replaced, under the same nonce; undefined for a first one. */
   readonly instead: StoredTransaction | undefined;
 }
 
 /**
- * Signs and sends publications. What is signed is stored before it is sent, under its nonce: a process that is killed in between, and
- * any other one, sends the same bytes again or replaces them under that nonce, of which one transaction counts at most.
+ * Signs and sends publications. A signed transaction is stored under its nonce before it is sent. After a crash any
+ * process sends the same bytes again, or replaces them under the same nonce, of which at most one transaction is mined.
  */
 @Injectable()
 export class PublicationSender {
@@ -52,20 +52,26 @@ export class PublicationSender {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Under a nonce that none has. @returns whether something was sent; else it waits, and an alert says for what */
+  /**
+   * Signs under a nonce that no other transaction has.
+   * @returns false where the publication has to wait; an alert says for what
+   */
   signNew(publication: Publication, nonce: number): Promise<boolean> {
     return this.sign(publication, { nonce, instead: undefined });
   }
 
-  /** For more, under the nonce that it has; what is there is sent again where that cannot be. */
+  /**
+   * Signs again at a higher price, under the same nonce. Where that is not possible, the stored transaction is sent
+   * again.
+   */
   async replace(publication: Publication, nonce: number): Promise<void> {
     const { transaction: instead } = publication;
     if (await this.sign(publication, { nonce, instead })) return;
-    // Never another root than the one that is to be published.
+    // The stored transaction must not be sent where its root is no longer the one to be published.
     if (instead?.root === publication.root) await this.sendAgain(publication, nonce);
   }
 
-  /** Where a node has dropped it, or a reorganisation has. */
+  /** Sends the stored transaction again, which a node or a reorganisation may have dropped. */
   async sendAgain(publication: Publication, nonce: number): Promise<void> {
     const { transaction } = publication;
     if (transaction === undefined) return;
@@ -97,7 +103,7 @@ export class PublicationSender {
     return true;
   }
 
-  /** What it may be signed with now; undefined where it has to wait. */
+  /** The cost at which the publication may be signed now; undefined where it has to wait. */
   private async affordable(
     publication: Publication,
     instead: StoredTransaction | undefined,
@@ -122,7 +128,7 @@ export class PublicationSender {
     }
   }
 
-  /** In the place of one that is in no block. */
+  /** The cost of replacing a transaction that is in no block. */
   private async costInstead(
     what: string,
     data: string,
@@ -136,12 +142,12 @@ export class PublicationSender {
       this.alerts.raise({ severity: 'warning', code: 'registry-transaction-stuck', detail });
       return undefined;
     }
-    // One of the two counts at most.
+    // At most one of the two transactions is mined, so only the difference is reserved.
     await this.reserve((gasPrice - before) * gas);
     return { gasPrice, gas };
   }
 
-  /** Why the contract, or the node for it, would not take a publication. */
+  /** Raises the alert that says why the contract, or a node, refuses a publication. */
   private async explain(what: string, { message }: ExecutionRevertedError): Promise<void> {
     if (NO_COIN.test(message)) {
       this.tellCoin();
@@ -160,7 +166,10 @@ export class PublicationSender {
     return this.link.account.sign({ ...cost, data: publishCalldata(publication, root) });
   }
 
-  /** Which nodes took it shows in the registry: nothing rests on what they say here. */
+  /**
+   * Sends to every endpoint. Their answers decide nothing: the next poll reads from the registry whether the root
+   * arrived.
+   */
   private async send(publication: Publication, signed: SignedTransaction): Promise<void> {
     const { taken, refusals } = await this.link.account.send(signed);
     if (refusals.some((refusal) => NO_COIN.test(refusal))) this.tellCoin();

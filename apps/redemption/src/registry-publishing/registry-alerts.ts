@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock, TtlCache } from '#libs/platform';
 import { type Alert, Alerts } from '../observe/alerts.js';
 
-/** The same is raised again after so long. */
+/** Milliseconds until the same alert is raised again. */
 const AGAIN_MS = 3_600_000;
 
-/** What an operator should hear of publishing: each thing once an hour, not with every look. */
+/** Alerts about publishing, each raised once an hour at most and not at every poll. */
 @Injectable()
 export class RegistryAlerts {
   private readonly raised: TtlCache<string, true>;
@@ -17,7 +17,7 @@ export class RegistryAlerts {
     this.raised = new TtlCache({ clock, ttlMs: AGAIN_MS });
   }
 
-  /** @param about what tells it from others of the same code */
+  /** @param about distinguishes alerts of the same code */
   raise(alert: Alert, about = ''): void {
     const key = `${alert.code} ${about}`;
     if (this.raised.get(key)) return;

@@ -1,4 +1,4 @@
-/** Publishing with wrong keys, wrong registries, several processes, and nodes that lie. */
+/** Publishing with wrong keys, wrong registries, several processes, and nodes that give false answers. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
 import {

@@ -1,4 +1,4 @@
-/** The service is killed at each step of publishing: each day is published once, by one transaction. */
+/** The service is killed at each step of publishing. Each day is still published once, by one transaction. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { IndexStore, migrate } from '#libs/db';
 import {
@@ -47,7 +47,7 @@ function startProgram(changes: Record<string, string> = {}): RegistryProgram {
 const asks = (method: string) => (calls: readonly { method: string }[]) =>
   calls.some((call) => call.method === method);
 
-/** Where the process dies: at a request of its, before the chain has it, or after. */
+/** Moments at which the process is killed: at one of its requests, before the chain has the request or after. */
 const MOMENTS: readonly (readonly [string, (kill: () => void) => Fault])[] = [
   ['before it signs', (kill) => before('eth_estimateGas', kill)],
   ['when it has stored what it signed, and nothing is sent', (kill) => before(SEND, kill)],

@@ -14,7 +14,10 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { ChainLink } from '../chain/chain-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
-/** The registry, and the account that publishes there, by endpoints of their own: what they wait for keeps no payout waiting. */
+/**
+ * The registry, and the account that publishes there. Both have an RPC pool of their own, so that payouts never wait
+ * for them.
+ */
 @Injectable()
 export class RegistryLink {
   readonly pool: RpcPool;
@@ -37,7 +40,10 @@ export class RegistryLink {
   }
 }
 
-/** Whether it is the registry of this stake set, and the key may publish there: what is published is for ever. */
+/**
+ * Checks that the registry is that of this stake set, and that the key may publish there: what is published can never
+ * be changed.
+ */
 @Injectable()
 export class RegistryCheck {
   private isRight = false;
@@ -48,14 +54,17 @@ export class RegistryCheck {
     private readonly index: IndexReader,
   ) {}
 
-  /** Asked until the answer is yes. @throws PermanentError REGISTRY_MISCONFIGURED that says what to do; AllEndpointsFailedError */
+  /**
+   * Checks until the first success, and then no more.
+   * @throws PermanentError REGISTRY_MISCONFIGURED that says what to do; AllEndpointsFailedError
+   */
   async requireRight(): Promise<void> {
     if (this.isRight) return;
     await this.requireRightNow();
     this.isRight = true;
   }
 
-  /** After a refusal of the contract: the role may have been revoked meanwhile. */
+  /** Checks again, as after a refusal of the contract: the role may have been revoked. */
   async requireRightNow(): Promise<void> {
     const { chainId, registry } = this.terms.place;
     const question = { registry, publisher: this.link.account.address };

@@ -1,4 +1,7 @@
-/** The redemption service as an operator starts it, a process of its own. Needs a build. Counts as a test file without being one. */
+/**
+ * The redemption service as an operator starts it, in its own process. Needs a build. Named as a test file, without
+ * tests of its own.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { compileCache } from '#libs/testing';
@@ -20,7 +23,7 @@ export class RegistryProgram {
     return new RegistryProgram(child);
   }
 
-  /** Without a chance to say goodbye. */
+  /** Ends the process at once, so that it cannot shut down properly. */
   kill(): void {
     this.child.kill('SIGKILL');
   }

@@ -1,4 +1,4 @@
-/** Publishing on a real chain: in order, once each, whatever the chain and its prices do. */
+/** Publishing on a real chain: in order and once per day, despite reorganisations and changing gas prices. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type FaultyNode, startFaultyNode } from '#libs/testing';
 import {
@@ -27,7 +27,7 @@ afterEach(async () => {
   await stage.stop();
 });
 
-/** With a node before the chain whose faults are switched. */
+/** A publisher behind a node whose faults the test sets. */
 async function behind(overrides: Record<string, string> = {}) {
   const node = await startFaultyNode({ upstream: stage.chain.url });
   nodes.push(node);
@@ -91,7 +91,7 @@ describe('sealed days', () => {
 
 describe('months', () => {
   it('are published as a tree of their days, of which anyone opens one and verifies', async () => {
-    // 2025-08-10 to 2025-09-30.
+    // Days 2025-08-10 to 2025-09-30.
     const [first, end] = [20_310, 20_361];
     const tree = await treeOf([ALICE, 77n]);
     for (let day = first; day <= end; day++) {
@@ -145,7 +145,7 @@ describe('a price of gas', () => {
   it('beyond the coin of the day is waited for until the next', async () => {
     await stage.seal(FIRST);
     await stage.seal(FIRST + 1);
-    // At 1.5 gwei and some 65,000 gas one costs 0.0001 of the coin.
+    // At 1.5 gwei and some 65,000 gas, a publication costs 0.0001 of the coin.
     const { node, ...one } = await behind({ REGISTRY_DAILY_COIN: '0.00015' });
     node.fault = { kind: 'result', method: 'eth_gasPrice', result: hex(GWEI) };
     await stage.round(one, 3);
@@ -168,7 +168,7 @@ describe('a price of gas', () => {
       prices.push(...waiting.map(({ gasPrice }) => gasPrice));
       stage.clock.advance(301_000);
     }
-    // Half more, and then the cap leaves no room for one that a node would take.
+    // Half as much again; after that the cap leaves no room for a price that nodes accept.
     expect(prices).toEqual([3n * GWEI, (9n * GWEI) / 2n, (9n * GWEI) / 2n, (9n * GWEI) / 2n]);
     expect(one.alerts).toEqual(['registry-transaction-stuck']);
     await stage.registry.mine();
@@ -211,7 +211,7 @@ describe('a registry', () => {
     expect(await stage.statuses(one)).toEqual(['refused', 'final']);
     expect(one.alerts).toEqual(['registry-root-differs']);
     expect(await one.views.summary()).toMatchObject({ different: 1 });
-    // Its own and the one by hand.
+    // The service's own transaction, and the one sent by hand.
     expect(await stage.registry.transactions()).toBe(2);
     const note = { ...ANN, day: FIRST, note: 'by hand', nowMs: 1 };
     expect(await one.views.acknowledge(note)).toBe(true);

@@ -13,13 +13,15 @@ import { RegistryTerms } from './registry-terms.js';
 
 interface Candidate {
   readonly publication: Publication;
-  /** Its days are too fresh, or being worked out again: nothing is signed. */
+  /**
+   * True where nothing may be signed: the publication is mined, or its days are too fresh or being worked out again.
+   */
   readonly isHeld: boolean;
 }
 
 /**
- * Publishes the roots of sealed days, in order, one transaction at a time. Each look goes on from the rows and from what the registry
- * holds by then, never from what was sent: killed anywhere, the next look of any process goes on there.
+ * Publishes the roots of sealed days, in order, one transaction at a time. Each poll starts from the rows and from what
+ * the registry holds, not from what was sent, so that any process can continue after a crash.
  */
 @Injectable()
 export class RegistryPublisher {
@@ -38,9 +40,9 @@ export class RegistryPublisher {
   ) {}
 
   /**
-   * One look, by one process at a time.
-   * @returns false where another process is at it
-   * @throws LowmarkError where something stands in the way: nothing is lost, and the next look tries again
+   * Polls the registry once, by one process at a time.
+   * @returns false where another process polls
+   * @throws LowmarkError where publishing is not possible now; nothing is lost, and the next poll tries again
    */
   async look(): Promise<boolean> {
     return (await this.store.exclusively(() => this.lookAlone())) !== undefined;
@@ -60,7 +62,7 @@ export class RegistryPublisher {
     }
   }
 
-  /** Adds what can be published now. */
+  /** Stores the publications that are possible now. */
   private async plan(): Promise<void> {
     const { firstDay, stakeSet } = this.terms;
     const last = (await this.store.lastDay()) ?? -1;
@@ -72,7 +74,7 @@ export class RegistryPublisher {
     }
   }
 
-  /** What is not on chain yet follows the newest revisions. */
+  /** Brings publications that are not on chain yet to the newest revisions of their days. */
   private async refresh(open: readonly Publication[]): Promise<Candidate[]> {
     const unpublished = open.filter(({ status }) => status !== 'mined');
     const [first, last] = [unpublished[0]?.firstDay, unpublished.at(-1)?.lastDay];
@@ -95,7 +97,7 @@ export class RegistryPublisher {
     return candidates;
   }
 
-  /** @returns whether a transaction is under way, which the next one waits for */
+  /** @returns whether a transaction is under way, for which the next publication waits */
   private async act(
     { publication, isHeld }: Candidate,
     at: { slot: SlotSight; sight: RegistrySight; isUnderWay: boolean },
@@ -136,12 +138,14 @@ export class RegistryPublisher {
     }
   }
 
-  /** The nonce that all endpoints name, above that of each transaction that is not final. */
+  /**
+   * Signs under the nonce that all endpoints name, where it is above the nonces of all transactions that are not final.
+   */
   private async signNew(publication: Publication, sight: RegistrySight): Promise<boolean> {
     const [nonce, ...others] = sight.latestNonces;
     if (nonce === undefined || others.some((other) => other !== nonce)) return true;
     const highest = await this.store.highestNonce(this.link.account.address);
-    // For another registry, or the endpoints lag behind what this one has shown already.
+    // A transaction of this nonce or a later one is not final. It is for another registry, or the endpoints lag behind.
     if (highest !== undefined && highest >= nonce) return true;
     await this.sender.signNew(publication, nonce);
     return true;
@@ -154,7 +158,7 @@ export class RegistryPublisher {
     const nonce = publication.sender?.nonce;
     if (nonce === undefined) return;
     if (publication.status === 'mined') await this.store.takenBack(publication.firstDay);
-    // What is signed may be in a block at any time; nothing more is spent on it while its days are in doubt.
+    // The signed transaction may be mined at any time. While its days are in doubt, no more is spent on it.
     if (isHeld && publication.status !== 'mined') return;
     if (step === 'replace') await this.sender.replace(publication, nonce);
     else await this.sender.sendAgain(publication, nonce);
@@ -172,7 +176,7 @@ export class RegistryPublisher {
     this.alerts.raise(alert, String(publication.firstDay));
   }
 
-  /** A day that came out differently after its root was on chain. */
+  /** Raises an alert for each day that was sealed again, with another root, after it was published. */
   private async tellRevised(): Promise<void> {
     for (const firstDay of await this.views.revised()) {
       const publication = await this.views.ofDay(firstDay);

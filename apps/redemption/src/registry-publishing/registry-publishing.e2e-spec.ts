@@ -1,4 +1,4 @@
-/** The whole service with a registry: it publishes by itself, says how it gets on, and stops. */
+/** The whole service with a registry: it publishes by itself, reports its progress, and stops. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { readSettings } from '#libs/config';

@@ -18,7 +18,7 @@ import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryPublishingService, RegistryTurns } from './registry-publishing.service.js';
 import { RegistryTerms } from './registry-terms.js';
 
-/** A Database: that of the stake set that is published. */
+/** Injection token of the Database of the stake set that is published. */
 const STAKES = Symbol('Stakes');
 
 const OF_A_SET: readonly Provider[] = [

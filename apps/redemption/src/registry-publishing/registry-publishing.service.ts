@@ -13,14 +13,14 @@ import { RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
 
-/** After failures the next look waits longer, up to this. */
+/** Longest backoff after failures, in milliseconds. */
 const LONGEST_WAIT_MS = 900_000;
 
-/** The stake sets of a process are looked at one after the other: they share an account, and its next nonce. */
+/** Runs the polls of a process one after the other, since its stake sets share an account and its next nonce. */
 export class RegistryTurns {
   private last: Promise<unknown> = Promise.resolve();
 
-  /** Does the work when what came before has ended, however it ended. */
+  /** Runs the work once the work before it has ended, also where that failed. */
   take<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.last.then(work);
     this.last = turn.catch(() => undefined);
@@ -28,7 +28,7 @@ export class RegistryTurns {
   }
 }
 
-/** Looks at the registry every REGISTRY_POLL_MS. Every process has the schedule, and one of them does it. */
+/** Polls the registry every REGISTRY_POLL_MS. Every process has the schedule, and one of them does the poll. */
 @Injectable()
 export class RegistryPublishingService
   implements OnApplicationBootstrap, BeforeApplicationShutdown
@@ -55,14 +55,17 @@ export class RegistryPublishingService
     void this.look();
   }
 
-  /** What was signed is stored: the next process goes on there. */
+  /** Stops without loss: signed transactions are stored, and the next process continues from them. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     this.link.pool.stop();
     await this.looks.underWay();
   }
 
-  /** Never rejects: redemptions go on without it, and an alert says since when. */
+  /**
+   * Never rejects, so that failed publishing does not stop the redemptions; an alert watches the age of waiting
+   * publications.
+   */
   look(): Promise<void> {
     if (this.isStopping || this.clock.nowMs() < this.nextMs) return Promise.resolve();
     return this.looks.run(() => this.attempt());

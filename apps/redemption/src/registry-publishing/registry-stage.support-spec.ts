@@ -1,4 +1,7 @@
-/** What the tests of publishing stand on: a registry on a chain, and sealed days. Counts as a test file without being one. */
+/**
+ * The environment of the tests of publishing: a registry on a chain, and sealed days. Named as a test file, without
+ * tests of its own.
+ */
 import { addressOfKey } from '#libs/chain';
 import { readSettings } from '#libs/config';
 import {
@@ -40,7 +43,7 @@ import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
 
 const START = 1_760_000_000;
-/** `finalized` is so many blocks below the newest one. */
+/** Blocks between `finalized` and the newest block. */
 export const FINALITY_DEPTH = 4;
 export const TODAY = Math.floor(START / SECONDS_PER_DAY);
 export const PUBLISHER_KEY = '44'.repeat(32);
@@ -54,7 +57,7 @@ export interface PublisherUnderTest {
   readonly link: RegistryLink;
   readonly views: PublicationViews;
   readonly store: PublicationStore;
-  /** The codes of alerts. */
+  /** The codes of the alerts that were raised. */
   readonly alerts: string[];
 }
 
@@ -86,12 +89,12 @@ export class RegistryStage {
     await this.database.drop();
   }
 
-  /** For what a test writes itself. */
+  /** A database connection for what a test writes itself. */
   open(): Promise<Database> {
     return (this.connection ??= this.database.open());
   }
 
-  /** As the service's environment has it. */
+  /** The environment variables of the service. */
   environment(rpcUrls = this.chain.url): Record<string, string> {
     return {
       DATABASE_URL: this.database.urlAs('redemption'),
@@ -112,7 +115,7 @@ export class RegistryStage {
     };
   }
 
-  /** A service's publisher, as its module puts it together. */
+  /** A publisher with the parts that its module gives it. */
   async publisher(overrides: Record<string, string> = {}): Promise<PublisherUnderTest> {
     const { clock } = this;
     const settings = readSettings(RedemptionSettings, { ...this.environment(), ...overrides });
@@ -146,7 +149,7 @@ export class RegistryStage {
     return { publisher, link, views, store, alerts };
   }
 
-  /** Seals a day long enough ago. @returns its root */
+  /** Seals a day, by default a day ago. @returns its root */
   async seal(
     day: number,
     root = rootOf(day),
@@ -163,7 +166,7 @@ export class RegistryStage {
     return root;
   }
 
-  /** A look of the publisher, then a block with what it sent. */
+  /** A poll of the publisher, and then a block with what it sent. */
   async round({ publisher }: Pick<PublisherUnderTest, 'publisher'>, rounds = 1): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       await publisher.look();
@@ -171,7 +174,7 @@ export class RegistryStage {
     }
   }
 
-  /** What became of each, the earliest first. */
+  /** The statuses of all publications, the earliest first. */
   async statuses({ views }: Pick<PublisherUnderTest, 'views'>): Promise<string[]> {
     const page: Publication[] = await views.page(100);
     return page.reverse().map(({ status }) => status);
@@ -184,12 +187,12 @@ export class RegistryStage {
   }
 }
 
-/** Of a day without a tree. */
+/** The root of a day without a tree. */
 export function rootOf(day: number, branch = 0): NodeHash {
   return `0x${branch.toString(16).padStart(2, '0')}${day.toString(16).padStart(62, '5')}` as NodeHash;
 }
 
-/** As the service seals a day. */
+/** Builds the tree of a day as the indexer does. */
 export async function treeOf(...lows: readonly (readonly [Address, bigint])[]): Promise<DayTree> {
   const builder = new DayListBuilder(lows.length);
   for (const [wallet, low] of lows) builder.add(Buffer.from(wallet.slice(2), 'hex'), low);

@@ -31,7 +31,7 @@ export class RegistryTerms {
   }
 
   /**
-   * For each stake set with a registry; none where nothing is published.
+   * One for each stake set with a registry; none where nothing is published.
    * @throws PermanentError REGISTRY_SETTINGS_INCOMPLETE, REGISTRY_KEY_SHARED; no message repeats a key
    */
   static of(settings: RedemptionSettings): RegistryTerms[] {
@@ -52,7 +52,10 @@ export class RegistryTerms {
   }
 }
 
-/** Two jobs that count the nonces of one account would each replace what the other sends. */
+/**
+ * Refuses a key that the vault uses as well: two jobs that count the nonces of one account would replace each other's
+ * transactions.
+ */
 function requireOwnKey(settings: RedemptionSettings, privateKey: string): void {
   const { voucherSignerKey, vaultCancellerKey, vaultPauserKey } = settings;
   const publisher = addressOfKey(privateKey);

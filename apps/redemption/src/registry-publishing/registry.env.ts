@@ -12,7 +12,6 @@ import { smallestUnits } from '../setting-values.js';
 const PERIODS = ['day', 'month'] as const;
 export type RegistryPeriod = (typeof PERIODS)[number];
 
-/** What the publishing of day roots is told. */
 export abstract class RegistrySettings extends SecretsSettings {
   @Setting(REGISTRY_ADDRESS_SETTING)
   readonly registryAddress?: readonly SetRegistry[];
@@ -46,7 +45,7 @@ export abstract class RegistrySettings extends SecretsSettings {
   })
   readonly registryDelaySeconds!: number;
 
-  /** In wei. */
+  /** In wei; the variable is in gwei. */
   @Setting({
     description:
       'The highest price of gas, in gwei, at which a publication is signed, whatever a node says. Above it publishing waits.',
@@ -64,7 +63,7 @@ export abstract class RegistrySettings extends SecretsSettings {
   })
   readonly registryMaxGas!: number;
 
-  /** In wei. */
+  /** In wei; the variable is in whole coins. */
   @Setting({
     description:
       "The most of the chain's coin that publications can cost on a UTC day, all processes together. What is beyond it waits for the next day.",

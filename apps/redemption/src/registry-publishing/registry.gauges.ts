@@ -13,17 +13,16 @@ import { ChainLink } from '../chain/chain-link.js';
 import { type RegistryTerms } from './registry-terms.js';
 
 const INTERVAL_MS = 300_000;
-/** Of a chain's coin. */
 const WEI = 1e18;
 
-/** The stake sets with a registry; one at least. */
+/** Injection token of the stake sets with a registry, one at least. */
 export const PUBLISHED_SETS = Symbol('PublishedSets');
 export interface PublishedSet {
   readonly terms: RegistryTerms;
   readonly views: PublicationViews;
 }
 
-/** How publishing gets on, whichever process does it, and for how long its account can pay. */
+/** The state of publishing by all processes, and how many publications the account can pay for. */
 @Injectable()
 export class RegistryGauges implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly coin: Gauge;
@@ -39,7 +38,7 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    // Without a label a gauge begins as 0, which would look like an empty account until the first answer.
+    // A gauge without labels begins as 0, which would look like an empty account until the first answer.
     const gauge = (name: string, help: string): Gauge => {
       const one = new Gauge({ name, help, registers: [registry] });
       one.remove();
@@ -72,7 +71,7 @@ export class RegistryGauges implements OnApplicationBootstrap, BeforeApplication
     return this.readings.run(() => this.readAccount());
   }
 
-  /** Never rejects; where it cannot be read, the gauges are empty. */
+  /** Never rejects; where the account cannot be read, the gauges have no value. */
   private async readAccount(): Promise<void> {
     const [first] = this.sets;
     if (first === undefined) return;

@@ -1,4 +1,4 @@
-/** Counts as a test file without being one. */
+/** Vouchers with caps and settings of a test's own. Named as a test file, without tests of its own. */
 import { type GasCaps, RpcPool, type VaultPlace } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
@@ -14,19 +14,19 @@ import { RedemptionSettings } from '../redemption.env.js';
 export const FIFTY_USD = parseDecimal('50.00');
 const logger = createLogger({ app: 'test', level: 'silent' });
 
-/** These settings, and no others. */
+/** Settings of which only the given ones are set. */
 export function someSettings(
   settings: Partial<Omit<RedemptionSettings, 'vaultPlace'>>,
 ): RedemptionSettings {
   return Object.assign(new RedemptionSettings(), settings);
 }
 
-/** Hands each alert over instead of counting it. */
+/** Passes each alert to the callback, and does not count it. */
 export function alertsTo(raise: (alert: Alert) => void): Alerts {
   return Object.assign(new Alerts(new Registry(), logger), { raise });
 }
 
-/** When a voucher is cancelled on chain, and what that may cost. */
+/** When vouchers are cancelled on chain, and what that may cost. */
 export interface CancelPolicy {
   readonly caps: GasCaps;
   readonly dailyWei: bigint;
@@ -36,7 +36,7 @@ export interface CancelPolicy {
   readonly raise: (alert: Alert) => void;
 }
 
-/** Cancels all, at whatever a local chain asks for, and counts no coin. */
+/** Cancels every voucher, at any price of a local chain, and counts no coin. */
 export function aCancelPolicy(changes: Partial<CancelPolicy> = {}): CancelPolicy {
   return {
     caps: { maxGasPrice: 500n * 10n ** 9n, maxGas: 1_000_000n },
@@ -57,14 +57,14 @@ export interface VoucherPayoutOptions {
   readonly expiryMarginSeconds: number;
   readonly vaults: Pick<KnownVaults, 'of' | 'add'>;
   readonly signerKey: string;
-  /** Default: the signer's. */
+  /** Default: the signer's key. */
   readonly cancellerKey: string;
   readonly cancelling: CancelPolicy;
 }
 
 type Vouchers = ReturnType<typeof composeVouchers>;
 
-/** Vouchers on the vault of a bench; by default the chain is asked directly, and no other vault is known. */
+/** Vouchers on the vault of a bench. By default the chain is asked directly, and no other vault is known. */
 export function vouchersOn(
   bench: VaultBench,
   clock: Clock,
@@ -101,7 +101,7 @@ export function aVoucherPayout(...args: Parameters<typeof vouchersOn>): VoucherP
   return vouchersOn(...args).payouts;
 }
 
-/** Returns when the vault was asked. */
+/** Requests a cancellation, and resolves once the vault was asked. */
 export function cancelled(payouts: VoucherPayout, payout: CommittedPayout): Promise<void> {
   payouts.requestCancel(payout, FIFTY_USD);
   return payouts.cancelsSent();

@@ -1,4 +1,7 @@
-/** An engine on a real database and a real chain, with a clock that goes with the chain's. Counts as a test file without being one. */
+/**
+ * An engine on a real database and a real chain, with a clock that follows the chain's. Named as a test file, without
+ * tests of its own.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { RpcPool } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
@@ -53,9 +56,9 @@ export const POINTS = 5000;
 
 interface EngineStage extends Stage {
   readonly all: Database;
-  /** The database as the service connects. */
+  /** The database, connected as the user of the service. */
   readonly served: Database;
-  /** What the engine knows the chain by. */
+  /** The endpoints that the engine uses. */
   readonly rpcUrls: string[];
 }
 
@@ -121,8 +124,8 @@ export class EngineBench {
   }
 
   /**
-   * The vault's signer may cancel as well, and has coin for it.
-   * @param rpcUrlsOf what the engine knows the chain by; default: the chain itself
+   * Starts a bench whose signer may also cancel, and has coin for that.
+   * @param rpcUrlsOf the endpoints that the engine uses; default: the chain itself
    */
   static async start(
     rpcUrlsOf: (chainUrl: string) => Promise<string[]> = (url) => Promise.resolve([url]),
@@ -143,7 +146,7 @@ export class EngineBench {
     return bench;
   }
 
-  /** The service as it starts again with other settings: on another vault, or with another VOUCHER_TTL. */
+  /** The service after a restart with other settings: with another vault, or with another VOUCHER_TTL_SECONDS. */
   async restarted(change: { isNewVault?: boolean; ttlSeconds?: number }): Promise<EngineBench> {
     await this.engine.stop();
     const { isNewVault = false, ttlSeconds } = change;
@@ -172,11 +175,11 @@ export class EngineBench {
       confirms: true,
       capabilities,
     });
-    // The directory looks again.
+    // Lets the directory read the partner again.
     this.clock.advance(2000);
   }
 
-  /** A player with points, and a redemption of them. */
+  /** Makes a player with points, and a redemption of them. */
   async redeem(change: Partial<Redemption> = {}, points = POINTS): Promise<UuidV7> {
     const nowMs = this.clock.nowMs();
     const wallet = `0x${randomBytes(20).toString('hex')}` as Address;
@@ -206,7 +209,7 @@ export class EngineBench {
     return stored.redemption;
   }
 
-  /** Sweeps at later and later moments, blocks included, until the redemption is in one of the states. */
+  /** Sweeps and advances time, blocks included, until the redemption is in one of the states. */
   async until(id: UuidV7, ...states: Redemption['state'][]): Promise<Redemption> {
     for (let turn = 0; turn < 200; turn++) {
       await this.engine.sweep();
@@ -218,13 +221,13 @@ export class EngineBench {
     throw new Error(`still ${(await this.read(id)).state}`);
   }
 
-  /** Time goes by, on the clock and on the chain. */
+  /** Advances the clock and the chain. */
   async pass(seconds: number): Promise<void> {
     this.clock.advance(seconds * 1000);
     await this.chain.mineAt(Math.floor(this.clock.nowMs() / 1000));
   }
 
-  /** What its player is given while it is authorised. */
+  /** The voucher's calldata, which its player gets while the redemption is authorised. */
   async voucher(id: UuidV7): Promise<`0x${string}`> {
     const stored = await this.store.get(id);
     if (stored?.redemption.plan == null || stored.place === null || stored.isSealed !== true) {
@@ -241,7 +244,7 @@ export class EngineBench {
     return calldata as `0x${string}`;
   }
 
-  /** The player, or another one who has the voucher, claims it. */
+  /** Claims the voucher; any account that has it can send the claim. */
   async claim(id: UuidV7): Promise<string | undefined> {
     const calldata = await this.voucher(id);
     this.clock.advance(12_000);

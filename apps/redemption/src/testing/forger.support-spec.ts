@@ -1,10 +1,10 @@
-/** Rows of redemption.redemption that the service did not write. Counts as a test file without being one. */
+/** Rows of redemption.redemption that the service did not write. Named as a test file, without tests of its own. */
 import { randomBytes } from 'node:crypto';
 import { mintUuidV7, type UuidV7 } from '#libs/domain';
 import { type Registry } from '#libs/service';
 import { type EngineBench } from './engine-bench.support-spec.js';
 
-/** A row that its worker has refused. */
+/** The end of a redemption whose row its worker has refused. */
 export const STOPPED = { state: 'attention', reason: 'evidence-invalid', isAlerted: true };
 export const NO_PLAN = {
   plan_recipient: null,
@@ -16,11 +16,11 @@ export const NO_PLAN = {
   authorised_at: null,
 };
 
-/** What an intruder does who may even disable every trigger. */
+/** Acts as an intruder who may even disable every trigger. */
 export class Forger {
   constructor(private readonly bench: EngineBench) {}
 
-  /** As a superuser who has disabled the triggers of the ledger. */
+  /** Writes as a superuser with the triggers of the ledger disabled. */
   async forge(text: string, values: unknown[] = []): Promise<void> {
     await this.bench.database.transaction(async (client) => {
       await client.query('SET LOCAL session_replication_role = replica');
@@ -29,7 +29,7 @@ export class Forger {
     });
   }
 
-  /** A copy of a genuine row, its MACs included, with other values. */
+  /** Copies a genuine row with its MACs, and changes other values. */
   async copied(id: UuidV7, change: object): Promise<UuidV7> {
     const copy = mintUuidV7(this.bench.clock.nowMs(), randomBytes(10));
     await this.forge(
@@ -41,12 +41,12 @@ export class Forger {
     return copy;
   }
 
-  /** Due a second ago. */
+  /** A due time one second ago. */
   soon(): { readonly next_action_at: string } {
     return { next_action_at: new Date(this.bench.clock.nowMs() - 1000).toISOString() };
   }
 
-  /** The engine looks at it, more than once. */
+  /** Lets the engine work on the redemption more than once. */
   async workedAt(id: UuidV7) {
     const { bench } = this;
     const before = await alertsIn(bench.registry);
@@ -58,7 +58,7 @@ export class Forger {
   }
 }
 
-/** How many alerts of this code there were. */
+/** The number of alerts with this code. */
 export async function alertsIn(registry: Registry, code = 'evidence-invalid'): Promise<number> {
   const values = await registry.getSingleMetric('lowmark_alerts_total')?.get();
   return (values?.values ?? [])

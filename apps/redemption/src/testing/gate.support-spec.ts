@@ -1,17 +1,20 @@
-/** An address that refuses connections until it is opened; from then on it leads to a given node. Counts as a test file. */
+/**
+ * An address that refuses connections until it is opened; from then on it leads to a given node. Named as a test file,
+ * without tests of its own.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** The system gives no port of these to a connection meanwhile, as it may with one that was free a moment ago. */
+/** Ports that the system does not assign to connections by itself, as it may with a port that was free a moment ago. */
 const QUIET_PORTS = { from: 20_000, count: 12_000 };
 const TRIES = 20;
 
-/** A loopback port that nothing listens on. */
+/** @returns a loopback port on which nothing listens */
 async function quietPort(): Promise<number> {
   for (let tries = 0; tries < TRIES; tries++) {
     const port = QUIET_PORTS.from + Math.floor(Math.random() * QUIET_PORTS.count);
     const probe = createServer().listen(port, '127.0.0.1');
-    // Rejects where the port is taken.
+    // `once` rejects where the port is taken.
     const isFree = await once(probe, 'listening').then(
       () => true,
       () => false,

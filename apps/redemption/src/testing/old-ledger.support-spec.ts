@@ -1,4 +1,7 @@
-/** Backups of single redemptions, taken at the commit that brought them to a state, and put back later. Counts as a test file without being one. */
+/**
+ * Backups of single redemptions, taken at the commit of each new state, and restored later. Named as a test file,
+ * without tests of its own.
+ */
 import { type Database } from '#libs/db';
 import { type RedemptionState, type UuidV7 } from '#libs/domain';
 
@@ -13,7 +16,7 @@ const NAMES = Object.keys(TABLES) as (keyof typeof TABLES)[];
 export class OldLedger {
   private constructor(private readonly database: Database) {}
 
-  /** From now on a backup is taken whenever a redemption comes to a new version. */
+  /** Begins to take a backup whenever a redemption gets a new version. */
   static async keep(database: Database): Promise<OldLedger> {
     const copies = NAMES.map(
       (name) => `INSERT INTO backup.${name} SELECT NEW.state, t.* FROM redemption.${name} t
@@ -32,7 +35,7 @@ export class OldLedger {
     return new OldLedger(database);
   }
 
-  /** Puts one redemption back as it was when it first came to this state. */
+  /** Restores one redemption as it was when it first came to this state. */
   async restore(id: UuidV7, state: RedemptionState): Promise<void> {
     await this.database.transaction(async (client) => {
       await client.query('SET LOCAL session_replication_role = replica');
@@ -57,7 +60,7 @@ export class OldLedger {
     });
   }
 
-  /** As the operator's command does, at a moment that the database's own clock has long passed. */
+  /** Notes the restore as the operator's command does, at a moment that is long past for the database's own clock. */
   async note(
     nowMs: number,
     voucherSeconds: number,

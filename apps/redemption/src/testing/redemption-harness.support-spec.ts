@@ -1,4 +1,7 @@
-/** The whole redemption service with its database, a vault on a chain and a partner. Counts as a test file without being one. */
+/**
+ * The whole redemption service with its database, a vault on a chain and a partner. Named as a test file, without tests
+ * of its own.
+ */
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -17,7 +20,7 @@ export { addPartner, SECRETS_KEY } from './stage.support-spec.js';
 
 export const DOMAIN = 'app.example.com';
 
-/** What another instance of the same service shares with the first. */
+/** Another instance of the same service, as far as it differs from the first one. */
 export type Replica = Pick<Service, 'app' | 'url' | 'port'>;
 
 export interface Service extends Stage {
@@ -25,14 +28,14 @@ export interface Service extends Stage {
   readonly url: string;
   readonly port: number;
   readonly store: RedemptionStore;
-  /** One more instance on the same database and chain, with the same settings. */
+  /** Starts another instance on the same database and chain, with the same settings. */
   replica(): Promise<Replica>;
   stop(): Promise<void>;
 }
 
 export async function startService(
   overrides: Record<string, string> = {},
-  /** What the service knows the chain by; default: the chain itself. */
+  /** The endpoint that the service uses; default: the chain itself. */
   rpcUrlOf: (chainUrl: string) => Promise<string> = (url) => Promise.resolve(url),
   vault: Partial<VaultSetup> = {},
 ): Promise<Service> {
@@ -47,7 +50,7 @@ export async function startService(
     TOKEN_CONTRACT: bench.chain.contracts.token,
     VAULT_CONTRACT: bench.vault,
     VOUCHER_SIGNER_KEY: VaultBench.SIGNER_KEY,
-    // So that each user has an address of its own.
+    // Lets a test give each user an address of its own.
     TRUSTED_PROXIES: 'loopback',
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
@@ -75,7 +78,6 @@ export async function startService(
   return { ...stage, ...first, store, replica, stop };
 }
 
-/** Of a service, or of what there is of one. */
 type Part<K extends keyof Service> = Pick<Service, K>;
 
 export async function addPrice(
@@ -91,11 +93,11 @@ export interface User {
   readonly token: string;
   get(path: string): Test;
   post(path: string, body?: object | string): Test;
-  /** With a key of its own where none is given. */
+  /** Without a given key the request gets a new idempotency key. */
   redeem(partner: unknown, points: unknown, key?: string): Test;
 }
 
-/** As the service under test opens it. @returns its token */
+/** Opens a session as the service does. @returns its token */
 export async function openSession(
   database: Database,
   session: { wallet: Address; expiresAtMs: number },
@@ -106,7 +108,7 @@ export async function openSession(
   return token;
 }
 
-/** A wallet that is signed in. */
+/** A wallet with a session. */
 export async function aUser(
   { url, database, clock }: Part<'url' | 'database' | 'clock'>,
   wallet = `0x${randomBytes(20).toString('hex')}` as Address,
@@ -130,14 +132,14 @@ export async function aUser(
   };
 }
 
-/** The same, with points at the game. */
+/** A wallet with a session, and with points at the game. */
 export async function aPlayer(service: Service, points = 10_000): Promise<User> {
   const user = await aUser(service);
   service.game.points.set(user.wallet, points);
   return user;
 }
 
-/** Waits until the worker has brought it there. */
+/** Waits until the worker has brought the redemption to this state. */
 export async function inState(
   { store, clock }: Service,
   id: string,

@@ -1,4 +1,6 @@
-/** What the tests of the service and of its engine stand on. Counts as a test file without being one. */
+/**
+ * The common environment for tests of the service and of its engine. Named as a test file, without tests of its own.
+ */
 import { type CallbackSettings } from '#libs/db';
 import { VoucherSigner } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
@@ -17,11 +19,11 @@ import {
 } from '#libs/testing';
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
-/** Signs vouchers, and may cancel them. */
+/** Address of the signer, which may also cancel vouchers. */
 export const SIGNER = new VoucherSigner({ chainId: 1, vault: aWallet(1) }, VaultBench.SIGNER_KEY)
   .address;
 
-/** A database, a vault on a chain, a partner, a clock that begins with the chain's, and what was logged. */
+/** A database, a vault on a chain, a partner, a clock that starts at the chain's time, and the log. */
 export interface Stage {
   readonly database: TestDatabase;
   readonly bench: VaultBench;
@@ -48,7 +50,7 @@ export async function stopStage({ game, bench, database }: Stage): Promise<void>
   await database.drop();
 }
 
-/** One pool for all that a test adds, however much. */
+/** One pool per database for all rows that a test adds. */
 const pools = new WeakMap<TestDatabase, ReturnType<TestDatabase['open']>>();
 export function connected(database: TestDatabase): ReturnType<TestDatabase['open']> {
   const pool = pools.get(database) ?? database.open();
@@ -56,7 +58,7 @@ export function connected(database: TestDatabase): ReturnType<TestDatabase['open
   return pool;
 }
 
-/** A partner whose callbacks go to the game server, at 0.01 USD a point. */
+/** Adds a partner whose callbacks go to the game server, at 0.01 USD per point. */
 export async function addPartner(
   { database, game, clock }: Pick<Stage, 'database' | 'game' | 'clock'>,
   name: string,
@@ -68,7 +70,7 @@ export async function addPartner(
     dailyTokenBudget: parseDecimal('1000000'),
     ...overrides,
   });
-  // The directory sees it at its next look.
+  // Lets the directory read the partners again.
   clock.advance(2_000);
   return partnerId;
 }

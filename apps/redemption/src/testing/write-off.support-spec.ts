@@ -1,4 +1,7 @@
-/** A thief of a credential of the ledger calls a voucher dead, or claimed, with every trigger in force. Counts as a test file without being one. */
+/**
+ * A thief with a ledger credential marks a voucher as dead, or as claimed, with every trigger in force. Named as a test
+ * file, without tests of its own.
+ */
 import { RedemptionStore } from '#libs/db';
 import {
   type BlockHash,
@@ -18,7 +21,7 @@ export interface Thief {
 
 const HASH = `0x${'ab'.repeat(32)}`;
 
-/** By evidence that no block bears out: all that the thief has is the database. */
+/** Marks the voucher as expired, with evidence that no block confirms: the thief has the database only. */
 export function writeOff(thief: Thief, id: UuidV7): Promise<void> {
   return end(thief, id, ({ deadlineSeconds }) => ({
     outcome: 'dead',
@@ -27,7 +30,7 @@ export function writeOff(thief: Thief, id: UuidV7): Promise<void> {
   }));
 }
 
-/** By a claim that never was. */
+/** Marks the voucher as claimed, by a claim that never happened. */
 export function callClaimed(thief: Thief, id: UuidV7): Promise<void> {
   return end(thief, id, ({ recipient, amount, deadlineSeconds }) => {
     const block = { number: 1n, hash: HASH as BlockHash, timestampSeconds: deadlineSeconds - 1 };

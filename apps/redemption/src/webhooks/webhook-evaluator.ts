@@ -1,16 +1,22 @@
 import { type Database, DayEvents, StakeSetStore, TierEvents } from '#libs/db';
 
-/** Pages of wallets of one subscription before the next one has its turn. */
+/** Pages of wallets per turn of one subscription. */
 const TURN = 20;
 
-/** Writes the events of sealed days and of tiers, of every stake set. Any number of processes may run one: they take turns by locks. */
+/**
+ * Writes the events of sealed days and of tiers, for every stake set. Any number of processes may run one; locks make
+ * them take turns.
+ */
 export class WebhookEvaluator {
   constructor(
     private readonly database: Database,
     private readonly turn = TURN,
   ) {}
 
-  /** Until nothing more is final, or the signal ends it. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * Runs until nothing more is final, or until the signal aborts.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async run(signal: AbortSignal): Promise<void> {
     const sets = new StakeSetStore(this.database);
     for (const set of await sets.names()) {

@@ -6,7 +6,9 @@ import { type PumpObserver } from '../worker/engine.js';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 
-/** What the webhooks of all processes come to, read from the database when the metrics are; and the attempts of this one. */
+/**
+ * Figures of the webhooks over all processes, read from the database at each scrape, and the attempts of this process.
+ */
 export class WebhookMetrics implements PumpObserver {
   private readonly attempts: Counter;
   private readonly seconds: Histogram;
@@ -69,7 +71,7 @@ export class WebhookMetrics implements PumpObserver {
   }
 
   swept(): void {
-    // The age of the oldest event says whether they are looked for.
+    // No metric: the age of the oldest event shows whether events are looked for.
   }
 
   failed(_queue: string, error: unknown): void {

@@ -1,4 +1,7 @@
-/** Days of a subscription, by a clock that is moved by hand: gone for a week, given up, replayed; and one beside it that is well. */
+/**
+ * Days of a subscription, by a clock that the test moves: a subscriber that fails for a week, events given up, replays,
+ * and a healthy subscriber beside it.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -69,7 +72,7 @@ function aDelivery(ring: KeyRing, timeoutMs?: number): QueuePump<DueEvent> {
 
 interface Subscriber {
   status: number | 'silent';
-  /** What it has taken, by the number in the payload. */
+  /** The events that the subscriber accepted, by the number in the payload. */
   readonly taken: number[];
   readonly partnerId: string;
   readonly id: string;
@@ -136,7 +139,8 @@ describe('a subscriber', () => {
     expect(await states(gone)).toEqual(['waiting 9', 'waiting 0', 'waiting 0']);
     await add(well, 'w', 7);
     await hoursPass(24 * 4);
-    // The first one has its ten attempts; what waited behind it for longer than those take has one.
+    // The first event has had ten attempts; the events behind it, which waited longer than those attempts take, have
+    // had one.
     expect(await states(gone)).toEqual(['given-up 10', ...(await states(gone)).slice(1)]);
     expect((await states(gone)).slice(1).every((one) => one.startsWith('given-up'))).toBe(true);
     expect(well.taken).toEqual([7]);

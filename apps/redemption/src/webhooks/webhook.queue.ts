@@ -1,6 +1,7 @@
 /**
- * The events of webhooks as a queue of work: sends the oldest event of each leased lane once, and writes what came of it. What is between
- * the answer and its row when the process dies is sent again by the next holder of the lease: at least once, under the same `webhook-id`.
+ * The events of webhooks as a queue of work: sends the oldest event of each leased lane once, and stores the result.
+ * Where a process dies between the answer and its row, the next holder of the lease sends the event again: delivery is
+ * at least once, under the same `webhook-id`.
  */
 import { type DueEvent, type EventQueue, messageId } from '#libs/db';
 import {
@@ -17,22 +18,21 @@ import { type WorkQueue } from '../worker/engine.js';
 
 export interface WebhookQueueOptions {
   readonly clock: Clock;
-  /** 0 to 1, for the jitter of waits. */
+  /** Random number from 0 to 1, for the jitter of backoff. */
   readonly random: () => number;
-  /** Events sent at once: at most so many connections are open. */
+  /** Events sent at the same time, which is also the most connections that are open. */
   readonly atOnce: number;
-  /** Of one subscription, by all processes together. */
+  /** Events of one subscription sent at the same time, by all processes together. */
   readonly perSubscription: number;
-  /** Longer than the longest attempt. */
+  /** In milliseconds; longer than the longest attempt. */
   readonly leaseMs: number;
   readonly schedule: RetrySchedule;
-  /** Told of each attempt. */
   readonly onAttempt?: (outcome: AttemptOutcome['kind'], seconds: number) => void;
 }
 
 export class WebhookQueue implements WorkQueue<DueEvent> {
   readonly name = 'webhooks';
-  /** Its lane may have another event, and its subscription room for one. */
+  /** After an event its lane may have another one, and its subscription room for one. */
   readonly feedsItself = true;
   readonly atOnce: number;
   private readonly stopping = new AbortController();
@@ -89,13 +89,13 @@ export class WebhookQueue implements WorkQueue<DueEvent> {
       return await this.sender.send(message, this.stopping.signal);
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
-      // Nothing can be signed until an operator sets the key; the schedule goes on meanwhile.
+      // Nothing can be signed until an operator sets the key. The attempt counts as failed, and its backoff goes on.
       const text = `not sent: ${error.code}`;
       return { error: text, isStopped: false, durationMs: 0, request: { headers: {} }, answer: {} };
     }
   }
 
-  /** Undefined where it is delivered, or given up. */
+  /** @returns undefined where the event is delivered or given up */
   private nextAttempt(event: DueEvent, outcome: AttemptOutcome): Date | undefined {
     if (outcome.kind === 'delivered') return undefined;
     const { clock, random, schedule } = this.options;

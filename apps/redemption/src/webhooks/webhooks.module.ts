@@ -12,11 +12,11 @@ import { WebhookMetrics } from './webhook.metrics.js';
 import { WebhookQueue } from './webhook.queue.js';
 import { WebhooksService } from './webhooks.service.js';
 
-/** Three times the longest attempt. */
+/** In milliseconds: three times the longest attempt. */
 const LEASE_MS = 45_000;
 const PER_SUBSCRIPTION = 8;
 
-/** Tells subscribers of sealed days, tiers and redemptions. */
+/** Sends webhooks about sealed days, tiers and redemptions to their subscribers. */
 @Module({
   providers: [
     WebhooksService,

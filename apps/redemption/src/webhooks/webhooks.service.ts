@@ -16,7 +16,7 @@ const DELIVER_MS = 1_000;
 const EVALUATE_MS = 5_000;
 const SWEEP_MS = 600_000;
 
-/** Writes, sends and forgets events. Every process does; rows and locks hold them apart. */
+/** Writes, sends and deletes events. Every process does so; leases of rows and locks keep them apart. */
 @Injectable()
 export class WebhooksService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopping = new AbortController();
@@ -63,7 +63,7 @@ export class WebhooksService implements OnApplicationBootstrap, BeforeApplicatio
     });
   }
 
-  /** Never rejects: it is tried again at the next turn. */
+  /** Never rejects: failed work is tried again at the next interval. */
   private async attempt(
     name: string,
     flight: SingleFlight<void>,

@@ -1,4 +1,6 @@
-/** The owner of the database alters the deadlines of plans: points come back beside vouchers that are still good. */
+/**
+ * The owner of the database alters the deadlines of plans: points go back although the vouchers can still be claimed.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { VaultBench } from '#libs/testing';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';

@@ -1,4 +1,6 @@
-/** Vouchers that a thief of a credential of the ledger calls claimed: their points stay away from their players, and no token moves. */
+/**
+ * Vouchers that a thief with a ledger credential marks as claimed: their players lose the points, and no token moves.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RpcPool } from '#libs/chain';
 import { type Database, ReconciliationStore } from '#libs/db';

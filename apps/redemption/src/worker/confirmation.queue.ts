@@ -1,4 +1,7 @@
-/** Brings the confirmations that are owed to partners (rule H): first the row, then the call, then whether it was taken. */
+/**
+ * Sends the confirmations that are owed to partners (rule H of docs/redemption.md). Each call is stored before it is
+ * made, and its result after it.
+ */
 import { type CallEnd, type DeliveryStore, type StoredDelivery } from '#libs/db';
 import {
   type ConfirmationPayload,
@@ -45,7 +48,7 @@ export class ConfirmationQueue implements WorkQueue<StoredDelivery> {
     const { redemptionId, partner: id } = stored;
     const partner = await this.directory.find(id);
     if (partner === undefined) {
-      // It keeps its lease, and is looked at again when that ends.
+      // The confirmation keeps its lease, so it is due again when the lease ends.
       const code = 'partner-not-callable';
       this.context.alerts.raise({ severity: 'warning', code, redemptionId, partner: id });
       return;
@@ -58,13 +61,13 @@ export class ConfirmationQueue implements WorkQueue<StoredDelivery> {
     const { stored, owner } = leased;
     const { redemptionId, payload, delivery } = stored;
     if (delivery.openRequestId !== null) {
-      // Our own end during the call: the partner may have taken it, and takes it once more.
+      // A process ended during this call. The partner may have taken the confirmation, so it is sent once more.
       const { openRequestId: requestId } = delivery;
       await this.apply(leased, { type: 'failed', requestId, reason: 'crash' });
       return;
     }
     const nowMs = this.context.clock.nowMs();
-    // A call that would be held back is not begun: it would leave rows, and say nothing.
+    // A call that the circuit breaker would hold back is not begun: it would leave rows that say nothing.
     const heldBackMs = this.caller.heldBackMs(partner);
     if (heldBackMs !== undefined && mayAwaitConfirming(delivery, nowMs)) {
       await this.store.postpone(stored, owner, nowMs + Math.ceil(heldBackMs));
@@ -81,7 +84,7 @@ export class ConfirmationQueue implements WorkQueue<StoredDelivery> {
     await this.apply(begun, deliveryEvent(requestId, outcome), end);
   }
 
-  /** @returns the delivery as it stands now; undefined where the event changes nothing */
+  /** @returns the delivery as it stands after the event; undefined where the event changes nothing */
   private async apply(
     { stored, owner }: Leased,
     event: DeliveryEvent,

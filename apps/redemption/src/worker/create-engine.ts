@@ -1,6 +1,6 @@
 /**
- * Puts the engine together, in the order of the flow. Any number of processes may run one; what holds them apart is the lease in the row,
- * and what makes a late one harmless is the row's version.
+ * Puts the engine together. Any number of processes may run one: the lease in the row keeps them apart, and the row's
+ * version makes a late write harmless.
  */
 import {
   AttemptStore,
@@ -34,20 +34,19 @@ import { PayoutQueue } from './payout.queue.js';
 import { RedemptionQueue } from './redemption.queue.js';
 import { RevertStep } from './revert.step.js';
 
-/** What the engine shares with the rest of the service. */
 export interface EngineServices {
   readonly database: Database;
   readonly directory: PartnerDirectory;
   readonly caller: PartnerCaller;
   readonly conditions: VaultConditions;
   readonly payouts: VoucherPayout;
-  /** EVIDENCE_KEY. */
+  /** Makes and verifies the MAC of rows, under `EVIDENCE_KEY`. */
   readonly evidence: EvidenceSeal;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly alerts: Alerts;
-  /** 0 to 1, for the jitter of waits; default `Math.random`. */
+  /** Random number from 0 to 1, for the jitter of backoff; default `Math.random`. */
   readonly random?: () => number;
 }
 
@@ -70,7 +69,8 @@ export function createEngine(services: EngineServices, settings: EngineSettings)
     new QueuePump(new ConfirmationQueue(deliveries, directory, caller, context), observer),
   ];
   caller.onBack((partner) => {
-    // Only sooner: each of them is due at its own time anyway.
+    // Brings forward the reverts and confirmations that waited for this partner. A failure costs only time: each is due
+    // at its own time anyway.
     for (const queue of [store, deliveries]) {
       queue.hasten(partner, clock.nowMs()).catch((error: unknown) => {
         logger.warn({ err: error, partner }, 'What waits for it could not be brought forward');
@@ -90,7 +90,7 @@ function pumpObserver({ metrics, clock, logger }: EngineContext): PumpObserver {
     },
     failed: (queue, error) => {
       if (error instanceof StaleRedemptionError || error instanceof LeaseLostError) {
-        // Two were at it, and one of them was told: as it should be.
+        // Two workers wrote the same row and one of them was refused, as intended.
         logger.info({ queue, code: error.code }, error.message);
         return;
       }

@@ -25,7 +25,7 @@ function confirmationsOf(id: string) {
   return bench.partner.confirmations.filter((body) => body['svcRedemptionId'] === id);
 }
 
-/** As the user does. */
+/** Cancels as the user does. */
 async function cancel(id: UuidV7): Promise<void> {
   const stored = await bench.store.get(id);
   if (stored === undefined) throw new Error('no such redemption');

@@ -1,6 +1,7 @@
 /**
- * The engine: queues in the database, each with a pump that takes what is due, so much at once and no more. A pump leases only what it can
- * begin at once, so that another process gets the rest. Nothing is remembered here: a piece that fails is due again when its lease ends.
+ * The engine: queues in the database, each with a pump that leases the work that is due. A pump leases only as much as
+ * it can begin at once, so that other processes get the rest. No work is kept in memory: work that fails is due again
+ * when its lease ends.
  */
 import { randomUUID } from 'node:crypto';
 import { type RedemptionHints } from '#libs/db';
@@ -10,24 +11,23 @@ import { type Alerts } from '../observe/alerts.js';
 import { type EngineMetrics } from '../observe/engine-metrics.js';
 
 export interface EngineSettings {
-  /** Redemptions, and confirmations, worked at together. */
+  /** Redemptions, and as many confirmations, that are worked on at the same time. */
   readonly atOnce: number;
-  /** Three times the longest call. */
+  /** In milliseconds; three times the longest call to a partner. */
   readonly leaseMs: number;
-  /** Between two sweeps where no hint comes. */
+  /** Milliseconds between two sweeps without a hint. */
   readonly pollMs: number;
   /** Whole tokens that one wallet may redeem in a UTC day; absent: not limited. */
   readonly walletDailyTokenBudget?: Decimal | undefined;
-  /** How soon an open payout is looked at again. */
+  /** Milliseconds until an open payout is polled again. */
   readonly payoutPollMs: number;
-  /** Where hints are listened for, not behind a pooler; absent: only the sweeps find work. */
+  /** URL to `LISTEN` on for hints, not behind a pooler. Absent: only the sweeps find work. */
   readonly databaseUrl?: string;
 }
 
-/** What each part of the engine works with. */
 export interface EngineContext {
   readonly clock: Clock;
-  /** 0 to 1, for the jitter of waits. */
+  /** Random number from 0 to 1, for the jitter of backoff. */
   readonly random: () => number;
   readonly logger: Logger;
   readonly alerts: Alerts;
@@ -37,27 +37,30 @@ export interface EngineContext {
 
 export interface WorkQueue<T> {
   readonly name: string;
-  /** How many are done at once. */
+  /** Items that are worked on at the same time. */
   readonly atOnce: number;
-  /** Takes up to so many that are due. */
+  /** Leases up to `count` items that are due. */
   lease(count: number, owner: string): Promise<readonly T[]>;
-  /** Does them all; what it throws concerns all of them. */
+  /** Works on all the items. An error counts as the failure of all of them. */
   work(items: readonly T[], owner: string): Promise<void>;
-  /** How many are handed to `work` together; absent: one. */
+  /** Items per call of `work`; default 1. */
   readonly together?: number;
-  /** Whether what is done may make more due, so that it is looked for at once. */
+  /** True where finished work may make more work due, so that the pump looks for work again at once. */
   readonly feedsItself?: boolean;
-  /** What is under way ends as soon as it can. */
+  /** Makes the work under way end as soon as it can. */
   stop?(): void;
 }
 
 export interface PumpObserver {
   swept(queue: string): void;
-  /** Leasing failed, or a piece of work did. */
+  /** A lease query or a piece of work failed. */
   failed(queue: string, error: unknown): void;
 }
 
-/** A lease for less is not worth its statement while other work goes on. */
+/**
+ * While other work runs, the pump waits until a quarter of its places is free: a lease for less is not worth its
+ * statement.
+ */
 const SMALLEST_SHARE = 4;
 
 export class QueuePump<T> {
@@ -66,9 +69,9 @@ export class QueuePump<T> {
   private wanted = false;
   private busy = 0;
   private stopped = false;
-  /** What one who drains has not found must not be under way. */
+  /** While `drain` runs, finished work does not wake the pump: `drain` must find and await all work itself. */
   private isDraining = false;
-  /** Of this process' clock. */
+  /** Time of the last successful lease query, in milliseconds of the `performance` clock. */
   private sweptAt = performance.now();
 
   constructor(
@@ -76,7 +79,7 @@ export class QueuePump<T> {
     private readonly observer: PumpObserver,
   ) {}
 
-  /** Something may be due. Returns at once. */
+  /** Starts a sweep and returns at once. A call during a sweep makes the pump look for work once more. */
   wake(): void {
     this.wanted = true;
     if (this.pumping.underWay()) return;
@@ -87,7 +90,7 @@ export class QueuePump<T> {
       });
   }
 
-  /** Does what is due until nothing is, and awaits it. @returns how many pieces */
+  /** Works until nothing is due, and awaits the work. @returns the number of items */
   async drain(): Promise<number> {
     let done = 0;
     this.isDraining = true;
@@ -103,12 +106,12 @@ export class QueuePump<T> {
     return done;
   }
 
-  /** Since it last looked for work, successfully. */
+  /** Seconds since the last successful lease query. */
   get idleSeconds(): number {
     return (performance.now() - this.sweptAt) / 1000;
   }
 
-  /** Takes nothing more and awaits what is under way. */
+  /** Leases nothing more and awaits the work under way. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.queue.stop?.();
@@ -162,24 +165,23 @@ export class QueuePump<T> {
   }
 }
 
-/** Hints come with every transition that leaves something to do; so many of them are answered with one look. */
+/** Milliseconds in which hints are coalesced into one sweep: every transition that leaves work to do sends a hint. */
 const HINT_REST_MS = 20;
 
-/** States: idle, running (sweeps by its interval and by hints), stopped for good. */
+/** States: idle; running, with sweeps by interval and by hint; stopped for good. */
 export class Engine {
   private interval: NodeJS.Timeout | undefined;
   private hinted: NodeJS.Timeout | undefined;
   private listening: Promise<void> = Promise.resolve();
 
   constructor(
-    // What the pieces of work are is no concern of the engine's.
+    // `Omit` and `never` hide the item types, which the engine does not use.
     private readonly pumps: readonly Omit<QueuePump<never>, 'queue'>[],
     private readonly hints: RedemptionHints | undefined,
     private readonly pollMs: number,
     private readonly logger: Logger,
   ) {}
 
-  /** @returns the interval that drives the sweeps */
   start(): NodeJS.Timeout {
     this.interval ??= setInterval(() => {
       this.listen();
@@ -190,12 +192,13 @@ export class Engine {
     return this.interval;
   }
 
-  /** Something may be due. */
   wake(): void {
     for (const pump of this.pumps) pump.wake();
   }
 
-  /** Does all that is due, and what becomes due by it, and awaits it; for a clock that is moved by hand. */
+  /**
+   * Drains all queues until none has work that is due, and awaits it. For tests with a clock that they move themselves.
+   */
   async sweep(): Promise<number> {
     let done = 0;
     for (let found = -1; found !== 0; done += found) {
@@ -205,12 +208,12 @@ export class Engine {
     return done;
   }
 
-  /** How long the queue that was swept least recently has waited. */
+  /** Seconds since the last sweep of the queue that was swept least recently. */
   get idleSeconds(): number {
     return Math.max(...this.pumps.map((pump) => pump.idleSeconds));
   }
 
-  /** Lets the calls under way end, and gives back the leases of what waits. */
+  /** Awaits the calls under way. A redemption with more steps due is released after its current step. */
   async stop(): Promise<void> {
     clearInterval(this.interval);
     const stopped = this.pumps.map((pump) => pump.stop());
@@ -220,7 +223,9 @@ export class Engine {
     await Promise.all(stopped);
   }
 
-  /** Again where the connection was lost; without it the sweeps find the work a little later. */
+  /**
+   * Connects to the hints, again where the connection was lost. Without hints the sweeps find the work a little later.
+   */
   private listen(): void {
     if (this.hints === undefined) return;
     const listener = {

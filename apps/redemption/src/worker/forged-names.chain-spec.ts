@@ -1,4 +1,6 @@
-/** A revert gives back what it names: no row may have the points of another one given back. */
+/**
+ * A revert gives back the points of the deduction that it names: no row may name the deduction of another redemption.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';

@@ -1,4 +1,6 @@
-/** Rows that the service did not write, or that were altered since, by an intruder who may even disable every trigger. */
+/**
+ * Rows that the service did not write, or that were altered later, by an intruder who may even disable every trigger.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addressOfKey } from '#libs/chain';
@@ -26,7 +28,7 @@ async function storedOf(id: UuidV7, store = bench.store): Promise<StoredRedempti
   return stored;
 }
 
-/** What the user is shown, and how many alerts were raised. */
+/** @returns what the user sees, and the number of alerts */
 async function shown(id: UuidV7, store = bench.store) {
   const registry = new Registry();
   const logger = createLogger({ app: 'redemption', level: 'silent' });
@@ -97,7 +99,7 @@ describe('a row that the service did not write', () => {
   it('is stopped where only the service’s own credential was used, with every trigger in force', async () => {
     const genuine = await storedOf(await bench.redeem());
     const intruder = await bench.test.open({ url: bench.test.urlAs('redemption') });
-    // Without the key it can make no MAC.
+    // Without the key the intruder cannot make a MAC.
     const id = mintUuidV7(bench.clock.nowMs(), randomBytes(10));
     const wallet = `0x${randomBytes(20).toString('hex')}` as never;
     const forged = { ...genuine.redemption, id, wallet, tokenAmount: 10n ** 24n };
@@ -189,7 +191,7 @@ describe('a cancellation that a row asks for', () => {
   it('is not signed for a contract that the service never planned on', async () => {
     const id = await authorised();
     const sink = aWallet(0x515c);
-    // It takes any call.
+    // A contract that accepts any call.
     await bench.chain.chain.rpc.call('anvil_setCode', sink, '0x00');
     await forger.forge(
       `UPDATE redemption.redemption SET plan_vault = $2, revert_reason = 'user-cancelled', next_action_at = $3

@@ -1,6 +1,7 @@
 /**
- * The redemptions that are due: leased, brought further by events, and given back. The domain decides, the store writes, and alerts are
- * raised after the commit. A call that changes the partner's books is booked: first the row, then the call, then what it came to (rule A).
+ * Leases the redemptions that are due, applies events to them, and releases them. The domain decides, the store writes,
+ * and alerts are raised after the commit. A call that changes the partner's books is stored before it is made, and its
+ * result after it (rule A of docs/redemption.md).
  */
 import {
   type CallEnd,
@@ -32,38 +33,38 @@ import {
 } from '../partner/partners.js';
 import { type EngineContext } from './engine.js';
 
-/** What is assumed of a partner that cannot be looked up: nothing that proves anything, and that it is owed its confirmation. */
+/** Policy assumed of a partner that cannot be looked up: no capabilities, and its confirmation is owed. */
 const UNKNOWN_PARTNER: PartnerPolicy = { capabilities: [], confirms: true };
 
 export interface Work {
   readonly stored: StoredRedemption;
   readonly owner: string;
-  /** Undefined where it is not there to be called. */
+  /** Undefined where the partner has no callback, or its secret cannot be opened. */
   readonly partner: PartnerEntry | undefined;
 }
 
 export interface EventNotes {
   readonly callEnd?: CallEnd;
   readonly place?: PayoutPlace;
-  /** Needed where the event may begin the deduction. */
+  /** Limits of the reservation; needed where the event may begin the deduction. */
   readonly reserve?: ReservationLimits;
-  /** The event where an id in the partner's answer turns out to be another redemption's. */
+  /** Makes the event that is applied instead where the partner's id already belongs to another redemption. */
   readonly ifReused?: (which: ReusedId) => RedemptionEvent;
 }
 
 export interface Applied {
   readonly decision: Decision | { readonly kind: 'postponed' };
-  /** The redemption as it stands now. */
+  /** With the redemption as it stands after the write. */
   readonly work: Work;
-  /** The lease was given back with it. */
+  /** True where the lease was given back with the same write. */
   readonly released: boolean;
 }
 
-/** What the row of a call rests on. */
+/** What permits a call that changes the partner's books. */
 export interface Booking {
-  /** What the vault says, for a call that gives points back. */
+  /** Proof that the vault can never pay, for a call that gives points back. */
   readonly neverPaid?: DeadEvidence;
-  /** For the call that begins the deduction. */
+  /** Limits of the reservation, for the call that begins the deduction. */
   readonly reserve?: ReservationLimits;
 }
 
@@ -75,7 +76,7 @@ export class LeasedRedemptions {
     private readonly context: EngineContext,
   ) {}
 
-  /** Of a row that cannot be read a person is told; the others are leased. */
+  /** Raises an alert for each row that cannot be read, and leases the others. */
   lease(count: number, owner: string, authorised: boolean): Promise<readonly StoredRedemption[]> {
     const { clock, alerts, settings } = this.context;
     const { leaseMs } = settings;
@@ -104,13 +105,13 @@ export class LeasedRedemptions {
     await this.store.release(stored.redemption.id, owner);
   }
 
-  /** Nothing was learnt: it is due again at that moment, and its lease is given back. */
+  /** Moves the due time and gives back the lease, without a transition: nothing was learnt. */
   async postpone(work: Work, untilMs: number): Promise<Applied> {
     await this.postponeAll([work], untilMs);
     return { decision: { kind: 'postponed' }, work, released: true };
   }
 
-  /** @param works all of one lease */
+  /** @param works all leased under the same owner */
   async postponeAll(works: readonly Work[], untilMs: number): Promise<void> {
     const [first] = works;
     if (first === undefined) return;
@@ -125,9 +126,10 @@ export class LeasedRedemptions {
   }
 
   /**
-   * Decides and writes. The lease is given back where the next step is not due yet, or is for another queue.
-   * @throws LeaseLostError, StaleRedemptionError, ReservationRefusedError, DatabaseUnavailableError: nothing may follow from the
-   * event then
+   * Decides on the event and writes the transition. The lease is given back where the next step is not due yet, or
+   * belongs to another queue.
+   * @throws LeaseLostError, StaleRedemptionError, ReservationRefusedError, DatabaseUnavailableError: nothing may follow
+   *   from the event then
    */
   async apply(work: Work, event: RedemptionEvent, notes: EventNotes = {}): Promise<Applied> {
     const decision = this.decide(work, event);
@@ -141,7 +143,7 @@ export class LeasedRedemptions {
     }
   }
 
-  /** Writes what was decided just now. */
+  /** Writes a decision that `decide` has just made. */
   async write(
     work: Work,
     event: RedemptionEvent,
@@ -167,7 +169,10 @@ export class LeasedRedemptions {
     return { decision, work: { ...work, stored: nextStored }, released: release };
   }
 
-  /** A call that was committed and never answered for is an unknown outcome, and is settled before anything else. */
+  /**
+   * Calls the partner. Where an earlier call was committed and has no result, its outcome is unknown: that outcome is
+   * recorded, and no new call is made.
+   */
   async callPartner(work: Work, partner: PartnerEntry, booking: Booking = {}): Promise<Applied> {
     const { openCall: lost } = work.stored.redemption;
     if (lost !== null) return this.apply(work, lostCallEvent(lost));
@@ -190,7 +195,7 @@ export class LeasedRedemptions {
     return this.apply(begun.work, eventOf(), { callEnd: end, ifReused: eventOf });
   }
 
-  /** Whether the same worker goes on with it under the same lease. */
+  /** Whether this worker goes on with the redemption under the same lease. */
   private goesOn(before: Redemption, next: Redemption): boolean {
     const { nextActionAtMs, state } = next;
     const isOthers = (state === 'authorised') !== (before.state === 'authorised');

@@ -1,4 +1,7 @@
-/** The engine, with one of two endpoints that lies about the final block: points and tokens never both go. */
+/**
+ * The engine with two endpoints, of which one gives false answers about the final block: points and tokens are never
+ * both given away.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Redemption, type UuidV7 } from '#libs/domain';
 import { type Fault, type FaultyNode, startFaultyNode } from '#libs/testing';
@@ -23,7 +26,7 @@ describe('the engine, beside an endpoint that lies about the final block,', () =
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  /** Endpoints that failed are asked again. */
+  /** Removes the faults, and lets the pool ask the endpoints again. */
   function mend(): void {
     for (const node of nodes) node.fault = undefined;
     bench.clock.advance(5000);
@@ -33,7 +36,7 @@ describe('the engine, beside an endpoint that lies about the final block,', () =
     for (const [index, node] of nodes.entries()) if (index === endpoint) node.fault = fault;
   }
 
-  /** Ten looks in 200 seconds. @returns the states in between */
+  /** Sweeps ten times in 200 seconds. @returns the states on the way */
   async function watch(id: UuidV7): Promise<Set<Redemption['state']>> {
     const states = new Set<Redemption['state']>();
     for (let look = 0; look < 10; look++) {

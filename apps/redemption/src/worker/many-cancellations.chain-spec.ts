@@ -18,7 +18,7 @@ afterAll(async () => {
   await bench.stop();
 });
 
-/** As the user does. */
+/** Cancels as the user does. */
 async function cancel(id: UuidV7): Promise<void> {
   const stored = await bench.store.get(id);
   if (stored === undefined) throw new Error('no such redemption');

@@ -1,4 +1,6 @@
-/** A partner that is down, or that named a wrong transaction, while points wait to go back: real sockets, a real chain. */
+/**
+ * A partner that is down, or that named a wrong transaction, while points wait to go back: real sockets, a real chain.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DeliveryStore } from '#libs/db';
 import { PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
@@ -31,7 +33,7 @@ describe('a partner that is down', () => {
       await bench.engine.sweep();
       await bench.pass(60);
     }
-    // Each waits for some minutes by itself.
+    // The backoff of each redemption alone would be some minutes.
     await closed.open(bench.partner.url);
     const [first, ...others] = await Promise.all(ids.map((id) => bench.read(id)));
     if (first === undefined) throw new Error('none');
@@ -60,7 +62,7 @@ describe('a partner that is down', () => {
     expect(waiting.map(({ state, attempts }) => [state, attempts.revert])).toEqual(
       ids.map(() => ['reverting', 0]),
     );
-    // What the circuit holds back is not begun, but for those that are due together with its probe.
+    // Calls that the circuit would hold back are not begun, except those that are due together with its probe.
     const made = (await Promise.all(ids.map(revertsOf))).flat();
     expect(made.length).toBeLessThan(24);
 
@@ -72,7 +74,7 @@ describe('a partner that is down', () => {
     for (const { wallet } of ended) expect(bench.partner.points.get(wallet)).toBe(POINTS);
   });
 
-  /** Second by second. */
+  /** Sweeps once a second. */
   async function untilReverted(id: UuidV7): Promise<void> {
     for (let turn = 0; turn < 120; turn++) {
       await bench.engine.sweep();
@@ -101,7 +103,7 @@ describe('confirmations to a partner that is down', () => {
     expect(waiting.map((stored) => stored?.delivery)).toMatchObject(
       ids.map(() => ({ state: 'pending', attempts: 0 })),
     );
-    // What the circuit holds back is not begun.
+    // Calls that the circuit would hold back are not begun.
     const shown = await Promise.all(ids.map((id) => bench.views.show(id)));
     const calls = shown.flatMap((one) => one?.calls ?? []).filter(({ step }) => step === 'confirm');
     expect(calls.length).toBeLessThan(120);

@@ -1,4 +1,7 @@
-/** Looks at what became of authorised payouts, many at once: `authorised`. What is still open is only looked at later, not written. */
+/**
+ * Polls the chain for authorised payouts, many at once. A payout that is still open only gets a new due time, without a
+ * transition.
+ */
 import { StaleRedemptionError, type StoredRedemption } from '#libs/db';
 import { LowmarkError, payoutEvent, type PayoutEvidence } from '#libs/domain';
 import { tracedAs } from '../observe/trace-steps.js';
@@ -7,11 +10,14 @@ import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
 import { type LeasedRedemptions, type Work } from './leased-redemptions.js';
 
-/** One look at the chain serves so many payouts. */
+/** Payouts per poll of the chain. */
 const TOGETHER = 50;
-/** Looks at once. */
+/** Polls at the same time. */
 const LOOKS = 4;
-/** What cannot all be true becomes a transition and an alert each time: not as often as the rest. */
+/**
+ * Milliseconds until a payout with contradictory evidence is polled again: longer than for other payouts, since each
+ * contradiction writes a transition and raises an alert.
+ */
 export const CONTRADICTION_RECHECK_MS = 60_000;
 
 interface Watched {
@@ -19,7 +25,7 @@ interface Watched {
   readonly payout: CommittedPayout;
 }
 
-/** The redemptions whose tokens may move at any moment. */
+/** Redemptions in state `authorised`: their tokens may move at any moment. */
 export class PayoutQueue implements WorkQueue<StoredRedemption> {
   readonly name = 'payouts';
   readonly together = TOGETHER;
@@ -42,7 +48,7 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     await tracedAs('observe', { 'lowmark.redemption_ids': ids }, () => this.observe(works));
   }
 
-  /** @param works all of one lease */
+  /** @param works all leased under the same owner */
   private async observe(works: readonly Work[]): Promise<void> {
     const watched = works.flatMap((work): Watched[] => {
       const payout = committedPayout(work.stored);
@@ -60,7 +66,9 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     await this.leased.postponeAll(open, clock.nowMs() + settings.payoutPollMs);
   }
 
-  /** It is never signed, so it ends as a voucher that was not claimed; a person has to know. */
+  /**
+   * Alerts where the row does not bear our MAC. No voucher of such a row is signed, so its payout ends as unclaimed.
+   */
   private alertWhereForeign({ work, payout: { redemptionId } }: Watched): void {
     if (work.stored.isSealed === true) return;
     const { partner } = work.stored.redemption;
@@ -68,7 +76,7 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     this.context.alerts.raise({ severity: 'critical', code, redemptionId, partner });
   }
 
-  /** Where the chain cannot be asked all of them stay open; how long that may go on is the domain's to say. */
+  /** Where the chain cannot be asked, all payouts stay open; the domain limits for how long. */
   private async askVault(watched: readonly Watched[]): Promise<readonly PayoutEvidence[]> {
     try {
       return await this.payouts.observe(watched.map(({ payout }) => payout));
@@ -80,14 +88,14 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     }
   }
 
-  /** @returns false where it is to be looked at again later */
+  /** @returns false where the payout is to be polled again later */
   private async settle({ work, payout }: Watched, found: PayoutEvidence): Promise<boolean> {
     const { metrics, logger, settings } = this.context;
     const { redemptionId } = payout;
     const doubt = found.outcome === 'live' ? found.doubt : undefined;
     const isContradiction = doubt?.kind === 'contradiction';
     if (doubt?.kind === 'unconfirmed') metrics.endUnconfirmed();
-    // What the endpoints say of the final blocks concerns all payouts, and is told once for all of them.
+    // A disagreement about the final blocks concerns all payouts; the observer of the RPC pool reports it once for all.
     if (doubt !== undefined && doubt.kind !== 'disagreement') {
       logger.warn({ redemptionId, doubt }, 'The end of a payout is doubtful');
     }
@@ -98,12 +106,12 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
       logger.error({ redemptionId, refusal: decision.code }, 'Evidence refused');
       return false;
     }
-    // Nothing was learnt.
+    // The payout is still open: nothing was learnt.
     if (decision.next.state === 'authorised' && !isContradiction) return false;
     try {
       await this.leased.write(work, event, decision);
     } catch (error) {
-      // The user or an operator was faster: this one is read again, and the others are not held up.
+      // The user or an operator wrote the row first. This redemption is released and read again; the others go on.
       if (!(error instanceof StaleRedemptionError)) throw error;
       logger.info({ redemptionId, code: error.code }, error.message);
       await this.leased.release(work);
@@ -112,8 +120,8 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
   }
 
   /**
-   * The row says since when; asking the vault again is harmless. Without our MAC it could be any contract that the row names, and the
-   * service would pay for what that does.
+   * Asks the vault to cancel where the row has a revert reason; asking again is harmless. A row without our MAC could
+   * name any contract, and the service would pay the gas for calling it.
    */
   private cancelWhereWanted({ work, payout }: Watched): void {
     const { revertReason, usdAmount } = work.stored.redemption;

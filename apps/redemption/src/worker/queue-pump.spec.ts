@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { QueuePump, type WorkQueue } from './engine.js';
 
-/** A queue in memory whose pieces end when the test says so. */
+/** A queue in memory whose work ends when the test says so. */
 class TestQueue implements WorkQueue<number> {
   readonly name = 'test';
   readonly leases: number[] = [];
@@ -48,7 +48,7 @@ class TestQueue implements WorkQueue<number> {
     this.ends.shift()?.();
   }
 
-  /** Ends pieces as they begin, until the promise is settled. */
+  /** Ends work as it begins, until the promise is settled. */
   async endUntil<T>(promise: Promise<T>): Promise<T> {
     const state = { over: false };
     void promise.finally(() => (state.over = true));

@@ -1,6 +1,6 @@
 /**
- * The redemptions that need a call or a plan. One of them is taken as far as it goes at once, from step to step under one lease; then
- * it waits for its time, or for the queue of payouts.
+ * The redemptions that need a call to the partner or a payout plan. A redemption is taken from step to step under one
+ * lease while its next step is due; then it waits for its due time, or for the payout queue.
  */
 import {
   type AttemptStore,
@@ -23,7 +23,7 @@ import {
 } from './leased-redemptions.js';
 import { type RevertStep } from './revert.step.js';
 
-/** Where nothing can be done for it now, for a reason that is not its own. */
+/** Milliseconds until the next try where the partner cannot be called, or a step was refused. */
 const LATER_MS = 30_000;
 
 export class RedemptionQueue implements WorkQueue<StoredRedemption> {
@@ -42,7 +42,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     this.atOnce = context.settings.atOnce;
   }
 
-  /** Each redemption is given back after the step it is in. */
+  /** Gives each redemption back after its current step. */
   stop(): void {
     this.stopping = true;
   }
@@ -75,13 +75,13 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
         work = await leased.workOn(work.stored, owner);
       }
     } catch (error) {
-      // The user or an operator was faster: it is due, and read again.
+      // The user or an operator wrote the row first. The redemption is still due, and is read again.
       if (error instanceof StaleRedemptionError) await leased.release(work);
       throw error;
     }
   }
 
-  /** @returns undefined where its partner is not there to be called */
+  /** @returns undefined where the step needs a partner that cannot be called */
   private async takeStep(work: Work): Promise<Applied | undefined> {
     const { stored, partner } = work;
     const { state } = stored.redemption;
@@ -105,7 +105,10 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     }
   }
 
-  /** Takes the points: `created` and `deducting`. A wallet that has not got them waits before it may ask again. */
+  /**
+   * Takes the points, in the states `created` and `deducting`. A wallet that lacks the points, or that the partner does
+   * not know, has to wait before its next redemption.
+   */
   private async deduct(work: Work, partner: PartnerEntry): Promise<Applied> {
     const applied = await this.reserveAndCall(work, partner);
     const { wallet, state, reason } = applied.work.stored.redemption;
@@ -116,8 +119,8 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   /**
-   * What the points are worth is reserved of the vault and of the budgets with the row of the first call; where it cannot be, nothing is
-   * taken and the redemption has failed.
+   * Reserves the tokens, of the vault and of the budgets, in the statement that stores the first call. Where they
+   * cannot be reserved, no points are taken and the redemption fails.
    */
   private async reserveAndCall(work: Work, partner: PartnerEntry): Promise<Applied> {
     const { leased } = this;
@@ -143,7 +146,10 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     };
   }
 
-  /** Commits the payout plan: `deducted`. The voucher is signed from the committed plan whenever its user asks for it. */
+  /**
+   * Commits the payout plan, in state `deducted`. The voucher is signed from the committed plan whenever its user asks
+   * for it.
+   */
   private async authorise(work: Work): Promise<Applied> {
     const { leased } = this;
     const { redemption } = work.stored;
@@ -163,7 +169,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     return leased.apply(work, { type: 'plan-committed', plan }, { place });
   }
 
-  /** What was never begun ends with its quote, whether or not its partner is there. */
+  /** Fails a redemption that was never begun once its quote has expired, which needs no partner. */
   private async expire(work: Work): Promise<Applied | undefined> {
     const { clock } = this.context;
     const { state, quoteExpiresAtMs } = work.stored.redemption;
@@ -183,7 +189,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 }
 
-/** Its next step would rest on what the service did not write. */
+/** Whether the next step would rest on row contents that do not bear the service's MAC. */
 function isForeign({ redemption, isSealed, namesAreOurs }: StoredRedemption): boolean {
   return needsEvidence(redemption)
     ? isSealed !== true

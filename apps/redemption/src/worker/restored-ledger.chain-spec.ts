@@ -1,4 +1,4 @@
-/** What becomes of redemptions when the ledger is put back to an older one, on a real vault: points or tokens, and never both. */
+/** Redemptions after an older ledger was restored, on a real vault: points or tokens are given away, and never both. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   PARTNER_CAPABILITIES,
@@ -26,7 +26,7 @@ async function holdingsOf({ wallet }: Redemption) {
   return [bench.partner.points.get(wallet), await bench.chain.tokens(wallet)];
 }
 
-/** Authorised, and the voucher that its user has. */
+/** An authorised redemption, and the voucher that its user has. */
 async function authorised(): Promise<{ readonly id: UuidV7; readonly calldata: string }> {
   await bench.pass(1);
   const id = await bench.redeem();
@@ -59,7 +59,7 @@ async function happen(id: UuidV7, event: RedemptionEvent): Promise<void> {
   const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
   const decision = transition(before, event, { nowMs: bench.clock.nowMs(), jitter: 0, policy });
   if (decision.kind === 'refused') throw new Error(decision.message);
-  // As an operator's command with the key.
+  // Like an operator's command with the key.
   const vouched = { stored, vouchesForNames: true } as const;
   const write = { before, decision, event: event.type, actor: 'operator:test', ...vouched };
   await bench.store.apply(write);
@@ -75,7 +75,7 @@ async function note(): Promise<void> {
   await ledger.note(bench.clock.nowMs() + 1, TTL_SECONDS);
 }
 
-/** As it starts again with other settings; it goes on so for the tests that follow. */
+/** Restarts the service with other settings, also for the tests that follow. */
 async function restart(change: Parameters<EngineBench['restarted']>[0]): Promise<void> {
   bench = await bench.restarted(change);
 }
@@ -208,7 +208,7 @@ describe('a vault that was replaced meanwhile', () => {
   });
 
   it('is waited for while it may pay one', async () => {
-    // The ledger names it since it was first planned on, also where it has forgotten all its plans.
+    // The ledger has named the vault since the first plan on it, also where it has forgotten all of its plans.
     const old = bench.chain;
     const { id, calldata } = await authorised();
     await restart({ isNewVault: true });
@@ -228,7 +228,7 @@ describe('a vault that was replaced meanwhile', () => {
 });
 
 describe('a restore that is noted only when something was planned again', () => {
-  // With vouchers as long as ever.
+  // With vouchers of the usual life.
   beforeEach(() => restart({}));
 
   it('waits for the lost voucher, which is good for longer than the plan', async () => {

@@ -6,13 +6,13 @@ import { type EngineContext } from './engine.js';
 import { type Applied, type LeasedRedemptions, type Work } from './leased-redemptions.js';
 import { CONTRADICTION_RECHECK_MS } from './payout.queue.js';
 
-/** Until the vault is asked again of a payout that is not dead. */
+/** Milliseconds until the vault is asked again about a payout that is not dead. */
 const RECHECK_MS = 30_000;
 
-/** Without the place where the chain was not asked. */
+/** Evidence; with its place where the vaults were searched for a redemption without a plan. */
 type Seen = Partial<UnplannedEvidence> & { readonly evidence: PayoutEvidence };
 
-/** Gives the points back: `reverting`. */
+/** Gives the points back, in state `reverting`. */
 export class RevertStep {
   constructor(
     private readonly leased: LeasedRedemptions,
@@ -21,15 +21,15 @@ export class RevertStep {
   ) {}
 
   /**
-   * The vault is asked before each call, whatever the row says: a row may be of an old ledger, or written by a stolen credential, and
-   * asking is cheap beside points and tokens both going.
+   * Asks the vault before each call, whatever the row says: the row may come from an old ledger, or from a stolen
+   * credential. One more question to the vault costs little compared with giving away both points and tokens.
    */
   async revert(work: Work, partner: PartnerEntry): Promise<Applied> {
     const { leased } = this;
     const { redemption } = work.stored;
     if (redemption.openCall !== null) return leased.callPartner(work, partner);
     const nowMs = this.context.clock.nowMs();
-    // A call that would be held back is not begun: it would leave rows, and say nothing.
+    // A call that the circuit breaker would hold back is not begun: it would leave rows that say nothing.
     const heldBackMs = leased.caller.heldBackMs(partner);
     if (heldBackMs !== undefined && mayAwaitPartner(redemption, nowMs)) {
       return leased.postpone(work, nowMs + Math.ceil(heldBackMs));
@@ -64,7 +64,7 @@ export class RevertStep {
     }
   }
 
-  /** What was not learnt is not written. */
+  /** Writes a transition for a contradiction only; otherwise just moves the due time. */
   private async wait(
     work: Work,
     evidence: Extract<PayoutEvidence, { outcome: 'live' }>,

@@ -1,4 +1,6 @@
-/** The thief of the canceller's key cancels every voucher that is open: each player has the points again, once, and no token moves. */
+/**
+ * A thief of the canceller's key cancels every open voucher: each player gets the points back once, and no token moves.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { addressOfKey, cancelCalldata, vaultIdOf } from '#libs/chain';
 import { type UuidV7 } from '#libs/domain';

@@ -1,4 +1,7 @@
-/** The chain takes back blocks that it called final. What was booked by them is lost, as points or as tokens; nothing else is. */
+/**
+ * The chain takes back blocks that it called final. The redemptions that ended by those blocks are lost, both as points
+ * and as tokens; no others are.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type UuidV7 } from '#libs/domain';
 import { VaultBench } from '#libs/testing';
@@ -29,7 +32,7 @@ async function holdings({ id }: Authorised) {
   return { points: bench.partner.points.get(wallet), tokens: await bench.chain.tokens(wallet) };
 }
 
-/** In the next block of the fork, whatever our own clock says. */
+/** Claims in the next block of the fork, whatever our own clock says. */
 function inFork({ calldata }: Authorised): Promise<string | undefined> {
   return bench.chain.refusal(bench.chain.to(VaultBench.STRANGER, calldata));
 }
@@ -40,7 +43,7 @@ describe('final blocks that the chain takes back', () => {
     await bench.until(before.id, 'reverted');
     const head = await bench.chain.chain.player.head();
     const booked: Authorised[] = [];
-    // One after the other: at once, no more are promised than the window can pay.
+    // One after the other, since the window limits what is promised at the same time.
     for (let count = 0; count < 3; count++) {
       const one = await authorised();
       await bench.until(one.id, 'reverted');
@@ -50,7 +53,7 @@ describe('final blocks that the chain takes back', () => {
     expect(depth).toBeGreaterThan(4n);
 
     await bench.chain.rollback(Number(depth));
-    // Of the fork that is the chain now, in which their players claimed in time.
+    // Vouchers of the fork that is the chain now, where their players claimed in time.
     const ends = [];
     for (const one of booked) ends.push(await inFork(one));
     expect(ends).toEqual([undefined, undefined, 'WindowCapExceeded']);

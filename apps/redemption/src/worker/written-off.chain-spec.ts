@@ -1,4 +1,7 @@
-/** The engine, with a ledger in which a voucher is written off by a stolen credential: points and tokens never both go. */
+/**
+ * The engine with a ledger in which a stolen credential marks a voucher as dead: points and tokens are never both given
+ * away.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption, type UuidV7 } from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';

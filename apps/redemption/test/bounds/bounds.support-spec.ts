@@ -1,4 +1,4 @@
-/** A service, and players who take from it what they can. Counts as a test file without being one. */
+/** A service, and players who take as much from it as they can. Named as a test file, without tests of its own. */
 import { type Response } from 'supertest';
 import { VaultBench } from '#libs/testing';
 import {
@@ -14,13 +14,13 @@ export const tokens = (whole: number): bigint => BigInt(whole) * UNIT;
 
 export type Calldata = `0x${string}`;
 
-/** What the player has after the points were taken. */
+/** A redemption whose points were taken, with the calldata of its voucher. */
 export interface Taken {
   readonly id: string;
   readonly calldata: Calldata;
 }
 
-/** @returns the refusal's code where none is given */
+/** @returns the redemption with its voucher, or the code of the refusal */
 export async function voucherFor(
   service: Service,
   user: User,
@@ -36,7 +36,7 @@ export async function voucherFor(
   return { id, calldata: body.voucher.calldata as Calldata };
 }
 
-/** In a block of the time by our clock. @returns the vault's refusal */
+/** Sends the claim in a block at our clock's time. @returns the vault's refusal */
 export async function claim(
   { bench, clock }: Service,
   { calldata }: Taken,
@@ -47,7 +47,7 @@ export async function claim(
   return outcome?.error;
 }
 
-/** Time goes by on our clock and on the chain, and all that was there is final. */
+/** Advances our clock and the chain, and makes all earlier blocks final. */
 export async function pass({ bench, clock }: Service, seconds: number): Promise<void> {
   clock.advance(seconds * 1000);
   await bench.mineAt(Math.floor(clock.nowMs() / 1000));
@@ -57,8 +57,8 @@ export async function pass({ bench, clock }: Service, seconds: number): Promise<
 
 /**
  * Redeems and claims until the service or the vault refuses.
- * @param settled what becomes of each claim before the next redemption
- * @returns what refused the last
+ * @param settled what happens to each claim before the next redemption
+ * @returns the last refusal
  */
 export async function takeAll(
   service: Service,
@@ -78,7 +78,7 @@ export async function takeAll(
   throw new Error('nothing refused');
 }
 
-/** Claimed, final, and seen by the service. */
+/** Makes the claim final, and waits until the service has seen it. */
 export function settledAsClaimed(service: Service): (taken: Taken) => Promise<void> {
   return async ({ id }) => {
     await pass(service, 12);

@@ -1,4 +1,7 @@
-/** All endpoints that there are deny claims: points come back of vouchers that were claimed, up to the wallet's day and the vault's cap. */
+/**
+ * All endpoints deny claims: points go back although their vouchers were claimed, up to the wallet's daily budget and
+ * the vault's cap.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { toFunctionSelector } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -23,12 +26,12 @@ const MUCH = `0x${'f'.repeat(32).padStart(64, '0')}`;
 
 const BUDGET = 1000;
 const CAP = 1500;
-/** Of 50 dollars: 333 tokens and a third. */
+/** Worth 50 dollars: 333 tokens and a third. */
 const POINTS = 5000;
-/** Past the deadline of a voucher, with what rounding takes. */
+/** Seconds until after a voucher's deadline, with the rounding. */
 const DEADLINE_SECONDS = 620;
 
-/** No voucher was ever claimed, and the vault still pays all that one asks for. */
+/** Faults with which no voucher appears claimed, and the vault appears able to pay any amount. */
 const DENIAL: Fault[] = [
   { kind: 'empty-logs' },
   {
@@ -108,7 +111,7 @@ describe.each([
 describe('the only endpoint, making claims up', () => {
   it('keeps points from their players, moves no token, and leaves the voucher good until its deadline', async () => {
     let twin: VaultBench | undefined;
-    // All that the service knows is another chain, with a vault at the same address.
+    // The only endpoint of the service serves another chain, with a vault at the same address.
     const service = await startService({}, async (url) => {
       const asked = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] };
       const headers = { 'content-type': 'application/json' };

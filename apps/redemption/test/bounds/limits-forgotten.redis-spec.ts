@@ -1,4 +1,4 @@
-/** A Redis that forgets every limit of the redemption service: what may be redeemed is kept elsewhere. */
+/** A Redis that loses every limit of the redemption service: the budgets are kept elsewhere. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { startRedis, type TestRedis } from '#libs/testing';

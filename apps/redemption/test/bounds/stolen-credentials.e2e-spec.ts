@@ -1,4 +1,4 @@
-/** What the thief of a credential of the database gets out of a whole service: by sessions, rates and budgets of its own making. */
+/** What a thief with a database credential gains from a whole service, by forged sessions, rates and budgets. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
@@ -28,7 +28,7 @@ import {
 
 const BUDGET = 1000;
 const CAP = 2500;
-/** Of 50 dollars: 333 tokens and a third. */
+/** Worth 50 dollars: 333 tokens and a third. */
 const POINTS = 5000;
 const ALL = 10 ** 6;
 
@@ -53,7 +53,7 @@ async function takeDay(user: User, points: number): Promise<string> {
   return takeAll(service, user, { points, settled: settledAsClaimed(service) });
 }
 
-/** Statements by raw SQL. @returns the states of what was refused */
+/** Runs statements as raw SQL. @returns the SQL state of each refusal */
 async function refusalsOf(program: Program, texts: readonly string[]): Promise<string[]> {
   const intruder = await intruderAs(program);
   const refused = texts.map((text) =>
@@ -134,7 +134,7 @@ describe('the redemption service’s credential', () => {
         'ALTER TABLE redemption.redemption DISABLE TRIGGER ALL',
         'SET session_replication_role = replica',
       ]);
-      // Refused by a guard of the table, or for want of the right.
+      // Refused by a guard of the table, or because the right is missing.
       expect(ends.filter((state) => !/^(23\d{3}|42501)$/.test(state))).toEqual([]);
       expect(await voucherFor(service, user, POINTS)).toBe('WALLET_BUDGET_SPENT');
     },
@@ -153,7 +153,7 @@ describe('the commands’ credential', () => {
       };
     });
     service.clock.advance(2_000);
-    // 666 tokens for what was worth seven cents before.
+    // 666 tokens for points that were worth seven cents before.
     const [points, ofRest] = [10, 4];
     const wallets = [await aPlayer(service, 1000), await aPlayer(service, 1000)];
     for (const user of wallets) {
@@ -174,7 +174,7 @@ describe('the commands’ credential', () => {
 describe('the owner’s credential', () => {
   it('lifts every budget, with all triggers disabled: the vault pays its cap and nothing beyond it', async () => {
     const owner = await service.database.open();
-    // Neither its day nor its partner knows of what is out, nor does the sum of what is promised.
+    // Hides the redemptions from the daily budgets and from the reserved sum.
     const forget = () =>
       owner.transaction(async (client) => {
         await client.query('SET LOCAL session_replication_role = replica');

@@ -1,4 +1,7 @@
-/** What SECRETS_KEY and the database are worth together, and what is not bounded by Redis: the budgets, which it does not have. */
+/**
+ * What a thief gains from SECRETS_KEY together with the database. The budgets are the limit, and they do not depend on
+ * Redis.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseDecimal } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
@@ -38,12 +41,12 @@ describe('the thief of SECRETS_KEY and of a backup', () => {
     const other = KeyRing.parse(Buffer.alloc(32, 8).toString('base64'));
     expect(() => other.open(sealed, hashApiKey(key))).toThrow();
     const secret = KeyRing.parse(SECRETS_KEY).open(sealed, hashApiKey(key));
-    // What the answers of the test's game are signed with, and the thief's then.
+    // The test's game signs its answers with this secret, and so can the thief.
     expect(secret).toBe(CALLBACK_SECRET);
 
     const ends: string[] = [];
     for (let wallet = 0; wallet < 3; wallet++) {
-      // As many points as one likes to say.
+      // The forged answer can name any number of points.
       const user = await aPlayer(service, Number.MAX_SAFE_INTEGER);
       const settled = settledAsClaimed(service);
       ends.push(await takeAll(service, user, { points: POINTS, settled }));

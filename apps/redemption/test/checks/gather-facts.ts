@@ -1,4 +1,4 @@
-/** Asks the database and the chain what became of each redemption; the partners' books are at hand. */
+/** Reads from the database and the chain how each redemption ended; the partners' books are in memory. */
 import { redemptionIdOf, VaultReader, RpcPool } from '#libs/chain';
 import { type Database } from '#libs/db';
 import { type BlockRef, type DeliveryState, type RedemptionState } from '#libs/domain';
@@ -40,7 +40,7 @@ const FINAL = {
   text: `SELECT id, md5(r::text) AS hash FROM redemption.redemption r WHERE state IN ('claimed', 'reverted', 'failed')`,
 };
 
-/** The final rows as they are now, by id. */
+/** The rows that are final now, by id. */
 export async function finalRows(database: Database): Promise<Map<string, string>> {
   const rows = await database.query<{ id: string; hash: string }>(FINAL);
   return new Map(rows.map(({ id, hash }) => [id, hash]));
@@ -48,7 +48,7 @@ export async function finalRows(database: Database): Promise<Map<string, string>
 
 export interface VaultFacts {
   readonly finalised: BlockRef;
-  /** By redemption id; a claim of none of ours under its vault id. */
+  /** By redemption id. A claim of no known redemption is under its vault id. */
   readonly claims: ReadonlyMap<string, readonly ClaimFact[]>;
   readonly cancellations: ReadonlyMap<string, number>;
 }
@@ -75,10 +75,10 @@ export async function vaultFacts({ chain, vault }: VaultBench): Promise<VaultFac
 }
 
 export interface Books {
-  /** By the id that the service knows the partner by. */
+  /** By the id that the service has for the partner. */
   readonly partners: ReadonlyMap<string, ChaosPartner>;
   copiesOf(redemptionId: string): number;
-  /** As they were first seen final. */
+  /** The rows as they were when first seen final. */
   readonly firstFinal: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-/** Each check finds what it is there for: a good redemption, spoilt in one way, is told by exactly those that must see it. */
+/** Each check finds its fault: a good redemption with one fault is reported by exactly the checks that must see it. */
 import { describe, expect, it } from '@jest/globals';
 import { type Breach, breachesOf, INVARIANTS, told } from './invariants.js';
 import { type RedemptionFacts } from './redemption-facts.js';
@@ -75,7 +75,7 @@ const FAILED = changed(CLAIMED, {
   confirmation: { state: null, payload: null, received: [] },
 });
 
-/** The beginnings of the checks' names. */
+/** The first words of the names of the checks that failed. */
 function found(...all: readonly RedemptionFacts[]): string[] {
   return [...new Set(breachesOf(all).map(({ invariant }) => invariant.split(/[ :]/)[0] ?? ''))];
 }

@@ -1,4 +1,4 @@
-/** The invariants I1 to I11, judged by the books of partner, chain and database, not by what the service believes. */
+/** The invariants I1 to I11, judged by partner's books, chain and database, not by what the service believes. */
 import { isFinal } from '#libs/domain';
 import { type RedemptionFacts } from './redemption-facts.js';
 
@@ -8,14 +8,14 @@ export interface Breach {
   readonly what: string;
 }
 
-/** @returns what is wrong, or nothing */
+/** @returns what is wrong; false or undefined where nothing is */
 type Check = (facts: RedemptionFacts) => string | false | undefined;
 
 function standing({ books }: RedemptionFacts) {
   return books.deductions.filter(({ reverted }) => !reverted);
 }
 
-/** A final block proves that the vault will never pay it. */
+/** Whether a final block proves that the vault will never pay the redemption. */
 function isDeadForGood({ row, vault }: RedemptionFacts): boolean {
   if (row.deadlineSeconds === null) return vault.status !== 'claimed';
   if (vault.status === 'none') return vault.finalSeconds > row.deadlineSeconds;
@@ -98,7 +98,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     callsWithoutRow.length > 0 && `no row for ${callsWithoutRow.join(', ')}`,
 };
 
-/** The names of all checks, in their order. */
+/** The names of all checks, in order. */
 export const INVARIANTS: readonly string[] = [
   ...Object.keys(CHECKS),
   'I11 transaction ids are unique',

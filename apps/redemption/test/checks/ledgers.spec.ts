@@ -4,7 +4,7 @@ import { type RedemptionFacts } from './redemption-facts.js';
 
 const WALLET = '0xa1';
 
-/** As far as the sums look at one. */
+/** A redemption with only the fields that the sums use. */
 function claimed(points: number, tokenAmount: bigint): RedemptionFacts {
   const row = { state: 'claimed', wallet: WALLET, points, tokenAmount };
   return { row } as RedemptionFacts;

@@ -1,9 +1,12 @@
-/** The sums: every wallet's points at its partner, every wallet's tokens, and what is left in the vault, to the last unit. */
+/**
+ * The sums, to the last unit: each wallet's points at its partner, each wallet's tokens, and the tokens left in the
+ * vault.
+ */
 import { type RedemptionFacts } from './redemption-facts.js';
 
 export interface WalletLedger {
   readonly wallet: string;
-  /** What the partner's books say now, and what they would without us; undefined: not a player there. */
+  /** Points in the partner's books: now, and as they would be without the service. Undefined: not a player there. */
   readonly points: number | undefined;
   readonly pointsWithoutUs: number | undefined;
   /** In the smallest unit. */
@@ -12,16 +15,16 @@ export interface WalletLedger {
 
 export interface Ledgers {
   readonly wallets: readonly WalletLedger[];
-  /** Of the vault, in the smallest unit. */
+  /** Tokens of the vault in the smallest unit: at the start, and at the end. */
   readonly funds: bigint;
   readonly left: bigint;
   /** Claims on the vault that belong to no redemption. */
   readonly strayClaims: readonly string[];
-  /** Partners of which a deduction of no redemption was reverted, and requests that no partner should see. */
+  /** Partners that reverted a deduction of no redemption, and requests that no partner should get. */
   readonly oddities: readonly string[];
 }
 
-/** What the rows say was taken and paid must be what the books and the chain say. */
+/** Compares what the rows say was taken and paid with the books and the chain. */
 export function ledgerFaults(all: readonly RedemptionFacts[], ledgers: Ledgers): string[] {
   const faults = [...ledgers.strayClaims, ...ledgers.oddities];
   const claimed = all.filter(({ row }) => row.state === 'claimed');

@@ -3,7 +3,7 @@ import { parseDecimal } from '#libs/domain';
 import { type Loss, lossFaults, lossOf, type LossSettings } from './loss.js';
 import { type RedemptionFacts } from './redemption-facts.js';
 
-/** A token of no decimals, for 0.10 USD a piece: a point is worth a tenth of one. */
+/** A token without decimals at 0.10 USD, so a point is worth a tenth of a token. */
 const SETTINGS: LossSettings = {
   rate: { usdPerPoint: parseDecimal('0.01') },
   tokenDecimals: 0,
@@ -14,7 +14,7 @@ const SETTINGS: LossSettings = {
   days: 1,
 };
 
-/** As far as the losses look at one. */
+/** A redemption with only the fields that the losses use. */
 function redeemed(id: string, points: number, reverted = false): RedemptionFacts {
   const deductions = [{ transactionId: 'tx', points, reverted }];
   return { id, books: { deductions } } as unknown as RedemptionFacts;

@@ -1,14 +1,14 @@
-/** What was paid beyond what honest prices and true deductions justify, and the most that the settings of a run allow. */
+/** Tokens paid beyond honest prices and true deductions, and the most that the settings of a run allow. */
 import { type Decimal, redemptionAmounts, type RedemptionRate } from '#libs/domain';
 import { type RedemptionFacts } from './redemption-facts.js';
 
 /** All in the token's smallest unit. */
 export interface Loss {
-  /** Paid for points that were not taken, or are back: no liar and no intruder can bring that about. */
+  /** Paid for points that were not taken, or went back. Must be 0, whatever false answers or intruders there are. */
   readonly withoutPoints: bigint;
   /** Paid beyond the honest price of points that were taken. */
   readonly byPrice: bigint;
-  /** The most that `byPrice` may come to. */
+  /** Upper bound of `byPrice`. */
   readonly priceBound: bigint;
   /** Redemptions that were paid more than the lowest usable price gives. */
   readonly beyondLimits: readonly string[];
@@ -18,19 +18,19 @@ export interface LossSettings {
   readonly rate: RedemptionRate;
   readonly tokenDecimals: number;
   readonly honestUsd: Decimal;
-  /** Below it the limits on the price let none be used. */
+  /** The limits on the price refuse any lower price. */
   readonly lowestUsd: Decimal;
-  /** Of one partner and UTC day, and of one wallet. */
+  /** Tokens per UTC day: of one partner, and of one wallet. */
   readonly partnerDailyTokens: bigint;
   readonly walletDailyTokens: bigint;
-  /** UTC days on which redemptions are made. */
+  /** Number of UTC days on which redemptions are made. */
   readonly days: number;
 }
 
-/** Of each partner: the points that each of its wallets redeems at most. */
+/** For each partner: the most points that each of its wallets redeems. */
 export type PlannedPoints = readonly (readonly number[])[];
 
-/** @param paid tokens that the vault has paid, by redemption id or another name */
+/** @param paid tokens that the vault has paid, by redemption id or by vault id */
 export function lossOf(
   paid: ReadonlyMap<string, bigint>,
   all: readonly RedemptionFacts[],
@@ -63,8 +63,9 @@ export function lossFaults({ withoutPoints, byPrice, priceBound, beyondLimits }:
 }
 
 /**
- * Points worth v are paid v / price tokens, of which v / honest are owed: of what is paid, the share 1 - lowest / honest is lost at most.
- * What is paid is bounded by the points at the lowest price, by each wallet's budget and by each partner's.
+ * Points worth v USD are paid v / price tokens, of which v / honest are owed. So at most the share 1 - lowest / honest
+ * of the paid tokens is lost. The paid tokens are bounded by the points at the lowest price, by each wallet's budget
+ * and by each partner's.
  */
 function priceBound(planned: PlannedPoints, settings: LossSettings): bigint {
   const { partnerDailyTokens, walletDailyTokens, honestUsd, lowestUsd } = settings;
@@ -79,7 +80,7 @@ function priceBound(planned: PlannedPoints, settings: LossSettings): bigint {
       .map((points) => smaller(tokensAt(lowestUsd, points, settings), days * walletDailyTokens))
       .reduce((sum, tokens) => sum + tokens, 0n);
     const paid = smaller(most, days * partnerDailyTokens);
-    // One unit for each: amounts are floored.
+    // One unit for each wallet, since amounts are rounded down.
     bound += (paid * (honest - lowest)) / honest + BigInt(wallets.length);
   }
   return bound;

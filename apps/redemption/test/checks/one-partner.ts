@@ -1,4 +1,7 @@
-/** Whether partner, chain and database agree where all redemptions are of one partner, whose wallets had the same points each. */
+/**
+ * Whether partner, chain and database agree, where all redemptions are of one partner whose wallets began with equal
+ * points.
+ */
 import { type Address } from '#libs/domain';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
 import { VAULT_FUNDS } from '../verdict.js';
@@ -13,7 +16,7 @@ export interface Settled {
   readonly faults: readonly string[];
 }
 
-/** @param points of each wallet before anything was redeemed */
+/** @param points of each wallet before the first redemption */
 export async function settle(
   { database, bench, partners }: World,
   partner: ChaosPartner,

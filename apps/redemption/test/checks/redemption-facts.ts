@@ -1,4 +1,7 @@
-/** What the three sides say of one redemption at the end, as plain values: the database, the chain, the partner's books. */
+/**
+ * What the three sides say about one redemption at the end, as plain values: the database, the chain, the partner's
+ * books.
+ */
 import { type DeliveryState, type RedemptionState } from '#libs/domain';
 
 export interface ClaimFact {
@@ -23,15 +26,15 @@ export interface RedemptionFacts {
     readonly claimedAtMs: number | null;
     readonly revertedAtMs: number | null;
     readonly failedAtMs: number | null;
-    /** Of the paid evidence. */
+    /** Transaction hash of the paid evidence. */
     readonly claimHash: string | null;
-    /** Transitions that committed a plan. */
+    /** Number of transitions that committed a plan. */
     readonly plans: number;
-    /** The row as text, when it was first seen final, and at the end; null where it is not final. */
+    /** The row as text, when it was first seen final and at the end; null where it is not final. */
     readonly firstFinal: string | null;
     readonly lastFinal: string | null;
   };
-  /** Of the partner's own books. */
+  /** From the partner's own books. */
   readonly books: {
     readonly deductions: readonly {
       readonly transactionId: string;
@@ -41,7 +44,7 @@ export interface RedemptionFacts {
     /** Copies of deductions that may still arrive. */
     readonly copiesUnderWay: number;
   };
-  /** Of the chain, up to its final block. */
+  /** From the chain, up to its final block. */
   readonly vault: {
     readonly status: 'none' | 'claimed' | 'cancelled';
     readonly claims: readonly ClaimFact[];
@@ -52,9 +55,9 @@ export interface RedemptionFacts {
     readonly wanted: boolean;
     readonly state: DeliveryState | null;
     readonly payload: string | null;
-    /** All that ever arrived at the partner. */
+    /** The bodies of all confirmations that arrived at the partner. */
     readonly received: readonly string[];
   };
-  /** Calls that the partner saw, and of which the database has no row: X-API-REQUEST. */
+  /** X-API-REQUEST of calls that the partner saw and that have no row in the database. */
   readonly callsWithoutRow: readonly string[];
 }

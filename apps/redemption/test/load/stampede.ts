@@ -1,9 +1,9 @@
 /**
- * Many open redemptions at once, an honest partner that answers at once, and two workers of which one is killed when half is done.
- * In the end everything is finished, and nothing was done twice.
+ * Many open redemptions at once, an honest partner that answers at once, and two workers, of which one is killed when
+ * half is done. In the end every redemption must be finished, and nothing done twice.
  *
- * A payout is looked at when it is authorised, and again an hour later: once all claims are final, the clock is moved by that hour. The
- * claims are sent before it is moved, and no figure includes the time that they take.
+ * A payout is polled when it is authorised, and again an hour later: once all claims are final, the clock is advanced
+ * by that hour. The claims are sent before that, and no figure includes their time.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
@@ -18,25 +18,25 @@ export interface StampedeOptions {
   readonly redemptions: number;
   readonly poolSize: number;
   readonly atOnce: number;
-  /** Between the set-up and the first worker, and after the last redemption. */
+  /** Called between the set-up and the first worker, and after the last redemption. */
   readonly onBegin?: () => Promise<void>;
   readonly onEnd?: () => Promise<void>;
   readonly say?: (text: string) => void;
 }
 
 export interface StampedeFigures {
-  /** What is wrong in the end; nothing where all is finished and nothing was done twice. */
+  /** What is wrong in the end; empty where all redemptions are finished and nothing was done twice. */
   readonly faults: readonly string[];
   readonly redemptions: number;
-  /** From the start to the authorised payout: the seconds of the first half, by two workers. */
+  /** Seconds from the start to the authorised payout of the first half, by two workers. */
   readonly firstHalfSeconds: number;
-  /** The same of the second half, by one worker, the wait for the dead one's leases included. */
+  /** Seconds of the second half, by one worker, with the wait for the killed worker's leases. */
   readonly secondHalfSeconds: number;
-  /** From the final claims to the delivered confirmations of all, by two workers again. */
+  /** Seconds from the final claims to the last delivered confirmation, by two workers again. */
   readonly endSeconds: number;
-  /** What the killed worker held, and others had to take up. */
+  /** Number of leases that the killed worker held and others had to take over. */
   readonly leasesOfTheDead: number;
-  /** Calls of the partner; three for each redemption where nothing came twice. */
+  /** Calls to the partner: three for each redemption where none was repeated. */
   readonly calls: number;
 }
 
@@ -124,7 +124,10 @@ class Stampede {
     };
   }
 
-  /** They are due a little after the time that stands still, so that both workers can be there before the first one is. */
+  /**
+   * Makes the redemptions due a little later than the time, which stands still: both workers can start before the first
+   * redemption is due.
+   */
   private async create(): Promise<void> {
     const { world } = this;
     const { partnerId, partner } = await world.addPartner({
@@ -159,7 +162,7 @@ class Stampede {
     }
   }
 
-  /** @returns when it began */
+  /** @returns the start on the `performance` clock, in milliseconds */
   private async begin(): Promise<number> {
     const startedAt = performance.now();
     await this.moveTo(this.world.nowMs + 1);
@@ -189,7 +192,7 @@ class Stampede {
     const since = performance.now();
     const sinceMs = this.world.nowMs;
     while (!holds(await this.counts())) {
-      // What is to be tried again becomes due.
+      // Lets retries become due.
       const nowMs = sinceMs + Math.floor(performance.now() - since);
       if (nowMs >= this.world.nowMs + TICK_MS) await this.moveTo(nowMs);
       const { deaths, lines } = this.world.fleet;

@@ -1,4 +1,4 @@
-/** One simulated partner: honest books behind a front end that misbehaves for a while, or for ever. */
+/** A simulated partner: honest books behind a front end that misbehaves for a time, or for ever. */
 import { type Socket } from 'node:net';
 import { type PartnerCapability } from '#libs/domain';
 import { type Dice } from '../world/dice.js';
@@ -14,24 +14,24 @@ import {
 } from './wire-faults.js';
 
 export interface Temper {
-  /** How probable a fault is in each call. */
+  /** Probability of a fault in each call. */
   readonly faultRate: number;
-  /** After so many faults in all it behaves. */
+  /** Number of faults after which the partner behaves. */
   readonly faultsUntilHealed: number;
-  /** Its faults are only such that its books hear of nothing. */
+  /** True where only faults happen that its books do not hear of. */
   readonly deaf: boolean;
-  /** What every deduction meets, whatever the rest: nothing but the ways of rule E is left then. */
+  /** Faults of every deduction, so that only the ways of rule E are left. */
   readonly deductions?: readonly FaultName[];
 }
 
-/** What a partner saw of a call, for the story of a redemption. */
+/** What a partner saw of a call, for the redemption's story. */
 export interface PartnerLogEntry {
   readonly atMs: number;
   readonly step: string;
   readonly redemptionId: string;
   readonly requestId: string;
   readonly what: string;
-  /** What a revert named the deduction by. */
+  /** How a revert named the deduction. */
   readonly named?: string;
 }
 
@@ -46,7 +46,7 @@ export interface Surroundings {
   nowMs(): number;
   later(call: LateCall): void;
   stalled(socket: Socket): void;
-  /** A call has arrived: the moment to kill a worker in the middle of it. */
+  /** A call has arrived: a worker may be killed in the middle of it. */
   arrived(): void;
 }
 
@@ -62,14 +62,14 @@ const STEPS = new Map<string, BookRequest['step']>([
 export class ChaosPartner {
   readonly books: PartnerBooks;
   readonly log: PartnerLogEntry[] = [];
-  /** Requests that no partner should ever see. */
+  /** Requests that no partner should get. */
   readonly oddities: string[] = [];
-  /** All confirmations that arrived, whatever became of them: the bodies, by redemption id. */
+  /** Bodies of all confirmations that arrived, whatever the answer, by redemption id. */
   readonly confirmations = new Map<string, string[]>();
   readonly requestIds = new Set<string>();
   readonly deliveredTransactionIds = new Set<string>();
   readonly deliveredRevertIds = new Set<string>();
-  /** Its books hear of none of these until that is changed. */
+  /** Step of which no call reaches the books, until it is changed. */
   deafTo: BookRequest['step'] | undefined;
   private faults = 0;
   private healed = false;
@@ -84,7 +84,7 @@ export class ChaosPartner {
       readonly recorded: readonly PartnerCapability[];
       readonly confirms: boolean;
       readonly temper: Temper;
-      /** The first fault at each step, where there is one: so that none of the table is left out. */
+      /** The first fault at each step, so that no fault of the table is left out. */
       readonly firstFaults: Readonly<Record<BookRequest['step'], FaultName>>;
       readonly dice: Dice;
       readonly around: Surroundings;
@@ -117,13 +117,13 @@ export class ChaosPartner {
     this.healed = true;
   }
 
-  /** A copy of a call that was under way all the time. */
+  /** Takes a copy of a call that was delayed in the network. */
   receiveLate({ call, requestId, atMs }: LateCall): void {
     const { success } = this.books.handle(call, requestId, atMs);
     this.note(call, requestId, `a late copy: ${success ? 'done' : 'refused'}`);
   }
 
-  /** @param route the path behind the partner's base URL */
+  /** @param route the path after the partner's base URL */
   receive(socket: Socket, request: SeenRequest, route: string): void {
     const { around } = this.setup;
     const requestId = request.header('x-api-request') ?? '';
@@ -160,7 +160,7 @@ export class ChaosPartner {
     ) {
       this.oddities.push(`${requestId} is not signed for ${this.name}`);
     }
-    // Rule C: another one for each attempt; no copy of ours comes over the wire.
+    // Rule C: each attempt has an id of its own. The wire carries no copies of ours.
     if (this.requestIds.has(requestId)) this.oddities.push(`${requestId} was sent twice`);
     this.requestIds.add(requestId);
     return { step, body: JSON.parse(request.body) };
@@ -199,7 +199,10 @@ export class ChaosPartner {
     };
   }
 
-  /** Ids differ between two runs of one seed; the order in which they first come rarely does. */
+  /**
+   * Number of the redemption in order of first appearance: two runs of one seed have different ids, but mostly the same
+   * order.
+   */
   private ordinalOf(redemptionId: string): number {
     const ordinal = this.ordinals.get(redemptionId) ?? this.ordinals.size;
     this.ordinals.set(redemptionId, ordinal);
@@ -220,14 +223,18 @@ export class ChaosPartner {
     return fault;
   }
 
-  /** What would make the books themselves lie is no fault of the table but fraud, which only a budget bounds. */
+  /**
+   * Whether the fault leaves the books honest. Dishonest books would be fraud, which only a budget bounds, and not a
+   * fault of the table.
+   */
   private isHonest(fault: FaultName, call: BookRequest): boolean {
     const { svcRedemptionId: id } = call.body;
     if (fault === 'refuses-to-deduct') return this.books.of(id).length === 0;
     if (fault === 'reused-transaction-id') return this.deliveredTransactionIds.size > 0;
     if (fault === 'amount-disputed') return this.books.standing(id) !== undefined;
     if (fault !== 'not-found-for-now') return true;
-    // A partner may fail to find what it has confirmed; of what it never confirmed, its word is proof.
+    // A partner may fail to find a deduction that it confirmed. Of a deduction that it never confirmed, its answer is
+    // proof.
     const names = call.step === 'revert' && call.body.partnerTransactionId !== undefined;
     return names && this.books.standing(id) !== undefined;
   }

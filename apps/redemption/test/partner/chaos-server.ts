@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { type ChaosPartner } from './chaos-partner.js';
 import { requestIn, sendRefusal } from './seen-request.js';
 
-/** All partners behind one port, each under a base path of its own. */
+/** All partners on one port, each under a base path of its own. */
 export class ChaosServer {
   private readonly partners = new Map<string, ChaosPartner>();
   private readonly open = new Set<Socket>();
@@ -20,7 +20,7 @@ export class ChaosServer {
     return chaos;
   }
 
-  /** Calls that will not be answered: those who wait for them may be left to it. */
+  /** Number of calls that will get no answer; their callers may wait for a timeout. */
   get stalledCalls(): number {
     return this.stalls.size;
   }

@@ -1,6 +1,7 @@
 /**
- * A partner's books, honest whatever its front end answers: each redemption id deducts at most once, each deduction goes back at
- * most once. What the partner does beyond the interface is its nature; what is recorded about it may be less, never more.
+ * A partner's books, honest whatever its front end answers: each redemption id deducts at most once, and each deduction
+ * goes back at most once. `nature` is what the partner does beyond the interface; the capabilities recorded about it
+ * may be fewer, never more.
  */
 import {
   type Address,
@@ -14,9 +15,9 @@ import {
 
 export interface PartnerNature {
   readonly does: readonly PartnerCapability[];
-  /** Looks at the balance before it looks for the redemption id: its refusal may be the echo of our own success. */
+  /** Checks the balance before the redemption id: its refusal may be the echo of our own lost success. */
   readonly balanceFirst: boolean;
-  /** Names the deduction that stands in ERR-DUPLICATE-REQUEST. */
+  /** Names the standing deduction in ERR-DUPLICATE-REQUEST. */
   readonly namesDuplicates: boolean;
   /** Its clock minus ours, in milliseconds. */
   readonly clockAheadMs: number;
@@ -32,7 +33,6 @@ export interface BookedDeduction {
 
 type DeductBody = Extract<PartnerRequest, { step: 'deduct' }>['body'];
 type RevertBody = Extract<PartnerRequest, { step: 'revert' }>['body'];
-/** The body of an answer. */
 export type BookAnswer = Readonly<Record<string, unknown>> & { readonly success: boolean };
 export type BookRequest =
   PartnerRequest | { readonly step: 'confirm'; readonly body: ConfirmationPayload };
@@ -42,7 +42,7 @@ const FRESHNESS_MS = 300_000;
 export class PartnerBooks {
   readonly points = new Map<Address, number>();
   readonly deductions: BookedDeduction[] = [];
-  /** Confirmations that were taken, by redemption id. */
+  /** Accepted confirmations, by redemption id. */
   readonly confirmed = new Map<string, string>();
   private readonly byRedemption = new Map<string, BookedDeduction[]>();
   private readonly tombstones = new Set<string>();
@@ -53,7 +53,7 @@ export class PartnerBooks {
     private readonly name: string,
     readonly nature: PartnerNature,
   ) {
-    // A player's deduction that has nothing to do with ours.
+    // A deduction of a player that has nothing to do with the service.
     this.book({
       redemptionId: 'bystander',
       transactionId: `${name}-tx-bystander`,
@@ -75,7 +75,7 @@ export class PartnerBooks {
     return this.of(redemptionId).find(({ revertId }) => revertId === undefined);
   }
 
-  /** What the partner answers; the books have changed. */
+  /** Changes the books. @returns the partner's answer */
   handle(request: BookRequest, requestId: string, nowMs: number): BookAnswer {
     if (this.nature.does.includes('enforces-freshness')) {
       const uuid = parseUuidV7(requestId);
@@ -95,7 +95,7 @@ export class PartnerBooks {
     }
   }
 
-  /** By hand, at an operator's request. */
+  /** Gives points back by hand, at an operator's request. */
   restoreByHand(redemptionId: string): void {
     const standing = this.standing(redemptionId);
     if (standing !== undefined) this.giveBack(standing);
@@ -133,7 +133,7 @@ export class PartnerBooks {
     const { does } = this.nature;
     const found = this.deductions.find((one) =>
       partnerTransactionId === undefined
-        ? // Searched for with an undefined id, the first row is as good as any.
+        ? // A search with an undefined id finds the first row.
           !does.includes('revert-by-redemption-id') || one.redemptionId === svcRedemptionId
         : one.transactionId === partnerTransactionId &&
           (!does.includes('refuses-mismatched-pair') || one.redemptionId === svcRedemptionId),
@@ -143,7 +143,7 @@ export class PartnerBooks {
       return refusal('ERR-TRANSACTION-NOT-FOUND');
     }
     if (found.revertId !== undefined) return refusal('ERR-ALREADY-REVERTED');
-    // A partner that takes any row for the right one does not compare its amount either.
+    // A partner that takes any row for the right one does not compare the amount either.
     const isSloppy = found.redemptionId !== svcRedemptionId;
     if (found.points !== deductPoints && !isSloppy) return refusal('ERR-INVALID-AMOUNT');
     const partnerRevertId = this.giveBack(found);

@@ -1,15 +1,15 @@
-/** HTTP as bytes: the least that a partner needs which must be able to answer wrongly. */
+/** Minimal HTTP on bytes, for a partner that must be able to answer wrongly. */
 import { hmacSha256Hex } from '#libs/signing';
 
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
-  /** The value of the header; the name in lower case. */
+  /** @param name in lower case */
   header(name: string): string | undefined;
   readonly body: string;
 }
 
-/** The first whole request in the bytes. */
+/** The first whole request in the bytes; undefined where there is none yet. */
 export function requestIn(bytes: Buffer): SeenRequest | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -31,7 +31,7 @@ export function requestIn(bytes: Buffer): SeenRequest | undefined {
   };
 }
 
-/** The signature of a body under this secret, as that of the request itself or as the answer to it: both sign the same frame. */
+/** The signature of a body, as the request itself or as the answer to it: both sign the same content. */
 export function signatureOf(request: SeenRequest, body: string, secret: string): string {
   const { method, path } = request;
   return hmacSha256Hex(secret, method + path + (request.header('x-api-request') ?? '') + body);
@@ -40,7 +40,7 @@ export function signatureOf(request: SeenRequest, body: string, secret: string):
 export interface AnswerFields {
   readonly status?: number;
   readonly body: string;
-  /** None: unsigned. */
+  /** Absent: the answer is not signed. */
   readonly signature?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** Each fault is what its name says: seen by the real client, as the real domain judges it, and in the books. */
+/** Each fault does what its name says: to the real client, in the judgement of the real domain, and in the books. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address, type CallOutcome } from '#libs/domain';
 import { callOutcome, newRequestId, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
@@ -11,7 +11,7 @@ import { type FaultName, FAULTS } from './wire-faults.js';
 const WALLET = `0x${'a1'.repeat(20)}` as Address;
 const POLICY = { capabilities: [] };
 
-/** What the service learns, and whether the points are gone. */
+/** What the service learns, and whether the points were taken. */
 const DEDUCT: readonly [FaultName, string, 'taken' | 'untouched'][] = [
   ['lost', 'timeout', 'untouched'],
   ['late', 'timeout', 'untouched'],

@@ -1,26 +1,26 @@
-/** Every way of the fault table in which a partner, or what stands before it, misbehaves; its books stay honest. */
+/** Every way of the fault table in which a partner, or a proxy before it, misbehaves; its books stay honest. */
 import { type Socket } from 'node:net';
 import { canonicalJson } from '#libs/domain';
 import { type Dice } from '../world/dice.js';
 import { type BookAnswer, type BookRequest, refusal } from './partner-books.js';
 import { answerBytes, type AnswerFields, type SeenRequest, signatureOf } from './seen-request.js';
 
-/** One call on its socket, with what may be done about it. */
+/** One call on its socket, and what a fault may do with it. */
 export interface Visit {
   readonly socket: Socket;
   readonly request: SeenRequest;
   readonly call: BookRequest;
   readonly secret: string;
   readonly dice: Dice;
-  /** Ids of this partner's that the service has recorded for other redemptions. */
+  /** This partner's ids that the service has recorded for other redemptions. */
   readonly knownTransactionIds: readonly string[];
   readonly knownRevertIds: readonly string[];
   readonly bystanderId: string;
-  /** Lets the books do what was asked. */
+  /** Lets the books do what the call asks for. */
   handle(): BookAnswer;
-  /** The same call arrives at the books once more, later. */
+  /** Lets the same call arrive at the books once more, later. */
   copyLater(): void;
-  /** Nothing is answered until the caller gives up; time may go on meanwhile. */
+  /** Answers nothing until the caller gives up; the simulated time may advance meanwhile. */
   stall(): void;
 }
 
@@ -48,7 +48,7 @@ function trickle(visit: Visit, bytes: Buffer): void {
   timer.unref();
 }
 
-/** The books do nothing. */
+/** Faults in which the books do nothing. */
 const UNHEARD = {
   lost: (visit) => {
     visit.stall();
@@ -97,7 +97,7 @@ const UNHEARD = {
   },
 } as const satisfies Record<string, WireFault>;
 
-/** The books did it, or said no, and the caller does not learn so. */
+/** Faults in which the books do or refuse the call, and the caller does not learn so. */
 const UNTOLD = {
   'answer-lost': (visit) => {
     visit.handle();
@@ -154,7 +154,7 @@ const UNTOLD = {
   },
 } as const satisfies Record<string, WireFault>;
 
-/** Answers in the interface's own words that only make sense at this step. */
+/** Answers in the interface's own words that are possible at this step only. */
 const SPECIAL = {
   'refuses-to-deduct': (visit) => {
     const code = visit.dice.pick(['ERR-INSUFFICIENT-POINTS', 'ERR-USER-NOT-FOUND'] as const);
@@ -191,7 +191,7 @@ export const FAULTS: Readonly<Record<BookRequest['step'], readonly FaultName[]>>
     'duplicate-of-nothing',
     'duplicate-of-nothing',
     'reused-transaction-id',
-    // What arrives late is what most ways of the rules are there for.
+    // Three times, since most ways of the rules exist for calls that arrive late.
     'late',
     'late',
     'late',
@@ -204,7 +204,7 @@ export const FAULTS: Readonly<Record<BookRequest['step'], readonly FaultName[]>>
   confirm: names({ ...UNHEARD, ...UNTOLD }).filter((name) => name !== 'success-from-nowhere'),
 };
 
-/** Those after which the books know nothing, now or later. */
+/** Faults after which the books never learn of the call. */
 export const DEAF_FAULTS = names(UNHEARD).filter((name) => name !== 'late');
 
 function names(faults: object): FaultName[] {

@@ -1,4 +1,6 @@
-/** The chain of a simulation: blocks at the simulation's time, claims by users, and reorganisations above the final block. */
+/**
+ * The chain of a simulation: blocks at the simulated time, claims by users, and reorganisations above the final block.
+ */
 import { claimCalldata, vaultIdOf, VoucherSigner } from '#libs/chain';
 import { type DevReceipt, type DevTransaction, mineBlock } from '#libs/devchain';
 import { type Address, type Redemption } from '#libs/domain';
@@ -9,7 +11,7 @@ interface MinedBlock {
   readonly transactions: readonly DevTransaction[];
 }
 
-/** The deepest reorganisation; `finalized` is four blocks below the newest one. */
+/** Blocks of the deepest reorganisation; `finalized` is four blocks below the newest one. */
 const DEEPEST = 3;
 const TO_FINALITY = 5;
 const CLAIMS_A_BLOCK = 400;
@@ -17,7 +19,7 @@ const CLAIM_GAS = '0x40000';
 
 export class ChainPlayer {
   reorganisations = 0;
-  /** Claims that a reorganisation took out of the chain for good. */
+  /** Number of claims that a reorganisation removed for good. */
   lostClaims = 0;
   private readonly signer: VoucherSigner;
   private readonly recent: MinedBlock[] = [];
@@ -30,12 +32,12 @@ export class ChainPlayer {
     this.signer = new VoucherSigner(bench.place, VaultBench.SIGNER_KEY);
   }
 
-  /** Goes into the next block. */
+  /** Adds the transaction to the next block. */
   send(transaction: DevTransaction): void {
     this.waiting.push(transaction);
   }
 
-  /** The claim of what was authorised, as any holder of the voucher can send it. */
+  /** Sends the claim of an authorised payout, as any holder of the voucher can. */
   async claim({ id, plan }: Redemption, from: Address): Promise<void> {
     if (plan === null) throw new Error(`${id} has no plan that could be claimed`);
     const voucher = { ...plan, vaultId: vaultIdOf(id) };
@@ -43,7 +45,10 @@ export class ChainPlayer {
     this.send({ from, to: this.bench.vault, data: claimCalldata(voucher, signature) });
   }
 
-  /** The claims of many, each by its own wallet, in blocks of some hundreds; and all of them final. */
+  /**
+   * Sends the claims of many redemptions, each from its own wallet, in blocks of some hundreds, and makes all of them
+   * final.
+   */
   async claimAll(all: readonly Redemption[], seconds: number): Promise<void> {
     const { rpc } = this.bench.chain;
     for (let at = 0; at < all.length; at += CLAIMS_A_BLOCK) {
@@ -60,7 +65,7 @@ export class ChainPlayer {
     await this.mine(seconds, TO_FINALITY);
   }
 
-  /** Mines so many blocks; what waits is in the first. Blocks never go back in time. */
+  /** Mines this many blocks; waiting transactions go into the first one. Block times never decrease. */
   async mine(seconds: number, blocks = 1): Promise<DevReceipt[]> {
     const at = Math.max(seconds, this.bench.seconds);
     const transactions = this.waiting.splice(0);
@@ -74,7 +79,7 @@ export class ChainPlayer {
     return receipts;
   }
 
-  /** The newest blocks are forgotten; of what was in them some comes again, the rest does not. */
+  /** Drops the newest blocks. Some of their transactions are sent again; the others are lost. */
   async reorganise(seconds: number): Promise<void> {
     const depth = Math.min(this.dice.between(1, DEEPEST), this.recent.length);
     if (depth === 0) return;

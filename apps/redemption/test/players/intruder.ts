@@ -1,6 +1,7 @@
 /**
- * One who has stolen the api's database credential, and later the redemption service's as well, without EVIDENCE_KEY. With the first it
- * can change nothing; with the second it can write rows, none of which is paid.
+ * An intruder with the api's database credential, and later with the redemption service's as well, but without
+ * EVIDENCE_KEY. The first credential permits no change; with the second the intruder can write rows, none of which is
+ * paid.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -17,14 +18,14 @@ import { type Dice } from '../world/dice.js';
 import { type ChainPlayer } from './chain-player.js';
 import { LIMITS, TOKEN_DECIMALS, USD_PER_POINT } from '../world/terms.js';
 
-/** A copy of a genuine row, its MAC included, for another wallet and a thousand times the tokens. */
+/** A copy of a genuine row with its MAC, for another wallet and a thousand times the tokens. */
 const COPY = `INSERT INTO redemption.redemption
   SELECT (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'wallet', '\\x${'5e'.repeat(20)}',
     'token_amount', r.token_amount * 1000))).* FROM redemption.redemption r LIMIT 1`;
 const MORE = 'UPDATE redemption.redemption SET token_amount = token_amount * 1000';
 const TO_ANOTHER = `UPDATE redemption.redemption SET wallet = '\\x${'5e'.repeat(20)}', version = version + 1`;
 
-/** Each is statements of one transaction, of which the last would be the damage. */
+/** Statements of one transaction each; the last statement would do the damage. */
 const WITH_THE_API: Readonly<Record<string, readonly string[]>> = {
   'no role, a forged row': ['SET ROLE NONE', COPY],
   'no role, more tokens': ['SET ROLE NONE', MORE],
@@ -45,7 +46,7 @@ const WITH_THE_API: Readonly<Record<string, readonly string[]>> = {
   'a hold ended': ['DELETE FROM staking.price_hold'],
   'dearer points': ['UPDATE partners.callback SET usd_per_point = 1000, daily_token_budget = NULL'],
 };
-/** What the rules of the tables refuse even the service. */
+/** Attacks that the rules of the tables refuse even to the service. */
 const WITH_THE_SERVICE: Readonly<Record<string, readonly string[]>> = {
   'more tokens': [MORE],
   'another wallet': [TO_ANOTHER],
@@ -57,7 +58,7 @@ const WITH_THE_SERVICE: Readonly<Record<string, readonly string[]>> = {
   ],
   'dearer points': ['UPDATE partners.callback SET usd_per_point = 1000, daily_token_budget = NULL'],
 };
-/** At each step of time. */
+/** Probability per step of time, as the next one. */
 const ACTS = 0.15;
 const FORGES = 0.2;
 const MOST_FORGED = 10;
@@ -70,9 +71,9 @@ export interface IntruderSetup {
 }
 
 export class Intruder {
-  /** How often each attack was tried and refused. */
+  /** Refused attempts, by attack. */
   readonly refused = new Map<string, number>();
-  /** What was done that must not be. */
+  /** Attacks that succeeded, which must not happen. */
   readonly successes: string[] = [];
   /** Rows that the service did not write. */
   readonly forged = new Set<string>();
@@ -105,7 +106,7 @@ export class Intruder {
     await this.attack(`${holder}: ${name}`, database, attacks[name] ?? []);
   }
 
-  /** It is given a voucher where the service gives one, and claims it at once. */
+  /** Claims a voucher at once, where the service would sign one. */
   async take({ redemption, isSealed }: StoredRedemption, chain: ChainPlayer): Promise<void> {
     if (isSealed === true) await chain.claim(redemption, redemption.wallet);
   }
@@ -121,7 +122,7 @@ export class Intruder {
         for (const text of texts) rows = (await client.query(text)).rowCount;
         return rows;
       });
-      // Where there is no row yet there is nothing to refuse.
+      // Before there are rows, no row is changed and nothing is refused.
       if (changed !== 0) this.successes.push(`the intruder succeeded with ${name}`);
     } catch (error) {
       const { sqlState } = error as { sqlState?: string };
@@ -130,7 +131,9 @@ export class Intruder {
     }
   }
 
-  /** As the service writes a new row, for ten points that its wallet has: without a MAC, or with one of another key. */
+  /**
+   * Writes a new row like the service's, for ten points that its wallet has: without a MAC, or with one of another key.
+   */
   private async forge(
     partnerId: string,
     partners: ReadonlyMap<string, ChaosPartner>,
@@ -148,7 +151,7 @@ export class Intruder {
       wallet,
       points: BigInt(POINTS),
       usdAmount: { ...USD_PER_POINT, digits: USD_PER_POINT.digits * BigInt(POINTS) },
-      // As much as the budgets let through.
+      // The most that the budgets let through.
       tokenAmount: LIMITS.walletDailyTokens,
       tokenDecimals: TOKEN_DECIMALS,
       priceUsd: { digits: 15n, scale: 2 },

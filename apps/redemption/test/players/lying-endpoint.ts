@@ -1,6 +1,6 @@
 /**
- * An RPC endpoint beside an honest one, that lies for a while, tells the truth for a while, and lies again: about the number, the time
- * or the hash of the final block, about the time of every block, about what became of payouts.
+ * An RPC endpoint beside an honest one, which alternates between false and true answers: about the number, time or hash
+ * of the final block, about the time of every block, and about payouts.
  */
 import { type Address } from '#libs/domain';
 import { type Fault, type FaultyNode, type NodeCall, startFaultyNode } from '#libs/testing';
@@ -10,14 +10,14 @@ const WEEK_SECONDS = 7 * 86_400;
 const OTHER_HASH = `0x${'ab'.repeat(32)}`;
 /** NONE becomes CANCELLED, CLAIMED becomes NONE, CANCELLED becomes CLAIMED. */
 const FALSE_STATUS = ['2', '0', '1'];
-/** At each step of time. */
+/** Probability per step of time, as the next one. */
 const BEGINS = 0.06;
 const ENDS = 0.2;
 
 function lies(vault: Address): Readonly<Record<string, Fault>> {
   return {
     'a week later': { kind: 'false-final', seconds: WEEK_SECONDS },
-    // Of a voucher's age: no clock contradicts it.
+    // Within a voucher's life, so that no clock contradicts the time.
     'minutes later': { kind: 'false-final', seconds: 240 },
     'a week earlier': { kind: 'false-final', seconds: -WEEK_SECONDS },
     'a higher number': { kind: 'false-final', blocks: 2n },
@@ -42,7 +42,7 @@ function lies(vault: Address): Readonly<Record<string, Fault>> {
 }
 
 export class LyingEndpoint {
-  /** How many answers each lie has spoilt. */
+  /** Number of changed answers, by kind. */
   readonly told = new Map<string, number>();
   private name: string | undefined;
   private heard = 0;
@@ -55,7 +55,7 @@ export class LyingEndpoint {
       readonly dice: Dice;
     },
   ) {
-    // From the start, or later.
+    // The false answers begin at once, or later.
     if (parts.dice.chance(0.5)) this.begin();
   }
 
@@ -71,12 +71,15 @@ export class LyingEndpoint {
     return this.node.url;
   }
 
-  /** Of the one that never lies, as fast: the fastest is asked first. */
+  /**
+   * URL of the endpoint that always answers truly. It is as fast as the other one, since the pool asks the fastest
+   * first.
+   */
   get honestUrl(): string {
     return this.honest.url;
   }
 
-  /** Begins or ends a lie, or goes on. */
+  /** Begins or ends the false answers, or changes nothing. */
   step(): void {
     if (this.name === undefined) {
       if (this.parts.dice.chance(BEGINS)) this.begin();
@@ -85,7 +88,7 @@ export class LyingEndpoint {
     }
   }
 
-  /** Tells the truth, until it begins again. */
+  /** Ends the false answers, until they begin again. */
   heal(): void {
     if (this.name === undefined) return;
     const spoilt = this.node.requests.slice(this.heard).filter(({ faults }) => faults.length > 0);

@@ -1,4 +1,4 @@
-/** An operator who looks at the partner's books and tells the truth about them, by the commands that there are. */
+/** An operator who reads the partner's books and reports them truly, by the existing commands. */
 import {
   PartnerIdReusedError,
   type RedemptionStore,
@@ -18,7 +18,7 @@ import { type Dice } from '../world/dice.js';
 export interface Case {
   readonly id: UuidV7;
   readonly partner: ChaosPartner;
-  /** Copies of deductions that may still arrive: a verdict "not deducted" may be wrong later. */
+  /** True where copies of deductions may still arrive: "not deducted" may then become wrong. */
   readonly copiesUnderWay: boolean;
 }
 
@@ -33,7 +33,7 @@ export class Operator {
     private readonly nowMs: () => number,
   ) {}
 
-  /** Tries one command. @returns whether it moved the redemption */
+  /** Tries one command. @returns whether the redemption changed its state */
   async resolve(one: Case, mayRetry: boolean): Promise<boolean> {
     const stored = await this.store.get(one.id);
     if (stored?.redemption.state !== 'attention') return false;
@@ -51,7 +51,7 @@ export class Operator {
     const context = { nowMs: this.nowMs(), jitter: this.dice.next(), policy };
     const decision: Decision = transition(redemption, event, context);
     if (decision.kind === 'refused') return false;
-    // Asked of the partner once the service would let the points go back, as the runbook has it.
+    // The runbook asks the partner only once the service would let the points go back.
     if (event.type === 'operator-restored') partner.books.restoreByHand(redemption.id);
     const command = event.type.slice('operator-'.length);
     try {

@@ -1,6 +1,6 @@
 /**
- * The source of the token's price, on a real socket: it lies for a while, tells the truth for a while. What it says is read, judged and
- * stored as the indexer does it; an operator who knows the honest price accepts no other.
+ * The source of the token's price, on a real socket, which alternates between false and true prices. Each price is
+ * read, judged and stored as the indexer does it; an operator who knows the honest price accepts no other price.
  */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ import { RedeemablePrice, type RedeemableQuote } from '../../src/redemptions/quo
 import { type Dice } from '../world/dice.js';
 
 export const HONEST_USD = 0.15;
-/** As an operator sets PRICE_MIN_USD, PRICE_MAX_USD, PRICE_MAX_CHANGE and PRICE_MAX_CHANGE_PER_HOUR. */
+/** Values of PRICE_MIN_USD, PRICE_MAX_USD, PRICE_MAX_CHANGE and PRICE_MAX_CHANGE_PER_HOUR. */
 export const PRICE_LIMITS: PriceLimits = {
   min: parseDecimal('0.1'),
   max: parseDecimal('0.5'),
@@ -30,7 +30,7 @@ export const PRICE_LIMITS: PriceLimits = {
   trustsFirst: false,
 };
 
-/** What it says next, of what it said last. */
+/** The next false price, from the one before. */
 const LIES: Readonly<Record<string, (usd: number) => number>> = {
   'a spike': () => HONEST_USD * 1000,
   'a small spike': () => HONEST_USD * 1.9,
@@ -40,16 +40,16 @@ const LIES: Readonly<Record<string, (usd: number) => number>> = {
   'drifts up': (usd) => usd * 1.12,
   zero: () => 0,
 };
-/** At each reading. */
+/** Probability per reading. */
 const BEGINS = 0.15;
-/** The one that no single reading betrays is told as often as all others together. */
+/** Least probability of the downward drift among the false prices; no single reading shows a drift. */
 const DRIFTS = 0.5;
 const ENDS = 0.2;
 const ACCEPTS = 0.5;
 const EVERY_MS = 10_000;
 
 export class PlayedPrice {
-  /** How often each lie was told. */
+  /** Number of readings, by kind of false price. */
   readonly told = new Map<string, number>();
   readonly outcomes = new Map<string, number>();
   private usd = HONEST_USD;
@@ -86,7 +86,7 @@ export class PlayedPrice {
     this.redeemable = new RedeemablePrice(this.store, settings, alerts);
   }
 
-  /** The first price is the honest one. */
+  /** Starts with the honest price. */
   static async start(
     database: Database,
     parts: { readonly dice: Dice; readonly nowMs: () => number },
@@ -102,7 +102,7 @@ export class PlayedPrice {
     return price;
   }
 
-  /** A reading where it is time for one, and an operator's look at what is held. */
+  /** Reads the price where a reading is due, and lets an operator decide on a held price. */
   async step(): Promise<void> {
     const { dice, nowMs } = this.parts;
     if (nowMs() - this.readAtMs < EVERY_MS) return;
@@ -125,7 +125,7 @@ export class PlayedPrice {
     count(this.outcomes, 'accepted');
   }
 
-  /** What a redemption is quoted with. */
+  /** The price for quotes. */
   quote(): Promise<RedeemableQuote | undefined> {
     return this.redeemable.read();
   }
@@ -157,7 +157,7 @@ export class PlayedPrice {
   }
 }
 
-/** The lowest price that can be in use, by the limits alone: the minimum, or an hour's change from the honest price. */
+/** The lowest price that the limits allow: the minimum, or an hour's change from the honest price. */
 export function lowestUsable({ min, maxChangePerHour }: PriceLimits): Decimal {
   const honest = parseDecimal(String(HONEST_USD));
   const { digits, scale } = maxChangePerHour;

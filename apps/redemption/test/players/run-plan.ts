@@ -1,4 +1,4 @@
-/** What one run of the simulation is made of, thrown by its own dice. */
+/** The contents of one run of the simulation, chosen by its own dice. */
 import { type Address, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
 import { type BookRequest, type PartnerNature } from '../partner/partner-books.js';
 import { type FaultName, FAULTS } from '../partner/wire-faults.js';
@@ -21,14 +21,14 @@ export type ClaimManner = (typeof CLAIM_MANNERS)[number];
 export interface RedemptionPlan {
   readonly wallet: Address;
   readonly points: number;
-  /** At the partner, before anything happens; undefined: the partner does not know the wallet. */
+  /** Points at the partner before the run; undefined: the partner does not know the wallet. */
   readonly balance: number | undefined;
   readonly startsAfterMs: number;
   readonly quoteTtlMs: number;
   readonly claims: ClaimManner;
-  /** From the start on; absent: never. */
+  /** Milliseconds from the start of the redemption; empty: no cancellation. */
   readonly cancelsAfterMs: readonly number[];
-  /** More points come in while it is under way. */
+  /** Points that the player gets during the redemption. */
   readonly topUp: { readonly afterMs: number; readonly points: number } | undefined;
 }
 
@@ -38,13 +38,15 @@ export interface RunPlan {
   readonly recorded: readonly PartnerCapability[];
   readonly confirms: boolean;
   readonly temper: Temper;
-  /** From the start of everything on, the partner's address refuses connections for so long. */
+  /** Milliseconds from the start of the simulation in which the partner's address refuses connections. */
   readonly unreachableForMs: number;
   readonly firstFaults: Readonly<Record<BookRequest['step'], FaultName>>;
   readonly redemptions: readonly RedemptionPlan[];
 }
 
-/** Deductions that come late or not at all, whose answers are lost, or that seem to be another redemption's. */
+/**
+ * Faults of deductions that arrive late or not at all, whose answers are lost, or that seem to be another redemption's.
+ */
 const BAD_ROADS: readonly (readonly FaultName[])[] = [
   ['late'],
   ['late', 'lost', 'reset-at-once'],
@@ -54,7 +56,7 @@ const BAD_ROADS: readonly (readonly FaultName[])[] = [
   ['success-from-nowhere', 'unsigned', 'forged'],
 ];
 
-/** All runs begin within this time. */
+/** Milliseconds within which all runs begin. */
 const SPREAD_MS = 600_000;
 
 export function runPlan(ordinal: number, dice: Dice): RunPlan {
@@ -101,7 +103,7 @@ function temperOf(dice: Dice): Temper {
   return dice.chance(0.3) ? { ...temper, deductions: dice.pick(BAD_ROADS) } : temper;
 }
 
-/** In turn, so that every fault is some partner's first one. */
+/** Takes the faults in turn, so that every fault is the first one of some partner. */
 function firstFaultsOf(ordinal: number): RunPlan['firstFaults'] {
   const { deduct, revert, confirm } = FAULTS;
   const nth = (faults: readonly FaultName[]): FaultName =>

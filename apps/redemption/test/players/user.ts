@@ -1,4 +1,4 @@
-/** A user: asks for a redemption, cancels it at some moment, claims its voucher in one manner or another. */
+/** A user, who asks for a redemption, may cancel it at some moment, and claims its voucher in one of several ways. */
 import {
   LimitBreachedError,
   type RedemptionStore,
@@ -34,7 +34,7 @@ export interface UserSetup {
   readonly limits: RedemptionLimits;
 }
 
-/** Of a user who is told that there is no price now. */
+/** Milliseconds until a user asks again for a redemption that was refused because there was no price. */
 const ASKS_AGAIN_MS = 30_000;
 const ASKS = 200;
 
@@ -46,7 +46,7 @@ export class User {
 
   constructor(
     private readonly plan: RedemptionPlan,
-    /** As the service knows it. */
+    /** The service's id of the partner. */
     private readonly partnerId: string,
     readonly partner: ChaosPartner,
     private readonly parts: UserSetup & { readonly dice: Dice },
@@ -56,17 +56,17 @@ export class User {
     return this.plan.wallet;
   }
 
-  /** The most points that it redeems. */
+  /** The most points that the user redeems. */
   get points(): number {
     return this.plan.points;
   }
 
-  /** Still to be given a quote. */
+  /** True while the user still waits for a quote. */
   get wantsPrice(): boolean {
     return this.isAsking;
   }
 
-  /** Notes when everything is to happen. */
+  /** Schedules all that the user does. */
   prepare(startMs: number): void {
     const { wallet, balance, startsAfterMs, cancelsAfterMs, topUp } = this.plan;
     const { agenda } = this.parts;
@@ -81,13 +81,13 @@ export class User {
     });
   }
 
-  /** What the partner's books must say of the wallet where nothing was deducted. */
+  /** The wallet's points in the partner's books if nothing had been deducted. */
   get pointsWithoutUs(): number | undefined {
     const { balance, topUp } = this.plan;
     return balance === undefined ? undefined : balance + (topUp?.points ?? 0);
   }
 
-  /** The voucher is there: from now on only the vault can keep the user from claiming it. */
+  /** Takes the voucher. From now on only the vault can keep the user from claiming it. */
   take({ redemption, isSealed }: StoredRedemption): void {
     const { plan } = redemption;
     if (this.hasVoucher || plan === null || isSealed !== true) return;
@@ -158,7 +158,7 @@ export class User {
   private async cancel(): Promise<void> {
     const { store, nowMs } = this.parts;
     if (this.id === undefined) return;
-    // As often as the service itself would try it against a busy worker.
+    // As many tries as the service makes against a worker that changes the row.
     for (let attempt = 0; attempt < 5; attempt++) {
       const stored = await store.get(this.id);
       if (stored === undefined) return;

@@ -8,7 +8,7 @@ import { type WebhookTerms } from '../world/worker-orders.js';
 
 const LOOK_EVERY_MS = 100;
 
-/** The delivery of webhooks as the service runs it. */
+/** Delivers webhooks as the service does. */
 export function deliverWebhooks(
   database: Database,
   secretsKey: string,

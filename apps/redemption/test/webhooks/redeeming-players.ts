@@ -1,6 +1,7 @@
 /**
- * Players of one partner that redeem beside the events of webhooks: three of four claim, the fourth lets its voucher expire. The partner
- * fails a third of the time at each call. Time is moved by hand, so that what is tried again hours later is due within the test.
+ * Players of one partner who redeem while webhook events are sent: three of four claim, the fourth lets its voucher
+ * expire. The partner fails a third of the time at each call. The test moves the time, so that a retry after hours is
+ * due within the test.
  */
 import { type Address, newRedemption, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
@@ -10,14 +11,14 @@ import { type World } from '../world/world.js';
 
 const POINTS = 100;
 const LIMITS = { paused: false, maxOpen: 1, priceMaxAgeSeconds: 7200 };
-/** Wallets below are the chain's own contracts. */
+/** Wallets below this number are contracts of the chain itself. */
 const FIRST_WALLET = 256;
 const LOST = { deduct: 'lost', revert: 'lost', confirm: 'lost' } as const;
 
 export interface RedemptionCounts {
   readonly authorised: number;
   readonly open: number;
-  /** Confirmations that were not delivered. */
+  /** Number of confirmations that were not delivered. */
   readonly owed: number;
 }
 
@@ -70,7 +71,7 @@ export class RedeemingPlayers {
     }
   }
 
-  /** What is authorised is claimed, and then it is so much later. */
+  /** Claims all authorised vouchers, and then advances the time by `ms`. */
   async step(ms: number): Promise<void> {
     const { world } = this;
     const rows = await world.database.query<{ id: UuidV7; wallet: string }>({

@@ -1,4 +1,4 @@
-/** What became of redemptions since a moment, by their own transitions: what a subscriber must have been told. */
+/** Changes of redemptions since a moment, from their transitions: what a subscriber must have received. */
 import { type Database } from '#libs/db';
 
 export class RedemptionHistory {
@@ -7,7 +7,7 @@ export class RedemptionHistory {
     private readonly before: ReadonlyMap<string, number>,
   ) {}
 
-  /** No transition is written meanwhile. */
+  /** Begins now; no transition may be written meanwhile. */
   static async begin(database: Database): Promise<RedemptionHistory> {
     const rows = await database.query<{ id: string; version: number }>({
       text: 'SELECT redemption_id AS id, max(version) AS version FROM redemption.transition GROUP BY 1',
@@ -15,7 +15,7 @@ export class RedemptionHistory {
     return new RedemptionHistory(database, new Map(rows.map(({ id, version }) => [id, version])));
   }
 
-  /** The public statuses that each redemption came to since then, in their order. */
+  /** The public statuses of each redemption since the beginning, in order. */
   async changes(): Promise<Map<string, string[]>> {
     const rows = await this.database.query<{
       id: string;

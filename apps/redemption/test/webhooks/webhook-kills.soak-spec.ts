@@ -1,7 +1,7 @@
 /**
- * A partner that fails a third of the time, and workers that are killed: every event arrives, in the order of its wallet, none invented;
- * and so do the confirmations of redemptions of the same partner, which the same processes send by the older outbox, also those that
- * waited there before there were webhooks.
+ * A partner that fails a third of the time, and workers that are killed. Every written event arrives, in the order of
+ * its wallet, and no other event does. So do the confirmations of the same partner's redemptions, which the same
+ * processes send by the older outbox, also those that waited there before webhooks existed.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,12 +18,12 @@ import { WebhookSubscriber } from './webhook-subscriber.js';
 const LIMIT_MS = 1_500_000;
 const STEP_EVERY_MS = 250;
 const STEP_MS = 20_000;
-/** Of the clock that is moved: no confirmation has spent its attempts by then. */
+/** Milliseconds of the simulated clock: no confirmation has used up its attempts by then. */
 const MOST_MS = 6 * 3_600_000;
-/** Taken back, with all that came after it, to what was there before webhooks. */
+/** Migration that is reverted, with all later ones, to get the schema from before webhooks. */
 const WEBHOOKS = 'Webhooks1760000000040';
 
-/** As a redemption's trigger writes them: of each wallet in turn, so many in one transaction. */
+/** Adds events as the trigger on redemptions does, for each wallet in turn, many in one transaction. */
 const ADD = `INSERT INTO webhooks.event (subscription, type, order_key, payload)
   SELECT $1, 'redemption.pending', wallet, jsonb_build_object('type', 'redemption.pending', 'timestamp', webhooks.iso(now()),
       'data', jsonb_build_object('redemptionId', n::text, 'walletAddress', wallet, 'status', 'pending', 'points', n, 'usdAmount', '1',
@@ -32,12 +32,12 @@ const ADD = `INSERT INTO webhooks.event (subscription, type, order_key, payload)
   ORDER BY n`;
 const AT_ONCE = 500;
 
-/** WEBHOOK_EVENTS gives another number. */
+/** Number of events; WEBHOOK_EVENTS sets another one. */
 const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? 100_000);
-/** Those that redeem are among them. */
+/** Number of wallets, including those that redeem. */
 const WALLETS = 2003;
 const KILLS = Math.ceil(EVENTS / 2500);
-/** Before there are webhooks, and so many more with each kill. */
+/** Redemptions before webhooks exist, and more with each kill. */
 const REDEMPTIONS_BEFORE = 120;
 const REDEMPTIONS_A_KILL = 7;
 
@@ -64,7 +64,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
         engine: { atOnce: 32, leaseMs: 1500, pollMs: 100, payoutPollMs: 5000, listens: true },
         webhooks: {
           ...{ atOnce: 48, perSubscription: 96, leaseMs: 1500 },
-          // Forty failures in a row do not happen; an event that was given up would be missed below.
+          // Forty failures in a row do not happen; if an event were given up, the checks below would find it missing.
           stepsMs: Array.from({ length: 40 }, () => 20),
         },
       },
@@ -77,7 +77,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     await test.drop();
   });
 
-  /** The rows that an installation without webhooks has: confirmations that are owed, and redemptions on their way. */
+  /** Makes the rows that an installation without webhooks has: owed confirmations, and open redemptions. */
   async function redeemBefore(): Promise<void> {
     players.partner.deafTo = 'confirm';
     await players.redeem(REDEMPTIONS_BEFORE);
@@ -144,7 +144,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     await adding;
   }
 
-  /** The partner is well again, and what was tried in vain is due. */
+  /** Heals the partner, and makes all retries due. */
   async function end(): Promise<void> {
     players.partner.heal();
     const waiting = `SELECT count(*)::int AS count FROM webhooks.event WHERE state = 'waiting'`;
@@ -207,7 +207,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     );
     expect(differing).toEqual([]);
     expect(subscriber.count).toBe(EVENTS + told);
-    // It failed and was repeated, or this was no test.
+    // Without failures and repetitions the test would prove nothing.
     expect(subscriber.failures).toBeGreaterThan(EVENTS / 4);
     expect(subscriber.repeated).toBeGreaterThan(0);
     const lanes = await admin.query<{ waiting: number }>({

@@ -1,4 +1,7 @@
-/** A subscriber on a real socket that verifies by the SDK, fails a third of the time, and remembers what it accepted. */
+/**
+ * A subscriber on a real socket, which verifies with the SDK, fails a third of the time, and remembers what it
+ * accepted.
+ */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -8,12 +11,15 @@ import { type Dice } from '../world/dice.js';
 export class WebhookSubscriber {
   /** `webhook-id`s in the order of their first acceptance, by wallet. */
   readonly accepted = new Map<string, string[]>();
-  /** The statuses of each redemption of the service, in the order of their first acceptance; not of the events that only name a number. */
+  /**
+   * The statuses of each real redemption, in the order of their first acceptance. Events that only carry a number are
+   * left out.
+   */
   readonly changes = new Map<string, string[]>();
   readonly faults: string[] = [];
   requests = 0;
   failures = 0;
-  /** Accepted, and the answer was lost: it comes again. */
+  /** Accepted events whose answer was lost, so that they are sent again. */
   unheard = 0;
   repeated = 0;
   isGone = false;
@@ -50,7 +56,7 @@ export class WebhookSubscriber {
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.requests += 1;
-    // A worker that is killed while it sends sends no whole body.
+    // A worker that is killed while sending leaves an incomplete body.
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
     const roll = this.dice.between(0, 29);

@@ -1,4 +1,4 @@
-/** What is to happen at which time of the simulation. */
+/** An event of the simulation and its time. */
 export interface AgendaItem {
   readonly atMs: number;
   readonly what: () => Promise<void> | void;
@@ -17,7 +17,10 @@ export class Agenda {
     return this.items.length;
   }
 
-  /** At the next full step of time, where the exact one does not matter: things that happen together take one round. */
+  /**
+   * Schedules at the next full step of time, where the exact time does not matter, so that events of one step share a
+   * round.
+   */
   add(atMs: number, what: AgendaItem['what']): void {
     this.addExactly(Math.ceil(atMs / STEP_MS) * STEP_MS, what);
   }
@@ -27,7 +30,7 @@ export class Agenda {
     this.items.splice(after === -1 ? this.items.length : after, 0, { atMs, what });
   }
 
-  /** Takes out what is due, in its order. */
+  /** Removes and returns what is due, in order. */
   take(nowMs: number): AgendaItem[] {
     const first = this.items.findIndex((item) => item.atMs > nowMs);
     return this.items.splice(0, first === -1 ? this.items.length : first);

@@ -1,4 +1,4 @@
-/** Payouts by vouchers without a container: what `PayoutModule` puts together. */
+/** Wires payouts by vouchers without a container, as `PayoutModule` does. */
 import { type RpcPool } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';

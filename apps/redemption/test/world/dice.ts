@@ -1,20 +1,23 @@
-/** Chance that comes back: the same text gives the same throws on every machine, whatever else was thrown in between. */
+/**
+ * Reproducible chance: the same text gives the same numbers on every machine, whatever other dice were thrown in
+ * between.
+ */
 import { createHash } from 'node:crypto';
 
 export class Dice {
   #state: number;
 
-  /** @param name the run's seed and what is thrown for */
+  /** @param name the run's seed, and the purpose */
   constructor(private readonly name: string) {
     this.#state = createHash('sha256').update(name).digest().readUInt32LE(0);
   }
 
-  /** Dice of their own for a part: what happens there does not move these. */
+  /** Separate dice for a part; throwing those does not change these. */
   for(part: string | number): Dice {
     return new Dice(`${this.name}/${part}`);
   }
 
-  /** 0 to just below 1 (mulberry32). */
+  /** A number from 0 to just below 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -22,7 +25,7 @@ export class Dice {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number, both bounds included. */
   between(lowest: number, highest: number): number {
     return lowest + Math.floor(this.next() * (highest - lowest + 1));
   }

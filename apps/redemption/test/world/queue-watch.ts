@@ -1,13 +1,13 @@
 import { type Database } from '#libs/db';
 
 export interface QueueState {
-  /** Due by the time of the simulation, and without a lease. */
+  /** Number of redemptions and confirmations that are due by the simulated time and have no lease. */
   readonly due: number;
-  /** Who has what: one text for each lease that has not ended. */
+  /** One text for each current lease: the item and its owner. */
   readonly leases: readonly string[];
-  /** When the next one of those without a lease is due; Infinity where none ever is. */
+  /** Next due time of an item without a lease; Infinity where there is none. */
   readonly nextMs: number;
-  /** Neither final nor waiting for an operator. */
+  /** Number of redemptions and confirmations with a due time: neither final nor waiting for an operator. */
   readonly open: number;
   readonly attention: number;
 }
@@ -30,7 +30,7 @@ const STATE = {
 };
 
 /**
- * What the workers have to do, by the database's word.
+ * The work of the workers, read from the database.
  * @param aside redemptions that no operator is asked about
  */
 export async function queueState(

@@ -2,7 +2,7 @@ import { type Database, RedemptionViews } from '#libs/db';
 import { type UuidV7 } from '#libs/domain';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
 
-/** All that is known of one redemption, to find out what went wrong. */
+/** All that is known about one redemption, for the search for a fault. */
 export async function story(
   database: Database,
   id: string,

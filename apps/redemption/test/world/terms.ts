@@ -1,10 +1,10 @@
-/** What the partners and the operator of a simulation agreed. */
+/** The terms between the partners and the operator of a simulation. */
 import { type Decimal, type RedemptionLimits } from '#libs/domain';
 
 export const TOKEN_DECIMALS = 18;
-/** A cent a point. */
+/** One cent per point. */
 export const USD_PER_POINT: Decimal = { digits: 1n, scale: 2 };
-/** Whole tokens a UTC day: of one partner, and of one wallet. */
+/** Whole tokens per UTC day: of one partner, and of one wallet. */
 export const PARTNER_DAILY_TOKENS: Decimal = { digits: 480n, scale: 0 };
 export const WALLET_DAILY_TOKENS: Decimal = { digits: 240n, scale: 0 };
 

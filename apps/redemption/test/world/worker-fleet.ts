@@ -1,4 +1,4 @@
-/** The worker processes of a test: started, told the time, killed without warning, started again. */
+/** The worker processes of a test: starts them, sets their time, kills them with SIGKILL, and replaces them. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -8,14 +8,14 @@ import { type WorkerOrder, type WorkerSetup, type WorkerWord } from './worker-or
 interface Member {
   readonly child: ChildProcess;
   ready: boolean;
-  /** The time it was told last and has taken over. */
+  /** The last time that the worker has confirmed, Unix milliseconds. */
   heardMs: number | undefined;
 }
 
 const MOST_LINES = 5000;
 const PROGRAM = 'world/worker.program.js';
 
-/** Near this file where it runs compiled; under dist/ where Jest compiles it by itself. */
+/** The file is next to this one where this one runs compiled, and under dist/ where Jest compiles this one itself. */
 function programFile(): string {
   const near = join(import.meta.dirname, '..', PROGRAM);
   return existsSync(near) ? near : join('dist', 'apps', 'redemption', 'test', PROGRAM);
@@ -23,9 +23,9 @@ function programFile(): string {
 
 export class WorkerFleet {
   kills = 0;
-  /** The end of what the workers warned of. */
+  /** The last warnings of the workers. */
   readonly lines: string[] = [];
-  /** Workers that ended by themselves, with their exit codes: there should be none. */
+  /** Workers that ended by themselves, with their exit codes; there should be none. */
   readonly deaths: string[] = [];
   private readonly members = new Set<Member>();
   private starts = 0;
@@ -41,13 +41,13 @@ export class WorkerFleet {
     return [...this.members].flatMap(({ child }) => child.pid ?? []);
   }
 
-  /** So many are at work once this has returned. */
+  /** Starts workers until `count` of them are ready. */
   async start(count: number): Promise<void> {
     while (this.members.size < count) this.add();
     await this.until(() => this.ready >= count);
   }
 
-  /** Every living worker goes by this time once this has returned. */
+  /** Sets the time of every living worker, and waits for their confirmations. */
   async tell(nowMs: number): Promise<void> {
     const told = [...this.members];
     for (const member of told) this.order(member, { kind: 'time', nowMs });
@@ -56,7 +56,10 @@ export class WorkerFleet {
     );
   }
 
-  /** SIGKILL for one of them, and another in its place. @returns once it is dead, or at once where none is alive */
+  /**
+   * Kills one worker with SIGKILL, and starts another one.
+   * @returns once the worker is dead, or at once where none is alive
+   */
   async killOne(choice: number, replace = true): Promise<void> {
     const ready = [...this.members].filter((one) => one.ready);
     const victim = ready[choice % Math.max(1, ready.length)];
@@ -83,7 +86,7 @@ export class WorkerFleet {
 
   private add(): void {
     const ordinal = this.starts++;
-    // Not what this process runs with: Jest needs options that a worker does not.
+    // Not this process' own options: Jest needs options that a worker does not.
     const child = fork(programFile(), {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -118,7 +121,7 @@ export class WorkerFleet {
   }
 
   private order({ child }: Member, order: WorkerOrder): void {
-    // To one that is dying it may fail; its exit is heard of.
+    // Sending to a dying worker may fail; its exit is handled elsewhere.
     child.send(order, () => undefined);
   }
 

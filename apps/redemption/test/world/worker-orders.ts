@@ -1,7 +1,7 @@
-/** What a worker process of the tests is told over its channel; nothing of it is in an argument or a variable. */
+/** Messages between a test and its worker processes. Nothing of them is in an argument or an environment variable. */
 import { type Address } from '#libs/domain';
 
-/** How events of webhooks are sent, by the clock on the wall. */
+/** How webhook events are sent; the times are real. */
 export interface WebhookTerms {
   readonly atOnce: number;
   readonly perSubscription: number;
@@ -13,7 +13,7 @@ export interface WorkerSetup {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly evidenceKey: string;
-  /** As RPC_URLS. */
+  /** Like RPC_URLS. */
   readonly rpcUrls: readonly string[];
   readonly chainId: number;
   readonly vault: Address;
@@ -21,7 +21,7 @@ export interface WorkerSetup {
   readonly signerKey: string;
   readonly cancellerKey: string;
   readonly voucherTtlSeconds: number;
-  /** Unix milliseconds, moved by `time` orders; absent: the clock on the wall. */
+  /** Unix time in milliseconds, changed by `time` orders; absent: the system clock. */
   readonly nowMs?: number;
   readonly seed: string;
   readonly poolSize: number;
@@ -40,7 +40,7 @@ export interface WorkerSetup {
     /** Whole tokens, as a decimal's text; absent: not limited. */
     readonly walletDailyTokens?: string;
   };
-  /** Absent: it sends none. */
+  /** Absent: the worker sends no webhooks. */
   readonly webhooks?: WebhookTerms;
 }
 
@@ -51,5 +51,5 @@ export type WorkerOrder =
 export type WorkerWord =
   | { readonly kind: 'ready' }
   | { readonly kind: 'time'; readonly nowMs: number }
-  /** A record of its log, warnings and worse. */
+  /** A log record, of level warning or above. */
   | { readonly kind: 'log'; readonly line: string };

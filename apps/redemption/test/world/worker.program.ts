@@ -1,6 +1,6 @@
 /**
- * A worker as the service runs it, in a process of its own that can be killed: the engine with its real parts. It is told everything
- * over the channel to its parent, the time included, and ends when that one does.
+ * A worker as the service runs it: the engine with its real parts, in a process of its own that can be killed. All its
+ * input, the time included, comes over the channel to its parent process, and it ends with its parent.
  */
 import { RpcPool } from '#libs/chain';
 import { CallbackStore, CoinStore, createDatabase, KnownVaults } from '#libs/db';

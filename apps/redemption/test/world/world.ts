@@ -1,4 +1,4 @@
-/** Everything that a simulation runs on: database, chain, partners, workers and a time that is moved by hand. */
+/** The environment of a simulation: database, chain, partners, workers and a time that the simulation moves. */
 import { randomBytes } from 'node:crypto';
 import {
   CallbackStore,
@@ -29,27 +29,27 @@ const LEASE_MS = 3000;
 const REFUSING_URL = 'http://127.0.0.1:1';
 
 export interface WorldOptions {
-  /** Of an empty, migrated database. */
+  /** URL of an empty, migrated database. */
   readonly databaseUrl: string;
   readonly dice: Dice;
-  /** Whether an endpoint that lies is beside the honest one. */
+  /** Whether an endpoint with false answers is beside the honest one. */
   readonly hasLiar?: boolean;
-  /** Whole tokens of each partner and UTC day; absent: not limited. */
+  /** Whole tokens per partner and UTC day; absent: not limited. */
   readonly partnerDailyTokens?: Decimal;
-  /** Where the workers differ from those of a simulation. */
+  /** Differences from the workers of a simulation. */
   readonly worker?: Partial<WorkerSetup>;
 }
 
 export class World {
   readonly agenda = new Agenda();
-  /** By the id that the service knows the partner by. */
+  /** By the service's id of the partner. */
   readonly partners = new Map<string, ChaosPartner>();
   readonly store: RedemptionStore;
   readonly chain: ChainPlayer;
   readonly fleet: WorkerFleet;
   readonly startMs: number;
   nowMs: number;
-  /** Called whenever a partner has been called. */
+  /** Called whenever a call arrives at a partner. */
   onArrival: () => void = () => undefined;
   private readonly copies = new Map<string, number>();
 
@@ -95,7 +95,7 @@ export class World {
     await Promise.all([this.server.stop(), this.bench.stop(), this.database.close()]);
   }
 
-  /** @returns the id that the service knows it by */
+  /** @returns the service's id of the partner, and the partner */
   async addPartner(plan: RunPlan): Promise<{ partnerId: string; partner: ChaosPartner }> {
     const partner = new ChaosPartner(plan.name, {
       ...plan,
@@ -143,7 +143,7 @@ export class World {
     return { partnerId, partner };
   }
 
-  /** Copies of deductions of this redemption that have not arrived yet. */
+  /** Number of copies of this redemption's deductions that have not arrived yet. */
   copiesOf(redemptionId: string): number {
     return this.copies.get(redemptionId) ?? 0;
   }
@@ -159,7 +159,7 @@ export class World {
     });
   }
 
-  /** The liar is first for one worker and second for the next. */
+  /** The endpoint with false answers is first for one worker and second for the next. */
   private rpcUrls(ordinal: number): string[] {
     if (this.liar === undefined) return [this.bench.chain.rpc.url];
     const { url, honestUrl } = this.liar;

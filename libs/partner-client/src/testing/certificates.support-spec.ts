@@ -1,4 +1,4 @@
-/** X.509 certificates made on the spot, so that TLS is tested for real and nothing expires in the repository. */
+/** X.509 certificates made at run time, so that tests use real TLS and no certificate in the repository expires. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 export interface Issued {
@@ -16,13 +16,13 @@ export interface Subject {
   readonly dnsNames?: readonly string[];
   /** Dotted IPv4. */
   readonly addresses?: readonly string[];
-  /** Default: from an hour ago for a day. */
+  /** End of the validity in Unix milliseconds, 48 hours after its beginning. Default: in 24 hours. */
   readonly validToMs?: number;
 }
 
 const HOUR_MS = 3_600_000;
 
-/** A certificate authority of its own, not trusted until its certificate is named. */
+/** A certificate authority, which is not trusted until its certificate is given as trusted. */
 export function anAuthority(name = 'Test authority'): Authority {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const validToMs = Date.now() + 24 * HOUR_MS;

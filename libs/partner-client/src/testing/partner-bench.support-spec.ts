@@ -1,4 +1,4 @@
-/** A client with short deadlines, and calls to make with it. Counts as a test file without being one. */
+/** A client with short deadlines, and calls to make with it. Named as a test file, without tests of its own. */
 import { type Address, mintUuidV7, type UuidV7 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from '../call-result.js';
@@ -53,7 +53,7 @@ export function anEndpoint(fields: Partial<PartnerEndpointFields> = {}): Partner
   });
 }
 
-/** A partner over plain HTTP. */
+/** The endpoint of a partner over plain HTTP. */
 export function endpointOf(partner: RoguePartner, path = '/game/v1'): PartnerEndpoint {
   return anEndpoint({ baseUrl: `http://127.0.0.1:${partner.port}${path}` });
 }

@@ -1,4 +1,6 @@
-/** A partner on a real socket that does what a test tells it, byte by byte. Counts as a test file without being one. */
+/**
+ * A partner on a real socket that does what a test says, byte by byte. Named as a test file, without tests of its own.
+ */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { canonicalJson } from '#libs/domain';
@@ -11,10 +13,10 @@ export const SHARED_SECRET = 'whsec/Zx+81"no-body-may-see-this';
 export interface SeenRequest {
   readonly method: string;
   readonly target: string;
-  /** As they came: name, value. */
+  /** Name and value of each header, as received. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string;
-  /** The value of the header; the name in lower case. */
+  /** @param name in lower case */
   header(name: string): string | undefined;
 }
 
@@ -23,14 +25,14 @@ export type Behaviour = (socket: Socket, request: SeenRequest) => void;
 export interface AnswerFields {
   readonly status?: number;
   readonly body?: string | Buffer;
-  /** Default: `application/json`, the length, and the signature that fits the call and the body. */
+  /** Default: `application/json`, the length, and the signature of the body for this call. */
   readonly headers?: readonly (readonly [string, string])[];
 }
 
 export class RoguePartner {
   readonly requests: SeenRequest[] = [];
   connections = 0;
-  /** Of what came over the connections, TLS taken off. */
+  /** Bytes received over all connections, after TLS. */
   bytes = 0;
   onConnect: (socket: Socket) => void = () => undefined;
   behave: Behaviour = (socket, request) => socket.end(answer(request));
@@ -83,7 +85,7 @@ export class RoguePartner {
   }
 }
 
-/** The first whole request in the bytes. */
+/** The first whole request in the bytes, and its length. */
 function take(bytes: Buffer): { readonly seen: SeenRequest; readonly length: number } | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -110,7 +112,6 @@ export function signatureFor(request: SeenRequest, body: string | Buffer): strin
 
 export const SUCCESS = canonicalJson({ partnerTransactionId: 'ptx-1', success: true });
 
-/** The bytes of an answer. */
 export function answer(request: SeenRequest, fields: AnswerFields = {}): Buffer {
   const { status = 200, body = SUCCESS } = fields;
   const headers = fields.headers ?? [
@@ -122,7 +123,7 @@ export function answer(request: SeenRequest, fields: AnswerFields = {}): Buffer 
   return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} Text\r\n${lines}\r\n`), Buffer.from(body)]);
 }
 
-/** The headers of an answer, with some more, changed, or (undefined) left out. */
+/** The headers of an answer with changes; an undefined value removes a header. */
 export function headersOf(
   request: SeenRequest,
   body: string | Buffer,

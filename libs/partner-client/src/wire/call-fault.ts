@@ -5,7 +5,7 @@ import {
   type PhaseBeforeSending,
 } from '../call-result.js';
 
-/** No connection to send on. Ends inside the partner client, whose callers get results. */
+/** There is no connection to send on. Thrown only inside this library, whose callers get results. */
 export class DialFault extends Error {
   constructor(
     readonly failure: NothingSentCause,
@@ -16,7 +16,7 @@ export class DialFault extends Error {
   }
 }
 
-/** No whole answer on a connection that the request was given to. */
+/** No whole answer came on a connection that the request was given to. */
 export class ExchangeFault extends Error {
   constructor(
     readonly failure: NoAnswerCause,
@@ -26,11 +26,12 @@ export class ExchangeFault extends Error {
   }
 }
 
-/** The code of a system's or library's error, and what it says, code included. */
+/** Code and text of an error from the system or a library. The text includes the code. */
 export function describeError(error: unknown): { readonly code: string; readonly text: string } {
   if (!isErrorLike(error)) return { code: '', text: 'unknown error' };
   const { message, errors } = error;
-  // Several addresses, each with its own error: the first stands for all, as their order is the resolver's.
+  // Several addresses failed, each with its own error. The first one stands for all of them: the order is the
+  // resolver's.
   if (message === '' && Array.isArray(errors) && errors.length > 0) return describeError(errors[0]);
   const code = typeof error.code === 'string' ? error.code : '';
   return { code, text: message.includes(code) ? message : `${code}: ${message}` };
@@ -51,14 +52,14 @@ function isErrorLike(error: unknown): error is ErrorLike {
   );
 }
 
-/** Why a call was ended from our side: the reason of every signal inside it. */
+/** Our side ended a call: the reason of every AbortSignal inside the call. */
 export class CallStopped extends Error {
   constructor(readonly why: 'deadline' | 'aborted') {
     super(why === 'deadline' ? 'the deadline passed' : 'the caller ended the call');
   }
 }
 
-/** A deadline whose signal ends with a CallStopped, whichever way. */
+/** A deadline whose signal always aborts with a CallStopped. */
 export function callDeadline(ms: number, parent?: AbortSignal): Deadline {
   return deadlineIn(ms, {
     parent,

@@ -1,8 +1,8 @@
 /**
- * Opens the connection of one call: name, TCP, TLS, each address checked on the way. Three checks, because each alone can be
- * walked around: the literal in the URL (no lookup happens for it), every address that the name resolves to, and the address
- * that the socket is then connected to, before a byte of TLS or HTTP goes out. Public addresses only, so that no partner's URL reaches
- * into our own network.
+ * Opens the connection of one call: DNS, TCP and TLS, with every address checked. There are three checks, because each
+ * alone can be bypassed: of a literal address in the URL (for which no lookup happens), of every address that the name
+ * resolves to, and of the address that the socket is connected to, before a byte of TLS or HTTP is sent. Only public
+ * addresses are allowed, so that no partner's URL leads into our own network.
  */
 import { type LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
@@ -15,13 +15,13 @@ import { CallStopped, describeError, DialFault } from './call-fault.js';
 
 export interface AddressPolicy {
   /**
-   * The development switch: http, loopback and private ranges besides public ones. Link-local addresses, where clouds keep their
-   * metadata, stay refused.
+   * For development: allows http, loopback and private ranges besides public addresses. Link-local addresses, where
+   * clouds serve their metadata, stay refused.
    */
   readonly allowPrivate: boolean;
 }
 
-/** @throws PermanentError PRIVATE_PARTNERS_REFUSED where production is given the development switch */
+/** @throws PermanentError PRIVATE_PARTNERS_REFUSED where private addresses are allowed in production */
 export function addressPolicy(
   options: AddressPolicy & { readonly isProduction: boolean },
 ): AddressPolicy {
@@ -37,15 +37,15 @@ export function addressPolicy(
 
 const DEVELOPMENT_RANGES: readonly string[] = ['loopback', 'private', 'uniqueLocal'];
 
-/** What IANA has given out as global unicast; all other IPv6 addresses translate to something or are reserved. */
+/** What IANA has assigned as global unicast; all other IPv6 addresses translate to something else or are reserved. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Public by their range, and yet the host's own: the platform services of Azure. */
+/** Public by range, but answered by the host itself: the platform services of Azure. */
 const PLATFORM_ADDRESSES: readonly string[] = ['168.63.129.16'];
 
 /**
- * Why an address must not be connected to, or undefined where it may. All embeddings of IPv4 in IPv6 (mapped, NAT64, 6to4,
- * Teredo, compatible) are refused whatever they embed: no partner needs them.
+ * Why an address must not be connected to, or undefined where it may. Every embedding of IPv4 in IPv6 (mapped, NAT64,
+ * 6to4, Teredo, compatible) is refused whatever the embedded address: no partner needs one.
  * @param address as the system writes it: four decimal numbers, or IPv6 text; anything else is refused
  * @returns the name of the range
  */
@@ -72,27 +72,27 @@ export interface PartnerUrl {
   /** A name, or an address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** The base URL's own path, without a slash at its end; may be empty. */
+  /** Path of the base URL without a slash at its end; may be empty. */
   readonly basePath: string;
 }
 
-/** All addresses of a name. */
+/** Resolves a name to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export interface DialOptions {
   readonly policy: AddressPolicy;
   /** Certificates to trust instead of the well-known ones. Verification itself cannot be turned off. */
   readonly ca?: string;
-  /** Default: the system's. */
+  /** Default: the system's resolver. */
   readonly resolve?: Resolve;
-  /** Default: a new socket, connected. */
+  /** Default: a new socket that connects. */
   readonly connectTcp?: (options: TcpSocketConnectOpts) => Socket;
 }
 
-/** How far it has come, and when each step was done on the `performance` clock. */
+/** Progress of a connection; the times are in milliseconds of the `performance` clock, each at the end of its step. */
 export interface DialProgress {
   phase: PhaseBeforeSending;
-  /** Whether it is a connection that served a call before. */
+  /** True where the connection served a call before. */
   isKept?: boolean;
   remoteAddress?: string;
   resolvedAt?: number;
@@ -100,14 +100,17 @@ export interface DialProgress {
   securedAt?: number;
 }
 
-/** With several addresses, how long one is tried before the next is tried beside it; Node's own is too short for far partners. */
+/**
+ * Milliseconds after which the next of several addresses is tried beside the first; Node's default is too short for
+ * distant partners.
+ */
 const ADDRESS_ATTEMPT_MS = 1000;
 
 /**
- * @returns a connected socket, verified where the URL says TLS, that nothing was written to
- * @param signal a Deadline's
- * @param progress is written to as the connection comes about
- * @throws DialFault; the socket is then destroyed
+ * @returns a connected socket to which nothing was written, with verified TLS where the URL says https
+ * @param signal of a Deadline
+ * @param progress updated while the connection is made
+ * @throws DialFault; the socket is destroyed then
  */
 export async function dial(
   url: PartnerUrl,
@@ -147,7 +150,7 @@ export async function dial(
         host: url.host,
         ALPNProtocols: ['http/1.1'],
         minVersion: 'TLSv1.2',
-        // Said here so that no variable of the environment can say otherwise.
+        // Set here, so that no environment variable can turn verification off.
         rejectUnauthorized: true,
         ...(options.ca !== undefined && { ca: options.ca }),
       }),
@@ -165,7 +168,7 @@ function connectSystem(options: TcpSocketConnectOpts): Socket {
   return new Socket().connect(options);
 }
 
-/** An error that comes without a listener, between two steps or after the end, must not end the process. */
+/** Adds a listener for errors: an error without one, between two steps or after the end, would end the process. */
 function heard<S extends Socket>(socket: S): S {
   socket.on('error', () => undefined);
   return socket;
@@ -173,12 +176,12 @@ function heard<S extends Socket>(socket: S): S {
 
 const resolveSystem: Resolve = (hostname) => systemLookup(hostname, { all: true });
 
-/** For a client of Node that is not this one: names resolve to addresses that may be connected to, or not at all. */
+/** A lookup for other clients of Node: a name resolves only where all of its addresses may be connected to. */
 export function policedLookup(policy: AddressPolicy): LookupFunction {
   return guardedLookup({ policy }, { phase: 'dns' });
 }
 
-/** One refused address among several refuses the name: a partner's own name has no business pointing into private ranges. */
+/** One refused address refuses the whole name: the name of a partner has no reason to lead into private ranges. */
 function guardedLookup(
   { policy, resolve = resolveSystem }: DialOptions,
   progress: DialProgress,
@@ -210,7 +213,7 @@ function guardedLookup(
   };
 }
 
-/** Waits for the event, or ends with the socket's error, its close, or the signal's reason. */
+/** Waits for the event. Rejects with the socket's error, on its close, or with the signal's reason. */
 function ready(
   socket: Socket,
   event: 'connect' | 'secureConnect',

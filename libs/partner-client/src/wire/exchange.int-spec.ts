@@ -1,4 +1,4 @@
-/** What the client's other tests cannot bring about: a connection that is lost between its making and its use. */
+/** A case that the client's other tests cannot produce: a connection that is lost between its opening and its use. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

@@ -1,6 +1,7 @@
 /**
- * One connection to a partner, and one request and its answer on it. undici is given a socket that stands instead of a way to make one,
- * and refused a second, so that it can neither send anything again nor connect to an address that was not checked.
+ * One connection to a partner, and one request with its answer on it. undici gets an open socket instead of a function
+ * that opens one, and is refused a second socket. So it can neither send a request again nor connect to an address that
+ * was not checked.
  */
 import { type Socket } from 'node:net';
 import { Client, type Dispatcher, errors } from 'undici';
@@ -8,10 +9,16 @@ import { type NoAnswerCause, type PhaseUnderWay } from '../call-result.js';
 import { CallStopped, describeError, ExchangeFault } from './call-fault.js';
 
 const MAX_HEADER_BYTES = 16_384;
-/** A partner's server that does not say how long it keeps an idle connection may close it after two seconds (gunicorn). */
+/**
+ * Milliseconds that a connection is kept where the partner announces no time: its server may close an idle connection
+ * after two seconds (gunicorn).
+ */
 const UNANNOUNCED_IDLE_MS = 1000;
 const LONGEST_IDLE_MS = 30_000;
-/** Sooner than the partner says: its close must not cross our request. */
+/**
+ * Milliseconds before the announced end at which we stop using a connection: the partner's close must not cross our
+ * request.
+ */
 const IDLE_MARGIN_MS = 1000;
 
 export class Connection {
@@ -22,7 +29,7 @@ export class Connection {
   constructor(
     private readonly socket: Socket,
     origin: string,
-    /** What was checked: the connection leads nowhere else for as long as it lives. */
+    /** The address that was checked. The connection leads to no other address while it exists. */
     readonly remoteAddress: string | undefined,
   ) {
     this.writtenBefore = socket.bytesWritten;
@@ -30,7 +37,7 @@ export class Connection {
       connect: (_options, callback) => {
         const isFirst = !this.isGiven;
         this.isGiven = true;
-        // undici expects the answer to come later.
+        // undici expects the callback to be called later.
         queueMicrotask(() => {
           if (isFirst) callback(null, socket);
           else callback(new Error('the connection was lost'), null);
@@ -38,7 +45,7 @@ export class Connection {
       },
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The one deadline of a call is its signal's.
+      // The signal is the only deadline of a call.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveTimeout: UNANNOUNCED_IDLE_MS,
@@ -52,7 +59,7 @@ export class Connection {
     this.client.dispatch(options, handler);
   }
 
-  /** Proof that no byte of the newest request was given to the connection. */
+  /** Where true, proof that no byte of the newest request was given to the connection. */
   get isUntouched(): boolean {
     return this.socket.bytesWritten === this.writtenBefore;
   }
@@ -66,14 +73,17 @@ export class Connection {
     this.socket.once('close', listener);
   }
 
-  /** Not waited for: how a connection ends is no part of a call, and by now no call waits for anything on it. */
+  /** Not awaited: no call waits for anything on this connection any more. */
   destroy(): void {
     void this.client.destroy();
     this.socket.destroy();
   }
 }
 
-/** For how long a connection may be idle and used again, by the `Keep-Alive` of its last answer (RFC 9112, appendix C.2.2). */
+/**
+ * Milliseconds that a connection may be idle before it is used again, by the `Keep-Alive` header of its last answer
+ * (RFC 9112, appendix C.2.2).
+ */
 export function idleMs(announced: string | readonly string[] | undefined): number {
   const seconds =
     typeof announced === 'string' ? /\btimeout=(\d+)/i.exec(announced)?.[1] : undefined;
@@ -84,16 +94,15 @@ export function idleMs(announced: string | readonly string[] | undefined): numbe
 
 export interface WireRequest {
   readonly identity: { readonly method: string };
-  /** The request line's target. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty where there is none. */
+  /** Empty where the request has no body. */
   readonly body: string;
 }
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What has come so far; whole when the exchange has resolved. */
+/** The answer as far as it has arrived; whole once the exchange has resolved. */
 export interface Arrived {
   phase: PhaseUnderWay | 'done';
   status?: number;
@@ -101,7 +110,7 @@ export interface Arrived {
   headers: AnswerHeaders;
   readonly chunks: Buffer[];
   bytes: number;
-  /** On the `performance` clock. */
+  /** In milliseconds of the `performance` clock. */
   headAt?: number;
 }
 
@@ -110,10 +119,10 @@ export function nothingArrived(): Arrived {
 }
 
 /**
- * @param limits `signal` is a Deadline's
- * @param arrived is filled as the answer comes
- * @returns the status; the connection may then serve another call, unless the partner closes it
- * @throws ExchangeFault where no whole answer came; the connection is gone then
+ * @param limits `signal` is that of a Deadline
+ * @param arrived is filled while the answer arrives
+ * @returns the status; the connection may serve another call unless the partner closes it
+ * @throws ExchangeFault where no whole answer came; the connection is destroyed then
  */
 export async function exchange(
   connection: Connection,
@@ -152,7 +161,7 @@ function dispatched(
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => undefined,
       onResponseStart: (controller, status, headers) => {
-        // 102 and 103 announce an answer; undici takes 100 and 101, which were not asked for, as a broken one.
+        // 102 and 103 precede an answer. 100 and 101 were not requested: undici reports them as a broken answer.
         if (status < 200) return;
         Object.assign(arrived, { phase: 'head', status, headers, headAt: performance.now() });
         const announced = headers['content-length'];
@@ -198,7 +207,7 @@ function causeOf(
     return hasHead ? 'too-slow' : 'timeout';
   }
   if (error instanceof errors.HeadersOverflowError) return 'too-large';
-  // A status of the 1xx that was not asked for.
+  // undici reports a 1xx status that was not requested with one of these texts.
   if (/bad (response|upgrade)$/.test(text)) return 'not-http';
   if (error instanceof errors.SocketError) return hasHead ? 'half-answer' : 'reset';
   if (error instanceof errors.ResponseContentLengthMismatchError || /EOF/.test(text)) {

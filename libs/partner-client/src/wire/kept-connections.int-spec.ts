@@ -1,4 +1,4 @@
-/** How long a connection is kept, by a clock of the test's own. */
+/** How long a connection is kept, by a clock of the test. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';

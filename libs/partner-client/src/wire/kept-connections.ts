@@ -3,16 +3,16 @@ import { callDeadline, ExchangeFault } from './call-fault.js';
 import { dial, type DialOptions, type DialProgress, type PartnerUrl } from './dial.js';
 import { Connection } from './exchange.js';
 
-/** Where a request goes, and how far the connection to there has come. */
+/** Where a request goes, and the progress of the connection to there. */
 export interface Destination {
-  /** Connections of one key serve no other one. */
+  /** Connections of one key serve no other key. */
   readonly key: string;
   readonly url: PartnerUrl;
   readonly dialled: DialProgress;
 }
 
 export interface ConnectionOptions extends DialOptions {
-  /** Name, TCP and TLS together. */
+  /** DNS, TCP and TLS together. */
   readonly connectMs: number;
 }
 
@@ -24,25 +24,26 @@ interface Kept {
 const LONGEST_LIFE_MS = 60_000;
 
 /**
- * Connections that may serve another call, by partner and origin: what one partner sends is never read as another's answer. A connection
- * leads to the address that was checked when it was made; after a minute another is made, so that a changed name is followed.
+ * Connections that may serve another call. Their key contains the partner, so that what one partner sends is never read
+ * as another's answer. A connection leads to the address that was checked when it was made; after a minute a new one is
+ * made, so that a changed name takes effect.
  */
 export class KeptConnections {
   private readonly idle = new Map<string, Kept[]>();
   private readonly openedAtMs = new WeakMap<Connection, number>();
 
-  /** @param nowMs only differences matter */
+  /** @param nowMs only differences of its values are used */
   constructor(
     private readonly options: ConnectionOptions,
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
   /**
-   * Sends over a kept connection, or over a new one. A kept one may be lost before any byte of the request was given to it: nothing was sent
-   * yet, and it is sent over another one.
-   * @param signal a Deadline's
+   * Sends over a kept connection, or over a new one. Where a kept connection is lost before any byte of the request was
+   * given to it, nothing was sent yet, and the request goes over another connection.
+   * @param signal of a Deadline
    * @param send keeps the connection where it may serve another call
-   * @throws DialFault, and what `send` throws; the connection is gone then
+   * @throws DialFault, and what `send` throws; the connection is destroyed then
    */
   async use<T>(
     to: Destination,
@@ -61,10 +62,10 @@ export class KeptConnections {
     }
   }
 
-  /** The one that was used last, which has had the least time to be closed; it is the caller's then. */
+  /** Takes the connection that was used last, which is the least likely to be closed. The caller owns it then. */
   async take(key: string): Promise<Connection | undefined> {
     for (let kept = this.pop(key); kept !== undefined; kept = this.pop(key)) {
-      // A close that has arrived is noticed in this turn.
+      // The event loop gets a turn to report a close that has already arrived.
       await nextTurn();
       const { connection, idleUntilMs } = kept;
       if (connection.isOpen && this.nowMs() < idleUntilMs) return connection;
@@ -73,7 +74,7 @@ export class KeptConnections {
     return undefined;
   }
 
-  /** Of a connection that was just made. */
+  /** Registers a new connection. */
   opened(key: string, connection: Connection): Connection {
     this.openedAtMs.set(connection, this.nowMs());
     connection.onClose(() => {
@@ -82,7 +83,7 @@ export class KeptConnections {
     return connection;
   }
 
-  /** After a call that came to a whole and good answer. */
+  /** Keeps a connection after a call with a whole and good answer. */
   keep(key: string, connection: Connection, idleMs: number): void {
     const nowMs = this.nowMs();
     const openedAtMs = this.openedAtMs.get(connection) ?? nowMs;

@@ -87,7 +87,7 @@ export class DeskVisit {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
       await this.settled();
-      const faults = await graveFaults(page);
+      const faults = await graveFaults(page, colorScheme === 'dark' ? 'colours' : undefined);
       found.push(...faults.map((fault) => `${width} px, ${colorScheme}: ${fault}`));
     }
     return found;

@@ -29,7 +29,7 @@ async function findings({ page }: PlayerPage, screen: string): Promise<string[]>
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      const faults = await graveFaults(page);
+      const faults = await graveFaults(page, colorScheme === 'dark' ? 'colours' : undefined);
       found.push(...faults.map((fault) => `${width} ${colorScheme} ${fault}`));
       if (PICTURES !== undefined) {
         await page.screenshot({

@@ -26,7 +26,7 @@ export interface DatabaseOptions extends SessionOptions {
 }
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Milliseconds of silence before TCP keep-alive probes start. They detect a server machine that disappeared. */
+/** Milliseconds of silence before TCP keep-alive probes, which detect that the server's machine is gone. */
 const KEEP_ALIVE_MS = 10_000;
 
 /**

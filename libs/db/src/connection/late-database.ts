@@ -5,8 +5,8 @@ import { Database, type Statement } from './database.js';
 import { DatabaseUnavailableError } from './database.error.js';
 
 /**
- * A database that a program can start without. Each use opens it where it is not open yet, and throws where that fails.
- * Concurrent uses share one attempt to open it.
+ * A database that a program can start without. Each use opens it where it is not open yet, and throws the error where
+ * opening fails. Concurrent uses share one attempt to open it.
  */
 export class LateDatabase extends Database {
   private readonly opening = new SingleFlight<Database>();

@@ -54,7 +54,7 @@ interface MigrateOptions {
  * go on before the next one.
  *
  * Afterwards each program's role has exactly the rights that rights.ts lists, and no older program may start any more
- * (`letOlderStart`). An older program that was allowed to start leaves both as they are.
+ * (`letOlderStart`). An older program that was allowed to start changes neither.
  *
  * @returns the names of the migrations that were applied
  * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError

@@ -10,13 +10,13 @@ export const MIGRATION_SCHEMA = 'lowmark';
 interface SchemaState {
   /** Migrations of a newer program: recorded in the database, unknown to this program. Oldest first. */
   readonly unknown: readonly string[];
-  /** Those of `unknown` on which an operator lets this program start (`letOlderStart`). */
+  /** Migrations of `unknown` with which an operator lets this program start (`letOlderStart`). */
   readonly accepted: readonly string[];
   /** Migrations that this program knows and that are not applied yet. Oldest first. */
   readonly missing: readonly string[];
 }
 
-/** A newer program migrated the database, where rows of this program could be wrong. */
+/** A newer program migrated the database, so that rows which this program writes could be wrong. */
 export class SchemaNewerError extends PermanentError {
   constructor(unknown: readonly string[]) {
     super(
@@ -52,7 +52,7 @@ interface Queries {
 
 const RECORDED = {
   name: 'migrations_recorded',
-  // By to_jsonb the query also works on a table without the column, which is younger than the table.
+  // With to_jsonb the query also works on a table without the column `older_may_start`, which was added later.
   text: `SELECT name, coalesce((to_jsonb(m) ->> 'older_may_start')::boolean, false) AS accepted
     FROM ${MIGRATION_SCHEMA}.migration m ORDER BY timestamp`,
 };

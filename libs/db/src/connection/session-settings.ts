@@ -30,7 +30,7 @@ const READER_TIMEOUT_MS = 5000;
  */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** Session options of the portal's user, whose statements read for the requests of one partner. */
+/** Session options of the portal's user, each of whose statements reads the data of one partner. */
 export const PORTAL_SESSION = { statementTimeoutMs: READER_TIMEOUT_MS } as const;
 
 /** PostgreSQL's parameters and their values, as pg_settings shows them. Times are in milliseconds. */

@@ -34,7 +34,7 @@ export interface SupervisedConfig extends ClientConfig {
 
 /** Connection timeout where the URL names several hosts. */
 const HOST_TIMEOUT_MS = 2000;
-/** Time to close a connection in good order. A hung server or a blocked network would make the client wait for ever. */
+/** Time limit for an orderly close, which would wait for ever at a hung server or a blocked network. */
 const GOODBYE_MS = 1000;
 const READ_ONLY = '25006';
 /** pg's message for an exceeded `query_timeout`, which has no code. */
@@ -136,7 +136,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     this.connection.stream.destroy(error);
   }
 
-  /** Closes the connection in good order, or by force where the server does not answer in time. Never rejects. */
+  /** Closes the connection in an orderly way, or by force where the server does not answer in time. Never rejects. */
   async close(): Promise<void> {
     const ended = this.end().catch(() => undefined);
     await within(GOODBYE_MS, ended, () => this.connection.stream.destroy());
@@ -152,7 +152,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     } catch (error) {
       // A refusal, for example of a password, would be the same at each host.
       if (!(databaseError(error) instanceof DatabaseRefusedError)) hosts.failed(this.#url);
-      // A connection to a server of the wrong kind is open.
+      // Where the server is of the wrong kind, the connection is open and has to be closed.
       void this.close();
       throw error;
     }
@@ -196,7 +196,7 @@ function withoutName(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || !('name' in statement)) {
     return statement;
   }
-  // The caller listens to this very object, so a copy would not do.
+  // The caller listens to this object, so that a copy cannot replace it.
   if (isStream(statement)) return Object.assign(statement, { name: undefined });
   return { ...(statement as object), name: undefined };
 }

@@ -21,7 +21,7 @@ export interface ApprovalRequest {
   readonly expiresAtMs: number;
 }
 
-/** An operator, with the name in the audit. */
+/** An operator; `actor` is the operator's name in the audit. */
 export interface Decider extends Person {
   readonly actor: string;
 }
@@ -81,7 +81,7 @@ type Row = Person &
 
 const UUID = `'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
 
-/** The argument of a request with this name, where it is an id. */
+/** The argument of a request with this name where it is an id, otherwise NULL. */
 const idOf = (name: 'id' | 'partner'): string =>
   `CASE WHEN arguments ->> '${name}' ~ ${UUID} THEN (arguments ->> '${name}')::uuid END`;
 

@@ -3,7 +3,7 @@ import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
 export const SIGN_IN_COMMAND = 'console sign-in';
-/** The actor of what no operator did: a refused sign-in, an expired request. */
+/** Actor of audit rows that no operator caused: a refused sign-in, an expired request. */
 export const CONSOLE_ACTOR = 'console';
 const HOUR_MS = 3_600_000;
 /** Refused sign-ins that are recorded in an hour: of all consoles and addresses together, and from one address. */
@@ -21,7 +21,7 @@ export interface RefusedSignInNote extends SignInNote {
   readonly code: string;
   /** The identity that was shown, where it is known. */
   readonly who?: string | undefined;
-  /** Number of refused sign-ins since the last row that were not recorded. */
+  /** Number of refused sign-ins that were not recorded since the last row. */
   readonly unnoted: number;
 }
 

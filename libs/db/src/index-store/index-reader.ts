@@ -9,10 +9,10 @@ import { addressOf, blockOf, byteaArray } from '../rows.js';
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
 /**
- * For a wallet whose newest change is before `fromDay`, the key of `balance_day` alone gives the answer: nearly every
- * wallet in a first sync, with half the work. `CASE` keeps such a wallet away from the partitions of `balance_change`,
- * where a join would look into each of them.
- * The wallets are read in the order of the keys, so that wallets on the same page find it in memory.
+ * For a wallet whose newest change is before `fromDay`, the primary key of `balance_day` alone has the answer. In a
+ * first sync this is true of nearly every wallet and halves the work. `CASE` avoids the partitions of `balance_change`
+ * for such a wallet, where a join would read each of them.
+ * The wallets are read in the order of the keys, so that an index page that several wallets share is still in memory.
  */
 const WALLET_STATES = named<{ wallets: string; fromDay: number }>(
   'index_wallet_states',

@@ -51,7 +51,8 @@ interface LeadOptions {
   /** The settings that the index must have been made with. Default: any. */
   readonly settings?: IndexSettings;
   /**
-   * Milliseconds. A transaction of an earlier leader that is older and waits for its program is ended. Default: 5 s.
+   * Milliseconds. An earlier leader's transaction that is older than this and waits for its program
+   * is ended. Default: 5 s.
    */
   readonly stalledMs?: number;
 }
@@ -76,8 +77,8 @@ const TAKE_LEAD = named<{ fingerprint: string | null }>(
 );
 
 /**
- * Ends older transactions of other sessions that hold the state's row and wait for their program. A
- * transaction of a program that was stopped in the middle of a COPY would stay open for ever, because no time
+ * Ends older transactions of other sessions that have locked the state's row and wait for their program. A
+ * program that was stopped in the middle of a COPY would keep its transaction open for ever, because no time
  * limit of the session ends it.
  */
 const END_STALLED = named<{ stalledMs: number }>(
@@ -175,7 +176,7 @@ export class IndexStore extends IndexReader {
     await this.database.query(END_STALLED({ stalledMs }));
     const fingerprint = settings ? fingerprintOf(settings) : null;
     const [row] = await this.database.transaction(async (client) => {
-      // A failover may lose blocks, but not the fencing token: two leaders could get the same one.
+      // A failover may lose blocks, but not the fencing token: otherwise two leaders could get the same token.
       await client.query('SET LOCAL synchronous_commit = on');
       return run<{ fence: string }>(client, TAKE_LEAD({ fingerprint }));
     });

@@ -38,7 +38,7 @@ export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
   readonly paused: boolean;
 }
 
-/** Changes in the same transaction as the callback. */
+/** Changes that are written in the transaction of the callback. */
 export interface WithCallback {
   /** Absent terms stay as they are. */
   readonly terms?: Partial<PartnerTerms> | undefined;

@@ -64,7 +64,7 @@ export class TooManyCredentialsError extends PermanentError {
   }
 }
 
-/** A partner that replaces its credentials itself can have this number of active ones at most. */
+/** Maximum number of active credentials where a partner replaces its credentials itself. */
 const MOST_ACTIVE = 10;
 
 export interface Replacement {

@@ -73,7 +73,10 @@ const NAMES = named<{ ids: readonly string[] }>(
   'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = ANY(:ids::uuid[])',
 );
 
-/** Reads the whole table, which is small, because each partner is a contract. `%` and `_` have no special meaning. */
+/**
+ * Reads the whole table, which is small, because partners are companies under contract. `%` and `_`
+ * have no special meaning.
+ */
 const BY_PART = named<{ part: string; limit: number }>(
   'partner_by_part',
   `SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE position(lower(:part::text) IN lower(name)) > 0

@@ -29,7 +29,7 @@ export interface SealedSecret {
   readonly isRevoked: boolean;
 }
 
-/** Number of secrets with the same beginning of their seal. */
+/** Number of secrets whose seals have the same header. */
 export interface SealCount {
   readonly place: SecretPlace;
   readonly isRevoked: boolean;

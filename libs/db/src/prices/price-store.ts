@@ -11,9 +11,9 @@ import {
 } from './price.js';
 
 /**
- * Ignores newer observations that a wrong clock dated more than five minutes ahead, because they would block every
- * later price. Where a source reports another price for the same time, this price is stored a microsecond later: no
- * reading is overwritten, so that a drift shows.
+ * Stores a price unless the source has reported a newer one. Observations dated more than five minutes ahead do not
+ * count as newer, because those of a wrong clock would block every later price. Where the source reports another price
+ * for the same time, this price is stored a microsecond later: no reading is overwritten, so that a drift shows.
  */
 const RECORD = named<{ fence: bigint; observedAt: string; source: string; usd: string }>(
   'price_record',
@@ -64,7 +64,7 @@ const HOLD = named<HoldValues>(
 export const HOLD_COLUMNS = `h.since, h.reason, h.before_usd AS "heldFromUsd", h.max_change AS "maxChange", h.usd,
   h.observed_at AS "observedAt", h.source, EXISTS (SELECT FROM staking.price_acceptance a WHERE a.at >= h.since) AS "isAccepted"`;
 
-// Prices from before an acceptance do not count, because they say nothing about the prices after it.
+// Prices from before the newest acceptance do not count, because they say nothing about the prices after it.
 const STANDING: Statement = {
   name: 'price_standing',
   text: `WITH accepted AS (SELECT usd, at FROM staking.price_acceptance ORDER BY id DESC LIMIT 1),

@@ -85,7 +85,8 @@ const IS_ACKNOWLEDGED = (claim: string): string => `EXISTS (
       = (${claim}.chain_id, ${claim}.vault, ${claim}.vault_id, ${claim}.transaction_hash))`;
 
 /**
- * The alarm waits for an operator. A claim that is settled, because its redemption is claimed as planned, needs none.
+ * Condition: the alarm waits for an operator. A claim that is settled, because its redemption is claimed
+ * as planned, needs none.
  */
 const IS_OPEN = `NOT ${IS_ACKNOWLEDGED('a')} AND NOT EXISTS (
     SELECT FROM redemption.vault_claim c WHERE c.settled

@@ -43,7 +43,7 @@ export interface RestoreScope extends Pick<LedgerRestore, 'atMs' | 'vouchersUnti
 
 /** The time of the note: later than every time that the services wrote by their own clocks. */
 const AT = `greatest(:now::timestamptz, now(), (SELECT max(initial_at) + interval '1 millisecond' FROM redemption.redemption))`;
-/** The trigger of the table refuses a note with this condition. */
+/** Condition under which the table's trigger refuses a note. */
 const IS_AHEAD = `n.at > now() + interval '10 minutes'`;
 const UNTIL = `(ceil(extract(epoch FROM n.at)) + :voucherSeconds)::bigint`;
 const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (

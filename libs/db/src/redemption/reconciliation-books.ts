@@ -25,9 +25,7 @@ import {
 
 export interface Books {
   readonly figures: ReconciliationFigures;
-  /**
-   * By vault: the oldest claim block that a redemption in state `claimed` names and in which its claim was not found.
-   */
+  /** By vault: the oldest claim block among redemptions in state `claimed` for which no claim was read. */
   readonly missingFrom: ReadonlyMap<Address, bigint>;
 }
 
@@ -109,7 +107,7 @@ const LEDGERS = named(
     FROM redemption.redemption GROUP BY partner ORDER BY partner`,
 );
 
-/** The claims up to the checkpoint by the redemption rows, and those of them that the chain does not have. */
+/** Sums of the claims that redemption rows record up to the checkpoint, and of those that the chain does not have. */
 const VAULTS = named<{ chainId: number; examples: number }>(
   'reconciliation_vault_ledgers',
   `SELECT ${CHECKPOINT_COLUMNS}, l.* FROM redemption.reconciliation_checkpoint p
@@ -149,7 +147,10 @@ const RECORD = named<{ at: Date; figures: string; differences: string }>(
   `INSERT INTO redemption.reconciliation_run (at, figures, differences) VALUES (:at, :figures, :differences)`,
 );
 
-/** Acknowledgements made during a run may be missing in it, so those of 15 minutes before its time count as later. */
+/**
+ * Acknowledgements made during a run may be missing in it, so those of the 15 minutes before its
+ * time count as later ones.
+ */
 const LAST_RUN = named(
   'reconciliation_last_run',
   `SELECT at, figures, differences,

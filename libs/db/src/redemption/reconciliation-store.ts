@@ -37,7 +37,7 @@ interface Key {
 
 const BATCH = 5_000;
 const OF_VAULT = `chain_id = :chainId AND vault = decode(:vault, 'hex')`;
-/** The checkpoint has not moved since it was read. */
+/** Condition: the checkpoint has not moved since it was read. */
 const UNMOVED = `block_number IS NOT DISTINCT FROM :before`;
 
 const CHECKPOINTS = named<{ chainId: number }>(

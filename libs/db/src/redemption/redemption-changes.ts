@@ -82,7 +82,7 @@ export class RedemptionChanges {
   ) {}
 
   /**
-   * The newest versions of all redemptions that may have changed. A caller that passes the ids of the last
+   * The newest versions of all redemptions that may have changed. A caller that passes ids and time of the last
    * look misses no change.
    */
   async look({ wallets, watched, sinceMs }: LookRequest): Promise<Look> {

@@ -26,7 +26,7 @@ export interface RedemptionPage<Key> extends ReadRows {
   readonly next: Key | undefined;
 }
 
-/** The end of a page of open redemptions. */
+/** Key of the last redemption on a page of open redemptions. */
 export interface OpenKey {
   readonly needsPerson: boolean;
   /** The time in PostgreSQL's text form, with all its digits. */

@@ -179,7 +179,7 @@ export class RedemptionStore {
     return replayedRedemption(this.database, wallet, idempotency);
   }
 
-  /** The figures that a creation would be checked against at this moment. For a quote, which promises nothing. */
+  /** The figures that a creation would be checked against at this moment, for a quote. They promise nothing. */
   walletRecord(wallet: Address, partner: string, nowMs: number): Promise<WalletRecord> {
     const { database } = this;
     return walletRecord((statement) => database.query(statement), { wallet, partner }, nowMs);

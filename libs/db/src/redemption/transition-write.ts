@@ -36,7 +36,7 @@ export interface CallEnd {
   readonly requestId: UuidV7;
   /** `answer`, `no-answer` or `nothing-sent`. */
   readonly outcome: string;
-  /** Plain JSON of at most 32 KiB. The caller of the partner limits its size and removes secrets. */
+  /** Plain JSON of at most 32 KiB. The code that calls the partner limits its size and removes secrets. */
   readonly record: object;
 }
 

@@ -204,7 +204,7 @@ export class PublicationStore {
     await this.settle(firstDay, 'final', '', nowMs);
   }
 
-  /** The registry holds something else. @returns whether this is new */
+  /** The registry holds something else for these days. @returns whether this is new */
   refused(firstDay: number, reason: string, nowMs: number): Promise<boolean> {
     return this.settle(firstDay, 'refused', reason, nowMs);
   }

@@ -75,7 +75,7 @@ export interface PublicationSummary {
   readonly waitingSince: Date | null;
   readonly mined: number;
   readonly final: number;
-  /** The last day that a final block contains. */
+  /** Last day of the publications that are final. */
   readonly lastDay: number | null;
   /** Publications where the registry holds another root, and that were not acknowledged. */
   readonly different: number;

@@ -46,7 +46,7 @@ export class PublishableDays {
 
   /** The newest revisions of the days `from` to `to`, both included. */
   async range(from: number, to: number): Promise<SealedRange> {
-    // The recheck is read first: a recheck that ends between the two reads has written its new roots before.
+    // The recheck is read first. If its row disappears between the two reads, the new roots are already written.
     const [recheck] = await this.database.query<{ from_day: number }>(RECHECK({}));
     type Row = { day: number; revision: number; root: string; sealed_at: Date };
     const rows = await this.database.query<Row>(RANGE({ from, to }));

@@ -27,7 +27,7 @@ interface LowRow {
 /** Wallets in a page. */
 const PAGE_SIZE = 10_000;
 
-/** A table for WITH RECURSIVE that steps from wallet to wallet after `:after`, by the primary key. */
+/** A query for WITH RECURSIVE that steps from wallet to wallet, starting after `:after`, by the primary key. */
 export const EVERY_WALLET = `every AS (
       (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
       UNION ALL

@@ -148,7 +148,7 @@ const READ_HISTORY = named<{ wallet: Buffer; after: string; limit: number }>(
 
 /** One row for each wallet, in the order asked; a single row where no wallet is asked for. */
 interface SnapshotRow {
-  /** The state in the first row. */
+  /** The state of the index, in the first row only. */
   state: string;
   days: string | null;
 }
@@ -283,7 +283,8 @@ function priceOf([usd, observedAt, source]: [string, string, string]): Price {
 const DAYS = /^\[(?:\[-?\d{1,7},(?:null|"\d{1,78}"),"\d{1,78}"\](?:,(?=\[)|(?=\]$)))*\]$/;
 
 /**
- * Whether a text has the form that `SnapshotStore.read` returns. A text from a cache may have been written by others.
+ * Whether a text has the form that `SnapshotStore.read` returns. Texts from a cache need this check, because other
+ * programs can write to the cache.
  */
 export function isDaysText(text: string): boolean {
   return DAYS.test(text);

@@ -44,8 +44,8 @@ export function inDefaultSet(name: string): string {
 const OF_DEFAULT_SET = /(?<=\bSCHEMA )staking\b|\bstaking(?=\.)|"staking"(?=\.)/g;
 
 /**
- * Translates SQL for the default set into SQL for another set. SQL names everything of a set with its schema, including
- * functions and in their bodies.
+ * Translates SQL for the default set into SQL for another set. All SQL names tables and functions of a set with their
+ * schema, also inside function bodies.
  */
 export function sqlInSchema(sql: string, schema: string): string {
   return sql.replace(OF_DEFAULT_SET, schema);

@@ -23,7 +23,7 @@ export interface TierPage {
 }
 
 export interface TierPageRow {
-  /** The index is final, verified and in order up to the point. If false, nothing was done. */
+  /** The index is final, verified and consistent up to the point. If false, nothing was done. */
   readonly holds: boolean;
   readonly seen: number;
   readonly last: Buffer | null;

@@ -16,14 +16,14 @@ interface AuditFindings {
   readonly blockHash: BlockHash;
   /** Number of wallets in the index. */
   readonly wallets: number;
-  /** Number of compared wallets. Undefined where the contract has no function for balances. */
+  /** Number of compared wallets. Undefined where no balances can be read from the contract. */
   readonly compared: number | undefined;
   /** Number of wallets that differ. */
   readonly differences: number;
   /** The first wallets that differ. */
   readonly different: readonly AuditDifference[];
   readonly indexedTotal: bigint;
-  /** Undefined where the contract has no function for the total. */
+  /** Undefined where no total can be read from the contract. */
   readonly contractTotal: bigint | undefined;
 }
 

@@ -19,11 +19,12 @@ export interface Undone {
  * again, by the rules of BalanceDay:
  * - `held` has the changes that stay in the day, each until the next one; a change that was followed by another in the
  *   same second was never held;
- * - `low` is the lowest balance that ended within the day. Unless the first change is at exactly 00:00:00, it includes
- *   the balance carried in (0 before a wallet's first change).
+ * - `low` is the lowest of the balances that ended within the day. Unless the first change is at exactly 00:00:00, the
+ *   balance carried in is one of them (0 before a wallet's first change).
  *
- * All parts read the tables as they were before the statement, hence `block <= :block` throughout. The result is one
- * row: the numbers of changes and wallets, the sum of the balances that were lost and of those that are valid again.
+ * All parts read the tables as they were before the statement, hence `block <= :block` throughout. The
+ * result is one row: the numbers of changes and wallets, the sum of the balances that were lost and the sum
+ * of those that are valid again.
  */
 const UNDO_CHANGES = named<{ block: bigint; day: number; midnight: number }>(
   'rollback_changes',

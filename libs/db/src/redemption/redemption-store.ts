@@ -42,7 +42,7 @@ export interface RedemptionLeaseRequest extends LeaseRequest {
   readonly onUnreadable?: (error: UnreadableRedemptionError) => void;
 }
 
-/** Time for which a row that cannot be read is left alone. */
+/** How long a row that cannot be read is left alone. */
 const SET_ASIDE_MS = 600_000;
 
 /**

@@ -7,7 +7,10 @@ import { CommandEntity } from './redemption/command.entity.js';
 import { SessionEntity } from './redemption/session.entity.js';
 import { StakeSetEntity } from './stake-sets/stake-set.js';
 
-/** The tables that are written and read by entities. All others have their SQL in the file that uses it; schema.int-spec.ts lists them. */
+/**
+ * Tables that are read and written as entities. SQL for all other tables is in the file that uses it;
+ * schema.int-spec.ts lists them.
+ */
 export const entities = [
   AuditRunEntity,
   CallbackEntity,

@@ -1,4 +1,4 @@
-/** Between rows and domain values. Addresses and hashes travel as hex digits without `0x`. */
+/** Conversions between rows and domain values. In rows, addresses and hashes are hex digits without `0x`. */
 import {
   type Address,
   type BlockHash,
@@ -7,7 +7,7 @@ import {
   type NodeHash,
 } from '#libs/domain';
 
-/** What a row has of T: bigint and numeric come as text, and what may be absent as null. */
+/** The row of a T: bigint and numeric columns are text, absent values are null. */
 export type RowOf<T> = { readonly [Field in keyof T]: Column<T[Field]> };
 type Column<T> = T extends bigint ? string : T extends undefined ? null : T;
 
@@ -33,15 +33,17 @@ export function addressBytes(address: Address): Buffer {
   return Buffer.from(address.slice(2), 'hex');
 }
 
-/** An array as PostgreSQL writes it: several times faster to build and to parse than the driver's quoted elements. */
+/**
+ * A bytea array as PostgreSQL writes it, several times faster to build and to parse than the driver's quoted elements.
+ */
 export function byteaArray(wallets: readonly Address[]): string {
   return `{${wallets.map((wallet) => `"\\\\x${wallet.slice(2)}"`).join(',')}}`;
 }
 
-/** The three columns of a block in one array. */
+/** Number, hash and time of a block, as columns in one array. */
 export type BlockColumns = readonly [number: string, hash: string, seconds: string];
 
-/** The block of three columns; undefined where they are null, all of them then. */
+/** The block in the three columns, or undefined where they are null. Either all of them are null or none. */
 export function blockOf(...columns: BlockColumns): BlockRef;
 export function blockOf(...columns: Nullable<BlockColumns>): BlockRef | undefined;
 export function blockOf(...[number, hash, seconds]: Nullable<BlockColumns>): BlockRef | undefined {
@@ -49,7 +51,7 @@ export function blockOf(...[number, hash, seconds]: Nullable<BlockColumns>): Blo
   return { number: BigInt(number), hash: hashOf(hash), timestampSeconds: Number(seconds) };
 }
 
-/** As PostgreSQL's numeric reads and writes it: plain digits that keep their scale. */
+/** The text form of PostgreSQL's numeric: plain digits that keep their scale. */
 export function decimalText({ digits, scale }: Decimal): string {
   const sign = digits < 0n ? '-' : '';
   const text = (digits < 0n ? -digits : digits).toString().padStart(scale + 1, '0');

@@ -1,4 +1,4 @@
-/** Holds entities, migrations and the database against each other. */
+/** Compares entities, migrations and the database with each other. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DataSource, type EntityMetadata } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -7,7 +7,7 @@ import { entities } from './entities.js';
 import { migrations } from './migrations/index.js';
 import { SCHEMAS } from './roles/rights.js';
 
-/** The tables that no entity stands for, each with the reason. */
+/** The tables without an entity, each with the reason. */
 const BY_HAND: Record<string, string> = {
   'lowmark.migration': 'TypeORM’s own record of the migrations',
   'staking.index_state': 'each write is one statement, guarded by fence and head',
@@ -58,7 +58,7 @@ const BY_HAND: Record<string, string> = {
   'partners.request': 'written through a function, in batches',
 };
 
-/** $1 a table. Constraints: p primary key, u unique, f foreign key. */
+/** $1 is a table. Constraints: p primary key, u unique, f foreign key. */
 const COLUMNS = {
   text: `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, NOT a.attnotnull AS "isNullable",
       pg_get_expr(d.adbin, d.adrelid) AS default, a.attidentity = 'a' AS "isIdentity"
@@ -87,7 +87,7 @@ interface Constraint {
   readonly columns: readonly string[];
 }
 
-/** `'{}'::jsonb` is the text that `'{}'` is. */
+/** Removes the cast: `'{}'::jsonb` and `'{}'` have the same text. */
 function plainDefault(expression: string | undefined | null): string | null {
   return expression?.replace(/^'(.*)'(::[\w\s[\]]+)?$/, '$1') ?? null;
 }
@@ -126,14 +126,14 @@ function expectedTable({ driver }: DataSource, entity: EntityMetadata) {
     })),
     { kind: 'p', refersTo: '-', columns: primary },
     ...uniques
-      // What a one-to-one relation asks for is so by the key.
+      // The primary key already makes the columns of a one-to-one relation unique.
       .filter((unique) => unique.join() !== primary.join())
       .map((unique) => ({ kind: 'u', refersTo: '-', columns: unique })),
   ];
   return { columns: columns.sort((a, b) => (a.name < b.name ? -1 : 1)), constraints };
 }
 
-/** All that migrations make; not who may use it, which roles/rights.ts says. */
+/** Everything that migrations create, without rights, which roles/rights.ts defines. */
 const CATALOGUE = {
   text: `WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = ANY ($1)),
     tables AS (SELECT c.oid, c.oid::regclass::text AS name, c.relkind, c.reloptions FROM pg_class c JOIN ours ON ours.oid = c.relnamespace)

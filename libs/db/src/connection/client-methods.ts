@@ -1,4 +1,4 @@
-/** Connections and pools that send statements in another way, and are themselves in all else. */
+/** Proxies that replace some methods of a connection or a pool and pass everything else on to the original object. */
 
 export function withMethods<T extends object>(
   target: T,
@@ -13,7 +13,10 @@ export function withMethods<T extends object>(
   });
 }
 
-/** COPY, or a query whose rows are listened to: it is submitted as the object that its caller writes to or listens to. */
+/**
+ * Whether the statement is an object that pg submits itself: a COPY stream, or a query whose rows arrive as events. The
+ * caller keeps the object, to write to it or to listen to it.
+ */
 export function isStream(statement: unknown): statement is object {
   return typeof statement === 'object' && statement !== null && 'submit' in statement;
 }

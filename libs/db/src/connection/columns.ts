@@ -1,4 +1,7 @@
-/** How entities are written: properties in camel case for columns in snake case, and column values as values of the domain. */
+/**
+ * TypeORM settings of the entities: snake-case columns for camel-case properties, and conversions between column
+ * values and domain values.
+ */
 import { DefaultNamingStrategy, type ValueTransformer } from 'typeorm';
 import { type Decimal, parseDecimal } from '#libs/domain';
 import { decimalText } from '../rows.js';
@@ -17,18 +20,18 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Of bigint and numeric, which the driver gives as text. */
+/** Transformers for bigint and numeric columns, which the driver returns as text. */
 export const BIGINT = transformer<bigint>(BigInt, String);
 export const COUNT = transformer<number>(Number, String);
 export const DECIMAL = transformer<Decimal>(parseDecimal, decimalText);
 
-/** Of bytea: an address or a hash as `0x` and hex digits. */
+/** Transformer for a bytea column that holds an address or a hash: hex digits with `0x`. */
 export const HEX: ValueTransformer = {
   from: (bytes: Buffer | null) => bytes && `0x${bytes.toString('hex')}`,
   to: (hex: string | null | undefined) => (hex ? Buffer.from(hex.slice(2), 'hex') : hex),
 };
 
-/** NULL stays null, and what is absent stays absent. */
+/** Leaves null and undefined as they are. */
 function transformer<T>(from: (text: string) => T, to: (value: T) => string): ValueTransformer {
   return {
     from: (text: string | null) => (text === null ? null : from(text)),

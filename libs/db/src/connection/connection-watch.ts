@@ -1,6 +1,7 @@
 /**
- * Makes a pool leave a server that does not answer, or takes no writes any more. A statement that hears nothing for a while is no proof: it
- * may take long. The proof is that the server does not let a new connection in either, twice in a row.
+ * Makes a pool leave a server that hangs or does not take writes any more. A silent statement is no proof of a hung
+ * server, because the statement may take long. The proof is that the server does not answer a new connection
+ * either, twice in a row.
  */
 import pg, { type ClientConfig } from 'pg';
 
@@ -9,18 +10,18 @@ const SILENT_TICKS = 3;
 const PROBE_MS = 2500;
 const PROBES = 2;
 
-/** What the watch needs of a `SupervisedClient`. */
+/** The part of `SupervisedClient` that the watch uses. */
 export interface WatchedClient {
-  /** For how many ticks a statement has heard nothing of the server. */
+  /** Number of ticks in a row in which a running statement received nothing from the server. */
   silentTicks: number;
-  /** What another connection to the same host is made with. */
+  /** Configuration of a probe connection to the same host. */
   readonly ownConfig: ClientConfig;
-  /** Called tick by tick. */
+  /** Updates `silentTicks`; called once per tick. */
   countSilence(): void;
   isAt(host: URL): boolean;
-  /** Ends the connection at once; statements under way fail with the error. */
+  /** Closes the connection at once. Running statements fail with the error. */
   leave(error: Error): void;
-  /** Connections to the same host are left with this one. */
+  /** Closes all connections of the pool to the same host, this one included. */
   leaveHost(reason: string): void;
   once(event: 'end', listener: () => void): unknown;
 }
@@ -30,7 +31,7 @@ export class ConnectionWatch {
   private timer: NodeJS.Timeout | undefined;
   private isProbing = false;
 
-  /** @param besides how else the database is reached, where the clients' own way goes through a pooler */
+  /** @param besides a second way to the database, past the pooler that the clients connect through; it is probed too */
   constructor(private readonly besides?: ClientConfig) {}
 
   add(client: WatchedClient): void {
@@ -46,7 +47,9 @@ export class ConnectionWatch {
     }, TICK_MS).unref();
   }
 
-  /** Once the statement that found it out has its error. */
+  /**
+   * Closes all connections to the host, but only after the statement that detected the failure received its own error.
+   */
   leaveSoon(host: URL, reason: string): void {
     setImmediate(() => {
       for (const client of this.clients) {
@@ -70,18 +73,18 @@ export class ConnectionWatch {
     for (let left = PROBES; left > 0; left--) {
       const answers = await Promise.all(ways.map(isAnswered));
       if (!answers.includes(false)) {
-        // Looked at again after as long: the statement takes long.
+        // The server answers, so the statement takes long. The next probe follows after the same time of silence.
         silent.silentTicks = 0;
         return;
       }
-      // It was heard of in the meantime.
+      // The statement ended or received bytes in the meantime.
       if (silent.silentTicks < SILENT_TICKS) return;
     }
     silent.leaveHost('the server does not answer');
   }
 }
 
-/** By a new connection. That it is refused is an answer too. */
+/** Probes the server by a new connection. A refusal counts as an answer. */
 async function isAnswered(config: ClientConfig): Promise<boolean> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: PROBE_MS });
   client.on('error', () => undefined);

@@ -1,18 +1,18 @@
 import { QueryFailedError } from 'typeorm';
 import { type LowmarkError, PermanentError, RetryableError } from '#libs/domain';
 
-/** The database does not answer, is starting, overloaded, or gave up a statement. */
+/** The database does not answer, is starting or overloaded, or cancelled a statement. */
 export class DatabaseUnavailableError extends RetryableError {
   constructor(cause: unknown) {
-    // Without a code it is the driver's own sentence ("The server does not support SSL connections").
+    // An error without a code has a message of the driver ("The server does not support SSL connections").
     const why = codeOf(cause) ?? (isError(cause) ? cause.message : 'no code');
     super('DATABASE_UNAVAILABLE', `The database did not answer (${why})`, { cause });
   }
 }
 
-/** The database refused a statement: a constraint, a missing table or right, a wrong password. */
+/** The database refused a statement because of a constraint, a missing table or right, or a wrong password. */
 export class DatabaseRefusedError extends PermanentError {
-  /** The five characters of PostgreSQL's error code. */
+  /** PostgreSQL's error code, five characters. */
   readonly sqlState: string;
 
   constructor(sqlState: string, cause: Error) {
@@ -21,7 +21,7 @@ export class DatabaseRefusedError extends PermanentError {
   }
 }
 
-/** PostgreSQL's names and codes of the refusals that are told apart. */
+/** PostgreSQL's names and codes of the refusals that callers distinguish. */
 const SQL_STATES = {
   check_violation: '23514',
   foreign_key_violation: '23503',
@@ -34,7 +34,6 @@ const SQL_STATES = {
   unique_violation: '23505',
 } as const;
 
-/** Whether the database refused a statement for one of these reasons. */
 export function isRefusal(
   error: unknown,
   ...reasons: readonly (keyof typeof SQL_STATES)[]
@@ -57,7 +56,7 @@ export class UnsupportedDatabaseError extends PermanentError {
   }
 }
 
-/** A table that has to be changed was in use all the time. Nothing was changed. */
+/** A table that a migration has to change was in use during all attempts. Nothing was changed. */
 export class SchemaBusyError extends RetryableError {
   constructor(cause: unknown) {
     super(
@@ -69,22 +68,28 @@ export class SchemaBusyError extends RetryableError {
   }
 }
 
-// Connection lost, out of resources, operator intervention and cancelled statements, deadlock and serialisation failures.
+// Classes of errors that may pass: lost connection (08), insufficient resources (53), operator intervention and
+// cancelled statements (57), deadlocks and serialisation failures (40).
 const PASSING = /^(08|53|57|40)/;
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 const mayPassErrors = new WeakSet<Error>();
 
-/** Notes of a refusal that it is the server's state, not the statement: as `DatabaseUnavailableError` it is tried again. */
+/**
+ * Marks a refusal whose cause is the server's state and not the statement, so that `databaseError` makes it retryable.
+ */
 export function mayPass(error: Error): void {
   mayPassErrors.add(error);
 }
 
-/** The error of the driver as one of ours; what is no error of the driver stays as it is. */
+/**
+ * Converts an error of the driver to a DatabaseUnavailableError or DatabaseRefusedError. Returns any
+ * other error unchanged.
+ */
 export function databaseError(error: unknown): LowmarkError | Error {
-  // TypeORM wraps what the driver throws.
+  // TypeORM wraps the driver's errors.
   if (error instanceof QueryFailedError) return databaseError(error.driverError);
-  // Errors of the network are made outside of the realm that a test runs in, so `instanceof` would not know them.
+  // Network errors come from outside the realm that a test runs in, so `instanceof Error` does not recognise them.
   if (!isError(error) || 'retryable' in error) return error as Error;
   const code = codeOf(error);
   const sqlState =
@@ -99,7 +104,7 @@ export function databaseError(error: unknown): LowmarkError | Error {
     : error;
 }
 
-// pg raises these without a code.
+// Messages of connection errors that pg raises without a code.
 const CONNECTION_MESSAGE = /timeout|terminated|not queryable|connection|Query read timeout/i;
 
 function codeOf(error: unknown): string | undefined {

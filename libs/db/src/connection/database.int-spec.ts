@@ -116,7 +116,7 @@ describe('Database', () => {
 describe('the reading role', () => {
   let reader: Database;
   beforeAll(async () => {
-    // Options of the operator are kept, and cannot lift the restriction.
+    // The operator's options are kept, but cannot lift the restriction to read.
     const url = new URL(test.url);
     url.searchParams.set('options', '-c work_mem=8MB -c default_transaction_read_only=off');
     reader = await test.open({ url: url.href, readOnly: true, poolSize: 1 });

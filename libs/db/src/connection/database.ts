@@ -14,12 +14,12 @@ import { migrations } from '../migrations/index.js';
 import { poolInSchema } from '../stake-sets/pool-in-schema.js';
 import { schemaOf } from '../stake-sets/stake-set.js';
 
-/** One open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
+/** An open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
 export class Database {
   constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
-    /** For how long an answer is waited for; absent: for ever. */
+    /** Time limit for an answer in milliseconds. Undefined: no limit. */
     private readonly answerMs?: number,
   ) {}
 
@@ -34,8 +34,8 @@ export class Database {
   }
 
   /**
-   * Hands each row out as it comes, while the server works on the next.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError; what `onRow` throws, when all rows have come
+   * Passes each row to `onRow` when it arrives, while the server works on further rows.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError; the first error of `onRow`, after the last row
    */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the rows are
   async queryEach<R extends QueryResultRow>(
@@ -50,12 +50,12 @@ export class Database {
       try {
         onRow(row);
       } catch (error) {
-        // An event of the connection: thrown there it would end the process.
+        // `onRow` runs in an event listener of the connection, where an exception would end the process.
         failed = { error };
       }
     });
     try {
-      // A pool answers such a statement by a promise, which its types do not say.
+      // The pool returns a promise for such a query, which its types do not declare.
       await (this.pool.query(query) as unknown as Promise<unknown>);
     } catch (error) {
       throw databaseError(error);
@@ -64,7 +64,7 @@ export class Database {
   }
 
   /**
-   * Entities on one connection, each statement by itself.
+   * Runs the work with entities on one connection, without a transaction around its statements.
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
    */
   entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
@@ -72,9 +72,9 @@ export class Database {
   }
 
   /**
-   * Runs the work in one transaction on one connection: statements by the client, entities by the manager.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws; nothing is written then, except that after a
-   * DatabaseUnavailableError at the commit it may have been
+   * Runs the work in one transaction on one connection. The client runs statements, the manager entities.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws. The transaction is rolled back,
+   * except that after a DatabaseUnavailableError at the commit it may have been committed.
    */
   transaction<T>(work: (client: PoolClient, manager: EntityManager) => Promise<T>): Promise<T> {
     return this.onConnection(async (client) => {
@@ -88,8 +88,8 @@ export class Database {
   }
 
   /**
-   * The same connections, on which all SQL means the tables of another stake set where it names those of the default one. Closing one
-   * closes both.
+   * The same connections for another stake set: SQL that names tables of the default set uses the tables of `set`
+   * instead. Closing one of the two databases closes both.
    */
   inSet(set: string): Database {
     if (set === DEFAULT_STAKE_SET) return this;
@@ -97,7 +97,7 @@ export class Database {
     return new (this.constructor as typeof Database)(this.dataSource, pool, this.answerMs);
   }
 
-  /** How the pool's connections are used now; see `measureConnections` of #libs/service. */
+  /** Numbers of idle and busy connections and of waiting requests, for `measureConnections` of #libs/service. */
   get connections(): { idle: number; busy: number; waiting: number } {
     const { totalCount, idleCount, waitingCount } = this.pool;
     return { idle: idleCount, busy: totalCount - idleCount, waiting: waitingCount };
@@ -107,7 +107,7 @@ export class Database {
     await this.dataSource.destroy();
   }
 
-  /** A connection as its statements are sent. */
+  /** The connection as the work gets it. TracedDatabase adds spans. */
   protected observed(client: PoolClient): PoolClient {
     return client;
   }
@@ -120,7 +120,8 @@ export class Database {
       throw databaseError(error);
     }
     let broken = false;
-    // Between two statements nothing else listens to the connection, and an unheard error would end the process.
+    // Between two statements nothing else listens to the connection, and an unhandled error event
+    // would end the process.
     const lose = (): void => {
       broken = true;
     };
@@ -128,7 +129,7 @@ export class Database {
     try {
       return await work(client);
     } catch (error) {
-      // Where even this fails the connection is of no more use.
+      // A connection on which ROLLBACK fails is unusable.
       await client.query('ROLLBACK').catch(lose);
       throw databaseError(error);
     } finally {
@@ -138,8 +139,8 @@ export class Database {
   }
 
   /**
-   * TypeORM takes connections from the pool itself and gives them back as good whatever happened to them. Here it is handed one, so that
-   * `onConnection` decides that.
+   * TypeORM would take its own connection from the pool and return it as healthy, whatever happened to it. With this
+   * connection instead, `onConnection` decides whether the connection is still usable.
    */
   private managerOn(client: PoolClient, transactionDepth: 0 | 1): EntityManager {
     const runner = this.dataSource.createQueryRunner();
@@ -149,7 +150,7 @@ export class Database {
   }
 }
 
-/** With a span for each statement and each transaction that belongs to an open span. */
+/** A database with a span for each statement and each transaction that runs within an open span. */
 class TracedDatabase extends Database {
   override query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     return inChildSpan(spanOf(statement), () => super.query<R>(statement, values));
@@ -175,10 +176,16 @@ class TracedDatabase extends Database {
 }
 
 const DEFAULT_POOL_SIZE = 4;
-/** The server's limit for a statement does not count what a commit waits for its standbys, nor what a pooler makes it wait. */
+/**
+ * Milliseconds that a program waits beyond the server's statement timeout, which counts neither a commit's wait for
+ * standbys nor the time that a statement waits in a pooler.
+ */
 const UNANSWERED_MS = 5000;
 
-/** TypeORM prints failed statements and migrations to the console even where logging is off; they are thrown as well, which is enough. */
+/**
+ * Logs nothing. TypeORM would print failed statements and migrations to the console even with logging off, and
+ * throws these errors anyway.
+ */
 const SILENT: Logger = {
   logQuery: () => undefined,
   logQueryError: () => undefined,
@@ -189,7 +196,7 @@ const SILENT: Logger = {
 };
 
 /**
- * Opens a pool of connections and proves that the first one works, and that its schema is as demanded.
+ * Opens a pool of connections, and checks the first connection and the schema.
  * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError, SessionDefaultsError
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
@@ -206,7 +213,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
     installExtensions: false,
     logger: SILENT,
     poolErrorHandler: (error: unknown) => {
-      // Without a listener the pool just replaces the connection at its next use.
+      // With or without a listener, the pool replaces the connection at its next use.
       options.onError?.(error as Error);
     },
   });
@@ -215,10 +222,10 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   } catch (error) {
     throw databaseError(error);
   }
-  // TypeORM types the driver's pool as any.
+  // TypeORM declares the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
   const limitMs = statementTimeoutOf(options);
-  // Connections that only read have a shorter one.
+  // Read-only connections have a shorter limit, set by `connectionOptions`.
   const isUnlimited = limitMs === 0 || options.readOnly === true;
   const answerMs = isUnlimited ? undefined : limitMs + UNANSWERED_MS;
   const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master, answerMs);
@@ -235,18 +242,21 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 }
 
 export interface Statement {
-  /** The server parses and plans a named statement once per connection; without a name, each time. */
+  /** The server parses and plans a named statement once per connection, an unnamed one at each execution. */
   readonly name?: string;
   readonly text: string;
-  /** What `named` has bound to it. */
+  /** Parameter values that `named` has bound. */
   readonly values?: unknown[];
-  /** Milliseconds. */
+  /** Time limit for the answer in milliseconds. */
   readonly query_timeout?: number | undefined;
 }
 
 type Values = readonly unknown[];
 
-/** The rows of a prepared statement, on a connection of a transaction or on whichever is free. @throws what pg throws */
+/**
+ * The rows of a prepared statement, run on the connection of a transaction or on a free one of the pool.
+ * @throws pg's errors, not converted
+ */
 export async function run<R extends object>(
   on: Pool | PoolClient,
   statement: Statement,

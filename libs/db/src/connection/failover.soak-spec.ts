@@ -1,4 +1,4 @@
-/** A URL of two hosts, on a primary and its standby: what becomes of a program's connections when the primary is lost. */
+/** Connections of a program with a URL of two hosts, a primary and its standby, when the primary is lost. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually, PostgresPair } from '#libs/testing';
 import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
@@ -47,7 +47,7 @@ async function promote(): Promise<void> {
   await database.query({ text: 'SELECT pg_promote()' });
 }
 
-/** As a program does it: what may pass is tried again. */
+/** Retries an error that may pass, like a program does. */
 async function insertAtLast(database: Database, n: number): Promise<void> {
   await eventually(async () => {
     try {
@@ -103,7 +103,7 @@ describe('several hosts', () => {
     await insert(database, 1);
     await pair.primary.hang();
     await promote();
-    // Without an end of its own: only that the connection is given up ends it.
+    // This wait has no end of its own. It ends because the connection is given up.
     await expect(insert(database, 2)).rejects.toThrow(DatabaseUnavailableError);
     await insertAtLast(database, 3);
     expect(await portOf(database)).toBe(pair.standby.host);

@@ -3,7 +3,7 @@ import { HostChoice } from './host-choice.js';
 
 const THREE = 'postgres://user:hunter2@one,two,three/db';
 
-/** Fails at each host but the good ones, and notes where it was. */
+/** Fails at every host except the good ones, and records each host that was tried. */
 function connecting(hosts: HostChoice, ...good: string[]) {
   const tried: string[] = [];
   const connect = (): Promise<string> => {

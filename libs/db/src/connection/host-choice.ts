@@ -2,10 +2,13 @@ import { type ClientConfig } from 'pg';
 import { DatabaseUrl, type SessionTarget } from '#libs/platform';
 import { type SessionSettings } from './session-settings.js';
 
-/** The servers of one URL, and which of them is tried next: the one that was good last, after that the others in their order. */
+/**
+ * The hosts of one URL, and the choice of the host to try next: the last good one first, then the
+ * others in their order.
+ */
 export class HostChoice {
   readonly target: SessionTarget;
-  // They hold a password: not to be shown where the choice is.
+  // The URLs hold a password. A `#` field is not shown where the object is printed.
   readonly #urls: readonly URL[];
   private index = 0;
 
@@ -15,7 +18,7 @@ export class HostChoice {
     this.target = parsed.target;
   }
 
-  /** The URL of one host; the same object for as long as no attempt failed there. */
+  /** The URL of the chosen host. It stays the same object until an attempt at this host fails. */
   get current(): URL {
     const url = this.#urls[this.index];
     if (url === undefined) throw new TypeError('a URL has a host');
@@ -26,12 +29,16 @@ export class HostChoice {
     return this.#urls.length === 1;
   }
 
-  /** Connections that find it out at the same time move the choice once. */
+  /** Moves the choice to the next host. Several connections that report the same failure move it once. */
   failed(url: URL): void {
     if (url === this.current) this.index = (this.index + 1) % this.#urls.length;
   }
 
-  /** Connects to the current host; where that fails and moves the choice, to the next one, each once. @throws the last error */
+  /**
+   * Connects to the current host, and after a failure that moved the choice to the next one. Tries
+   * each host at most once.
+   * @throws the last error
+   */
   async attempt<T>(connect: () => Promise<T>): Promise<T> {
     for (let left = this.#urls.length; ; left--) {
       const tried = this.current;
@@ -44,15 +51,19 @@ export class HostChoice {
   }
 }
 
-/** What pg needs for one host. The settings of the session travel in the start-up packet, so no statement can run before them. */
+/**
+ * pg's options for one host. The session settings are part of the start-up packet, so they hold
+ * for the first statement.
+ */
 export function serverConfig(host: URL, session: SessionSettings = {}): ClientConfig {
   const url = new URL(host);
-  // pg lets `options` of the URL replace ours; both are meant, ours last because the last one wins.
+  // In pg, `options` of the URL would replace the session settings. Both are sent, the session settings last,
+  // because the last value wins.
   const given = url.searchParams.get('options');
   url.searchParams.delete('options');
-  // Neither may it replace our name, by which programs are counted.
+  // Nor may the URL replace the application name, by which `countPrograms` counts programs.
   url.searchParams.delete('application_name');
-  // sslmode means what it means to libpq: `require` encrypts, `verify-full` also checks the name.
+  // sslmode has libpq's meaning: `require` encrypts, `verify-full` also checks the host name.
   if (!url.searchParams.has('uselibpqcompat')) url.searchParams.set('uselibpqcompat', 'true');
   const all = [
     ...(given === null ? [] : [given]),

@@ -1,4 +1,4 @@
-/** A single server that stands still: its connections are open and nothing is answered. */
+/** A single server that hangs: its connections are open, but nothing is answered. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startTestPostgres } from '#libs/testing';
 import { createDatabase, type Database, DatabaseUnavailableError } from '../index.js';
@@ -9,7 +9,7 @@ beforeAll(async () => {
   postgres = await startTestPostgres();
   database = await createDatabase({
     ...{ url: postgres.server.url, applicationName: 'test', schema: 'any' },
-    // No end of its own.
+    // Statements have no time limit of their own.
     statementTimeoutMs: 0,
   });
 });

@@ -1,4 +1,4 @@
-/** A program that starts while its database is away, and finds it later. */
+/** A program that starts while its database is unavailable, and connects later. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, TcpLink, type TestDatabase } from '#libs/testing';
 import { createDatabase } from '../index.js';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** How often it was opened, and the databases that were. */
+/** A late database that counts the attempts to open it and collects the opened databases. */
 function aLateDatabase() {
   const opened: Database[] = [];
   let attempts = 0;

@@ -5,21 +5,21 @@ import { Database, type Statement } from './database.js';
 import { DatabaseUnavailableError } from './database.error.js';
 
 /**
- * A database that a program can start without. Where it is not open yet, each use opens it first, and throws what that throws; those
- * that come meanwhile wait for the same attempt.
+ * A database that a program can start without. Each use opens it where it is not open yet, and throws the error where
+ * opening fails. Concurrent uses share one attempt to open it.
  */
 export class LateDatabase extends Database {
   private readonly opening = new SingleFlight<Database>();
   private opened: Database | undefined;
   private isClosed = false;
 
-  /** @param create opens it: `createDatabase`, and what has to hold before it is used */
+  /** @param create opens the database by `createDatabase`, and makes the checks that have to pass before it is used */
   constructor(private readonly create: () => Promise<Database>) {
-    // Every method is that of the opened one.
+    // The overridden methods delegate to the opened database, so the base class gets neither data source nor pool.
     super(undefined as never, undefined as never);
   }
 
-  /** @throws what `createDatabase` throws */
+  /** @throws what `create` throws; DatabaseUnavailableError after `close` */
   open(): Promise<Database> {
     return this.opened === undefined
       ? this.opening.run(() => this.openNow())
@@ -53,7 +53,7 @@ export class LateDatabase extends Database {
 
   override async close(): Promise<void> {
     this.isClosed = true;
-    // What is being opened closes itself.
+    // `openNow` closes a database that is still being opened.
     await this.opened?.close();
   }
 

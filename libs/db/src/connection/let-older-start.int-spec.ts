@@ -13,7 +13,7 @@ const step = (name: string, more: Partial<SchemaMigration>): SchemaMigration => 
   down: () => Promise.resolve(),
   ...more,
 });
-/** Those of a newer program. */
+/** The migrations of a newer program. */
 const NEWER = [step(HARMLESS, { olderMayStart: true }), step(HARD, {})];
 
 let test: TestDatabase;
@@ -43,7 +43,7 @@ async function starts(): Promise<boolean> {
   return true;
 }
 
-/** As the newer program does it, of whose own check this database is not newer. */
+/** Does the same as the newer program, for whose own check this database is not newer. */
 async function accept(...names: string[]): Promise<void> {
   const database = await test.open({ schema: 'any' });
   const text = 'UPDATE lowmark.migration SET older_may_start = true WHERE name = ANY ($1)';

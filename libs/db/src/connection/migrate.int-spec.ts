@@ -46,7 +46,7 @@ const ALL = [
   'Partitions1760000000044',
 ];
 
-/** The migration as another process runs it, from the compiled program. */
+/** Runs the migration in another process, from the compiled program. */
 async function migrateElsewhere(url: string): Promise<string[]> {
   const program = `
     const { migrate } = await import('#libs/db');

@@ -10,20 +10,23 @@ import { named } from './named.js';
 import { MIGRATION_SCHEMA, readSchema, requireSchema } from './schema-check.js';
 import { type SchemaMigration } from './schema-migration.js';
 
-/** Any two numbers: the one lock of this program's schema, in the database it is taken in. */
+/** Two arbitrary numbers of the advisory lock that allows one migration at a time in a database. */
 const MIGRATION_LOCK = [0x10_77, 1] as const;
 export const OLDEST_VERSION = 150_000;
 /**
- * A statement that comes after one that waits for a table waits behind it: for this long at most, which a reader outlasts (its own
- * statements may take five seconds).
+ * Milliseconds that a migration waits for a table lock. Later statements on the table queue behind it for as long,
+ * which is less than the five seconds that a reader's statement may take.
  */
 const LOCK_TIMEOUT_MS = 2000;
 const PAUSE_MS = 1000;
-/** The table was in use for too long; or its user waits for what this holds, and one of the two had to give way. */
+/**
+ * Codes of an attempt that is worth a retry: a table was in use for too long, or its user waited for a lock of the
+ * migration, and the migration was ended to break the deadlock.
+ */
 const [LOCK_NOT_AVAILABLE, DEADLOCK] = ['55P03', '40P01'];
 const REVOKE = `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = false WHERE older_may_start`;
 
-/** All of them or none: a name that is not there leaves the others as they were. */
+/** Accepts all names or none: where one of them is not recorded, no row changes. */
 const ACCEPT = named<{ names: readonly string[] }>(
   'older_may_start',
   `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = true
@@ -31,7 +34,7 @@ const ACCEPT = named<{ names: readonly string[] }>(
     RETURNING name`,
 );
 
-/** Migrations that an older program must not run on, or that there are not. */
+/** The named migrations do not exist, or an older program must not run on them. */
 class OlderRefusedError extends PermanentError {
   constructor(reason: string) {
     super('OLDER_REFUSED', `${reason} Nothing was changed. See docs/operating/upgrade.md.`);
@@ -39,17 +42,19 @@ class OlderRefusedError extends PermanentError {
 }
 
 interface MigrateOptions {
-  /** How often it waits for tables in use, about three seconds each. Default 20. */
+  /** Maximum number of attempts while tables are in use, about three seconds each. Default 20. */
   readonly tries?: number;
-  /** To be made where they are not there. */
+  /** Stake sets to create where they are missing. */
   readonly stakeSets?: readonly string[];
 }
 
 /**
- * Brings the schema up to date in one transaction; does nothing where it is. Two that run at once wait for each other. Where programs
- * are at work it waits for tables a little at a time, and lets them go on in between. What was accepted for an older program is so no
- * longer, unless it is that program. Then every program's role has the rights that rights.ts says, and no others. The stake sets that
- * there are have the same migrations.
+ * Applies the missing migrations in one transaction, to the default stake set and to all others. Concurrent runs
+ * wait for each other. Where programs use the tables, each attempt waits for a short time only and lets the programs
+ * go on before the next one.
+ *
+ * Afterwards each program's role has exactly the rights that rights.ts lists, and no older program may start any more
+ * (`letOlderStart`). An older program that was allowed to start changes neither.
  *
  * @returns the names of the migrations that were applied
  * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError
@@ -58,10 +63,11 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
   return onSchema(url, async (database) => {
     const applied = await runMigrations(database, options);
     const { unknown } = await readSchema(database);
-    // An older program that was let start again migrates first, as it always does.
+    // An older program that `letOlderStart` allowed to start runs `migrate` first, and must not take
+    // back its own permission.
     if (unknown.length === 0) {
       await database.query({ text: REVOKE });
-      // Where this user may make no roles, `prepareLogins` says what an administrator has to do.
+      // Leaves out roles that this user may not create. `prepareLogins` says what an administrator has to do.
       await grantRights(database);
     }
     return applied;
@@ -69,10 +75,10 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 }
 
 /**
- * Lets programs start that do not know these migrations, each of which must allow it; until `migrate` is run again. Done by the newest
- * program, the only one that knows what its migrations allow.
+ * Lets programs start that do not know these migrations, until the next `migrate`. Each of the migrations must allow
+ * it. Only the newest program can do this, because only it knows what its migrations allow.
  *
- * @param names as SCHEMA_NEWER of the older program names them
+ * @param names of the migrations, as the error SCHEMA_NEWER of the older program lists them
  * @throws OlderRefusedError, and what `migrate` throws
  */
 export async function letOlderStart(
@@ -109,7 +115,10 @@ export async function letOlderStart(
   });
 }
 
-/** Does work on a schema that no newer program has migrated, alone in its database. @throws as migrate */
+/**
+ * Runs work under the migration lock, on a schema that is not newer than this program.
+ * @throws what `migrate` throws
+ */
 export async function onSchema<T>(
   url: string,
   work: (database: Database) => Promise<T>,
@@ -120,13 +129,14 @@ export async function onSchema<T>(
     poolSize: 2,
     statementTimeoutMs: 0,
     lockTimeoutMs: LOCK_TIMEOUT_MS,
-    // Held against the migrations below, once no other program can be adding to them.
+    // The check follows below, under the lock, where no other program can add migrations.
     schema: 'any',
   });
   try {
     await requireSupported(database);
     const lock = await database.pool.connect();
-    // The statements report a lost connection; between them nothing listens, and an unheard error would end the process.
+    // Statements report a lost connection. Between statements nothing else listens, and an unhandled error event
+    // would end the process.
     lock.on('error', () => undefined);
     try {
       await lock.query('SET lock_timeout = 0');
@@ -134,7 +144,7 @@ export async function onSchema<T>(
       await requireSchema(database);
       return await work(database);
     } finally {
-      // Ending the session gives the lock back, also where the session is broken.
+      // The end of the session releases the lock, even where the session is broken.
       lock.release(true);
     }
   } catch (error) {
@@ -178,14 +188,14 @@ async function inOneTransaction(
   try {
     await runner.startTransaction();
     const executor = new MigrationExecutor(dataSource, runner);
-    // This one is.
+    // All migrations run in the transaction of this runner.
     executor.transaction = 'none';
     const applied = await executor.executePendingMigrations();
     const ofSets = await upgradeSets(runner, stakeSets);
     await runner.commitTransaction();
     return [...applied.map(({ name }) => name), ...ofSets];
   } catch (error) {
-    // A connection that is lost has lost its transaction, too; what lost it is the error that tells.
+    // A lost connection has lost its transaction too, and the original error tells why.
     if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
     throw error;
   } finally {

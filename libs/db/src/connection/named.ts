@@ -1,6 +1,6 @@
 import { type Statement } from './database.js';
 
-/** A statement with the values of its parameters, as both `Database.query` and pg's `client.query` take it. */
+/** A statement with the values of its parameters, in the form that `Database.query` and pg's `client.query` take. */
 interface BoundStatement extends Statement {
   readonly values: unknown[];
 }
@@ -8,8 +8,8 @@ interface BoundStatement extends Statement {
 type Binding<V> = (values: V) => BoundStatement;
 
 /**
- * A prepared statement whose parameters have names: `:wallet` in the text is the value called `wallet`. A parameter may stand
- * in several places. `::` is a cast, as in SQL.
+ * A prepared statement with named parameters: `:wallet` in the text stands for the value `wallet`, in one place or
+ * several. `::` is a cast, as in SQL.
  *
  *     const FIND = named<{ partner: string }>('partner_find', 'SELECT id FROM partners.partner WHERE name = :partner');
  *     await client.query(FIND({ partner }));
@@ -18,7 +18,10 @@ export function named<V extends object>(name: string, text: string): Binding<V> 
   return binding({ name }, text);
 }
 
-/** The same without a name: it is planned for its values each time, as which index serves depends on what is asked for. */
+/**
+ * Like `named`, but without a name: PostgreSQL plans the statement for its values each time, because the best
+ * index depends on them.
+ */
 export function unnamed<V extends object>(text: string): Binding<V> {
   return binding({}, text);
 }
@@ -35,7 +38,7 @@ function binding<V extends object>(head: { readonly name?: string }, text: strin
       ...head,
       text: numbered,
       values: parameters.map((parameter) => {
-        // PostgreSQL would take it for NULL.
+        // pg would send undefined as NULL.
         if (given[parameter] === undefined) {
           throw new TypeError(`${head.name ?? 'a statement'}: ${parameter} is missing`);
         }
@@ -45,7 +48,7 @@ function binding<V extends object>(head: { readonly name?: string }, text: strin
   };
 }
 
-/** What may be absent is NULL in a statement, which has to be told so. */
+/** The values of a statement whose optional fields are null instead of undefined, because `named` refuses undefined. */
 export type OrNull<T> = {
   readonly [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K];
 };

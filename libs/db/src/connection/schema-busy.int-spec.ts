@@ -12,7 +12,7 @@ const READ = { text: 'SELECT count(*)::int AS count FROM lowmark.migration' };
 
 let test: TestDatabase;
 let database: Database;
-/** Looks at the table that the migration has to change, in a transaction that does not end by itself. */
+/** Reads the table that the migration has to change, in a transaction that does not end by itself. */
 let holder: PoolClient;
 beforeEach(async () => {
   test = await createTestDatabase();
@@ -32,7 +32,7 @@ describe('migrate on a table in use', () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const second = migrate(test.url);
-    // Behind the one that waits, and yet served within a reader's patience.
+    // The read queues behind the waiting migration, but is served within a reader's time limit.
     for (let reads = 0; reads < 3; reads++) expect(await database.query(READ)).toHaveLength(1);
     await holder.query('COMMIT');
     holder.release();
@@ -43,7 +43,7 @@ describe('migrate on a table in use', () => {
   it('tries again where it had to give way in a deadlock', async () => {
     await holder.query('COMMIT');
     holder.release();
-    // The server's own choice of the one that gives way cannot be relied on.
+    // The test raises the error itself, because the server may choose either side of a deadlock as its victim.
     await database.query({
       text: `CREATE SEQUENCE public.attempt;
         CREATE FUNCTION public.deadlock() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN

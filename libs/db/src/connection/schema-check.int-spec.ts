@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-/** As a newer program would leave it. */
+/** Leaves the schema like a newer program does. */
 async function migrateByNewer(): Promise<void> {
   await migrate(test.url);
   const database = await test.open();

@@ -3,20 +3,20 @@ import { PermanentError } from '#libs/domain';
 import { migrations } from '../migrations/index.js';
 import { isNotMigrated, isWithoutRight } from './database.error.js';
 
-/** Where the migrations keep their own record. */
+/** The schema in which the migrations are recorded. */
 export const MIGRATION_SCHEMA = 'lowmark';
 
-/** The migrations of a database, held against those of this program. */
+/** The migrations of a database, compared with those of this program. */
 interface SchemaState {
-  /** Recorded in the database and unknown here: a newer program made them. Oldest first. */
+  /** Migrations of a newer program: recorded in the database, unknown to this program. Oldest first. */
   readonly unknown: readonly string[];
-  /** Those of them that an operator lets this program start on. */
+  /** Migrations of `unknown` with which an operator lets this program start (`letOlderStart`). */
   readonly accepted: readonly string[];
-  /** Known here and not applied yet. Oldest first. */
+  /** Migrations that this program knows and that are not applied yet. Oldest first. */
   readonly missing: readonly string[];
 }
 
-/** The database was migrated by a newer program: what this one would write could be wrong for it. */
+/** A newer program migrated the database, so that rows which this program writes could be wrong. */
 export class SchemaNewerError extends PermanentError {
   constructor(unknown: readonly string[]) {
     super(
@@ -39,8 +39,10 @@ export class SchemaOlderError extends PermanentError {
 }
 
 /**
- * What a program demands of the schema: to have all that it knows and nothing that it does not, as a service does that runs for
- * long; not to be newer; or nothing.
+ * What a program demands of the schema:
+ * - `current`: all migrations that the program knows and no others, as long-running services demand;
+ * - `not-newer`: no migrations that the program does not know;
+ * - `any`: nothing.
  */
 export type SchemaDemand = 'current' | 'not-newer' | 'any';
 
@@ -50,12 +52,12 @@ interface Queries {
 
 const RECORDED = {
   name: 'migrations_recorded',
-  // Read in this way it may also lack the column, which is younger than the table.
+  // With to_jsonb the query also works on a table without the column `older_may_start`, which was added later.
   text: `SELECT name, coalesce((to_jsonb(m) ->> 'older_may_start')::boolean, false) AS accepted
     FROM ${MIGRATION_SCHEMA}.migration m ORDER BY timestamp`,
 };
 
-/** One cheap statement. An empty database lacks all of them. */
+/** Compares by one cheap statement. In an empty database all migrations are missing. */
 export async function readSchema(database: Queries): Promise<SchemaState> {
   const known: string[] = migrations.map((Migration) => new Migration().name);
   const recorded = await recordedMigrations(database);
@@ -67,7 +69,7 @@ export async function readSchema(database: Queries): Promise<SchemaState> {
   };
 }
 
-/** Whether a newer program migrated it, accepted or not. */
+/** Whether the database has migrations of a newer program, accepted or not. */
 export async function isNewerSchema(database: Queries): Promise<boolean> {
   return (await readSchema(database)).unknown.length > 0;
 }
@@ -95,7 +97,8 @@ async function recordedMigrations(database: Queries): Promise<RecordedMigration[
   try {
     return await database.query<RecordedMigration & QueryResultRow>(RECORDED);
   } catch (error) {
-    // Without the right to read it: the reading role has had it since there was this check.
+    // The schema does not exist yet, or the database is older than this check and the reading role has no
+    // right to the table yet.
     if (isNotMigrated(error) || isWithoutRight(error)) return [];
     throw error;
   }

@@ -1,23 +1,29 @@
 import { type MigrationInterface, type QueryRunner } from 'typeorm';
 
-/** A step of the schema. */
 export interface SchemaMigration extends MigrationInterface {
   readonly name: string;
   /**
-   * The program of the release before works on the schema after it as it did before, and writes nothing that a newer one would
-   * misread: only new tables, new columns with a default that is true of its rows, new indexes. Then an operator may let it start
-   * again. Absent: the way back is the backup.
+   * After this migration the program of the previous release works as before and writes nothing that a newer one would
+   * misread: the migration adds only tables, indexes, and columns whose default is true of that program's rows. An
+   * operator may let that program start again.
+   * Absent: the only way back is the backup.
    */
   readonly olderMayStart?: true;
-  /** While there are such rows the older program would be wrong after all: what an operator has to do before it may start. */
+  /**
+   * `rows` finds rows that the older program would misread. While there are any, `remedy` says what an operator has to
+   * do before the older program may start.
+   */
   readonly olderMisreads?: { readonly rows: string; readonly remedy: string };
 }
 
-/** A step that is nothing but statements. It is recorded under the name of its class, whose digits are its place in the order (.swcrc keeps the names of classes). */
+/**
+ * A migration that consists of statements only. It is recorded under the name of its class, whose digits are its place
+ * in the order (.swcrc keeps the names of classes).
+ */
 export abstract class SqlMigration implements SchemaMigration {
   readonly name = this.constructor.name;
   abstract readonly upStatements: readonly string[];
-  /** No program takes a step back; tests do. */
+  /** For tests only: no program takes a migration back. */
   abstract readonly downStatements: readonly string[];
 
   async up(runner: QueryRunner): Promise<void> {

@@ -1,32 +1,39 @@
-/** What holds for a whole session: how long a statement may take, and what it may do. */
+/** Settings of a whole session: time limits, role and commit mode. */
 import { PermanentError } from '#libs/domain';
 
-/** The role that may only read; created by the migrations. */
+/** The read-only role, created by the migrations. */
 const READER_ROLE = 'lowmark_reader';
 
 export interface SessionOptions {
   /** Every session takes the reading role, and every transaction is read-only. */
   readonly readOnly?: boolean;
-  /** Default 60 s for writers, 5 s for readers; 0 is no limit. */
+  /** In milliseconds; 0 means no limit. Default: 60 s for writers, 5 s for readers. */
   readonly statementTimeoutMs?: number;
-  /** How long a statement waits for a lock, advisory ones included. Default: no limit but the statement's. */
+  /**
+   * Milliseconds that a statement waits for a lock, advisory locks included. Default: no limit but
+   * the statement timeout.
+   */
   readonly lockTimeoutMs?: number;
   /**
-   * `local`: a commit does not wait for standbys, and may be missing after a failover. For what can be read again from the chain.
-   * Default: as the server is set.
+   * `local`: a commit does not wait for standbys and may be lost in a failover, for data that can be
+   * read from the chain again.
+   * Default: the server's setting.
    */
   readonly synchronousCommit?: 'local';
 }
 
 const WRITER_TIMEOUT_MS = 60_000;
 const READER_TIMEOUT_MS = 5000;
-/** A leader that stopped in the middle of a transaction frees its locks after this time. */
+/**
+ * Milliseconds after which the server ends an idle transaction, so that a leader that stopped
+ * within one frees its locks.
+ */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** Of the portal's user, whose statements read what one partner asks for. */
+/** Session options of the portal's user, each of whose statements reads the data of one partner. */
 export const PORTAL_SESSION = { statementTimeoutMs: READER_TIMEOUT_MS } as const;
 
-/** PostgreSQL's parameters and their values, as pg_settings shows them; of times, milliseconds. */
+/** PostgreSQL's parameters and their values, as pg_settings shows them. Times are in milliseconds. */
 export type SessionSettings = Readonly<Record<string, string>>;
 
 export function statementTimeoutOf({ readOnly, statementTimeoutMs }: SessionOptions): number {
@@ -45,7 +52,7 @@ export function sessionSettings(options: SessionOptions): SessionSettings {
   };
 }
 
-/** Behind a pooler sessions are not as the program needs them. */
+/** Sessions behind the pooler do not have the settings that the program needs. */
 export class SessionDefaultsError extends PermanentError {
   constructor(different: readonly string[]) {
     super(
@@ -60,7 +67,10 @@ interface Queryable {
   query<R extends object>(statement: { text: string }, values: readonly unknown[]): Promise<R[]>;
 }
 
-/** A pooler's sessions begin with the defaults of their user. @throws SessionDefaultsError, and what the query throws */
+/**
+ * Checks the defaults of the database user, with which a pooler's sessions begin.
+ * @throws SessionDefaultsError, and what the query throws
+ */
 export async function requireSessionDefaults(
   database: Queryable,
   wanted: SessionSettings,

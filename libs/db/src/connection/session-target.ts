@@ -1,14 +1,12 @@
 /**
- * Whether a session is with the kind of server that `target_session_attrs` asks for. PostgreSQL 14 and newer tell it before the first
- * statement, and tell again when it changes; so no statement is needed.
+ * Checks whether a server is of the kind that `target_session_attrs` asks for. PostgreSQL 14 and newer report their
+ * kind before the first statement and after each change, so no statement is needed.
  */
 import { type SessionTarget } from '#libs/platform';
 
-/** What the server reports of itself; see "Asynchronous Operations" of the protocol's description. */
+/** Parameters that the server reports; see "Asynchronous Operations" in the description of PostgreSQL's protocol. */
 export interface ReportedState {
-  /** `in_hot_standby` */
   standby?: boolean;
-  /** `default_transaction_read_only` */
   readOnly?: boolean;
 }
 
@@ -17,13 +15,16 @@ const PARAMETERS: Record<string, keyof ReportedState> = {
   default_transaction_read_only: 'readOnly',
 };
 
-/** Takes one ParameterStatus; those of other names are not kept. */
+/** Stores the value of one ParameterStatus message. Ignores parameters that are not in PARAMETERS. */
 export function noteReport(state: ReportedState, name: string, value: string): void {
   const key = PARAMETERS[name];
   if (key !== undefined) state[key] = value === 'on';
 }
 
-/** @param asksForReadOnly the session itself asked for read-only transactions, so that these say nothing of the server */
+/**
+ * @param asksForReadOnly whether the session itself asked for read-only transactions, so that `readOnly`
+ * says nothing of the server
+ */
 export function isTarget(
   target: SessionTarget,
   { standby = false, readOnly = false }: ReportedState,

@@ -1,6 +1,6 @@
 /**
- * pg's client with what pg leaves to its user: the server is the one that the URL asks for, is left when it does not take writes or
- * answer any more, and a commit that no standby confirmed is not reported as done.
+ * pg's client with three checks that pg leaves to its user: the server is of the kind that the URL asks for; a server
+ * that does not answer or take writes any more is left; a commit that no standby confirmed is reported as an error.
  */
 import pg, { type ClientConfig } from 'pg';
 import { within } from '#libs/platform';
@@ -18,9 +18,9 @@ import { isTarget, noteReport, type ReportedState } from './session-target.js';
 
 export interface Supervision {
   readonly hosts: HostChoice;
-  /** Told of every client that is connected. */
+  /** Each client registers with the watch once it is connected. */
   readonly watch: ConnectionWatch;
-  /** The session reads only; a write that is refused then is a fault of the program and not of the server. */
+  /** The session reads only, so that a refused write is a fault of the program and not of the server. */
   readonly readOnly: boolean;
   /** A pooler gives each transaction another session, so statements cannot stay prepared under a name. */
   readonly pooled: boolean;
@@ -28,18 +28,18 @@ export interface Supervision {
 
 export interface SupervisedConfig extends ClientConfig {
   readonly supervision: Supervision;
-  /** What holds for the session from its first statement on. */
+  /** Settings that hold from the first statement of the session on. */
   readonly session: SessionSettings;
 }
 
-/** Where there is another host to try. */
+/** Connection timeout where the URL names several hosts. */
 const HOST_TIMEOUT_MS = 2000;
-/** A goodbye to a server that does not answer, or a way to it that is held, would wait for ever. */
+/** Time limit for an orderly close, which would wait for ever at a hung server or a blocked network. */
 const GOODBYE_MS = 1000;
 const READ_ONLY = '25006';
-/** pg has no code for it. */
+/** pg's message for an exceeded `query_timeout`, which has no code. */
 const READ_TIMEOUT = 'Query read timeout';
-/** The server's function that waits for a standby; its messages are translated, its name is not. */
+/** The server's function that waits for a standby, as in its notices. Their texts are translated, the name is not. */
 const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 type Callback = (error: Error | null | undefined, result?: unknown) => void;
@@ -50,7 +50,8 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
   private bytesRead = 0;
   private isUnconfirmed = false;
   private readonly reported: ReportedState = {};
-  // They hold a password: not to be shown where the client is, which an error of pg's pool brings along.
+  // These fields hold a password. `#` hides them where the client is printed, for example as part of
+  // an error of pg's pool.
   readonly #supervision: Supervision;
   readonly #url: URL;
   readonly #config: ClientConfig;
@@ -97,7 +98,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     this.#supervision.watch.leaveSoon(this.#url, reason);
   }
 
-  /** As pg's, in all its forms. */
+  /** pg's `query` in all its forms. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what it returns depends on the form
   override query(...args: unknown[]): any {
     this.isBusy = true;
@@ -114,7 +115,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
         return value;
       },
       (error: unknown) => {
-        // The statement goes on at the server, and what came after it here would wait for it.
+        // The statement goes on at the server, and later statements of this connection would wait for its end.
         if (error instanceof Error && error.message === READ_TIMEOUT) {
           this.connection.stream.destroy();
         }
@@ -135,7 +136,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     this.connection.stream.destroy(error);
   }
 
-  /** Says goodbye, and does not wait for an answer that does not come. Never fails. */
+  /** Closes the connection in an orderly way, or by force where the server does not answer in time. Never rejects. */
   async close(): Promise<void> {
     const ended = this.end().catch(() => undefined);
     await within(GOODBYE_MS, ended, () => this.connection.stream.destroy());
@@ -149,9 +150,9 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
         throw new DatabaseUnavailableError(new Error(`no server is ${hosts.target} now`));
       }
     } catch (error) {
-      // Wrong credentials are wrong everywhere.
+      // A refusal, for example of a password, would be the same at each host.
       if (!(databaseError(error) instanceof DatabaseRefusedError)) hosts.failed(this.#url);
-      // What is half open is closed.
+      // Where the server is of the wrong kind, the connection is open and has to be closed.
       void this.close();
       throw error;
     }
@@ -161,9 +162,10 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
 
   private listen(): void {
     const { readOnly } = this.#supervision;
-    // What is lost between two statements is told by the next one; an unheard error would end the process.
+    // The next statement reports a connection that was lost between two statements. An unhandled error event
+    // would end the process.
     this.on('error', () => undefined);
-    // Types of pg leave out its messages.
+    // pg's types do not declare the messages of a connection.
     const messages: NodeJS.EventEmitter = this.connection;
     messages.on('parameterStatus', (message: { parameterName: string; parameterValue: string }) => {
       noteReport(this.reported, message.parameterName, message.parameterValue);
@@ -174,7 +176,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     messages.on('notice', ({ routine }: { routine?: string }) => {
       if (routine === WAITS_FOR_STANDBY) this.isUnconfirmed = true;
     });
-    // Before pg's own listener, which hands the error to the statement.
+    // This listener runs before pg's own one, which passes the error to the statement.
     messages.prependListener('errorMessage', (error: Error & { code?: string }) => {
       if (error.code !== READ_ONLY || readOnly) return;
       mayPass(error);
@@ -194,7 +196,7 @@ function withoutName(statement: unknown): unknown {
   if (typeof statement !== 'object' || statement === null || !('name' in statement)) {
     return statement;
   }
-  // What is submitted must stay the object that its caller listens to.
+  // The caller listens to this object, so that a copy cannot replace it.
   if (isStream(statement)) return Object.assign(statement, { name: undefined });
   return { ...(statement as object), name: undefined };
 }

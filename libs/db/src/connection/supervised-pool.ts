@@ -7,12 +7,12 @@ export interface SupervisedPoolConfig extends PoolConfig {
 
 type Connected = (error: Error | undefined, client?: PoolClient, release?: () => void) => void;
 
-/** pg's pool, whose connections go to the first of several hosts that is the one to use. */
+/** pg's pool for a URL with several hosts: where a connection fails, the next host is tried. */
 export class SupervisedPool extends pg.Pool {
   private readonly supervision: Supervision;
 
   constructor(config: SupervisedPoolConfig) {
-    // Each client is made of the pool's whole configuration.
+    // The pool makes each client with the pool's whole configuration.
     super({ ...config, Client: SupervisedClient } as unknown as PoolConfig);
     this.supervision = config.supervision;
   }

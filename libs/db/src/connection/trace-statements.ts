@@ -8,7 +8,10 @@ interface Statement {
   readonly text: string;
 }
 
-/** A connection with a span for each of its statements; only their names and first words are told, never their parameters. */
+/**
+ * A connection with a span for each statement. The span shows the statement's name, operation or
+ * table, never its parameters.
+ */
 export function tracedClient(client: PoolClient): PoolClient {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const traced = (...args: unknown[]): unknown => {
@@ -36,7 +39,7 @@ function tracedStream(stream: Writable): Writable {
 
 export function spanOf({ name, text }: Statement): SpanStart {
   const operation = /^\s*([A-Za-z]{1,20})/.exec(text)?.[1]?.toUpperCase() ?? 'STATEMENT';
-  // As TypeORM writes it.
+  // Table names as TypeORM writes them.
   const table = /(?:FROM|INTO|UPDATE) "(\w+)"\."(\w+)"/.exec(text);
   const summary = name ?? (table ? `${operation} ${table[1]}.${table[2]}` : undefined);
   return {

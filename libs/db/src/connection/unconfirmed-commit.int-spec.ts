@@ -1,4 +1,4 @@
-/** A primary that waits for a standby that is not there: a commit whose wait is cut off is not done. */
+/** A primary that waits for a missing standby. A commit whose wait is cut off counts as not done. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { anInitialIndex, eventually, startTestPostgres } from '#libs/testing';
 import {
@@ -32,7 +32,7 @@ function open(options: object): Promise<Database> {
   return createDatabase({ url, applicationName: 'test', schema: 'any', ...options });
 }
 
-/** Cuts off the wait of the one commit that waits. */
+/** Cuts off the wait of the only commit that waits. */
 async function cutOff(how: 'pg_cancel_backend' | 'pg_terminate_backend'): Promise<void> {
   await eventually(async () => (await admin.query({ text: WAITING })).length === 1);
   await admin.query({ text: `SELECT ${how}(pid) FROM (${WAITING}) AS waiting` });
@@ -47,7 +47,7 @@ describe.each(['pg_cancel_backend', 'pg_terminate_backend'] as const)('%s', (how
     const unknown = expect(insertInTransaction(database)).rejects.toThrow(DatabaseUnavailableError);
     await cutOff(how);
     await unknown;
-    // It is there, and would be missing after a failover: this is what is not known.
+    // The row exists, but would be missing after a failover. So the outcome is unknown.
     expect(await admin.query({ text: 'SELECT n FROM mark' })).toEqual([{ n: 1 }]);
   });
 

@@ -8,20 +8,20 @@ export type ApprovalDecision = 'approved' | 'refused' | 'withdrawn';
 
 export interface ApprovalRequest {
   readonly action: string;
-  /** Of the action; plain JSON without secrets. */
+  /** Arguments of the action: plain JSON without secrets. */
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** What it means, in the words that were shown to who asks. */
+  /** What the action means, in the words that its requester saw. */
   readonly summary: string;
-  /** Why it is asked for: 1 to 500 characters. */
+  /** Why the action is requested: 1 to 500 characters. */
   readonly reason: string;
   readonly requestedBy: Person;
-  /** `operator:NAME` of that person, for the audit. */
+  /** `operator:NAME` of the requester, for the audit. */
   readonly actor: string;
   readonly nowMs: number;
   readonly expiresAtMs: number;
 }
 
-/** An operator, with the name that the audit has. */
+/** An operator; `actor` is the operator's name in the audit. */
 export interface Decider extends Person {
   readonly actor: string;
 }
@@ -31,7 +31,7 @@ export interface Approval {
   readonly action: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly summary: string;
-  /** Null: it was asked for by a version before. */
+  /** Null in requests of older versions. */
   readonly reason: string | null;
   readonly requestedBy: Person;
   readonly requestedAt: Date;
@@ -41,11 +41,11 @@ export interface Approval {
     readonly by: Person;
     readonly at: Date;
   } | null;
-  /** What came of it; null after an approval: it was begun, and its end was never learnt. */
+  /** Result of the approved action. Null where the action is not finished, or where its end was never learnt. */
   readonly outcome: string | null;
 }
 
-/** Who asked cannot approve or refuse, and another cannot withdraw. */
+/** The requester cannot approve or refuse a request, and another operator cannot withdraw it. */
 export class OwnApprovalError extends PermanentError {
   constructor() {
     super(
@@ -62,7 +62,7 @@ export class ApprovalClosedError extends PermanentError {
 }
 
 interface Page {
-  /** The smallest id of the page before. */
+  /** The smallest id of the previous page. */
   readonly before?: bigint | undefined;
   readonly limit: number;
 }
@@ -81,13 +81,13 @@ type Row = Person &
 
 const UUID = `'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
 
-/** An id among the arguments of a request, where there is one of this name. */
+/** The argument of a request with this name where it is an id, otherwise NULL. */
 const idOf = (name: 'id' | 'partner'): string =>
   `CASE WHEN arguments ->> '${name}' ~ ${UUID} THEN (arguments ->> '${name}')::uuid END`;
 
 /**
- * The audit's row of what became of requests, in the statement that changes them.
- * @param rows the name of a part of the statement: the requests
+ * Writes audit rows about requests, in the statement that changes the requests.
+ * @param rows name of the part of the statement that has the requests
  */
 function audited(rows: string, note: { actor: string; command: string; outcome: string }): string {
   return `INSERT INTO redemption.audit (actor, command, redemption_id, partner, arguments, outcome)
@@ -116,7 +116,7 @@ const REQUEST = named<{
     ) SELECT * FROM asked`,
 );
 
-/** One statement, so that of two who decide at once one is too late. */
+/** One statement, so that of two concurrent decisions only one succeeds. */
 const DECIDE = named<{
   id: string;
   decision: string;
@@ -141,7 +141,7 @@ const COMMANDS: Readonly<Record<ApprovalDecision, string>> = {
   withdrawn: 'approval withdraw',
 };
 
-/** Each once, also where two consoles look at the same time. */
+/** Records each request once, even where two consoles look at the same time. */
 const NOTE_EXPIRED = named<{ now: Date; limit: number; actor: string }>(
   'approval_note_expired',
   `WITH expired AS (
@@ -174,7 +174,9 @@ const PAGE = named<{ before: string | null; limit: number }>(
   `SELECT ${COLUMNS} FROM console.approval WHERE :before::bigint IS NULL OR id < :before ORDER BY id DESC LIMIT :limit`,
 );
 
-/** Actions that wait for a second operator. That it is a second one holds by a CHECK of the table. */
+/**
+ * Two-person approval: actions that wait for a second operator. A CHECK of the table ensures that it is another person.
+ */
 export class ApprovalStore {
   constructor(private readonly database: Database) {}
 
@@ -190,7 +192,7 @@ export class ApprovalStore {
   }
 
   /**
-   * For exactly one caller. After `approved` that one carries the action out and then calls `finish`.
+   * Succeeds for exactly one caller. After `approved`, this caller carries out the action and then calls `finish`.
    * @throws OwnApprovalError, ApprovalClosedError
    */
   async decide(
@@ -213,13 +215,17 @@ export class ApprovalStore {
     return approvalOf(rows[0]);
   }
 
-  /** What came of an approved action; said once. @throws ApprovalClosedError */
+  /** Stores the result of an approved action, once. @throws ApprovalClosedError */
   async finish(id: bigint, outcome: string): Promise<void> {
     const rows = await this.database.query(FINISH({ id: id.toString(), outcome }));
     if (rows.length === 0) throw new ApprovalClosedError();
   }
 
-  /** Requests that expired undecided, into the audit. @param actor the program. @returns how many, of `limit` at most */
+  /**
+   * Records requests that expired without a decision in the audit.
+   * @param actor the program
+   * @returns number of requests, at most `limit`
+   */
   async noteExpired(nowMs: number, actor: string, limit = 100): Promise<number> {
     const rows = await this.database.query(NOTE_EXPIRED({ now: new Date(nowMs), limit, actor }));
     return rows.length;
@@ -230,13 +236,13 @@ export class ApprovalStore {
     return row && approvalOf(row);
   }
 
-  /** Those that can be decided, the first to expire first. */
+  /** Requests that can be decided; those that expire first come first. */
   async listOpen(nowMs: number, limit: number): Promise<Approval[]> {
     const rows = await this.database.query<Row>(OPEN({ now: new Date(nowMs), limit }));
     return rows.map(approvalOf);
   }
 
-  /** All, newest first. */
+  /** All requests, newest first. */
   async list({ before, limit }: Page): Promise<Approval[]> {
     const page = { before: before?.toString() ?? null, limit };
     return (await this.database.query<Row>(PAGE(page))).map(approvalOf);

@@ -4,10 +4,10 @@ import { named } from '../connection/named.js';
 export interface ConformanceDeduction {
   readonly redemptionId: string;
   readonly partnerId: string;
-  /** As it was sent. */
+  /** The player's address, as it was sent. */
   readonly address: string;
   readonly points: number;
-  /** Empty where the success named none; null where no success was seen. */
+  /** Empty where the successful answer named none; null where no success was seen. */
   readonly transactionId: string | null;
 }
 
@@ -15,7 +15,7 @@ export type NewConformanceDeduction = Omit<ConformanceDeduction, 'transactionId'
   readonly runId: string;
 };
 
-/** For which a console has the rows of its runs, unless it says again that it runs. */
+/** Time for which a console keeps the rows of its runs, unless it extends the time by `hold`. */
 const LEASE = `interval '1 minute'`;
 
 const ADD = named<NewConformanceDeduction & object>(
@@ -39,7 +39,7 @@ const HOLD = named<{ runIds: readonly string[] }>(
   `UPDATE console.conformance_deduction SET due_at = now() + ${LEASE} WHERE run_id = ANY (:runIds::uuid[])`,
 );
 
-/** Each attempt waits twice as long for the next one, up to a day, and at least for longer than an attempt takes. */
+/** Each attempt doubles the wait for the next one, up to a day. The shortest wait is longer than an attempt takes. */
 const TAKE_DUE = named<{ most: number }>(
   'conformance_deduction_take_due',
   `UPDATE console.conformance_deduction d
@@ -51,11 +51,14 @@ const TAKE_DUE = named<{ most: number }>(
       d.transaction_id AS "transactionId"`,
 );
 
-/** Deductions of conformance runs that may still have to be given back. Its times are the database's, so that all consoles mean the same. */
+/**
+ * Deductions of conformance runs that may still have to be given back. All times are the database's, so that they are
+ * the same for all consoles.
+ */
 export class ConformanceDeductionStore {
   constructor(private readonly database: Database) {}
 
-  /** One that is there stays as it is. */
+  /** Adds a deduction. One with the same redemption id stays as it is. */
   async add(deduction: NewConformanceDeduction): Promise<void> {
     await this.database.query(ADD(deduction));
   }
@@ -68,12 +71,12 @@ export class ConformanceDeductionStore {
     await this.database.query(REMOVE({ redemptionIds }));
   }
 
-  /** Says that the runs are alive: for a minute no other console takes their rows. */
+  /** Keeps the rows of these runs: for a minute no other console takes them. */
   async hold(runIds: readonly string[]): Promise<void> {
     await this.database.query(HOLD({ runIds }));
   }
 
-  /** Those that no living console has, for this caller alone for some minutes. */
+  /** Takes rows that no running console keeps. For some minutes no other caller gets them. */
   takeDue(most: number): Promise<ConformanceDeduction[]> {
     return this.database.query<ConformanceDeduction & object>(TAKE_DUE({ most }));
   }

@@ -37,7 +37,7 @@ async function open(change: Partial<NewConsoleSession> = {}): Promise<Buffer> {
   return session.tokenHash;
 }
 
-/** Makes a person a member, as an invitation does. */
+/** Makes a person a member by an invitation. */
 async function join(partnerId: string, subject: string): Promise<void> {
   const invitations = new InvitationStore(database);
   const tokenHash = randomBytes(32);
@@ -116,7 +116,7 @@ describe('ConsoleSessionStore', () => {
     expect(await sessions.choosePartner(hash, nova)).toBe(true);
     const chosen = { kind: 'partner', partnerId: nova } as const;
     expect(await sessions.find(hash, { nowMs: NOW_MS })).toEqual({ ...before, standing: chosen });
-    // Of another person, of no one, and of a session that there is not.
+    // The partner of another person, an unknown partner, and a session that does not exist.
     expect(await sessions.choosePartner(hash, foreign)).toBe(false);
     expect(await sessions.choosePartner(hash, randomUUID())).toBe(false);
     expect(await sessions.choosePartner(randomBytes(32), acme)).toBe(false);

@@ -9,27 +9,27 @@ import {
 } from './standing.js';
 
 export interface NewConsoleSession extends Person {
-  /** SHA-256 of the token, 32 bytes; here and below. */
+  /** SHA-256 of the token, 32 bytes, in all functions of this file. */
   readonly tokenHash: Buffer;
   readonly standing: Standing;
   readonly nowMs: number;
-  /** When the person signed in where that was not just now: a provider may have known them for longer. */
+  /** Time of the sign-in where it was earlier: an identity provider may have known the person for longer. */
   readonly authenticatedAtMs?: number | undefined;
   readonly expiresAtMs: number;
 }
 
 export interface ConsoleSession extends Person {
   readonly standing: Standing;
-  /** To the minute. */
+  /** Exact to the minute. */
   readonly seenAt: Date;
-  /** The last fresh sign-in. */
+  /** Time of the last fresh sign-in. */
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
 }
 
 interface Times {
   readonly nowMs: number;
-  /** A session that was not seen for so long has ended. Default: none has. */
+  /** A session that was not seen for this time has ended. Default: no such limit. */
   readonly idleMs?: number;
 }
 
@@ -42,7 +42,7 @@ const OPEN = named<
     VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :now, :now, :authenticatedAt, :expiresAt)`,
 );
 
-/** A partner's session counts for as long as its person is a member. */
+/** A partner's session is valid only while its person is a member. */
 const FIND = named<{ tokenHash: Buffer; now: Date; idleSince: Date | null }>(
   'console_session_find',
   `SELECT s.kind, s.role, s.partner, s.subject, s.name, s.seen_at AS "seenAt",
@@ -74,7 +74,10 @@ const FORGET = named<{ now: Date }>(
   'DELETE FROM console.session WHERE expires_at <= :now',
 );
 
-/** Who is signed in to the web pages. Of a token only the SHA-256 is here: who reads the table cannot sign in with it. */
+/**
+ * Sessions of the web pages. A row has only the SHA-256 of a session's token, so that reading the table does
+ * not let a person sign in.
+ */
 export class ConsoleSessionStore {
   constructor(private readonly database: Database) {}
 
@@ -90,7 +93,9 @@ export class ConsoleSessionStore {
     await this.database.query(OPEN({ ...session, ...standingRow(standing), ...times }));
   }
 
-  /** Undefined where there is no such session, it has ended, or its person may no longer act for the partner. */
+  /**
+   * @returns undefined where the session does not exist, has ended, or its person may not act for the partner any more
+   */
   async find(tokenHash: Buffer, { nowMs, idleMs }: Times): Promise<ConsoleSession | undefined> {
     const idleSince = idleMs === undefined ? null : new Date(nowMs - idleMs);
     const [row] = await this.database.query<StandingRow & Omit<ConsoleSession, 'standing'>>(
@@ -101,12 +106,12 @@ export class ConsoleSessionStore {
     return { ...session, standing: standingOf({ kind, role, partner }) };
   }
 
-  /** Notes that it is in use; at most once a minute. */
+  /** Records that the session is in use, at most once a minute. */
   async see(tokenHash: Buffer, nowMs: number): Promise<void> {
     await this.database.query(SEE({ tokenHash, now: new Date(nowMs) }));
   }
 
-  /** The same session for another partner of the same person; false where the person is no member of that one. */
+  /** Changes the partner of the session. @returns false where the person is no member of this partner */
   async choosePartner(tokenHash: Buffer, partnerId: string): Promise<boolean> {
     return (await this.database.query(CHOOSE_PARTNER({ tokenHash, partnerId }))).length > 0;
   }

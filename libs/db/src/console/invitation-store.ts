@@ -4,12 +4,12 @@ import { addMember } from './member-store.js';
 import { type Person } from './standing.js';
 
 export interface NewInvitation {
-  /** SHA-256 of the token, 32 bytes; here and below. */
+  /** SHA-256 of the token, 32 bytes, in all functions of this file. */
   readonly tokenHash: Buffer;
   readonly partnerId: string;
-  /** `operator:NAME`. */
+  /** `operator:NAME` */
   readonly invitedBy: string;
-  /** An address, or whatever tells the operator whom it is for. */
+  /** An address or another text that tells the operator whom the invitation is for. */
   readonly note: string;
   readonly nowMs: number;
   readonly expiresAtMs: number;
@@ -47,7 +47,7 @@ const FIND = named<{ tokenHash: Buffer; now: Date }>(
     FROM console.invitation i JOIN partners.partner p ON p.id = i.partner WHERE i.token_hash = :tokenHash AND ${GOOD}`,
 );
 
-/** One statement, so that of two who accept at once one is too late. */
+/** One statement, so that of two concurrent acceptances only one succeeds. */
 const ACCEPT = named<{ tokenHash: Buffer; subject: string; now: Date }>(
   'invitation_accept',
   `UPDATE console.invitation SET accepted_at = :now, accepted_by = :subject WHERE token_hash = :tokenHash AND ${GOOD}
@@ -66,7 +66,7 @@ const LIST = named<{ partnerId: string; before: string | null; limit: number }>(
     FROM console.invitation WHERE partner = :partnerId AND (:before::bigint IS NULL OR id < :before) ORDER BY id DESC LIMIT :limit`,
 );
 
-/** Invitations to act for a partner: each is accepted once. */
+/** Invitations to act for a partner. Each can be accepted once. */
 export class InvitationStore {
   constructor(private readonly database: Database) {}
 
@@ -82,7 +82,7 @@ export class InvitationStore {
     return (await this.database.query<InvitingPartner & object>(FIND({ tokenHash, now })))[0];
   }
 
-  /** For exactly one caller, who is a member from now on. @returns the id of the partner */
+  /** Succeeds for exactly one caller, who becomes a member. @returns the id of the partner */
   accept(tokenHash: Buffer, person: Person, nowMs: number): Promise<string | undefined> {
     return this.database.transaction(async (client) => {
       const now = new Date(nowMs);
@@ -94,7 +94,7 @@ export class InvitationStore {
     });
   }
 
-  /** False where it cannot be accepted any more. */
+  /** @returns false where the invitation could not be accepted any more */
   async withdraw(partnerId: string, id: bigint, nowMs: number): Promise<boolean> {
     const withdrawal = WITHDRAW({ partnerId, id: id.toString(), now: new Date(nowMs) });
     return (await this.database.query(withdrawal)).length > 0;

@@ -2,16 +2,16 @@ import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type Standing } from './standing.js';
 
-/** What the second half of a sign-in by OpenID Connect needs of the first. */
+/** What the second half of a sign-in by OpenID Connect needs from the first half. */
 export interface LoginAttempt {
   readonly kind: Standing['kind'];
   readonly codeVerifier: string;
   readonly nonce: string;
-  /** A path of the pages: begins with one slash. */
+  /** Path of a page, which begins with one slash. */
   readonly returnTo: string;
 }
 
-/** For how long there is an attempt. */
+/** Lifetime of an attempt. */
 export const LOGIN_ATTEMPT_MS = 10 * 60_000;
 
 const BEGIN = named<LoginAttempt & { readonly stateHash: Buffer; now: Date; expiresAt: Date }>(
@@ -40,7 +40,7 @@ export class LoginAttemptStore {
     await this.database.query(BEGIN({ ...attempt, stateHash, ...times }));
   }
 
-  /** For exactly one caller, before it expires; in any case it is gone after that. */
+  /** Deletes the attempt. Returns it to exactly one caller, and only before it expires. */
   async take(stateHash: Buffer, nowMs: number): Promise<LoginAttempt | undefined> {
     const [row] = await this.database.query<LoginAttempt & { readonly good: boolean }>(
       TAKE({ stateHash, now: new Date(nowMs) }),

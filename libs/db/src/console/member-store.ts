@@ -41,26 +41,26 @@ const CLOSE_SESSIONS = named<{ partnerId: string; subject: string }>(
   'DELETE FROM console.session WHERE partner = :partnerId AND subject = :subject',
 );
 
-/** In the transaction of what makes the person a member; one who is stays it, under the new name. */
+/** Runs in the transaction that makes the person a member. A person who is a member already gets the new name. */
 export async function addMember(client: PoolClient, { partnerId, subject, name, now }: NewMember) {
   await run(client, ADD({ partnerId, subject, name, now }));
 }
 
-/** Who may act for a partner on the web pages. */
+/** The persons who may act for a partner on the web pages. */
 export class MemberStore {
   constructor(private readonly database: Database) {}
 
-  /** Longest first. */
+  /** The longest member first. */
   list(partnerId: string): Promise<Member[]> {
     return this.database.query<Member & object>(LIST({ partnerId }));
   }
 
-  /** The partners that a person may act for, by name. */
+  /** The partners that a person may act for, ordered by name. */
   partnersOf(subject: string): Promise<{ partnerId: string; partnerName: string }[]> {
     return this.database.query(PARTNERS({ subject }));
   }
 
-  /** And ends the person's sessions for that partner. False where there is no such member. */
+  /** Removes a member and ends the person's sessions for this partner. @returns false where there is no such member */
   remove(partnerId: string, subject: string, nowMs: number): Promise<boolean> {
     return this.database.transaction(async (client) => {
       const removed = await run(client, REMOVE({ partnerId, subject, now: new Date(nowMs) }));

@@ -13,9 +13,9 @@ export interface NewSignInLink {
   /** SHA-256 of the token, 32 bytes. */
   readonly tokenHash: Buffer;
   readonly standing: Standing;
-  /** Lower-case letters, digits and dashes: who uses it has the subject `link:NAME`. */
+  /** Lower-case letters, digits and dashes. The subject of a person who uses the link is `link:NAME`. */
   readonly name: string;
-  /** `operator:NAME`, or the program. */
+  /** `operator:NAME`, or a program. */
   readonly createdBy: string;
   readonly nowMs: number;
   readonly expiresAtMs: number;
@@ -29,7 +29,7 @@ const CREATE = named<
     VALUES (:tokenHash, :kind, :role, :partner, :name, :createdBy, :now, :expiresAt)`,
 );
 
-/** One statement, so that of two who use a link at once one is too late. */
+/** One statement, so that of two concurrent uses only one succeeds. */
 const USE = named<{ tokenHash: Buffer; now: Date }>(
   'sign_in_link_use',
   `UPDATE console.sign_in_link SET used_at = :now
@@ -41,7 +41,7 @@ const FORGET = named<{ before: Date }>(
   'DELETE FROM console.sign_in_link WHERE expires_at <= :before',
 );
 
-/** Links that sign in once: the first way in, and that of a stack on one machine. */
+/** Links that sign in once: for the first sign-in of an installation, and for a stack on one machine. */
 export class SignInLinkStore {
   constructor(private readonly database: Database) {}
 
@@ -50,7 +50,7 @@ export class SignInLinkStore {
     await this.database.query(CREATE({ ...link, ...standingRow(standing), ...times }));
   }
 
-  /** For exactly one caller, before it expires. Who signs in for a partner is a member of it from now on. */
+  /** Succeeds for exactly one caller, before the link expires. A person who signs in for a partner becomes a member. */
   use(
     tokenHash: Buffer,
     nowMs: number,
@@ -70,7 +70,7 @@ export class SignInLinkStore {
     });
   }
 
-  /** Those that expired before. */
+  /** Deletes the links that expired before `beforeMs`. */
   async forgetExpired(beforeMs: number): Promise<void> {
     await this.database.query(FORGET({ before: new Date(beforeMs) }));
   }

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 let test: TestDatabase;
 let database: Database;
 let log: SignInLog;
-// Rows of the audit are never removed.
+// Each test has its own database, because audit rows are never removed.
 beforeEach(async () => {
   test = await createTestDatabase();
   database = await test.open({ url: test.urlAs('console'), poolSize: 10 });

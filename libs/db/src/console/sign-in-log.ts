@@ -1,27 +1,27 @@
-/** Operators' sign-ins in the audit; the refused ones too, as many in an hour as a person reads. */
+/** Operators' sign-ins in the audit. Refused ones are recorded too, up to a number per hour that a person can read. */
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
 export const SIGN_IN_COMMAND = 'console sign-in';
-/** The actor of what no operator did: a refused sign-in, an expired request. */
+/** Actor of audit rows that no operator caused: a refused sign-in, an expired request. */
 export const CONSOLE_ACTOR = 'console';
 const HOUR_MS = 3_600_000;
-/** In an hour, of all consoles and addresses together, and from one address. */
+/** Refused sign-ins that are recorded in an hour: of all consoles and addresses together, and from one address. */
 const MOST_REFUSED = 30;
 const MOST_REFUSED_OF_ADDRESS = 5;
 
 export interface SignInNote {
   readonly by: 'wallet' | 'oidc' | 'link';
-  /** The client's address. */
+  /** The client's network address. */
   readonly from: string;
 }
 
 export interface RefusedSignInNote extends SignInNote {
-  /** `NOT_AN_OPERATOR` */
+  /** For example `NOT_AN_OPERATOR`. */
   readonly code: string;
-  /** Who they showed to be, where that is known. */
+  /** The identity that was shown, where it is known. */
   readonly who?: string | undefined;
-  /** Refused ones since the last row that were not noted. */
+  /** Number of refused sign-ins that were not recorded since the last row. */
   readonly unnoted: number;
 }
 
@@ -30,7 +30,7 @@ const NOTE = named<{ actor: string; args: string }>(
   `INSERT INTO redemption.audit (actor, command, arguments, outcome) VALUES (:actor, '${SIGN_IN_COMMAND}', :args, 'done')`,
 );
 
-/** Those who note at once wait for each other, so that the bound holds. */
+/** Concurrent records wait for each other, so that the limits hold. */
 const LOCK = 'SELECT pg_advisory_xact_lock(4219, 2)';
 
 const NOTE_REFUSED = named<{ args: string; outcome: string; from: string; since: Date; at: Date }>(
@@ -56,7 +56,7 @@ export class SignInLog {
     await this.database.query(NOTE({ actor, args: JSON.stringify(note) }));
   }
 
-  /** @returns false where this hour has its rows already */
+  /** @returns false where the hour has reached its limit */
   async noteRefused({ code, ...note }: RefusedSignInNote, nowMs: number): Promise<boolean> {
     const [at, since] = [new Date(nowMs), new Date(nowMs - HOUR_MS)];
     const { unnoted, ...given } = note;

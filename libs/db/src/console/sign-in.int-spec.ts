@@ -1,4 +1,4 @@
-/** What signs in once: links, the halves of OpenID Connect, nonces. */
+/** Things that sign in once: links, attempts of OpenID Connect, and nonces. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';

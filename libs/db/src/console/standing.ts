@@ -1,17 +1,17 @@
-/** As whom a person acts on the web pages. */
+/** The standing in which a person acts on the web pages: as an operator or for a partner. */
 export type OperatorRole = 'viewer' | 'operator' | 'admin';
 
 export type Standing =
   | { readonly kind: 'operator'; readonly role: OperatorRole }
   | { readonly kind: 'partner'; readonly partnerId: string };
 
-/** Where a person is named: `wallet:0x…` in lower case, `oidc:ISSUER|SUB`, or `link:NAME`; and the name that is shown. */
+/** `subject` is `wallet:0x…` in lower case, `oidc:ISSUER|SUB` or `link:NAME`. `name` is shown to people. */
 export interface Person {
   readonly subject: string;
   readonly name: string;
 }
 
-/** In a table with the columns kind, role and partner. */
+/** A standing in a table with the columns kind, role and partner. */
 export interface StandingRow {
   readonly kind: Standing['kind'];
   readonly role: OperatorRole | null;

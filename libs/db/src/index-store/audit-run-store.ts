@@ -6,7 +6,7 @@ import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
 import { FencedError } from './index-state.js';
 
-/** Rows that are older go with the next run. */
+/** Milliseconds for which runs are kept. Each new run deletes older ones. */
 const KEPT_MS = 366 * 86_400_000;
 const LONGEST_REASON = 2000;
 
@@ -15,11 +15,11 @@ const LEADER = named<{ fence: bigint }>(
   'SELECT FROM staking.index_state WHERE fence = :fence FOR SHARE',
 );
 
-/** The audits of the index as the indexer keeps them; see staking.audit_run. */
+/** The audits of the index (table staking.audit_run), as the indexer records them. */
 export class AuditRunStore {
   constructor(private readonly database: Database) {}
 
-  /** @throws FencedError where the program that began under this fence does not lead any more */
+  /** @throws FencedError where the process with this fencing token is not the leader any more */
   async record(fence: bigint, run: AuditRun): Promise<void> {
     await this.database.transaction(async (client, manager) => {
       const { rowCount } = await client.query(LEADER({ fence }));
@@ -30,18 +30,18 @@ export class AuditRunStore {
     });
   }
 
-  /** The newest one, whatever came of it. */
+  /** The newest run, with any result. */
   last(): Promise<AuditRun | undefined> {
     return this.newest({});
   }
 
-  /** The newest one that compared: what is known of the index. */
+  /** The newest run that compared the index with the contract. */
   async lastComparison(): Promise<AuditComparison | undefined> {
     const run = await this.newest({ result: Not('impossible') });
     return run?.result === 'impossible' ? undefined : run;
   }
 
-  /** The newest first; a year of them is kept. */
+  /** Newest first. Runs are kept for a year. */
   async list({ limit, after }: PageRequest<string>): Promise<LogPage<AuditRun, string>> {
     const where = after === undefined ? {} : { id: LessThan(after) };
     const rows = await this.database.entities((manager) =>

@@ -2,40 +2,40 @@ import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Address, type BlockHash } from '#libs/domain';
 import { BIGINT, COUNT, HEX } from '../connection/columns.js';
 
-/** A wallet whose balance in the index is not what the contract says; both in the token's smallest unit. */
+/** A wallet whose balance differs between index and contract, both in the token's smallest unit. */
 export interface AuditDifference {
   readonly wallet: Address;
   readonly indexed: bigint;
   readonly contract: bigint;
 }
 
-/** What a comparison of the index with the contract found, at one block. */
+/** Result of a comparison of the index with the contract at one block. */
 interface AuditFindings {
   readonly result: 'ok' | 'different';
   readonly blockNumber: bigint;
   readonly blockHash: BlockHash;
-  /** Of the index. */
+  /** Number of wallets in the index. */
   readonly wallets: number;
-  /** Undefined where the contract tells no balances. */
+  /** Number of compared wallets. Undefined where no balances can be read from the contract. */
   readonly compared: number | undefined;
-  /** How many wallets differ. */
+  /** Number of wallets that differ. */
   readonly differences: number;
-  /** The first of them. */
+  /** The first wallets that differ. */
   readonly different: readonly AuditDifference[];
   readonly indexedTotal: bigint;
-  /** Undefined where the contract tells no total. */
+  /** Undefined where no total can be read from the contract. */
   readonly contractTotal: bigint | undefined;
 }
 
-/** One audit that ended: with findings, or without because it could not be made. */
+/** A finished audit: with findings, or with the reason why a comparison was impossible. */
 export type AuditRun = { readonly startedAt: Date; readonly finishedAt: Date } & (
   AuditFindings | { readonly result: 'impossible'; readonly reason: string }
 );
 
-/** One that compared. */
+/** A finished audit with findings. */
 export type AuditComparison = Extract<AuditRun, AuditFindings>;
 
-/** Of a run that was impossible only the reason is there, of the others all but that. */
+/** A row with the result `impossible` has only a reason, the other rows have everything but a reason. */
 @Entity({ schema: 'staking', name: 'audit_run' })
 export class AuditRunEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
@@ -68,7 +68,7 @@ export class AuditRunEntity {
   @Column('bigint', { nullable: true, transformer: COUNT })
   differences!: number | null;
 
-  /** Amounts are strings. */
+  /** Amounts are decimal strings. */
   @Column('jsonb', { nullable: true })
   different!: { wallet: string; indexed: string; contract: string }[] | null;
 

@@ -1,4 +1,4 @@
-/** Reads of the index: its state, wallets and balances, and the blocks that it remembers. */
+/** Reads the index: its state, wallets and balances, and the remembered blocks. */
 import { randomBytes } from 'node:crypto';
 import { type Address, type BlockRef, type WalletState } from '#libs/domain';
 import { type Database } from '../connection/database.js';
@@ -9,9 +9,10 @@ import { addressOf, blockOf, byteaArray } from '../rows.js';
 const READ_STATE = named('index_state', `SELECT ${STATE_COLUMNS} FROM staking.index_state s`);
 
 /**
- * The key of `balance_day` alone answers for a wallet whose newest change is of an earlier day: in a first sync that is nearly each, and
- * half the work. `CASE` leaves the partitions of `balance_change` alone for it; a join would come by each of them. In the order of the
- * keys, wallets that share a page find it in memory.
+ * For a wallet whose newest change is before `fromDay`, the primary key of `balance_day` alone has the answer. In a
+ * first sync this is true of nearly every wallet and halves the work. `CASE` avoids the partitions of `balance_change`
+ * for such a wallet, where a join would read each of them.
+ * The wallets are read in the order of the keys, so that an index page that several wallets share is still in memory.
  */
 const WALLET_STATES = named<{ wallets: string; fromDay: number }>(
   'index_wallet_states',
@@ -32,7 +33,10 @@ const BALANCES_AT = named<{ wallets: string; block: bigint }>(
     ORDER BY w.position`,
 );
 
-/** The wallets next to random points of the address space: two look-ups in the index for each, however many there are. */
+/**
+ * The wallets next to random points of the address space, by two index look-ups per point, whatever
+ * the number of wallets.
+ */
 const SAMPLE_WALLETS = named<{ points: Buffer[] }>(
   'index_sample_wallets',
   `SELECT DISTINCT encode(coalesce(
@@ -61,8 +65,8 @@ export class IndexReader {
   }
 
   /**
-   * What must be known of wallets to apply changes of the day `fromDay` and later. Wallets without history are absent. Where the newest
-   * change is of an earlier day, its time is told as that day's last second.
+   * The state of wallets that is necessary to apply changes of the day `fromDay` and later. Wallets without history are
+   * absent. Where the newest change is before `fromDay`, `sinceSeconds` is the last second of the day of this change.
    */
   async walletStates(
     wallets: readonly Address[],
@@ -84,7 +88,7 @@ export class IndexReader {
     );
   }
 
-  /** The balances at the end of a block, in the order of the wallets; 0 for a wallet without history. */
+  /** Balances at the end of a block, in the order of `wallets`; 0 for a wallet without history. */
   async balancesAt(wallets: readonly Address[], block: bigint): Promise<bigint[]> {
     const rows = await this.database.query<{ balance: string }>(
       BALANCES_AT({ wallets: byteaArray(wallets), block }),
@@ -100,7 +104,7 @@ export class IndexReader {
   }
 
   /**
-   * A page of the wallets whose balance changed in the blocks above `above` and up to `block`, in the order of their addresses.
+   * A page of the wallets with a balance change in the blocks above `above` and up to `block`, ordered by address.
    * @returns fewer than `limit` on the last page only
    */
   async changedWallets({
@@ -116,7 +120,7 @@ export class IndexReader {
     return rows.map(({ wallet }) => addressOf(wallet));
   }
 
-  /** The remembered blocks from a number on, ascending. */
+  /** The remembered blocks from a number on, in ascending order. */
   async blocks(fromNumber: bigint): Promise<BlockRef[]> {
     const rows = await this.database.query<Record<'number' | 'hash' | 'seconds', string>>(
       BLOCKS_FROM({ number: fromNumber }),
@@ -132,15 +136,16 @@ export interface WalletBalance {
 }
 
 export interface WalletPage {
-  /** At whose end the balances are read. */
+  /** The block at whose end balances are read. */
   readonly block: bigint;
-  /** The last wallet of the page before; absent for the first page. */
+  /** The last wallet of the previous page; absent for the first page. */
   readonly after?: Address | undefined;
-  /** The most wallets in the page. */
+  /** Maximum number of wallets in the page. */
   readonly limit: number;
 }
 
-// From wallet to wallet and to its one row, each by the primary key: DISTINCT ON would read every row for every page.
+// Steps from wallet to wallet and to the one row of each, both by the primary key. DISTINCT ON would read
+// every row for every page.
 const PAGE = named<{ after: Buffer; block: bigint; limit: number }>(
   'wallet_page',
   `WITH RECURSIVE every AS (
@@ -157,8 +162,8 @@ const PAGE = named<{ after: Buffer; block: bigint; limit: number }>(
 );
 
 /**
- * All wallets with history, in the order of their addresses, with the balance at the end of a block; 0 where the history begins later.
- * What is final does not change between two pages.
+ * A page of all wallets with history, ordered by address, with their balances at the end of a block; 0 where the
+ * history begins later. Balances at a final block do not change between two pages.
  * @returns fewer than `limit` on the last page only
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */

@@ -9,34 +9,34 @@ import {
 } from '#libs/domain';
 import { type BlockColumns, blockOf, type Nullable, type RowOf } from '../rows.js';
 
-/** What an index starts with. */
+/** The state of a new index. */
 export interface InitialIndexState extends StoredSettings {
   readonly chainId: number;
   readonly stakeContract: Address;
   readonly tokenContract: Address;
   readonly tokenSymbol: string;
   readonly tokenDecimals: number;
-  /** The newest indexed block; at first the block before the first one. */
+  /** The newest indexed block; in a new index the block before the first one to index. */
   readonly head: BlockRef;
 }
 
-/** The one row that says what the index holds and how far it is. */
+/** The state of the index, which is the only row of staking.index_state. */
 export interface IndexState extends InitialIndexState {
-  /** Of the newest leader: writes of an older one are refused. */
+  /** Fencing token of the newest leader; writes with an older one are refused. */
   readonly fence: bigint;
   readonly finalised: BlockRef | undefined;
   /** The newest block at which the sum of balances agreed with the contract. */
   readonly verifiedNumber: bigint | undefined;
   /** The sum of all balances at the head, in the token's smallest unit. */
   readonly total: bigint;
-  /** Grows with each rollback. */
+  /** Number of rollbacks so far. */
   readonly rollbacks: bigint;
-  /** When the index was last level with the chain. */
+  /** The last time at which the index was level with the chain. */
   readonly syncedAt: Date | undefined;
   readonly halted: { readonly at: Date; readonly reason: string } | undefined;
 }
 
-/** The columns that make an IndexStateRow; `s` is staking.index_state. */
+/** The columns of an IndexStateRow, with `s` as alias of staking.index_state. */
 export const STATE_COLUMNS = `s.fingerprint, s.settings, s.chain_id AS "chainId", '0x' || encode(s.stake_contract, 'hex') AS "stakeContract",
   '0x' || encode(s.token_contract, 'hex') AS "tokenContract", s.token_symbol AS "tokenSymbol", s.token_decimals AS "tokenDecimals", s.fence,
   ARRAY[s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds::text] AS head,
@@ -66,7 +66,7 @@ export function indexStateOf({ haltedAt: at, haltedReason, ...row }: IndexStateR
   };
 }
 
-/** Another process has taken the lead; this one must not write again. */
+/** Another process has become the leader, so this one must not write again. */
 export class FencedError extends PermanentError {
   constructor() {
     super(
@@ -76,7 +76,10 @@ export class FencedError extends PermanentError {
   }
 }
 
-/** The stored head is not the one that the write builds on. Nothing was written: read the state and go on from there. */
+/**
+ * The stored head is not the head that the write builds on. Nothing was written; the caller has
+ * to read the state again.
+ */
 export class HeadMovedError extends RetryableError {
   constructor(expected: BlockRef) {
     super(
@@ -86,7 +89,10 @@ export class HeadMovedError extends RetryableError {
   }
 }
 
-/** The newest partition ends below the blocks of the write, and the one behind it could not be added yet. Nothing was written. */
+/**
+ * The write contains blocks beyond the newest partition, and the next partition could not be added
+ * yet. Nothing was written.
+ */
 export class PartitionAwaitedError extends RetryableError {
   constructor(cause: unknown) {
     super(
@@ -104,13 +110,13 @@ export class IndexMissingError extends PermanentError {
   }
 }
 
-/** What decides which rows the index holds. Changing any of it makes the stored rows mean something else. */
+/** Settings that decide which rows the index holds. With any other value the stored rows would mean something else. */
 export interface IndexSettings {
   readonly chainId: number;
   readonly stakeContracts: readonly string[];
   readonly tokenContract: string;
   readonly startBlock: string;
-  /** Canonical form of STAKE_EVENTS. */
+  /** The canonical form of STAKE_EVENTS. */
   readonly events: unknown;
 }
 
@@ -124,26 +130,31 @@ export class SettingsChangedError extends PermanentError {
   }
 }
 
-/** SHA-256 over the canonical JSON of the settings, hex. */
+/** SHA-256 of the canonical JSON of the settings, as hex digits. */
 export function fingerprintOf(settings: IndexSettings): string {
   return createHash('sha256').update(canonicalJson(settings)).digest('hex');
 }
 
-/** One setting that an index was made with another value of; both as canonical JSON. */
+/** A setting whose value differs from the one in the index; both values are canonical JSON. */
 export interface SettingDifference {
-  /** `STAKE_CONTRACT` */
+  /** Name of the environment variable, for example `STAKE_CONTRACT`. */
   readonly variable: string;
   readonly stored: string;
   readonly wanted: string;
 }
 
 export interface StoredSettings {
-  /** Of the settings that decide what the rows mean; another one refuses the existing rows. */
+  /**
+   * Fingerprint of the settings that decide what the rows mean. An indexer with another fingerprint refuses the rows.
+   */
   readonly fingerprint: string;
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/** Where the settings that are given differ from those of the index; those that are not given are not compared. */
+/**
+ * The settings of `wanted` that differ from those of the index. Settings that are absent from
+ * `wanted` are not compared.
+ */
 export function settingDifferences(
   { settings }: StoredSettings,
   wanted: Partial<IndexSettings>,
@@ -158,7 +169,7 @@ export function settingDifferences(
     .filter(({ stored, wanted }) => stored !== wanted);
 }
 
-/** @throws SettingsChangedError naming each setting with both values */
+/** @throws SettingsChangedError, which names each setting that differs, with both values */
 export function requireSameSettings(stored: StoredSettings, wanted: IndexSettings): void {
   if (stored.fingerprint === fingerprintOf(wanted)) return;
   const differences = settingDifferences(stored, wanted);
@@ -178,7 +189,7 @@ const VARIABLES: Record<string, string> = {
   events: 'STAKE_EVENTS',
 };
 
-/** The contracts whose balances add up; the first is the one that is reported. */
+/** The staking contracts whose balances are added up. The first one is reported as the contract of the index. */
 export function stakeContractsOf({
   settings,
   stakeContract,

@@ -175,7 +175,7 @@ describe('IndexStore', () => {
       aBatch({ fence, previousHead: aBlock(5), head, blocks: [head], finalised: aBlock(4) }),
     );
     expect(await store.blocks(0n)).toEqual([aBlock(4), aBlock(5), head]);
-    // A node that is behind the others reports an older finalised block: nothing becomes less final.
+    // A node that is behind the others reports an older finalised block. Finality does not go back.
     await store.commit(
       aBatch({
         fence,
@@ -186,7 +186,7 @@ describe('IndexStore', () => {
       }),
     );
     expect((await store.state())?.finalised).toEqual(aBlock(4));
-    // During a backfill the finalised block is ahead of the indexed ones: none is worth remembering.
+    // During a first sync the finalised block is ahead of the indexed ones, so no block has to be remembered.
     await store.commit(
       aBatch({
         fence,

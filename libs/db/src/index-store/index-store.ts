@@ -19,35 +19,41 @@ import {
 } from './index-state.js';
 import { rollBack, type Undone } from './rollback.js';
 
-/** Shorter than the silence after which another may take the lead, longer than a live program leaves a transaction alone. */
+/**
+ * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
+ * leaves a transaction idle.
+ */
 const STALLED_MS = 5000;
 
-/** What one range of blocks adds to the index. */
+/** One range of blocks to add to the index. */
 export interface IndexBatch {
-  /** From `takeLead`. */
+  /** The fencing token from `takeLead`. */
   readonly fence: bigint;
   readonly previousHead: BlockRef;
   readonly head: BlockRef;
-  /** All above `previousHead` and up to `head`, any order. */
+  /** All balance changes above `previousHead` and up to `head`, in any order. */
   readonly changes: readonly BalanceChange[];
-  /** One for each wallet and day that was touched, in its final state. */
+  /** One for each wallet and day that changed, in its final state; without those in `newDays`. */
   readonly days: readonly BalanceDay[];
-  /** Those of them, left out above, that certainly have no row yet: they are written in a cheaper way. */
+  /** Days that certainly have no row yet, so that a cheaper statement (COPY) can write them. */
   readonly newDays?: readonly BalanceDay[];
-  /** The sum of all balances after the batch. */
+  /** Sum of all balances after the batch. */
   readonly total: bigint;
-  /** To remember, for finding a fork; those below the finalised block are left out. */
+  /** Blocks to remember, for finding the fork of a reorganisation. Those below the finalised block are not stored. */
   readonly blocks: readonly BlockRef[];
   readonly finalised?: BlockRef;
   readonly verifiedNumber?: bigint;
-  /** The index is level with the chain. */
+  /** True where the index is level with the chain. */
   readonly synced?: boolean;
 }
 
 interface LeadOptions {
-  /** What the index must have been made with; default: anything. */
+  /** The settings that the index must have been made with. Default: any. */
   readonly settings?: IndexSettings;
-  /** A transaction of an earlier leader that is older and waits for its program is ended, not waited for. */
+  /**
+   * Milliseconds. An earlier leader's transaction that is older than this and waits for its program
+   * is ended. Default: 5 s.
+   */
   readonly stalledMs?: number;
 }
 
@@ -61,8 +67,8 @@ const CREATE_STATE = named<Record<string, unknown>>(
 );
 
 /**
- * `fingerprint`: of the only index that is meant, or null. What is cached may be of blocks that were lost in a failover, so that the
- * generation is another one.
+ * `fingerprint` is that of the expected index, or null for any. The new generation (index version) invalidates caches,
+ * which may hold data of blocks that were lost in a failover.
  */
 const TAKE_LEAD = named<{ fingerprint: string | null }>(
   'index_take_lead',
@@ -71,8 +77,9 @@ const TAKE_LEAD = named<{ fingerprint: string | null }>(
 );
 
 /**
- * Ends the transactions that hold the state's row, are older and wait for their program: one that was stopped in the
- * middle of a COPY would wait for ever, no time limit of the session ends that.
+ * Ends older transactions of other sessions that have locked the state's row and wait for their program. A
+ * program that was stopped in the middle of a COPY would keep its transaction open for ever, because no time
+ * limit of the session ends it.
  */
 const END_STALLED = named<{ stalledMs: number }>(
   'index_end_stalled',
@@ -84,7 +91,7 @@ const END_STALLED = named<{ stalledMs: number }>(
         AND l.mode IN ('RowShareLock', 'RowExclusiveLock'))`,
 );
 
-/** Locks the row until the end of the transaction and tells whose it is. */
+/** Locks the state's row until the end of the transaction, and returns fencing token and head. */
 export const LOCK_STATE = named(
   'index_lock',
   `SELECT fence, head_number, encode(head_hash, 'hex') AS head_hash FROM staking.index_state FOR NO KEY UPDATE`,
@@ -98,8 +105,8 @@ const UPSERT_DAYS = named<Record<'wallets' | 'days' | 'lows' | 'closings', strin
 );
 
 /**
- * The end of every commit, one statement: remembers blocks, forgets those below the finalised one and moves the head. A finalised
- * block that is older than the known one is ignored: a node behind the others reported it.
+ * The last statement of every commit: remembers blocks, forgets those below the finalised one, and moves the head. A
+ * finalised block older than the stored one is ignored, because it comes from a node that is behind the others.
  */
 const ADVANCE = named<Record<string, unknown>>(
   'index_advance',
@@ -139,11 +146,11 @@ const CLEAR_HALT = named<{ fence: bigint }>(
 );
 
 /**
- * The index of staked balances as the indexer writes it. Every write is one transaction that holds the state's row, and is
- * refused where the caller no longer leads or the head is not the one it knows.
+ * The index of staked balances, for the indexer. Every write is one transaction that locks the state's row. It is
+ * refused where the caller is not the leader or where the stored head is not the one that the caller knows.
  */
 export class IndexStore extends IndexReader {
-  /** The index of this database: a new one, or the one that exists already, whatever its settings. */
+  /** The index of this database: a new one, or the existing one, whatever its settings. */
   async create({ head, settings, ...initial }: InitialIndexState): Promise<IndexState> {
     const values = {
       ...initial,
@@ -161,14 +168,15 @@ export class IndexStore extends IndexReader {
   }
 
   /**
-   * The fence of the new leader; writes with an older one are refused from now on.
-   * @throws SettingsChangedError where the index is of other settings, IndexMissingError; none is fenced out then
+   * Makes the caller the leader and returns its fencing token. Writes with an older token are refused from now on.
+   * @throws SettingsChangedError where the index was made with other settings; IndexMissingError. In both cases the
+   * present leader stays the leader.
    */
   async takeLead({ settings, stalledMs = STALLED_MS }: LeadOptions = {}): Promise<bigint> {
     await this.database.query(END_STALLED({ stalledMs }));
     const fingerprint = settings ? fingerprintOf(settings) : null;
     const [row] = await this.database.transaction(async (client) => {
-      // Two leaders with one fence could be, if it were missing after a failover; blocks can be.
+      // A failover may lose blocks, but not the fencing token: otherwise two leaders could get the same token.
       await client.query('SET LOCAL synchronous_commit = on');
       return run<{ fence: string }>(client, TAKE_LEAD({ fingerprint }));
     });
@@ -181,8 +189,8 @@ export class IndexStore extends IndexReader {
   /**
    * Adds one range of blocks.
    * @throws FencedError, HeadMovedError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
-   * DatabaseUnavailableError;
-   * nothing is written then, except that after a DatabaseUnavailableError it may have been: read the state
+   * DatabaseUnavailableError. Nothing is written, except that after a DatabaseUnavailableError the batch may be
+   * written: the caller has to read the state.
    */
   async commit(batch: IndexBatch): Promise<void> {
     const { fence, previousHead, changes, days, newDays = [] } = batch;
@@ -201,7 +209,7 @@ export class IndexStore extends IndexReader {
   }
 
   /**
-   * Takes back everything above the block `to`; the days of the wallets concerned are worked out again.
+   * Takes back everything above the block `to` and recalculates the days of the wallets concerned.
    * @throws FencedError, HeadMovedError, DatabaseUnavailableError
    */
   async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<Undone> {
@@ -212,7 +220,7 @@ export class IndexStore extends IndexReader {
     });
   }
 
-  /** Notes that indexing has stopped, and why, for all who read the state. @throws FencedError */
+  /** Records for all readers of the state that indexing has stopped, and why. @throws FencedError */
   async halt(fence: bigint, reason: string): Promise<void> {
     const rows = await this.database.query(HALT({ fence, reason }));
     if (rows.length === 0) throw new FencedError();
@@ -225,7 +233,9 @@ export class IndexStore extends IndexReader {
   }
 }
 
-/** The check that a partition has while it gets its bound; see migrations/partitions.ts. */
+/**
+ * Whether a row violated the check that the newest partition has while it gets its bound; see migrations/partitions.ts.
+ */
 function isBeyondPartition(error: unknown): boolean {
   if (!(error instanceof DatabaseRefusedError)) return false;
   return (error.cause as { constraint?: unknown }).constraint === 'below_next';

@@ -4,14 +4,14 @@ import { connectionOptions, type DatabaseOptions } from '../connection/connectio
 import { databaseError } from '../connection/database.error.js';
 import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
-/** The two numbers of an advisory lock. */
+/** The two numbers that identify an advisory lock. */
 export type LockNumbers = readonly [number, number];
 
-/** Any two numbers: one indexer for each stake set of each database. */
+/** Arbitrary numbers. An advisory lock belongs to one database, so each stake set of each database has one leader. */
 const LEADER_LOCK: LockNumbers = [0x10_77, 2];
 const LEADER_LOCKS_OF_SETS = 0x10_78;
 
-/** Of the sets but the default one the second number is a hash of the name. */
+/** For stake sets other than the default one, the second number is a hash of the name. */
 export function leaderLockOf(set: string): LockNumbers {
   if (set === DEFAULT_STAKE_SET) return LEADER_LOCK;
   return [LEADER_LOCKS_OF_SETS, createHash('sha256').update(set).digest().readInt32BE()];
@@ -21,16 +21,20 @@ const HEARTBEAT_TIMEOUT_MS = 5000;
 
 export interface LeaderTimings {
   readonly heartbeatMs: number;
-  /** The server ends the session, and so frees the lock, of a leader that was silent for so long. Several heartbeats. */
+  /**
+   * Milliseconds of silence after which the server ends the leader's session, which frees the lock.
+   * Several heartbeats long.
+   */
   readonly silentMs: number;
 }
 
 const TIMINGS: LeaderTimings = { heartbeatMs: 2000, silentMs: 8000 };
 
 /**
- * The right to write the index, held for as long as one connection of its own lives: idle -> held -> lost or released. A leader
- * that is stopped, or whose machine is gone without a word, keeps its connection: there the server ends the session after a time
- * without heartbeats. It keeps a second indexer from working in vain; what keeps it from harm is the fence of IndexStore.
+ * The right to write the index: an advisory lock of one connection of its own. Its states are idle -> held ->
+ * lost or released. A leader that is stopped, or whose machine disappears, keeps its connection, so the server
+ * ends a session without heartbeats. The lock only saves a second indexer useless work; the fencing token of
+ * IndexStore protects the data.
  */
 export class LeaderLock {
   private client: SupervisedClient | undefined;
@@ -39,10 +43,10 @@ export class LeaderLock {
   private settle: (reason: Error) => void = () => undefined;
   private ending = false;
 
-  /** Resolves with the reason once a lock that was held is lost; never after `release`. A new promise with each acquisition. */
+  /** Resolves with the reason when a held lock is lost, never after `release`. Each acquisition makes a new promise. */
   lost: Promise<Error> = new Promise(() => undefined);
 
-  /** @param options of a database that is not behind a pooler: it is the session that holds the lock */
+  /** @param options of a database that is not behind a pooler, because the session holds the lock */
   constructor(
     options: DatabaseOptions,
     private readonly lock: LockNumbers = LEADER_LOCK,
@@ -61,7 +65,7 @@ export class LeaderLock {
   }
 
   /**
-   * False where another process has the lock.
+   * @returns false where another process has the lock
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async tryAcquire(): Promise<boolean> {
@@ -77,7 +81,7 @@ export class LeaderLock {
     return true;
   }
 
-  /** Gives the lock back; does nothing where it is not held. */
+  /** Releases the lock. Does nothing where the lock is not held. */
   async release(): Promise<void> {
     const { client } = this;
     if (client === undefined) return;
@@ -87,10 +91,10 @@ export class LeaderLock {
     this.ending = false;
   }
 
-  /** Undefined where another session has the lock. */
+  /** @returns undefined where another session has the lock */
   private async acquire(): Promise<SupervisedClient | undefined> {
     const client = new SupervisedClient(this.config);
-    // Before the lock is held there is no listener to tell; connect and query report their own failures.
+    // Before the lock is held, `lose` ignores errors: connect and query report them.
     client.on('error', (error) => {
       this.lose(client, error);
     });
@@ -116,7 +120,7 @@ export class LeaderLock {
     this.lost = new Promise((resolve) => {
       this.settle = resolve;
     });
-    // A server that vanished without a word is noticed at the time limit of the next heartbeat.
+    // A heartbeat that exceeds its time limit detects a server that disappeared.
     this.heartbeat = setInterval(() => {
       (client.query('SELECT 1') as Promise<unknown>).catch((error: unknown) => {
         this.lose(client, error as Error);

@@ -1,4 +1,4 @@
-/** An index that is partitioned after some hundred blocks, and the indexer that writes it. */
+/** An index that needs partitions after some hundred blocks, and the indexer that writes it. */
 import { expect } from '@jest/globals';
 import { type BlockRef, dayOf, foldBlocks } from '#libs/domain';
 import {
@@ -15,14 +15,17 @@ const WALLETS = 40;
 const SECONDS_PER_BLOCK = 3600;
 const FIRST_SECONDS = 1_700_006_400;
 
-/** A partition takes 1,400 rows, and half as many. */
+/** Makes a partition large at about 1,400 rows; its bound is half as many rows ahead. */
 export async function makePartitionsSmall(owner: Database): Promise<void> {
   await owner.query({
     text: `CREATE OR REPLACE FUNCTION staking.partition_bytes() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 131072::bigint'`,
   });
 }
 
-/** The indexer, by its own user: an hour a block, in each of which the balance of every wallet changes, or of the first so many. */
+/**
+ * The indexer with its own database user. Each block is one hour after the previous one, and changes the balances of
+ * the first wallets or of all.
+ */
 export class Writer {
   readonly index: IndexStore;
   readonly partitions: PartitionStore;
@@ -73,7 +76,7 @@ export class Writer {
     this.head = to;
   }
 
-  /** As the indexer does, which tries again where it has to wait. */
+  /** Writes like the indexer, which tries again where it has to wait. */
   async writeOrWait(): Promise<void> {
     try {
       await this.write(4);
@@ -82,7 +85,7 @@ export class Writer {
     }
   }
 
-  /** Goes on until each table has so many partitions. */
+  /** Writes until each table has this number of partitions. */
   async writeUntil(partitions: number, ofWallets = WALLETS): Promise<void> {
     while ((await bounds('balance_day', this.owner)).length < partitions) {
       await this.write(4, ofWallets);
@@ -114,7 +117,7 @@ export async function bounds(table: string, of: Database): Promise<string[]> {
   return rows.map((row) => row.bounds);
 }
 
-/** From the beginning to the end without a gap, and how many there are. */
+/** Checks that the partitions cover everything without a gap, and returns their number. */
 export async function requireContiguous(table: string, of: Database): Promise<number> {
   const parts = (await bounds(table, of)).map((text) =>
     /FROM \((?:'?)(.*?)'?\) TO \('?(.*?)'?\)$/.exec(text)?.slice(1),

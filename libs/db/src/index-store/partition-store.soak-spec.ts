@@ -1,4 +1,7 @@
-/** Partitions of the large tables: added beside writers and readers, whoever is killed, and never in their way for long. */
+/**
+ * Partitions of the large tables are added beside writers and readers, survive every killed process, and never
+ * block others for long.
+ */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { dayOf } from '#libs/domain';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -88,7 +91,7 @@ describe('partitions', () => {
     async (table) => {
       const writer = await Writer.start(test);
       while ((await writer.step(table)) === 'none') await writer.write(4);
-      // Bounded, and the program is gone. What leads now writes on below the bound.
+      // The partition has its bound and the program is gone. The new leader continues to write below the bound.
       const next = new PartitionStore(writer.database);
       const fence = await writer.index.takeLead();
       await expect(next.extend(writer.fence)).rejects.toMatchObject({ code: 'INDEX_FENCED' });
@@ -183,7 +186,7 @@ describe('partitions', () => {
     const today = dayOf(writer.head.timestampSeconds);
     const fromDays = [0, today, today + 1];
     for (const fromDay of fromDays) {
-      // Neither in the order of the keys nor in that of the changes.
+      // In neither the order of the keys nor the order of the changes.
       const wallets = Array.from({ length: 41 }, (_, place) => aWallet(((place * 17) % 41) + 1));
       const states = await writer.index.walletStates(wallets, fromDay);
       const told = [...states].map(([wallet, { balance, sinceSeconds }]) => [

@@ -8,12 +8,14 @@ export const PARTITIONED_TABLES = ['balance_change', 'balance_day'] as const;
 
 type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
-/** As `next_partition` tells. */
+/** The results of the SQL function `next_partition`. */
 type PartitionStep = 'none' | 'bounded' | 'validated' | 'added' | 'fenced' | 'refused';
 
 /**
- * `small`: no further partition is needed; `added`: there is one more; `busy`: a transaction uses the table for long, to be tried later;
- * `refused`: the table has rows that no program can have written.
+ * - `small`: no further partition is needed;
+ * - `added`: one partition was added;
+ * - `busy`: a long transaction uses the table, so the caller tries again later;
+ * - `refused`: the table has rows that no program can have written.
  */
 export type PartitionOutcome = 'small' | 'added' | 'busy' | 'refused';
 
@@ -22,16 +24,16 @@ const NEXT = named<{ table: PartitionedTable; fence: bigint }>(
   'SELECT staking.next_partition(:table, :fence) AS step',
 );
 
-/** All rows of the newest partition may be read in a step. */
+/** One step may read all rows of the newest partition. */
 const STEP_TIMEOUT = '15min';
 
 export class PartitionStore {
-  /** @param database of the stake set */
+  /** @param database of the stake set (`Database.inSet`) */
   constructor(private readonly database: Database) {}
 
   /**
-   * Adds a partition to the tables whose newest one is large; goes on with one that a program was adding when it ended. Beside whatever is
-   * written and read.
+   * Adds a partition to each table whose newest one is large, and completes a partition that another program left
+   * unfinished. Other programs go on to read and write the tables meanwhile.
    * @throws FencedError, DatabaseUnavailableError, DatabaseRefusedError
    */
   async extend(fence: bigint): Promise<Record<PartitionedTable, PartitionOutcome>> {

@@ -14,7 +14,7 @@ const DAY = 86_400;
 const START = 1_700_006_400; // 00:00:00 UTC
 const WALLETS = 2;
 
-/** The one that is rolled back, and one that never is. */
+/** `live` is rolled back, `fresh` never is. */
 let live: Index;
 let fresh: Index;
 
@@ -52,7 +52,7 @@ const move: fc.Arbitrary<Move> = fc.tuple(
   fc.integer({ min: 1, max: 1000 }),
 );
 const plan: fc.Arbitrary<Plan> = fc.record({
-  // Blocks of the same second, at exactly midnight, within the day, and after empty days.
+  // Blocks in the same second, exactly at midnight, within the day, and after empty days.
   gap: fc.oneof(
     { weight: 3, arbitrary: fc.constant(0) },
     { weight: 2, arbitrary: fc.constant('midnight' as const) },
@@ -109,7 +109,7 @@ async function stateOf({ store }: Index): Promise<IndexState> {
   return state;
 }
 
-/** Commits blocks in batches of the given sizes, from the state that is stored. */
+/** Commits blocks in batches of the given sizes, on top of the stored state. */
 async function apply(
   index: Index,
   blocks: readonly Block[],
@@ -161,7 +161,7 @@ describe('rollback', () => {
       fc.asyncProperty(
         fc.record({
           first: fc.array(plan, { minLength: 1, maxLength: 16 }),
-          // Each fork: how many blocks stay, and what follows them.
+          // For each fork: the number of blocks that stay, and the blocks that follow.
           forks: fc.array(fc.tuple(fc.nat(16), fc.array(plan, { maxLength: 8 })), {
             minLength: 1,
             maxLength: 3,

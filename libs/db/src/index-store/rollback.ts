@@ -7,19 +7,24 @@ import { IndexMissingError } from './index-state.js';
 export interface Undone {
   readonly changes: number;
   readonly wallets: number;
-  /** The sum of all balances after it. */
+  /** Sum of all balances after the rollback. */
   readonly total: bigint;
 }
 
 /**
- * Removes the balance changes above the block, whose day has its midnight as first second, and repairs the day rows of
- * the wallets they belonged to. Days after it had changes above the block only, days before it had none: so a single day a
- * wallet is worked out again, by the rules of BalanceDay:
- * - `held` are the changes that stay in the day, each until the next one; one followed in the same second was never held;
- * - `low` is the least of those that ended within the day and, unless the first one is at exactly 00:00:00, of the balance
- *   carried in (0 before a wallet's first change).
- * All parts read the tables as they were before the statement, hence `block <= :block` throughout. One row comes back: how many changes
- * and wallets, and what the sum of balances loses and wins.
+ * Removes the balance changes above `:block` and repairs the day rows of the wallets concerned. `:day` is the day of
+ * the block, `:midnight` its first second.
+ *
+ * Days after `:day` had changes above the block only, and days before it had none. So one day per wallet is calculated
+ * again, by the rules of BalanceDay:
+ * - `held` has the changes that stay in the day, each until the next one; a change that was followed by another in the
+ *   same second was never held;
+ * - `low` is the lowest of the balances that ended within the day. Unless the first change is at exactly 00:00:00, the
+ *   balance carried in is one of them (0 before a wallet's first change).
+ *
+ * All parts read the tables as they were before the statement, hence `block <= :block` throughout. The
+ * result is one row: the numbers of changes and wallets, the sum of the balances that were lost and the sum
+ * of those that are valid again.
  */
 const UNDO_CHANGES = named<{ block: bigint; day: number; midnight: number }>(
   'rollback_changes',
@@ -68,7 +73,7 @@ const MOVE_BACK = named<{ number: bigint; hash: string; seconds: number; gain: b
     RETURNING total`,
 );
 
-/** Takes back everything above the block `to`, in a transaction that holds the state's row. */
+/** Takes back everything above the block, in a transaction that has locked the state's row. */
 export async function rollBack(
   client: PoolClient,
   { number, hash, timestampSeconds }: BlockRef,

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** A transaction with the state's row, as of a program that stops in the middle of it. */
+/** A transaction that holds the state's row, like that of a program that stops in the middle of a transaction. */
 async function holding(): Promise<{ client: PoolClient; ended: Promise<unknown> }> {
   const { pool } = await test.open();
   const client = await pool.connect();
@@ -34,7 +34,7 @@ async function holding(): Promise<{ client: PoolClient; ended: Promise<unknown> 
   return { client, ended };
 }
 
-/** Its session waits for it: it is the server's own view that counts. */
+/** Waits until the server sees that a session waits for its program. */
 async function untilAwaited(): Promise<void> {
   const database = await test.open();
   const awaited = {

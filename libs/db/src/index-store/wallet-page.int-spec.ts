@@ -17,7 +17,7 @@ beforeAll(async () => {
   const store = new IndexStore(database);
   let { head } = await store.create(anInitialIndex());
   const fence = await store.takeLead();
-  // Wallet w changes in every block that it divides; its balance is the block's number.
+  // Wallet w changes in every block whose number it divides. Its balance is the block's number.
   for (let number = 1; number <= 6; number++) {
     const block = aBlock(number);
     const { timestampSeconds } = block;

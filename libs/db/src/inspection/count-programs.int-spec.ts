@@ -30,7 +30,7 @@ describe('countPrograms', () => {
     expect(await countPrograms(one, 'lowmark test ')).toBe(2);
     opened.splice(opened.indexOf(other), 1);
     await other.close();
-    // The server notices the end of a connection a moment after it.
+    // The server notices the end of a connection with some delay.
     while ((await countPrograms(one, 'lowmark test ')) > 1) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

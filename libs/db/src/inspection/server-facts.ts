@@ -3,16 +3,16 @@ import { named } from '../connection/named.js';
 import { leaderLockOf } from '../index-store/leader-lock.js';
 
 export interface ServerFacts {
-  /** As PostgreSQL numbers it: 150004 is 15.4. */
+  /** PostgreSQL's version number: 150004 is 15.4. */
   readonly version: number;
   readonly nowMs: number;
-  /** A standby: nothing can be written. */
+  /** The server is a standby and takes no writes. */
   readonly isStandby: boolean;
-  /** An indexer holds the right to write the index of the stake set. */
+  /** An indexer holds the leader lock of the stake set. */
   readonly isLed: boolean;
 }
 
-// The lock is one of this database: the same numbers in another one are another lock.
+// Another database of the server may use the same lock numbers, so the query asks for those of this database.
 const FACTS = named<{ lockClass: number; lockObject: number }>(
   'server_facts',
   `SELECT current_setting('server_version_num')::int AS version,
@@ -29,7 +29,7 @@ export async function readServerFacts(database: Database, stakeSet: string): Pro
   return facts;
 }
 
-/** How the names of a redemption service's connections begin. */
+/** Prefix of the application name of each redemption service. */
 export const REDEMPTION_PROGRAM = 'lowmark redemption';
 
 const COUNT = named<{ prefix: string }>(
@@ -39,8 +39,8 @@ const COUNT = named<{ prefix: string }>(
 );
 
 /**
- * How many programs are connected to this database at this server, by the names of their connections that begin so. Who dies is no
- * longer counted as soon as the server notices.
+ * Number of programs that are connected to this database of this server, by their different application names with the
+ * prefix. A program that died counts until the server notices.
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function countPrograms(database: Database, namePrefix: string): Promise<number> {
@@ -49,11 +49,11 @@ export async function countPrograms(database: Database, namePrefix: string): Pro
 }
 
 export interface WalPosition {
-  /** Nothing can be written: the server replays the log of another one. */
+  /** The server is a standby: it replays the log of another server and takes no writes. */
   readonly isStandby: boolean;
-  /** Bytes of the log that are written, or replayed on a standby. What was committed before is below it. */
+  /** Position in the log in bytes: written by a primary, replayed by a standby. Every earlier commit is below it. */
   readonly bytes: bigint;
-  /** A primary and its standbys have the same identifier. */
+  /** PostgreSQL's system identifier, which a primary shares with its standbys. */
   readonly system: string;
 }
 

@@ -17,18 +17,18 @@ import {
   setTerms,
 } from './partner-changes.js';
 
-/** How a partner is called and what may be redeemed with it. */
+/** How a partner is called, and the terms of its redemptions. */
 export interface CallbackSettings extends RedemptionRate {
   readonly url: string;
-  /** `X-API-KEY` of our calls. */
+  /** `X-API-KEY` of our calls to the partner. */
   readonly key: string;
-  /** Sealed. */
+  /** The signing secret, sealed. */
   readonly secretCiphertext: Buffer;
   readonly minPoints?: bigint | undefined;
   readonly maxPoints?: bigint | undefined;
-  /** Whole tokens per UTC day; absent: not limited. */
+  /** Whole tokens per UTC day; absent: no limit. */
   readonly dailyTokenBudget?: Decimal | undefined;
-  /** Whether it has the confirmation endpoint. */
+  /** Whether the partner has the confirmation endpoint. */
   readonly confirms: boolean;
   readonly capabilities: readonly PartnerCapability[];
 }
@@ -38,16 +38,16 @@ export interface PartnerCallback extends CallbackSettings, PartnerIdentity {
   readonly paused: boolean;
 }
 
-/** What is written together with a callback, or not at all. */
+/** Changes that are written in the transaction of the callback. */
 export interface WithCallback {
-  /** What is absent stays. */
+  /** Absent terms stay as they are. */
   readonly terms?: Partial<PartnerTerms> | undefined;
   readonly audit?: PartnerAudit | undefined;
 }
 
 export interface ChangedCallback {
   readonly callback: PartnerCallback;
-  /** Absent where none was given. */
+  /** Absent where no terms were given. */
   readonly terms?: PartnerTerms | undefined;
 }
 
@@ -60,11 +60,11 @@ export class PartnerMissingError extends PermanentError {
   }
 }
 
-/** Written by the cli only. */
+/** Callbacks as operators set them, by cli or console. */
 export class CallbackStore {
   constructor(private readonly database: Database) {}
 
-  /** Sets all of it; whether it is paused stays. @throws PartnerMissingError, DatabaseRefusedError */
+  /** Sets everything except `paused`. @throws PartnerMissingError, DatabaseRefusedError */
   async set(partnerId: string, settings: CallbackSettings): Promise<void> {
     try {
       await this.database.entities((manager) => setCallback(manager, partnerId, settings));
@@ -74,10 +74,10 @@ export class CallbackStore {
   }
 
   /**
-   * Sets what `merge` makes of what is set now (undefined where nothing is), under the partner's lock: of two changes at once
-   * neither undoes the other.
+   * Sets what `merge` makes of the present settings (undefined where there are none). Holds the partner's lock, so that
+   * of two concurrent changes neither undoes the other.
    * @param partner name or id
-   * @throws PartnerUnknownError, DatabaseRefusedError, or what `merge` throws; nothing is written then
+   * @throws PartnerUnknownError, DatabaseRefusedError, or what `merge` throws. Nothing is written in these cases.
    */
   change(
     partner: string,
@@ -110,7 +110,7 @@ export class CallbackStore {
     return this.database.entities((manager) => findCallback(manager, partnerId));
   }
 
-  /** Of some partners, by id; those that have one. */
+  /** The callbacks of these partners, by partner id. Partners without a callback are left out. */
   async findAll(partnerIds: readonly string[]): Promise<Map<string, PartnerCallback>> {
     const found = await this.database.entities((manager) =>
       callbacks(manager)
@@ -120,7 +120,7 @@ export class CallbackStore {
     return new Map(found.map((entity) => [entity.partnerId, callbackOf(entity)]));
   }
 
-  /** In whatever capitals. */
+  /** Ignores upper and lower case. */
   async findByName(name: string): Promise<PartnerCallback | undefined> {
     const found = await this.database.entities((manager) =>
       callbacks(manager).where('lower(partner.name) = lower(:name)', { name }).getOne(),
@@ -128,7 +128,7 @@ export class CallbackStore {
     return found ? callbackOf(found) : undefined;
   }
 
-  /** Partners that can be redeemed with, by name; the paused ones too. */
+  /** The partners with a callback, paused ones included, ordered by name. */
   async list(): Promise<PartnerCallback[]> {
     const all = await this.database.entities((manager) =>
       callbacks(manager).orderBy('lower(partner.name)').getMany(),

@@ -3,7 +3,7 @@ import { type Decimal, type PartnerCapability } from '#libs/domain';
 import { BIGINT, DECIMAL } from '../connection/columns.js';
 import { PartnerEntity } from './partner.entity.js';
 
-/** How a partner is called. The role that only reads cannot see it. */
+/** How a partner is called. The reading role has no right to this table. */
 @Entity({ schema: 'partners', name: 'callback' })
 export class CallbackEntity {
   @PrimaryColumn('uuid')

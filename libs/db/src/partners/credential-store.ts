@@ -15,7 +15,7 @@ export type NewCredential = Readonly<
   Pick<CredentialEntity, 'keyHash' | 'keyPrefix' | 'secretCiphertext'>
 >;
 
-/** One more; the same id again is refused, so that a request that is repeated adds nothing twice. */
+/** A further credential. A second one with the same id is refused, so that a repeated request adds nothing twice. */
 export type AddedCredential = NewCredential & { readonly id?: string | undefined };
 
 export class CredentialExistsError extends PermanentError {
@@ -48,10 +48,10 @@ export class LastCredentialError extends PermanentError {
   }
 }
 
-/** What verifies a partner's signatures, for who has SECRETS_KEY. */
+/** A credential with which a program that has SECRETS_KEY can verify the partner's signatures. */
 export interface SealedCredential extends NewCredential {
   readonly credentialId: string;
-  /** Whether the api takes it. */
+  /** Whether the api accepts the credential. */
   readonly isActive: boolean;
 }
 
@@ -64,24 +64,24 @@ export class TooManyCredentialsError extends PermanentError {
   }
 }
 
-/** A partner that replaces its credentials itself leaves no more of them than this. */
+/** Maximum number of active credentials where a partner replaces its credentials itself. */
 const MOST_ACTIVE = 10;
 
 export interface Replacement {
   /** Name or id. */
   readonly partner: string;
-  /** The beginning of the key that is replaced. */
+  /** Beginning of the key to replace. */
   readonly keyPrefix: string;
-  /** How long it stays good beside the new one; 0: it is revoked at once. */
+  /** Time for which the replaced credential stays valid; 0 revokes it at once. */
   readonly overlapSeconds: number;
 }
 
 export interface Revocation {
   /** Name or id. */
   readonly partner: string;
-  /** The beginning of the key, as much of it as tells it from the others. */
+  /** Beginning of the key, long enough to distinguish it from the others. */
   readonly keyPrefix: string;
-  /** Also the last active one. */
+  /** Revokes even the last active credential. */
   readonly force: boolean;
 }
 
@@ -99,11 +99,11 @@ const SEALED = named<{ partnerId: string }>(
     FROM partners.credential WHERE partner_id = :partnerId ORDER BY created_at DESC, id`,
 );
 
-/** A partner's credentials after the first: keys are replaced without a halt, because several are good at once. */
+/** Changes to a partner's credentials. Keys are replaced without interruption, because several are valid at once. */
 export class CredentialStore {
   constructor(private readonly database: Database) {}
 
-  /** One more; the others stay good. @throws PartnerUnknownError, CredentialExistsError */
+  /** Adds a credential; the others stay valid. @throws PartnerUnknownError, CredentialExistsError */
   add(
     partner: string,
     { id, ...credential }: AddedCredential,
@@ -121,14 +121,14 @@ export class CredentialStore {
     });
   }
 
-  /** All of a partner, the newest first, also those that work no more. */
+  /** All credentials of a partner, newest first, including those that are not valid any more. */
   sealedOf(partnerId: string): Promise<SealedCredential[]> {
     return this.database.query<SealedCredential & object>(SEALED({ partnerId }));
   }
 
   /**
-   * A new one in the place of another, which is good for a while yet; never longer than it would have been.
-   * @returns the prefix of the replaced one as it is stored, and until when it is good
+   * Adds a credential in place of another one, which stays valid for the overlap, but never beyond its own end.
+   * @returns the stored prefix of the replaced credential, and the end of its validity
    * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, TooManyCredentialsError
    */
   replace(
@@ -150,7 +150,7 @@ export class CredentialStore {
   }
 
   /**
-   * @returns the prefix as it is stored, and how many active credentials are left
+   * @returns the stored prefix, and the number of active credentials that are left
    * @throws PartnerUnknownError, CredentialMissingError, CredentialAmbiguousError, LastCredentialError
    */
   revoke(
@@ -162,7 +162,7 @@ export class CredentialStore {
       const { partnerId } = identity;
       const active = await activeOf(manager, partnerId);
       const found = onlyOne(active, keyPrefix);
-      // One that ends by itself is none to rely on.
+      // A credential that ends by itself does not count as one to rely on.
       const isRelied = active.some(({ id, endsAt }) => id !== found.id && endsAt === null);
       if (!isRelied && !force) throw new LastCredentialError();
       await manager.update(CredentialEntity, found.id, { revokedAt: () => 'now()' });
@@ -172,7 +172,7 @@ export class CredentialStore {
   }
 }
 
-/** Those that the api takes. */
+/** The credentials that the api accepts. */
 function activeOf(manager: EntityManager, partnerId: string): Promise<CredentialEntity[]> {
   const unrevoked = { partnerId, revokedAt: IsNull() };
   return manager.findBy(CredentialEntity, [

@@ -1,7 +1,7 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { PartnerEntity } from './partner.entity.js';
 
-/** A key of a partner: nothing in it opens anything without SECRETS_KEY. */
+/** A credential of a partner. Without SECRETS_KEY, its row gives access to nothing. */
 @Entity({ schema: 'partners', name: 'credential' })
 export class CredentialEntity {
   @PrimaryGeneratedColumn('uuid')
@@ -18,11 +18,11 @@ export class CredentialEntity {
   @Column('bytea', { unique: true })
   keyHash!: Buffer;
 
-  /** The key's first 12 characters, to tell credentials apart in lists. */
+  /** The first 12 characters of the key, to distinguish credentials in lists. */
   @Column('text')
   keyPrefix!: string;
 
-  /** Sealed with the hash of the key as its context. */
+  /** The signing secret, sealed with the hash of the key as context. */
   @Column('bytea')
   secretCiphertext!: Buffer;
 
@@ -32,11 +32,11 @@ export class CredentialEntity {
   @Column('timestamptz', { nullable: true })
   revokedAt!: Date | null;
 
-  /** It was replaced, and is good until then; null: until it is revoked. */
+  /** End of validity of a replaced credential; null where a credential is valid until it is revoked. */
   @Column('timestamptz', { nullable: true })
   endsAt!: Date | null;
 
-  /** To the minute; null where it was not used since that is noted. */
+  /** Exact to the minute; null where the credential was not used since uses are recorded. */
   @Column('timestamptz', { nullable: true })
   lastUsedAt!: Date | null;
 }

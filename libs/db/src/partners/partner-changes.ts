@@ -1,4 +1,4 @@
-/** What changes of a partner have in common: its lock, its limits, and the note of the command. */
+/** What all changes to a partner have in common: the lock, the terms and the audit row. */
 import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
 import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
@@ -18,21 +18,21 @@ export class PartnerUnknownError extends PermanentError {
   }
 }
 
-/** Of a partner, at the api. Within seconds every replica goes by them. */
+/** Rate limits of a partner at the api. Every replica applies a change within seconds. */
 export interface RateLimits {
-  /** Requests per second. */
+  /** Requests per second in the long run. */
   readonly rate: number;
-  /** Requests at once. */
+  /** Requests at once after a pause. */
   readonly burst: number;
 }
 
-/** What is set of a partner besides its callback. */
+/** Settings of a partner besides its callback. */
 export interface PartnerTerms extends RateLimits {
-  /** What its requests mean that name no contract. */
+  /** The stake set of requests that name no contract. */
   readonly stakeSet: string;
 }
 
-/** Who changes a partner by which command; noted in the transaction of the change, so that neither is without the other. */
+/** Actor and command of a change, recorded in its transaction, so that neither exists without the other. */
 export interface PartnerAudit {
   /** `operator:NAME`. */
   readonly actor: string;
@@ -40,7 +40,7 @@ export interface PartnerAudit {
   readonly note: AuditNote;
 }
 
-/** A name that looks like another partner's id goes first. */
+/** A partner's name takes precedence over another partner's id that looks the same. */
 const BY_NAME_OR_ID = `SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner
   WHERE lower(name) = lower(:nameOrId) OR id::text = lower(:nameOrId) ORDER BY (lower(name) = lower(:nameOrId)) DESC LIMIT 1`;
 
@@ -58,14 +58,14 @@ type SetTerms = { [Limit in keyof RateLimits]?: number | null | undefined } & {
   readonly stakeSet?: string | undefined;
 };
 
-/** Changes to one partner happen one after the other from here on. @throws PartnerUnknownError */
+/** Locks the partner, so that changes to it happen one after the other. @throws PartnerUnknownError */
 export async function lockPartner(client: PoolClient, nameOrId: string): Promise<PartnerIdentity> {
   const { rows } = await client.query<PartnerIdentity>(LOCK({ nameOrId }));
   if (rows[0] === undefined) throw new PartnerUnknownError();
   return rows[0];
 }
 
-/** What is absent stays. @throws PartnerUnknownError, UnknownStakeSetError */
+/** Absent terms stay as they are. @throws PartnerUnknownError, UnknownStakeSetError */
 export async function setTerms(
   client: PoolClient,
   manager: EntityManager,
@@ -78,7 +78,7 @@ export async function setTerms(
   return rows[0];
 }
 
-/** From now on requests of the partner that name no contract mean this set. @throws UnknownStakeSetError */
+/** Sets the stake set of requests that name no contract. @throws UnknownStakeSetError */
 export async function bindToStakeSet(
   manager: EntityManager,
   partnerId: string,

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { PartnerStore } from '../index.js';
 
-/** In the order of the pages, whatever capitals they have. */
+/** In the order of the pages, which ignores upper and lower case. */
 const NAMES = ['<b>Ace</b>', 'ace', 'Acme', 'BETA', 'beta 2', 'Zebra', 'ÄON', '漢字', '🦊'];
 
 let test: TestDatabase;
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** All pages, with the names on each. */
+/** The names on each of all pages. */
 async function pagesOf(limit: number): Promise<string[][]> {
   const pages: string[][] = [];
   let after: string | undefined;
@@ -42,7 +42,7 @@ describe('PartnerStore.page', () => {
     const all = (await partners.list()).map(({ partnerName }) => partnerName);
     expect(pages.flat()).toEqual(all);
     expect([...all].sort()).toEqual([...NAMES].sort());
-    // A full page may be the last one: the next is empty then.
+    // The last page may be full, in which case an empty page follows.
     expect(pages).toHaveLength(Math.floor(NAMES.length / limit) + 1);
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
   });

@@ -89,7 +89,7 @@ describe('PartnerStore', () => {
       expect(await partners.identify(text)).toEqual(orion);
     }
     expect(await partners.identify("Orion' OR '1'='1")).toBeUndefined();
-    // A name may look like another one's id.
+    // A name may look like the id of another partner.
     const named = { name: partnerId, rate: 1, burst: 2, credential: aCredential() };
     const { partnerId: other } = await partners.create(named);
     expect((await partners.identify(partnerId))?.partnerId).toBe(other);

@@ -20,13 +20,15 @@ import {
 import { PartnerEntity } from './partner.entity.js';
 
 export interface NewPartner extends RateLimits {
-  /** Default: a new one. The same again is refused, so that a request that is repeated creates nothing twice. */
+  /**
+   * Default: a new id. A second partner with the same id is refused, so that a repeated request creates nothing twice.
+   */
   readonly id?: string | undefined;
   readonly name: string;
-  /** Default: the default one. */
+  /** Default: the default stake set. */
   readonly stakeSet?: string;
   readonly credential: NewCredential;
-  /** Where points can be redeemed with it. */
+  /** Given where points of the partner can be redeemed. */
   readonly callback?: CallbackSettings;
 }
 
@@ -34,15 +36,15 @@ export interface ListedCredential {
   readonly keyPrefix: string;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
-  /** It was replaced, and is good until then. */
+  /** End of validity of a replaced credential. */
   readonly endsAt: Date | null;
-  /** To the minute; null where it was not used since that is noted. */
+  /** Exact to the minute; null where the credential was not used since uses are recorded. */
   readonly lastUsedAt: Date | null;
 }
 
 export interface ListedPartner extends PartnerIdentity, PartnerTerms {
   readonly createdAt: Date;
-  /** Oldest first, the revoked ones too. */
+  /** Oldest first, revoked ones included. */
   readonly credentials: readonly ListedCredential[];
 }
 
@@ -57,7 +59,7 @@ export class PartnerExistsError extends PermanentError {
   }
 }
 
-/** Asked for requests of keys that are not kept. */
+/** Runs for requests with a key that is not cached. */
 const FIND = named<{ keyHash: Buffer }>(
   'partner_credential',
   `SELECT c.id AS "credentialId", c.partner_id AS "partnerId", p.name AS "partnerName", p.rate, p.burst,
@@ -71,7 +73,10 @@ const NAMES = named<{ ids: readonly string[] }>(
   'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = ANY(:ids::uuid[])',
 );
 
-/** The table is small: a partner is a contract. No pattern: `%` and `_` are characters. */
+/**
+ * Reads the whole table, which is small, because partners are companies under contract. `%` and `_`
+ * have no special meaning.
+ */
 const BY_PART = named<{ part: string; limit: number }>(
   'partner_by_part',
   `SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE position(lower(:part::text) IN lower(name)) > 0
@@ -87,7 +92,7 @@ export class PartnerStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * A partner with its first credential and its callback, all or none.
+   * Creates a partner with its first credential and its callback, all or nothing.
    * @throws PartnerExistsError, DatabaseRefusedError
    */
   async create(
@@ -110,7 +115,7 @@ export class PartnerStore {
     }
   }
 
-  /** What is absent stays. @throws PartnerUnknownError, UnknownStakeSetError */
+  /** Absent terms stay as they are. @throws PartnerUnknownError, UnknownStakeSetError */
   async setTerms(
     partnerId: string,
     terms: Partial<PartnerTerms>,
@@ -123,17 +128,17 @@ export class PartnerStore {
     });
   }
 
-  /** By name in whatever capitals, or by id. */
+  /** By name, ignoring upper and lower case, or by id. */
   async identify(nameOrId: string): Promise<PartnerIdentity | undefined> {
     return (await this.database.query<PartnerIdentity & object>(IDENTIFY({ nameOrId })))[0];
   }
 
-  /** Those with this in their name, in whatever capitals, by name. */
+  /** Partners whose name contains `part`, ignoring upper and lower case, ordered by name. */
   findByPart(part: string, limit: number): Promise<PartnerIdentity[]> {
     return this.database.query<PartnerIdentity & object>(BY_PART({ part, limit }));
   }
 
-  /** All, by name. */
+  /** All partners, ordered by name. */
   list(): Promise<ListedPartner[]> {
     return this.database.entities(async (manager) =>
       listed(manager, await byName(manager).getMany()),
@@ -141,9 +146,9 @@ export class PartnerStore {
   }
 
   /**
-   * By name.
-   * @param after the name that the page before ended with
-   * @param part of the names, in whatever capitals
+   * Partners, ordered by name.
+   * @param after name of the last partner on the previous page
+   * @param part of the names, ignoring upper and lower case
    */
   page(
     { limit, after }: PageRequest<string>,
@@ -168,7 +173,7 @@ export class PartnerStore {
     });
   }
 
-  /** Of some partners, by id. */
+  /** Names of these partners, by id. */
   async names(partnerIds: readonly string[]): Promise<Map<string, string>> {
     const statement = NAMES({ ids: [...new Set(partnerIds)] });
     const rows = await this.database.query<PartnerIdentity & object>(statement);
@@ -176,8 +181,8 @@ export class PartnerStore {
   }
 
   /**
-   * Notes that a credential is used now; does nothing within a minute of the last time. Works with the reading role too, on a
-   * server that is no standby.
+   * Records that a credential is used now, at most once a minute. Also works with the reading role, on a server
+   * that is not a standby.
    */
   async noteUse(credentialId: string): Promise<void> {
     await this.database.transaction(async (client) => {
@@ -186,7 +191,10 @@ export class PartnerStore {
     });
   }
 
-  /** The credential of an API key, by its hash; undefined where there is none or it was revoked. */
+  /**
+   * The valid credential of an API key, by the hash of the key; undefined where it does not exist,
+   * was revoked or has ended.
+   */
   async findCredential(keyHash: Buffer): Promise<FoundCredential | undefined> {
     return (await this.database.query<FoundCredential & object>(FIND({ keyHash })))[0];
   }

@@ -6,7 +6,7 @@ export class PartnerEntity {
   @PrimaryGeneratedColumn('uuid')
   id!: string;
 
-  /** Unique whatever its capitals. */
+  /** Unique, ignoring upper and lower case. */
   @Column('text')
   name!: string;
 
@@ -19,7 +19,7 @@ export class PartnerEntity {
   @Column('timestamptz', { default: () => 'now()' })
   createdAt!: Date;
 
-  /** What its requests mean that name no contract; null: the default set. */
+  /** The stake set of requests that name no contract; null for the default set. */
   @Column('text', { nullable: true })
   stakeSet!: string | null;
 

@@ -1,26 +1,26 @@
-/** Bytes that are kept of an answer's body, and characters of a path. */
+/** Stored bytes of an answer's body, and stored characters of a path. */
 const MOST_BODY = 8192;
 const MOST_PATH = 2048;
-/** The most that a row's JSON can take: a path of which every character is escaped. */
+/** Maximum length of a row's JSON, where every character of the path is escaped. */
 const MOST_ROW = 6 * MOST_PATH + 1024;
-/** Some 4 KiB for each of a thousand answers, which is more than most have. */
+/** About 4 KiB for each of a thousand answers, which is more than most answers have. */
 const BODIES_SIZE = 4 * 1024 * 1024;
 const ROWS_SIZE = 512 * 1024;
 const MOST_ROWS = 1000;
 
-/** What a partner asked, and the answer. */
+/** A partner's request and its answer. */
 export interface LoggedRequest {
   readonly credentialId: string;
-  /** X-Request-Id of the answer: 1 to 64 of A-Z a-z 0-9 . _ - */
+  /** X-Request-Id of the answer: 1 to 64 characters of A-Z a-z 0-9 . _ - */
   readonly requestId: string;
   readonly atMs: number;
   readonly method: string;
-  /** As sent, with the query: a character for each byte. */
+  /** As sent, with the query: one character for each byte. */
   readonly path: string;
   readonly status: number;
-  /** Of an error. */
+  /** Code of an error. */
   readonly code?: string | undefined;
-  /** Of the answer; of a string its UTF-8. */
+  /** Body of the answer. A string stands for its UTF-8. */
   readonly body: string | Buffer;
   /** Hex digits. */
   readonly signature: string;
@@ -28,8 +28,8 @@ export interface LoggedRequest {
 }
 
 /**
- * Requests as they will be written: the bodies one after the other, the rest as JSON. They are copied at once, since what lives for a
- * second on the heap costs more than all the rest.
+ * Requests in the form in which they are written: the bodies one after the other, all else as JSON. Each request is
+ * copied at once, because objects that live for a second on the heap cost more than all other work.
  */
 export class RequestBatch {
   count = 0;
@@ -38,7 +38,7 @@ export class RequestBatch {
   private bodiesEnd = 0;
   private rowsEnd = 0;
 
-  /** False where there is no more room. */
+  /** @returns false where there is no more room */
   add({ body, path, durationUs, ...request }: LoggedRequest): boolean {
     const start = this.bodiesEnd;
     const isFull =
@@ -65,7 +65,7 @@ export class RequestBatch {
     return true;
   }
 
-  /** As JSON, and the bodies that it points into. */
+  /** The requests as JSON, and the bodies to which the JSON refers by position. */
   get content(): { readonly requests: Buffer; readonly bodies: Buffer } {
     const end = this.rowsEnd + this.allRows.write(this.count === 0 ? '[]' : ']', this.rowsEnd);
     return {

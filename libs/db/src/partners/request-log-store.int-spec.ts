@@ -24,7 +24,7 @@ let credentialId: string;
 beforeAll(async () => {
   test = await createTestDatabase();
   owner = await test.open();
-  // As the api connects.
+  // Connects like the api.
   log = new RequestLogStore(await test.open({ url: test.urlAs('api'), readOnly: true }));
   portal = new PortalDatabase(await test.open({ url: test.urlAs('portal') }));
 });

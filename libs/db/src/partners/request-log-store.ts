@@ -3,14 +3,14 @@ import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type RequestBatch } from './request-batch.js';
 
-/** Of each partner, the newest. */
+/** Number of requests that are kept of each partner, the newest ones. */
 const KEPT_REQUESTS = 20_000;
-/** Rows that one statement removes at most, for each of its two reasons. */
+/** Maximum number of rows that one statement deletes for each of two reasons: too old, and too many of a partner. */
 const FORGOTTEN_AT_ONCE = 5000;
 
 const NOTE = named<RequestBatch['content']>(
   'request_note',
-  // Bytes of JSON, as the driver sends them.
+  // Bytes of JSON, which the driver sends as they are.
   'SELECT partners.note_requests(:requests, :bodies) AS added',
 );
 
@@ -19,14 +19,17 @@ const FORGET = named<{ before: Date; kept: number; atMost: number }>(
   'SELECT partners.forget_requests(:before, :kept, :atMost) AS gone',
 );
 
-/** The api's hand on the log of requests: it adds and forgets, and can read nothing. Works with the reading role. */
+/**
+ * The log of requests, as the api may use it: to add and delete rows, but not to read them. Works
+ * with the reading role.
+ */
 export class RequestLogStore {
   constructor(private readonly database: Database) {}
 
-  /** In one statement. @returns how many were added: all but those of credentials that there are not */
+  /** Adds a batch by one statement. @returns number of rows; requests whose credential does not exist are left out */
   async note(batch: RequestBatch): Promise<number> {
     const rows = await this.write(async (client) => {
-      // A crash may take the last ones.
+      // The last requests may be lost in a crash of the server.
       await client.query('SET LOCAL synchronous_commit = off');
       return run<{ added: number }>(client, NOTE(batch.content));
     });
@@ -34,8 +37,9 @@ export class RequestLogStore {
   }
 
   /**
-   * Removes what is older, and of each partner what is beyond its newest 20,000; one program at a time, some thousand at once.
-   * @returns whether there may be more to remove
+   * Deletes requests before `beforeMs`, and requests beyond a partner's newest 20,000. One program deletes at a time, a
+   * few thousand rows per call.
+   * @returns whether there may be more to delete
    */
   async forget(beforeMs: number): Promise<boolean> {
     const sweep = FORGET({

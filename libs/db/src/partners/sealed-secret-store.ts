@@ -8,7 +8,7 @@ import { CallbackEntity } from './callback.entity.js';
 import { CredentialEntity } from './credential.entity.js';
 import { type PartnerAudit } from './partner-changes.js';
 
-/** Where partner secrets are stored. */
+/** Where secrets of partners are stored. */
 export const SECRET_PLACES = ['credential', 'callback', 'webhook'] as const;
 export type SecretPlace = (typeof SECRET_PLACES)[number];
 
@@ -17,28 +17,30 @@ export interface SealedSecret {
   readonly id: string;
   readonly partnerName: string;
   readonly sealed: Buffer;
-  /** Of a credential; it is the context of the seal. */
+  /** Only of a credential: the context of its seal. */
   readonly keyHash: Buffer | undefined;
-  /** Of a callback: X-API-KEY of our calls, whose hash is the context of the seal. */
+  /** Only of a callback: X-API-KEY of our calls, whose hash is the context of its seal. */
   readonly callbackKey: string | undefined;
-  /** Of a webhook; it is the context of the seal. */
+  /** Only of a webhook: the context of its seal. */
   readonly subscription: string | undefined;
-  /** The credential was revoked, or the secret of a webhook replaced: nothing opens it any more. */
+  /**
+   * The credential is not valid any more, or the secret of the webhook was replaced, so that the secret is of no use.
+   */
   readonly isRevoked: boolean;
 }
 
-/** How many secrets are sealed alike. */
+/** Number of secrets whose seals have the same header. */
 export interface SealCount {
   readonly place: SecretPlace;
   readonly isRevoked: boolean;
-  /** The first bytes of the seal: its version and the id of its key. */
+  /** First bytes of the seal: its version and the id of its key. */
   readonly header: Buffer;
   readonly count: number;
 }
 
 interface SecretBatch {
   readonly place: SecretPlace;
-  /** The last id of the batch before. */
+  /** Last id of the previous batch. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
@@ -90,7 +92,7 @@ const RESEAL_WEBHOOK = named<{ id: string; ciphertext: Buffer }>(
   'UPDATE webhooks.secret SET ciphertext = :ciphertext WHERE id = :id::uuid',
 );
 
-/** The stored secrets as a whole, for putting them under another key. It opens and seals none itself. */
+/** All stored secrets, to seal them under another key. This store itself neither opens nor seals them. */
 export class SealedSecretStore {
   constructor(private readonly database: Database) {}
 
@@ -99,10 +101,11 @@ export class SealedSecretStore {
   }
 
   /**
-   * One batch in one transaction, its rows locked: a credential that is changed meanwhile waits, so that no newer secret is overwritten.
-   * @param reseal the secret sealed anew, or undefined to leave it as it is
-   * @param audit written with the changes, where there are any; given how many
-   * @returns the last id, undefined where the batch is empty
+   * Reseals one batch in one transaction that locks its rows. A concurrent change to a credential waits, so that no
+   * newer secret is overwritten.
+   * @param reseal returns the secret sealed anew, or undefined to leave it as it is
+   * @param audit makes the audit row from the number of changes; called only where there are changes
+   * @returns the last id; undefined where the batch is empty
    */
   async rewrap(
     { place, after = FIRST_ID, limit }: SecretBatch,

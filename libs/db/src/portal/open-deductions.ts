@@ -1,17 +1,17 @@
-/** What conformance runs took from a partner's players and could not give back yet. */
+/** Points that conformance runs took from a partner's players and could not give back yet. */
 import { named } from '../connection/named.js';
 import { type PortalQuery } from './portal-database.js';
 
 export interface OpenDeduction {
   readonly redemptionId: string;
-  /** As it was sent. */
+  /** The player's address, as it was sent. */
   readonly address: string;
   /** A decimal number. */
   readonly points: string;
-  /** Empty where the success named none; null where no success was seen. */
+  /** Empty where the successful answer named none; null where no success was seen. */
   readonly transactionId: string | null;
   readonly attempts: number;
-  /** When it is tried again. */
+  /** Time of the next attempt. */
   readonly dueAt: Date;
 }
 
@@ -21,7 +21,7 @@ const OPEN = named<{ limit: number }>(
     FROM portal.conformance_deduction ORDER BY due_at, redemption_id LIMIT :limit`,
 );
 
-/** The next to be tried first. @param query of `PortalDatabase.asPartner` */
+/** The next one to try comes first. @param query of `PortalDatabase.asPartner` */
 export function readOpenDeductions(query: PortalQuery, limit: number): Promise<OpenDeduction[]> {
   return query<OpenDeduction & object>(OPEN({ limit }));
 }

@@ -1,11 +1,11 @@
-/** What a partner sees of how it is set up here. */
+/** The settings of a partner, as the partner sees them. */
 import { named } from '../connection/named.js';
 import { type PortalQuery } from './portal-database.js';
 
 export interface OwnPartner {
   readonly id: string;
   readonly name: string;
-  /** Requests per second in the long run, and at once after a pause. */
+  /** `rate` is in requests per second in the long run, `burst` in requests at once after a pause. */
   readonly rate: number;
   readonly burst: number;
   readonly stakeSet: string | null;
@@ -21,7 +21,7 @@ export interface OwnCredential {
   readonly endsAt: Date | null;
 }
 
-/** Amounts are decimal numbers in text. */
+/** Amounts are decimal numbers as text. */
 export interface OwnCallback {
   readonly url: string;
   readonly usdPerPoint: string;
@@ -72,7 +72,7 @@ const MEMBERS = named<object>(
   'SELECT subject, name, added_at AS "addedAt" FROM portal.member ORDER BY added_at, subject',
 );
 
-/** Undefined where there is no such partner. @param query of `PortalDatabase.asPartner` */
+/** @returns undefined where there is no such partner @param query of `PortalDatabase.asPartner` */
 export async function readOwn(query: PortalQuery): Promise<OwnStanding | undefined> {
   const [partner] = await query<OwnPartner & object>(PARTNER({}));
   if (partner === undefined) return undefined;

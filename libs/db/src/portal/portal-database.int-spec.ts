@@ -1,4 +1,4 @@
-/** What the portal's user sees: of the partner of its transaction everything that a view has, and of others nothing. */
+/** The portal's user sees every column of a view for the partner of its transaction, and nothing of other partners. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -27,7 +27,9 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** A row of the partner in every table that a view shows; what the guards of the ledger demand is not the matter here. */
+/**
+ * Inserts rows of the partner into every table that a view shows. The guards of the ledger are not part of this test.
+ */
 async function fill(partner: string, rows: number): Promise<void> {
   const client = await owner.pool.connect();
   const insert = (table: string, values: Record<string, unknown>) => {
@@ -122,7 +124,7 @@ const countOf = (view: string, partner: string): Promise<number> =>
     return Number(rows[0]?.count);
   });
 
-/** Where a view shows whose row it is: the column, or what of it names the partner. */
+/** By view: the column, or the part of a column, that identifies the partner. */
 const OWNER: Record<string, string> = {
   'portal.partner': 'id::text',
   'portal.callback': `split_part(substr(url, 9), '.', 1)`,
@@ -161,7 +163,7 @@ describe('each view', () => {
   });
 
   it.each(VIEWS)('%s is filtered before what a reader asks for is computed', async (view) => {
-    // A condition that fails on each row that it is given: given those of others it would tell of them.
+    // A condition that fails on each row it is evaluated on. Evaluated on rows of others, it would reveal them.
     const text = `SELECT * FROM ${view} v WHERE 1 / (length(v::text) * 0) = 1`;
     const nothing = portal.asPartner(randomUUID(), (query) => query({ text }));
     expect(await nothing).toEqual([]);
@@ -248,7 +250,7 @@ describe('the user of the portal', () => {
     expect(roles.length).toBeGreaterThan(10);
     for (const { role } of roles) {
       const becoming = portal.database.query({ text: `SET ROLE "${role}"` });
-      // 22023: a role of another test, which is gone by now.
+      // 22023: a role of another test, which does not exist any more.
       const sqlState: unknown = expect.stringMatching(/^(42501|22023)$/);
       await expect(becoming).rejects.toMatchObject({ sqlState });
     }

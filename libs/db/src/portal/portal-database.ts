@@ -5,18 +5,20 @@ import { createDatabase, type Database, run, type Statement } from '../connectio
 import { named } from '../connection/named.js';
 import { PORTAL_SESSION } from '../connection/session-settings.js';
 
-/** Statements on the views of schema `portal`. */
+/** Runs a statement on the views of schema `portal`. */
 export type PortalQuery = <R extends QueryResultRow>(statement: Statement) => Promise<R[]>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** For this transaction only: what follows on the same connection has no partner, also behind a pooler. */
+/** Valid for this transaction only: later transactions on the same connection have no partner, even behind a pooler. */
 const ACT_AS = named<{ partnerId: string }>(
   'portal_act_as',
   `SELECT set_config('lowmark.partner', :partnerId, true)`,
 );
 
-/** The database as one partner may see it: the views of schema `portal`, which show the rows of the partner of the transaction. */
+/**
+ * The database as one partner may see it: views of schema `portal`, which show the rows of the transaction's partner.
+ */
 export class PortalDatabase {
   constructor(readonly database: Database) {}
 
@@ -40,7 +42,8 @@ export class PortalDatabase {
 }
 
 /**
- * @param options with the URL of the portal's user, who may not even see which migrations there are: the schema is checked by the console
+ * @param options with the URL of the portal's user, who may not read the recorded migrations; the
+ * console checks the schema
  * @throws what `createDatabase` throws
  */
 export async function openPortal(

@@ -1,16 +1,16 @@
-/** A partner's redemptions and our calls to it, page by page. */
+/** A partner's redemptions and our calls to the partner, page by page. */
 import { type PartnerStep, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type PortalQuery } from './portal-database.js';
 
-/** Amounts are decimal numbers in text. */
+/** Amounts are decimal numbers as text. */
 export interface OwnRedemption {
   readonly id: UuidV7;
   /** `0x` and 40 hex digits. */
   readonly wallet: string;
   readonly points: string;
   readonly usdAmount: string;
-  /** Of the token's smallest unit. */
+  /** In the token's smallest unit. */
   readonly tokenAmount: string;
   readonly tokenDecimals: number;
   readonly state: RedemptionState;
@@ -22,22 +22,22 @@ export interface OwnRedemption {
   readonly stateSince: Date;
 }
 
-/** What is absent does not narrow it. */
+/** Absent fields do not restrict the result. */
 export interface OwnRedemptionPage {
   readonly limit: number;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   readonly before?: UuidV7 | undefined;
   readonly state?: RedemptionState | undefined;
-  /** In lower case, with 0x. */
+  /** In lower case, with `0x`. */
   readonly wallet?: string | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
 }
 
-/** Request and answer are in the record; a call without an end is under way, or its end was never learnt. */
+/** `record` has request and answer. A call without an end is in progress, or its end was never learnt. */
 export interface OwnCall {
   readonly requestId: UuidV7;
-  /** Null for a balance. */
+  /** Null for a balance read. */
   readonly redemptionId: UuidV7 | null;
   readonly step: PartnerStep;
   readonly begunAt: Date;
@@ -48,7 +48,7 @@ export interface OwnCall {
 
 export interface CallPage {
   readonly limit: number;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   readonly before?: UuidV7 | undefined;
   readonly step?: PartnerStep | undefined;
   readonly outcome?: string | undefined;
@@ -64,7 +64,7 @@ export interface OwnRedemptionHistory {
     readonly from: RedemptionState | null;
     readonly to: RedemptionState;
     readonly reason: string | null;
-    /** `operator`, `user`, `service`; no name. */
+    /** `operator`, `user` or `service`, without a name. */
     readonly actor: string;
     readonly at: Date;
   }[];
@@ -133,7 +133,7 @@ export function readOwnRedemptions(
   return query<OwnRedemption & object>(REDEMPTIONS(asked));
 }
 
-/** Undefined where the partner has none with this id. @param query of `PortalDatabase.asPartner` */
+/** @returns undefined where the partner has no redemption with this id @param query of `PortalDatabase.asPartner` */
 export async function readOwnHistory(
   query: PortalQuery,
   id: UuidV7,

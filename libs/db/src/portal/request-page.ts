@@ -1,45 +1,45 @@
 import { named, type OrNull, orNull } from '../connection/named.js';
 import { type PortalQuery } from './portal-database.js';
 
-/** A request of the partner and its answer, as `partners.request` keeps them. */
+/** A request of the partner and its answer, as `partners.request` stores them. */
 export interface AnsweredRequest {
   readonly id: bigint;
-  /** X-Request-Id; null: noted by a version before. */
+  /** X-Request-Id; null in rows of older versions. */
   readonly requestId: string | null;
   readonly credentialId: string;
-  /** The beginning of the key; null where the credential is gone. */
+  /** Beginning of the key; null where the credential does not exist any more. */
   readonly keyPrefix: string | null;
   readonly at: Date;
   readonly method: string;
-  /** With the query, a character for each byte; the beginning. */
+  /** Beginning of the path with its query, one character for each byte. */
   readonly path: string;
-  /** Of all of it. */
+  /** Length of the whole path. */
   readonly pathLength: number;
   readonly status: number;
   readonly code: string | null;
-  /** The beginning. */
+  /** Beginning of the answer's body. */
   readonly body: Buffer;
-  /** Of all of it. */
+  /** Length of the whole body in bytes. */
   readonly bodyBytes: number;
   /** Hex digits. */
   readonly signature: string;
   readonly durationUs: number;
 }
 
-/** What is absent does not narrow it. */
+/** Absent fields do not restrict the result. */
 export interface RequestPage {
-  /** The smallest id of the page before. */
+  /** The smallest id of the previous page. */
   readonly before?: bigint | undefined;
   readonly limit: number;
-  /** Answers of 400 and above only. */
+  /** Only answers with a status of 400 and above. */
   readonly failedOnly?: boolean | undefined;
-  /** Exactly this status. */
+  /** Only answers with this status. */
   readonly status?: number | undefined;
   readonly since?: Date | undefined;
   readonly until?: Date | undefined;
-  /** In lower case; of requests that name it. */
+  /** In lower case. Only requests that name this wallet. */
   readonly wallet?: string | undefined;
-  /** Exactly this X-Request-Id. */
+  /** Only requests with this X-Request-Id. */
   readonly requestId?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function readRequests(
   return rows.map(requestOf);
 }
 
-/** Undefined where the partner has none with this id. @param query of `PortalDatabase.asPartner` */
+/** @returns undefined where the partner has no request with this id @param query of `PortalDatabase.asPartner` */
 export async function readRequest(
   query: PortalQuery,
   id: bigint,

@@ -2,12 +2,15 @@ import { named } from '../connection/named.js';
 import { type CallsOfHour, FAILED_CALLS } from '../redemption/redemption-log.js';
 import { type PortalQuery } from './portal-database.js';
 
-/** By hour, the oldest first; hours without any are left out. */
+/** By hour, oldest first. Hours without a request or call are left out. */
 export interface OwnUsage {
   readonly requests: readonly {
-    /** Its beginning, UTC. */
+    /** Start of the hour, UTC. */
     readonly hour: Date;
-    /** Answered 200, 400 to 499 but for 429, 429, and 500 or more. */
+    /**
+     * `answered` with a status below 400, `refused` with 400 to 499 except 429, `limited` with 429,
+     * `failed` with 500 and above.
+     */
     readonly answered: number;
     readonly refused: number;
     readonly limited: number;

@@ -8,7 +8,7 @@ import { PriceAcceptanceEntity, type PriceHold } from './price.js';
 export interface PriceAcceptance {
   readonly at: Date;
   readonly usd: string;
-  /** What was held at that moment, and why. */
+  /** The price that was held at that moment, and the reason of the hold. */
   readonly heldUsd: string;
   readonly reason: string;
   readonly actor: string;
@@ -29,22 +29,23 @@ export class PriceMovedError extends PermanentError {
   }
 }
 
-/** Locks against the indexer, which writes the next reading. */
+/** Locks the hold, so that the indexer cannot write the next reading meanwhile. */
 const HELD = named<{ usd: string }>(
   'price_held',
   `SELECT ${HOLD_COLUMNS}, abs(:usd::numeric - h.usd) <= h.max_change * h.usd AS "isNear"
     FROM staking.price_hold h FOR UPDATE`,
 );
 
-/** What operators say of prices that are held. Written by the cli. */
+/** Operators' acceptances of held prices. */
 export class PriceAcceptanceStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Accepts a figure, with its audit row. The hold ends with the next reading that is near it, by PRICE_MAX_CHANGE; another price is
-   * held again.
+   * Accepts a price and writes an audit row. The hold ends with the next reading that differs from this price by
+   * PRICE_MAX_CHANGE at most; any other reading is held again.
    * @param usd a plain decimal above 0
-   * @throws PriceNotHeldError; PriceMovedError where the price that is held by now is not near it; nothing is written then
+   * @throws PriceNotHeldError; PriceMovedError where the price that is held now is not near `usd`. Nothing is
+   * written in these cases.
    */
   accept(usd: string, { actor, note }: { actor: string; note: AuditNote }): Promise<PriceHold> {
     return this.database.transaction(async (client, manager) => {
@@ -59,7 +60,7 @@ export class PriceAcceptanceStore {
     });
   }
 
-  /** Undefined where none was ever accepted. */
+  /** The newest acceptance; undefined where there is none. */
   async newest(): Promise<PriceAcceptance | undefined> {
     const [newest] = await this.database.entities((manager) =>
       manager.find(PriceAcceptanceEntity, { order: { id: 'DESC' }, take: 1 }),

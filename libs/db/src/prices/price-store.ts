@@ -11,8 +11,9 @@ import {
 } from './price.js';
 
 /**
- * What a clock that was wrong has dated far ahead must not hold back every price after it. A source that tells another figure of the same
- * time adds it, a microsecond later: no reading is overwritten, so that a drift shows.
+ * Stores a price unless the source has reported a newer one. Observations dated more than five minutes ahead do not
+ * count as newer, because those of a wrong clock would block every later price. Where the source reports another price
+ * for the same time, this price is stored a microsecond later: no reading is overwritten, so that a drift shows.
  */
 const RECORD = named<{ fence: bigint; observedAt: string; source: string; usd: string }>(
   'price_record',
@@ -59,11 +60,11 @@ const HOLD = named<HoldValues>(
     SELECT EXISTS (SELECT FROM leader) AS leads`,
 );
 
-/** The columns of a HoldRow; `h` is the hold. */
+/** The columns of a HoldRow, with `h` as alias of the hold. */
 export const HOLD_COLUMNS = `h.since, h.reason, h.before_usd AS "heldFromUsd", h.max_change AS "maxChange", h.usd,
   h.observed_at AS "observedAt", h.source, EXISTS (SELECT FROM staking.price_acceptance a WHERE a.at >= h.since) AS "isAccepted"`;
 
-// What was in use before an acceptance says nothing of what comes after it.
+// Prices from before the newest acceptance do not count, because they say nothing about the prices after it.
 const STANDING: Statement = {
   name: 'price_standing',
   text: `WITH accepted AS (SELECT usd, at FROM staking.price_acceptance ORDER BY id DESC LIMIT 1),
@@ -93,21 +94,21 @@ type StandingRow = RowOf<Omit<StandingPrice, 'hold'>> & (HoldRow | { readonly si
 
 type QuotedRow = RowOf<Omit<QuotedPrices, 'price'>> & (Price | { readonly usd: null });
 
-/** A reading that is not to be used. */
+/** A reading that must not be used. */
 export interface HeldReading {
   readonly price: Price;
   readonly reason: string;
   readonly beforeUsd: string | undefined;
-  /** PRICE_MAX_CHANGE as text. */
+  /** PRICE_MAX_CHANGE as a text. */
   readonly maxChange: string;
-  /** Whether it was accepted what the hold before was about, and this is another one. */
+  /** True where the previous hold was accepted and this reading starts another hold. */
   readonly isAnew: boolean;
 }
 
 export class PriceStore {
   constructor(private readonly database: Database) {}
 
-  /** What the next reading is judged by. */
+  /** The prices by which the next reading is judged. */
   async standing(): Promise<StandingPrice> {
     const [row] = await this.database.query<StandingRow>(STANDING);
     return {
@@ -120,9 +121,9 @@ export class PriceStore {
   }
 
   /**
-   * Lets no price be used until one is recorded. A hold that lasts keeps its reason and its beginning, and takes this as its newest
-   * reading; one whose acceptance was seen and did not suffice begins anew.
-   * @throws FencedError where another leads by now
+   * Holds a reading: no price is used until one is recorded. A hold that goes on keeps its reason and its beginning,
+   * and takes the reading as its newest one. With `isAnew` the hold begins anew.
+   * @throws FencedError where another process is the leader
    */
   async hold(fence: bigint, { price, isAnew, ...held }: HeldReading): Promise<void> {
     const { usd, observedAt, source } = price;
@@ -134,7 +135,7 @@ export class PriceStore {
     if (row?.leads !== true) throw new FencedError();
   }
 
-  /** What a redemption is quoted with: the price that was read last, and whether it may be used. */
+  /** The price for quotes of redemptions: the price that was read last, and whether it may be used. */
   async quoted(): Promise<QuotedPrices> {
     const [row] = await this.database.query<QuotedRow>(QUOTED);
     return {
@@ -145,10 +146,11 @@ export class PriceStore {
   }
 
   /**
-   * Stores what the leading indexer has read and ends a hold, unless its source has told a newer observation: then a node was behind.
-   * @param fence of the lead that it was read under
-   * @returns whether it is the newest price now
-   * @throws FencedError where another leads by now; DatabaseRefusedError where the price is not above 0
+   * Stores a reading of the leading indexer and ends a hold. Stores nothing where the source has reported a newer
+   * observation before, because then a node was behind.
+   * @param fence fencing token under which the price was read
+   * @returns whether this is the newest price now
+   * @throws FencedError where another process is the leader; DatabaseRefusedError where the price is not above 0
    */
   async record(fence: bigint, { observedAt, source, usd }: Price): Promise<boolean> {
     const [row] = await this.database.query<{ leads: boolean; is_stored: boolean }>(
@@ -159,7 +161,7 @@ export class PriceStore {
   }
 
   /**
-   * For a database that no indexer writes: of a test or a benchmark.
+   * For a database that no indexer writes, in tests and benchmarks.
    * @throws DatabaseRefusedError where the price is not above 0
    */
   async add({ observedAt, source, usd }: Price): Promise<void> {

@@ -1,45 +1,45 @@
 import { Column, Entity, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 export interface Price {
-  /** US dollars for one whole token, a plain decimal above 0. */
+  /** US dollars for one whole token, as a plain decimal above 0. */
   readonly usd: string;
-  /** When the source found it. */
+  /** The time at which the source observed the price. */
   readonly observedAt: Date;
-  /** As in PRICE_SOURCE, without credentials. */
+  /** The source as in PRICE_SOURCE, without credentials. */
   readonly source: string;
 }
 
-/** A price that is not used before an operator has accepted it. */
+/** A price that is not used before an operator accepts it. */
 export interface PriceHold {
   readonly since: Date;
-  /** As in HoldReason of libs/price. */
+  /** A HoldReason of libs/price. */
   readonly reason: string;
-  /** The price that was in use when it began. */
+  /** The price that was in use when the hold began. */
   readonly beforeUsd: string | undefined;
-  /** The newest reading, which changes while it lasts. */
+  /** The newest reading, which changes during the hold. */
   readonly price: Price;
   /** PRICE_MAX_CHANGE of the indexer. */
   readonly maxChange: string;
-  /** Whether an operator has accepted a figure since it began; the next price near it ends the hold. */
+  /** An operator has accepted a price since the hold began. The next reading near this price ends the hold. */
   readonly isAccepted: boolean;
 }
 
-/** What the next reading is judged by. */
+/** The prices by which the next reading is judged. */
 export interface StandingPrice {
-  /** The newest that was stored or, where that came later, accepted. */
+  /** The price that was stored or accepted last. */
   readonly beforeUsd: string | undefined;
-  /** Of the last hour, or of the time since the newest acceptance. */
+  /** Lowest and highest price of the last hour, but not from before the newest acceptance. */
   readonly lowestUsd: string | undefined;
   readonly highestUsd: string | undefined;
-  /** What an operator has accepted last. */
+  /** The price that an operator accepted last. */
   readonly acceptedUsd: string | undefined;
   readonly hold: PriceHold | undefined;
 }
 
-/** What a redemption is quoted with. */
+/** The price for quotes of redemptions. */
 export interface QuotedPrices {
   readonly price: Price | undefined;
-  /** While it is held no price is used. */
+  /** A price is held, and no price is used meanwhile. */
   readonly isHeld: boolean;
   readonly acceptedUsd: string | undefined;
 }
@@ -55,12 +55,12 @@ export class PriceEntity {
   @Column('numeric')
   usd!: string;
 
-  /** When it was last read from the source: the newest reading counts. */
+  /** The last time at which the price was read from the source. The newest reading counts. */
   @Column('timestamptz', { default: () => 'clock_timestamp()' })
   readAt!: Date;
 }
 
-/** A figure that an operator has accepted; never changed. */
+/** A price that an operator has accepted. Rows never change. */
 @Entity({ schema: 'staking', name: 'price_acceptance' })
 export class PriceAcceptanceEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })

@@ -1,27 +1,27 @@
-/** Who did what: the operators' commands, the refused ones too. */
+/** The audit of operators' commands, including refused ones. */
 import { type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 
 export interface AuditEntry {
-  /** Grows with each; as text, since it may be larger than a number holds. */
+  /** Grows with each entry. A text, because the value may exceed the exact integers of a number. */
   readonly id: string;
   readonly at: Date;
   /** `operator:NAME` */
   readonly actor: string;
-  /** `partner set` */
+  /** For example `partner set`. */
   readonly command: string;
   readonly redemptionId: UuidV7 | null;
   /** The partner's id. */
   readonly partner: string | null;
   /** Without secrets. */
   readonly arguments: object;
-  /** `done`, `now reverting`, `refused: CODE` */
+  /** `done`, `now reverting` or `refused: CODE`, for example. */
   readonly outcome: string;
 }
 
-/** What is absent does not narrow it. */
+/** Absent fields do not restrict the result. */
 export interface AuditFilter {
   readonly actor?: string | undefined;
   readonly partner?: string | undefined;

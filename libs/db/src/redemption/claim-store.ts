@@ -1,4 +1,7 @@
-/** The claims on chain that no row explains, for a person who looks into them. What was found out is kept beside them, for good. */
+/**
+ * Claims on chain that no redemption explains, for an operator who looks into them, and the operators'
+ * acknowledgements, which are kept for good.
+ */
 import {
   type Address,
   PermanentError,
@@ -19,10 +22,10 @@ export interface Acknowledgement {
 }
 
 export interface UnexplainedClaim {
-  /** Of the redemption; `0x` and 64 hex digits where the id in the vault was not made of one of ours. */
+  /** Id of the redemption; `0x` and 64 hex digits where the vault's id was not made from the id of a redemption. */
   readonly id: string;
   readonly kind: UnsettledKind;
-  /** Of the redemption, where there is one. */
+  /** State of the redemption; null where there is no redemption. */
   readonly state: RedemptionState | null;
   readonly chainId: number;
   readonly vault: Address;
@@ -36,7 +39,7 @@ export interface UnexplainedClaim {
 }
 
 export interface AcknowledgeRequest {
-  /** As in the list. */
+  /** `id` of the claim in the list. */
   readonly id: string;
   readonly atMs: number;
   readonly actor: string;
@@ -54,13 +57,13 @@ export class NoSuchClaimError extends PermanentError {
   }
 }
 
-/** What the last comparison may have found. An open one and one that is late are the worker's to record. */
+/** Kinds of claims that can be acknowledged. Open and overdue claims are for the worker to record. */
 const ACKNOWLEDGEABLE = `kind IN ('without-row', 'unpayable', 'different')`;
 
 type ClaimRow = RowOf<Omit<UnexplainedClaim, 'chainId' | 'acknowledged'>> &
   Nullable<Acknowledgement> & { readonly chainId: string };
 
-/** What the watch found, and no reconciliation has read yet. */
+/** Claims that the claim watch found and that no reconciliation has read yet. */
 const ALARMS = `
     SELECT a.chain_id, a.vault, a.vault_id, a.amount, a.recipient, a.block_number, a.block_at, a.transaction_hash,
       coalesce(a.redemption_id::text, '0x' || encode(a.vault_id, 'hex')) AS id, a.state, a.kind,
@@ -74,7 +77,7 @@ const ALARMS = `
       SELECT FROM redemption.vault_claim c
       WHERE (c.chain_id, c.vault, c.vault_id, c.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash))`;
 
-/** Claims seen before `overdue` should have been recorded. */
+/** All claims without an explanation. A claim that was first seen before `overdue` should have been recorded. */
 const UNEXPLAINED = `
     SELECT chain_id, vault, vault_id, amount, recipient, block_number, block_at, transaction_hash, id, state, kind,
       acknowledged_at, acknowledged_by, note
@@ -122,8 +125,9 @@ export class ClaimStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * The oldest first, as far as the last reconciliation has read the chain, and what the watch has found since.
-   * @param overdueBeforeMs claims seen before then should have been recorded
+   * Unexplained claims, oldest first: those up to the block that the last reconciliation has read, and those that the
+   * claim watch has found since.
+   * @param overdueBeforeMs claims that were first seen before this moment should have been recorded
    */
   async list(
     overdueBeforeMs: number,
@@ -140,8 +144,9 @@ export class ClaimStore {
   }
 
   /**
-   * With its audit row. It is good for this claim as it is: another transaction, or another state of its redemption, is a difference again.
-   * @returns how many claims; one id may be claimed on several vaults
+   * Acknowledges a claim and writes an audit row. The acknowledgement is valid for the claim as it is: with another
+   * transaction or another state of the redemption, the claim is a difference again.
+   * @returns number of claims; one id may be claimed on several vaults
    * @throws NoSuchClaimError
    */
   async acknowledge({ id, atMs, actor, command, note }: AcknowledgeRequest): Promise<number> {

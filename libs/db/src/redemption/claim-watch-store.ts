@@ -1,4 +1,6 @@
-/** How far the claims of each vault were watched, and those that nothing had authorised. */
+/**
+ * The block up to which the claims of each vault were watched, and alarms about claims that no redemption authorised.
+ */
 import { type Address, type RedemptionState, type UnsettledKind, type UuidV7 } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -14,19 +16,19 @@ import {
 
 export interface WatchedVault {
   readonly vault: Address;
-  /** Undefined where nothing of it was read yet, by the watch or by the reconciliation. */
+  /** Undefined where neither the watch nor the reconciliation has read a block of the vault yet. */
   readonly nextBlock: bigint | undefined;
 }
 
-/** A claim that no redemption explains; `different`: of another amount, recipient or vault than planned. */
+/** A claim that no redemption explains. Kind `different`: amount, recipient or vault is not as planned. */
 export interface ClaimAlarm {
   readonly vaultId: string;
   readonly transactionHash: string;
   readonly redemptionId: UuidV7 | undefined;
   readonly kind: Extract<UnsettledKind, 'without-row' | 'unpayable' | 'different'>;
-  /** Of the redemption, where there is one. */
+  /** State of the redemption; null where there is no redemption. */
   readonly state: RedemptionState | null;
-  /** Of a time of which a restored ledger lacks the redemptions. */
+  /** The claim is of a time whose redemptions are missing in a restored ledger. */
   readonly mayBeLost: boolean;
 }
 
@@ -34,25 +36,34 @@ export interface WatchedClaims {
   readonly chainId: number;
   readonly vault: Address;
   readonly claims: readonly VaultClaim[];
-  /** All final claims of older blocks are among these or were before; undefined where that is not known. */
+  /**
+   * The next block to watch: all final claims of older blocks are in `claims` or were recorded before. Undefined
+   * where this is not certain.
+   */
   readonly nextBlock: bigint | undefined;
   readonly nowMs: number;
 }
 
 export interface WatchState {
-  /** Not acknowledged. */
+  /** Number of alarms that wait for an operator. */
   readonly alarms: number;
-  /** When the vault that waits longest was looked at; 0 where one never was. */
+  /**
+   * Unix time in milliseconds of the last look at the vault that has waited longest; 0 where a
+   * vault was never looked at.
+   */
   readonly lookedAtMs: number;
 }
 
 interface VaultPlace {
   readonly chainId: number;
-  /** Hex digits. */
+  /** Hex digits without `0x`. */
   readonly vault: string;
 }
 
-/** Without a cursor of its own it begins where the reconciliation has got to, which has compared what is older. */
+/**
+ * The watch of a vault without a cursor starts at the checkpoint of the reconciliation, which has
+ * compared all older claims.
+ */
 const VAULTS = named<{ chainId: number }>(
   'claim_watch_vaults',
   `SELECT '0x' || encode(p.vault, 'hex') AS vault, coalesce(w.next_block, p.block_number + 1)::text AS "nextBlock"
@@ -73,12 +84,15 @@ const IS_ACKNOWLEDGED = (claim: string): string => `EXISTS (
     WHERE (k.chain_id, k.vault, k.vault_id, k.transaction_hash)
       = (${claim}.chain_id, ${claim}.vault, ${claim}.vault_id, ${claim}.transaction_hash))`;
 
-/** An alarm that waits for a person; a claim whose row is claimed as planned after all needs none. */
+/**
+ * Condition: the alarm waits for an operator. A claim that is settled, because its redemption is claimed
+ * as planned, needs none.
+ */
 const IS_OPEN = `NOT ${IS_ACKNOWLEDGED('a')} AND NOT EXISTS (
     SELECT FROM redemption.vault_claim c WHERE c.settled
       AND (c.chain_id, c.vault, c.vault_id, c.transaction_hash) = (a.chain_id, a.vault, a.vault_id, a.transaction_hash))`;
 
-/** Those that are told for the first time. */
+/** Stores alarms, and returns those that are new. */
 const ALARM = named<Record<string, unknown>>(
   'claim_watch_alarm',
   `WITH claim AS (
@@ -126,7 +140,7 @@ export class ClaimWatchStore {
     return exclusively(this.database, 'claim-watch', work);
   }
 
-  /** Today's vault, which the ledger may not name yet, and all that it names. */
+  /** The current vault, which the ledger may not name yet, and all vaults that the ledger names. */
   async vaults(
     { chainId, vault }: { readonly chainId: number; readonly vault: Address },
     startBlock: bigint,
@@ -140,8 +154,9 @@ export class ClaimWatchStore {
   }
 
   /**
-   * Holds the claims against the redemptions, and keeps those that none of them explains, before the cursor moves on.
-   * @returns those that were not known
+   * Compares the claims with the redemptions and stores an alarm for each claim without an explanation. The cursor
+   * moves on in the same transaction.
+   * @returns the new alarms
    */
   record({ chainId, vault, claims, nextBlock, nowMs }: WatchedClaims): Promise<ClaimAlarm[]> {
     return this.database.transaction(async (client) => {
@@ -155,13 +170,16 @@ export class ClaimWatchStore {
     });
   }
 
-  /** The vaults of which a claim was found that asks for a pause, and that were not seen paused since. */
+  /** Vaults with an alarm that asks for a pause, and that were not seen paused since this alarm. */
   async toPause(chainId: number): Promise<Address[]> {
     const rows = await this.database.query<{ vault: string }>(TO_PAUSE({ chainId }));
     return rows.map(({ vault }) => addressOf(vault));
   }
 
-  /** The vault is paused: who unpauses it later knows of the claims of before. */
+  /**
+   * Records that the vault is paused. Its present alarms do not pause it again, because an operator who
+   * unpauses it knows of them.
+   */
   async paused(chainId: number, vault: Address, nowMs: number): Promise<void> {
     await this.database.query(PAUSED({ chainId, vault: hexOf(vault), now: new Date(nowMs) }));
   }

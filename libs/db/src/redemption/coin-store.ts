@@ -1,4 +1,4 @@
-/** What accounts of the service may spend on gas in a day: one sum for all processes, kept over restarts. */
+/** Limits what an account of the service spends on gas in a day: one sum for all processes, kept over restarts. */
 import { type Address } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -7,16 +7,16 @@ import { hexOf } from '../rows.js';
 export interface CoinRequest {
   readonly chainId: number;
   readonly account: Address;
-  /** The most that the transaction can cost, in the smallest unit of the chain's coin, as the rest. */
+  /** The maximum cost of the transaction. All amounts are in the smallest unit of the chain's coin. */
   readonly wei: bigint;
-  /** Of a UTC day. */
+  /** Limit of a UTC day. */
   readonly dailyWei: bigint;
   readonly nowMs: number;
 }
 
 interface AccountDay {
   readonly chainId: number;
-  /** Hex digits. */
+  /** Hex digits without `0x`. */
   readonly account: string;
   readonly day: string;
 }
@@ -40,8 +40,9 @@ export class CoinStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Counts the cost before the transaction is signed; it is not given back, as what is signed may be sent by another.
-   * @returns false where the day does not allow it: nothing is counted then
+   * Counts the cost before the transaction is signed. The cost is not given back, because another party may
+   * send a signed transaction.
+   * @returns false where the cost would exceed the limit of the day, in which case nothing is counted
    */
   async reserve({ chainId, account, wei, dailyWei, nowMs }: CoinRequest): Promise<boolean> {
     const ofDay = { chainId, account: hexOf(account), day: dayOf(nowMs) };
@@ -56,7 +57,7 @@ export class CoinStore {
   }
 }
 
-/** The UTC day, as `2026-01-31`. */
+/** The UTC day, for example `2026-01-31`. */
 function dayOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 10);
 }

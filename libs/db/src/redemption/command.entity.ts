@@ -1,13 +1,13 @@
 import { Column, Entity, type EntityManager, PrimaryGeneratedColumn } from 'typeorm';
 
-/** An operator's command, as the audit keeps it. */
+/** An operator's command, as the audit records it. */
 export interface AuditNote {
   readonly command: string;
   readonly arguments?: object;
   readonly outcome: string;
 }
 
-/** A note of a command, with who gave it and what it concerned; never changed. */
+/** An audit row: a command, its actor, and the redemption or partner concerned. Rows never change. */
 @Entity({ schema: 'redemption', name: 'audit' })
 export class CommandEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' })
@@ -16,7 +16,7 @@ export class CommandEntity {
   @Column('timestamptz', { default: () => 'clock_timestamp()' })
   at!: Date;
 
-  /** `operator:NAME`. */
+  /** `operator:NAME` */
   @Column('text')
   actor!: string;
 
@@ -36,7 +36,7 @@ export class CommandEntity {
   outcome!: string;
 }
 
-/** Notes a command in the transaction of what it changes, so that neither is without the other. */
+/** Records a command in the transaction of its change, so that neither exists without the other. */
 export async function noteCommand(
   manager: EntityManager,
   actor: string,

@@ -1,4 +1,7 @@
-/** The confirmations on their way to the partners (rule H): a queue of their own, in the same form as the redemptions'. */
+/**
+ * Confirmations to partners (rule H in docs/redemption.md): a queue of their own that works like
+ * the queue of redemptions.
+ */
 import { type Delivery, type DeliveryState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -14,19 +17,19 @@ import { type CallEnd } from './transition-write.js';
 export interface StoredDelivery {
   readonly redemptionId: UuidV7;
   readonly partner: string;
-  /** Canonical JSON: the bytes to send and sign. */
+  /** Canonical JSON: the bytes to sign and send. */
   readonly payload: string;
   readonly delivery: Delivery;
 }
 
 export interface DeliveryWrite {
   readonly redemptionId: UuidV7;
-  /** As it was read. */
+  /** The delivery as it was read. */
   readonly before: Delivery;
   readonly next: Delivery;
-  /** The lease; absent for an operator's replay. */
+  /** Owner of the lease; absent for a replay by an operator. */
   readonly owner?: string;
-  /** Gives the lease back as well; the end of the round always does. */
+  /** Also releases the lease. A write without a next attempt always does. */
   readonly release?: boolean;
   readonly callEnd?: CallEnd;
   readonly audit?: { readonly actor: string; readonly command: string };
@@ -52,7 +55,7 @@ interface DeliveryRow {
   lease_owner: string | null;
 }
 
-/** As the lease of redemptions. */
+/** Works like the lease of redemptions in redemption-store.ts. */
 const LEASE = named<{ count: number; owner: string; leaseMs: number; dueBy: Date | null }>(
   'confirmation_lease',
   `WITH picked AS MATERIALIZED (
@@ -64,7 +67,7 @@ const LEASE = named<{ count: number; owner: string; leaseMs: number; dueBy: Date
     FROM picked WHERE c.redemption_id = picked.redemption_id RETURNING ${COLUMNS}`,
 );
 
-/** The lease is ours, so nothing else changed the row. */
+/** This worker has the lease, so no other has changed the row. */
 const POSTPONE = named<{ id: UuidV7; version: number; owner: string; until: Date }>(
   'confirmation_postpone',
   `UPDATE redemption.confirmation SET leased_until = NULL, lease_owner = NULL,
@@ -72,7 +75,10 @@ const POSTPONE = named<{ id: UuidV7; version: number; owner: string; until: Date
     WHERE redemption_id = :id AND version = :version AND lease_owner = :owner`,
 );
 
-/** Only those of which nothing left at the last attempt: others wait for what the partner said. */
+/**
+ * Only confirmations whose last attempt sent nothing. The others have their due time from a call that may
+ * have reached the partner.
+ */
 const HASTEN = named<{ partner: string; now: Date }>(
   'confirmation_hasten',
   `WITH hastened AS (
@@ -85,7 +91,7 @@ const HASTEN = named<{ partner: string; now: Date }>(
     SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
 );
 
-/** A call begins where its id is new in the row, in the same statement as rule A has it. */
+/** A request id that is new in the row begins a call. Row and call are written in one statement, as rule A demands. */
 const APPLY = named<Record<string, unknown>>(
   'confirmation_apply',
   `WITH moved AS (
@@ -129,7 +135,7 @@ export class DeliveryStore {
     return (await this.database.query<DeliveryRow>(statement)).map(deliveryOf);
   }
 
-  /** Nothing was learnt: gives the lease back and writes when to look again. */
+  /** Releases the lease and sets the time of the next look, where nothing was learnt. */
   async postpone(
     { redemptionId: id, delivery }: StoredDelivery,
     owner: string,
@@ -140,8 +146,8 @@ export class DeliveryStore {
   }
 
   /**
-   * The partner answers again: its confirmations that never left are due now.
-   * @returns how many
+   * Makes the partner's confirmations due whose last attempt sent nothing, because the partner answers again.
+   * @returns number of these confirmations
    */
   async hasten(partner: string, nowMs: number): Promise<number> {
     const statement = HASTEN({ partner, now: new Date(nowMs) });
@@ -150,8 +156,10 @@ export class DeliveryStore {
   }
 
   /**
-   * Writes one step of a delivery with its call rows. A call that it begins may be made once this has returned.
-   * @throws StaleRedemptionError, LeaseLostError, RedemptionMissingError (no confirmation is owed), DatabaseUnavailableError
+   * Writes one step of a delivery with its call rows. A call that the step begins may be made only
+   * after this has returned.
+   * @throws StaleRedemptionError, LeaseLostError, RedemptionMissingError (no confirmation is owed),
+   * DatabaseUnavailableError
    */
   async apply(write: DeliveryWrite): Promise<void> {
     const { redemptionId: id, before, next, owner, callEnd, audit } = write;
@@ -189,7 +197,7 @@ export class DeliveryStore {
     return row && deliveryOf(row);
   }
 
-  /** The longest undelivered first. */
+  /** The confirmations that have been undelivered longest come first. */
   async listUndelivered(limit: number): Promise<StoredDelivery[]> {
     return (await this.database.query<DeliveryRow>(UNDELIVERED({ limit }))).map(deliveryOf);
   }

@@ -27,14 +27,14 @@ const ADOPT = named<{
     WHERE id = :id AND version = :version RETURNING id`,
 );
 
-/** Open redemptions that a program without EVIDENCE_KEY wrote: a person says that they are ours. */
+/** Adoption of open redemptions that a program without EVIDENCE_KEY wrote. A person vouches for them. */
 export class EvidenceAdoption {
   constructor(
     private readonly database: Database,
     private readonly seal: EvidenceSeal,
   ) {}
 
-  /** Those that can be read, lead to a payout or name a deduction, and do not bear our MAC; the oldest first. */
+  /** Readable open redemptions without a valid MAC that lead to a payout or name a deduction, oldest first. */
   async foreign(): Promise<StoredRedemption[]> {
     const rows = await this.database.query<RedemptionRow>(OPEN);
     return readRows(rows, this.seal).found.filter(
@@ -45,8 +45,8 @@ export class EvidenceAdoption {
   }
 
   /**
-   * Gives a row its MAC as it was read, with an audit row.
-   * @returns false where it has moved on since
+   * Gives the row its MACs as it was read, and writes an audit row.
+   * @returns false where the row has changed since
    */
   async adopt(
     { redemption, place }: StoredRedemption,

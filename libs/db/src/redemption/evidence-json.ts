@@ -1,4 +1,4 @@
-/** Evidence and calls as jsonb: block numbers and amounts are strings there. */
+/** Evidence and calls in jsonb columns, where block numbers and amounts are strings. */
 import {
   type Address,
   type BlockHash,
@@ -30,7 +30,7 @@ type PaidJson = {
   amount: string;
 } & EventJson;
 
-/** Only what evidence is made of, whatever else the object carries. */
+/** The keys of evidence. Other keys of the object are left out. */
 const EVIDENCE_KEYS = [
   ...['outcome', 'reason', 'finalised', 'transactionHash', 'recipient', 'amount'],
   ...['block', 'number', 'hash', 'timestampSeconds'],
@@ -69,7 +69,7 @@ export function paidOf(json: PaidJson): PaidEvidence {
   };
 }
 
-/** Only what an open call is made of, whatever else the object carries. */
+/** Writes only the fields of an open call, whatever else the object has. */
 export function openCallJson({ step, requestId, startedAtMs, target }: OpenCall): string {
   return JSON.stringify({ step, requestId, startedAtMs, target });
 }

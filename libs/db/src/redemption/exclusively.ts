@@ -1,19 +1,22 @@
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
-/** A row of redemption.task each. */
+/** Each task is a row of redemption.task. */
 export type Task = 'claim-watch' | 'reconciliation' | 'registry';
 
-/** Only the redemption service's credential may lock these rows; any user of the database could hold an advisory lock. */
+/**
+ * Only the redemption service's credential may lock these rows. An advisory lock could be held by
+ * every user of the database.
+ */
 const HOLD = named<{ task: Task }>(
   'task_hold',
   'SELECT task FROM redemption.task WHERE task = :task FOR UPDATE SKIP LOCKED',
 );
 
 /**
- * Does the work where no other process does it now; a transaction of its own is held open as long. Should its connection break, two may
- * be at it: what the work writes must bear that.
- * @returns undefined where another process is at it
+ * Does the work unless another process is doing it, and keeps a transaction open meanwhile. If the connection of this
+ * transaction breaks, two processes may do the work at once, and the writes of the work must allow for this.
+ * @returns undefined where another process is doing the work
  * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
  */
 export async function exclusively<T>(
@@ -24,7 +27,7 @@ export async function exclusively<T>(
   let done: { readonly result: T } | undefined;
   try {
     await database.transaction(async (client) => {
-      // The work goes on over other connections, and this one waits for it.
+      // The work uses other connections while this transaction is idle.
       await client.query('SET LOCAL idle_in_transaction_session_timeout = 0');
       const held = await run(client, HOLD({ task }));
       if (held.length > 0) done = { result: await work() };

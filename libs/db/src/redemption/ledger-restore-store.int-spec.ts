@@ -5,7 +5,7 @@ import { RestoreMark1760000000024 } from '../migrations/sealed-ledger.js';
 import { ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 
-/** Of the services' clocks, and ahead of the database's. */
+/** Time of the services' clocks, ahead of the database's clock. */
 const AHEAD_MS = Date.now() + 300_000;
 
 let bench: ReconciliationBench;
@@ -239,7 +239,7 @@ describe('whoever has read a redemption before', () => {
     const { id } = await bench.deducted();
     let noting: ReturnType<typeof record> | undefined;
     await bench.database.transaction(async (client) => {
-      // As a transition does: the lock that every write of a row takes.
+      // Takes the lock that every write of a row takes, like a transition.
       await client.query(
         `UPDATE redemption.redemption SET leased_until = now(), lease_owner = 'w' WHERE id = $1`,
         [id],

@@ -5,42 +5,45 @@ import { named } from '../connection/named.js';
 import { LedgerBusyError, RestoreAheadError } from './redemption.error.js';
 
 export interface LedgerRestore {
-  /** What happened from this moment on is not in the ledger. */
+  /** What happened from this moment on is missing in the ledger. */
   readonly lostSinceMs: number;
-  /** When it was noted, later than every redemption of the ledger; the services were stopped, so no voucher was issued later. */
+  /**
+   * Time of the note, later than every redemption in the ledger. The services were stopped, so no
+   * voucher was issued later.
+   */
   readonly atMs: number;
-  /** Unix seconds: until then a voucher that was lost can be claimed. */
+  /** Unix time in seconds until which a lost voucher can be claimed. */
   readonly vouchersUntilSeconds: number;
 }
 
-/** When a note is made, and how long vouchers live. */
+/** The time of a note and the lifetime of vouchers. */
 export interface RestoreTimes {
-  /** By the clock of the machine that notes it, which need not be that of the services. */
+  /** By the clock of the machine that makes the note, which may differ from the clocks of the services. */
   readonly nowMs: number;
-  /** From the note on, a voucher that was lost can be claimed so long. */
+  /** Seconds after the note for which a lost voucher can be claimed. */
   readonly voucherSeconds: number;
 }
 
 export interface RestoreNote extends RestoreTimes {
-  /** As in LedgerRestore. */
+  /** What happened from this moment on is missing in the ledger. */
   readonly lostSinceMs: number;
   readonly actor: string;
   readonly command: string;
-  /** For the audit. */
+  /** The command's arguments, for the audit. */
   readonly arguments: object;
 }
 
-/** Redemptions without a plan that are not finished, by state. */
+/** Unfinished redemptions without a plan: their number by state. */
 export type Unplanned = Readonly<Partial<Record<RedemptionState, number>>>;
 
-/** What a note made now concerns, and what follows from it. */
+/** The redemptions that a note would concern if it were made now, and its times. */
 export interface RestoreScope extends Pick<LedgerRestore, 'atMs' | 'vouchersUntilSeconds'> {
   readonly unplanned: Unplanned;
 }
 
-/** Later than whatever the services wrote by clocks of their own. */
+/** The time of the note: later than every time that the services wrote by their own clocks. */
 const AT = `greatest(:now::timestamptz, now(), (SELECT max(initial_at) + interval '1 millisecond' FROM redemption.redemption))`;
-/** What the table refuses, see its trigger. */
+/** Condition under which the table's trigger refuses a note. */
 const IS_AHEAD = `n.at > now() + interval '10 minutes'`;
 const UNTIL = `(ceil(extract(epoch FROM n.at)) + :voucherSeconds)::bigint`;
 const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
@@ -49,8 +52,8 @@ const UNPLANNED = `coalesce((SELECT jsonb_object_agg(state, count) FROM (
     GROUP BY state) AS c), '{}')`;
 
 /**
- * No transition is written while this lock is held, and one that waits for it reads the notes after it: a plan is committed before the
- * note, or refused by it.
+ * While this lock is held, no transition is written, and a transition that waits for the lock reads the notes
+ * afterwards. So a plan is either committed before the note or refused because of it.
  */
 const LOCK = `SET LOCAL lock_timeout = '10s'; LOCK TABLE redemption.redemption IN EXCLUSIVE MODE`;
 
@@ -95,13 +98,15 @@ interface ScopeRow {
   unplanned: Unplanned;
 }
 
-/** The restores of this ledger. The note of one marks, by a trigger, the redemptions that it concerns. */
+/** The restores of this ledger. A trigger on the note marks the redemptions concerned. */
 export class LedgerRestoreStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * With its audit row. Two for the same loss do no harm. A process that read a redemption before can write nothing about it afterwards.
-   * @throws LedgerBusyError where others write to the ledger all the time; RestoreAheadError; DatabaseUnavailableError, DatabaseRefusedError
+   * Writes a note with its audit row. A second note for the same loss does no harm. A process that read a redemption
+   * before the note can write nothing about it afterwards.
+   * @throws LedgerBusyError where other transactions keep the ledger busy; RestoreAheadError;
+   * DatabaseUnavailableError, DatabaseRefusedError
    */
   async record(note: RestoreNote): Promise<RestoreScope> {
     const { actor, command } = note;
@@ -121,12 +126,12 @@ export class LedgerRestoreStore {
     });
   }
 
-  /** What `record` would say now. @throws RestoreAheadError, DatabaseUnavailableError, DatabaseRefusedError */
+  /** What `record` would return now. @throws RestoreAheadError, DatabaseUnavailableError, DatabaseRefusedError */
   async scope(note: RestoreTimes): Promise<RestoreScope> {
     return scopeOf(await this.database.query<ScopeRow>(SCOPE(scopeValues(note))));
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(): Promise<LedgerRestore[]> {
     const rows = await this.database.query<{ at: Date; since: Date; until: string }>(LIST);
     return rows.map(({ at, since, until }) => ({
@@ -136,7 +141,7 @@ export class LedgerRestoreStore {
     }));
   }
 
-  /** The longest life of a voucher that the ledger knows, in seconds; 0 where it knows none. */
+  /** The longest lifetime of a voucher in the ledger, in seconds; 0 where there is no voucher. */
   async longestVoucherSeconds(): Promise<number> {
     const [row] = await this.database.query<{ seconds: number }>(LONGEST_VOUCHER);
     return row?.seconds ?? 0;

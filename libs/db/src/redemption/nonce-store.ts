@@ -1,10 +1,10 @@
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
-/** Those that sign wallets in: the redemption service, and the console. */
+/** Schemas of the services that sign wallets in: the redemption service and the console. */
 type NonceSchema = 'redemption' | 'console';
 
-/** The nonces of Sign-In with Ethereum: each is good once, and not for long. */
+/** The nonces of Sign-In with Ethereum. Each can be used once, before it expires. */
 export class NonceStore {
   private readonly statements;
 
@@ -19,7 +19,7 @@ export class NonceStore {
     await this.database.query(this.statements.issue({ nonce, expiresAt: new Date(expiresAtMs) }));
   }
 
-  /** True for exactly one caller, before it expires; in any case it is gone after that. */
+  /** Deletes the nonce. Returns true to exactly one caller, and only before the nonce expires. */
   async use(nonce: string, nowMs: number): Promise<boolean> {
     const now = new Date(nowMs);
     const use = this.statements.use({ nonce, now });
@@ -39,7 +39,7 @@ function statementsOf(schema: NonceSchema) {
       `${schema}_nonce_issue`,
       `INSERT INTO ${table} (nonce, expires_at) VALUES (:nonce, :expiresAt)`,
     ),
-    // One statement, so that of two who use a nonce at once one is too late.
+    // One statement, so that of two concurrent uses only one succeeds.
     use: named<{ nonce: string; now: Date }>(
       `${schema}_nonce_use`,
       `DELETE FROM ${table} WHERE nonce = :nonce RETURNING expires_at > :now AS good`,

@@ -1,4 +1,7 @@
-/** What the service reads back of a redemption was written so: the database refuses evidence and calls of another shape. */
+/**
+ * The database refuses evidence and calls of another shape, so that everything the service reads of
+ * a redemption is valid.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
 import { type Database } from '../index.js';
@@ -24,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** Never committed. */
+/** Tries a write that is never committed. */
 async function write(set: string, value: unknown): Promise<void> {
   const undone = new Error('undone');
   const written = intruder.transaction(async (client) => {
@@ -92,7 +95,7 @@ describe('an open call', () => {
   it.each([CALL, { ...CALL, target: TARGET }, { ...CALL, target: { by: 'redemption' } }])(
     'has a shape that can be read: %j',
     async (call) => {
-      // The row is in no state to have one, which is another constraint's to say.
+      // The row is not in a state that allows a call, which another constraint refuses.
       const refused = { cause: { constraint: 'open_call_in_its_state' } };
       await expect(write('open_call = $2', call)).rejects.toMatchObject(refused);
     },

@@ -1,4 +1,4 @@
-/** What the redemptions and the chain say of the claims, added up; and the runs that compared them. */
+/** The sums of all claims by the ledger and by the chain, and the runs that compared them. */
 import { type PoolClient } from 'pg';
 import {
   type Address,
@@ -25,22 +25,22 @@ import {
 
 export interface Books {
   readonly figures: ReconciliationFigures;
-  /** By vault: the oldest claim block that a claimed row names and of which no claim was read. */
+  /** By vault: the oldest claim block among redemptions in state `claimed` for which no claim was read. */
   readonly missingFrom: ReadonlyMap<Address, bigint>;
 }
 
 export interface LastRun {
   readonly at: Date;
   readonly ledgers: readonly LedgerFigures[];
-  /** Of all vaults together. */
+  /** Sum over all vaults, like `ledger`. */
   readonly chain: Tokens;
   readonly ledger: Tokens;
   readonly differences: readonly Pick<Difference, 'kind' | 'severity' | 'text'>[];
-  /** Claims were acknowledged since. */
+  /** Claims were acknowledged since the run. */
   readonly isOutdated: boolean;
 }
 
-/** Sums as JSON has them, in rows and in what is kept of a run. */
+/** Sums in their JSON form, in rows and in the stored runs. */
 export interface TokensJson {
   readonly count: number;
   readonly tokens: string;
@@ -82,7 +82,10 @@ interface LastRunRow {
 }
 
 const EXAMPLES = 20;
-/** All redemptions are added up, once a day. */
+/**
+ * All statements read one snapshot of the database. The time limit is long, because the run adds up all
+ * redemptions, once a day.
+ */
 const ONE_MOMENT = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = '15min'`;
 
 const tokens = (amount: string, condition = 'true'): string =>
@@ -90,7 +93,10 @@ const tokens = (amount: string, condition = 'true'): string =>
 const money = (condition: string): string =>
   `json_build_object('points', coalesce(sum(points) FILTER (WHERE ${condition}), 0)::text, ${tokens('token_amount', condition)})`;
 
-/** All redemptions, once: what is claimed counts even where the deduction is not recorded, so that this shows. */
+/**
+ * Adds up all redemptions. What is claimed counts even where the deduction is not recorded, so
+ * that the imbalance shows.
+ */
 const LEDGERS = named(
   'reconciliation_ledgers',
   `SELECT partner,
@@ -101,7 +107,7 @@ const LEDGERS = named(
     FROM redemption.redemption GROUP BY partner ORDER BY partner`,
 );
 
-/** What the rows say was claimed up to the checkpoint, and which of it the chain does not know. */
+/** Sums of the claims that redemption rows record up to the checkpoint, and of those that the chain does not have. */
 const VAULTS = named<{ chainId: number; examples: number }>(
   'reconciliation_vault_ledgers',
   `SELECT ${CHECKPOINT_COLUMNS}, l.* FROM redemption.reconciliation_checkpoint p
@@ -141,7 +147,10 @@ const RECORD = named<{ at: Date; figures: string; differences: string }>(
   `INSERT INTO redemption.reconciliation_run (at, figures, differences) VALUES (:at, :figures, :differences)`,
 );
 
-/** What was acknowledged while it was running may have come too late for it. */
+/**
+ * Acknowledgements made during a run may be missing in it, so those of the 15 minutes before its
+ * time count as later ones.
+ */
 const LAST_RUN = named(
   'reconciliation_last_run',
   `SELECT at, figures, differences,
@@ -149,7 +158,7 @@ const LAST_RUN = named(
     FROM redemption.reconciliation_run run ORDER BY id DESC LIMIT 1`,
 );
 
-/** The figures of one moment; `client` has done nothing in its transaction yet. */
+/** Reads all figures from one snapshot of the database. `client` must not have run a statement in its transaction. */
 export async function readBooks(
   client: PoolClient,
   chainId: number,
@@ -240,7 +249,7 @@ export function sumOf(all: readonly TokensJson[]): Tokens {
   };
 }
 
-/** Amounts are strings there. */
+/** Writes amounts as strings. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'bigint' ? inner.toString() : inner,

@@ -130,7 +130,7 @@ describe('a run', () => {
       return 1;
     });
     expect(await ended).toEqual({ result: 1 });
-    // The server gives it back when it has noticed.
+    // The server releases the lock with some delay, when it notices the end of the connection.
     let next: { readonly result: number | undefined } | undefined;
     for (let tries = 0; next?.result === undefined && tries < 200; tries++) {
       next = await bench.store.exclusively(() => Promise.resolve(2));

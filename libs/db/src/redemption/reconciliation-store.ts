@@ -37,7 +37,7 @@ interface Key {
 
 const BATCH = 5_000;
 const OF_VAULT = `chain_id = :chainId AND vault = decode(:vault, 'hex')`;
-/** The checkpoint is where it was seen. */
+/** Condition: the checkpoint has not moved since it was read. */
 const UNMOVED = `block_number IS NOT DISTINCT FROM :before`;
 
 const CHECKPOINTS = named<{ chainId: number }>(
@@ -45,7 +45,7 @@ const CHECKPOINTS = named<{ chainId: number }>(
   `SELECT ${CHECKPOINT_COLUMNS} FROM redemption.reconciliation_checkpoint WHERE chain_id = :chainId ORDER BY vault`,
 );
 
-/** A vault pays an id once: what is there already was read before. */
+/** A vault pays an id once, so a claim that is already stored was read before. */
 const ADD_CLAIMS = named<Key & ReturnType<typeof columnsOf> & { seenAt: Date }>(
   'reconciliation_add_claims',
   `WITH added AS (
@@ -85,7 +85,7 @@ const FORGET_CLAIMS = named<Key>(
   `DELETE FROM redemption.vault_claim WHERE ${OF_VAULT}`,
 );
 
-/** A batch of claims in the order of their ids. */
+/** Settles one batch of claims, in the order of their ids. */
 const SETTLE = named<Key & { after: string; limit: number }>(
   'reconciliation_settle',
   `WITH batch AS (
@@ -100,33 +100,37 @@ const SETTLE = named<Key & { after: string; limit: number }>(
     SELECT encode(vault_id, 'hex') AS last FROM batch ORDER BY vault_id DESC LIMIT 1`,
 );
 
-/** The claims of the vaults as the chain has them, how far they were read, and what came of the comparison with the redemptions. */
+/**
+ * The claims of the vaults as the chain has them, the block up to which they were read, and the results of the
+ * comparison with the redemptions.
+ */
 export class ReconciliationStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Should the connection break, what keeps two from doing harm is that each only moves the checkpoint on from where it saw it.
+   * If the connection breaks and two processes do the work, the checkpoint prevents harm: each process moves it only
+   * from where this process read it.
    * @see exclusively
    */
   exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
     return exclusively(this.database, 'reconciliation', work);
   }
 
-  /** Once is enough; the start block stays as it was first told. */
+  /** Adds the checkpoint of the vault. Does nothing where there is one, whose start block stays. */
   begin(place: VaultPlace, startBlock: bigint): Promise<void> {
     return beginVault(this.database, place, startBlock);
   }
 
-  /** Of the vaults of this chain: those that were replaced may still be paid by. */
+  /** Checkpoints of all vaults on this chain, because a replaced vault may still pay. */
   async checkpoints(chainId: number): Promise<Checkpoint[]> {
     const rows = await this.database.query<CheckpointRow & object>(CHECKPOINTS({ chainId }));
     return rows.map(checkpointOf);
   }
 
   /**
-   * Adds what was read up to `block`, which is the checkpoint's own where older blocks were read again; claims that are there already
-   * are not counted twice.
-   * @throws RetryableError RECONCILIATION_MOVED where another process moved the checkpoint meanwhile
+   * Adds the claims that were read up to `block`, which is the checkpoint's own block where older blocks were read
+   * again. Claims that are already stored are not counted twice.
+   * @throws RetryableError RECONCILIATION_MOVED where another process has moved the checkpoint
    */
   advance(
     before: Checkpoint,
@@ -158,7 +162,11 @@ export class ReconciliationStore {
     });
   }
 
-  /** For a chain that took final blocks back: all is read again from the start. @throws RetryableError RECONCILIATION_MOVED */
+  /**
+   * Deletes the claims and resets the checkpoint, so that all is read again from the start. For a chain that
+   * took final blocks back.
+   * @throws RetryableError RECONCILIATION_MOVED
+   */
   forget(checkpoint: Checkpoint): Promise<Checkpoint> {
     return this.database.transaction(async (client) => {
       const key = keyOf(checkpoint);
@@ -169,7 +177,9 @@ export class ReconciliationStore {
     });
   }
 
-  /** Marks the claims whose row is claimed as planned, for good: both are final. */
+  /**
+   * Marks the claims whose redemption is claimed as planned. The mark stays, because claim and redemption are final.
+   */
   async settle(place: VaultPlace): Promise<void> {
     let after = '';
     for (;;) {
@@ -181,8 +191,8 @@ export class ReconciliationStore {
   }
 
   /**
-   * The figures of one moment.
-   * @param overdueBeforeMs claims seen before then should have been recorded
+   * Reads all figures from one snapshot of the database.
+   * @param overdueBeforeMs claims that were first seen before this moment should have been recorded
    */
   books(chainId: number, overdueBeforeMs: number): Promise<Books> {
     return this.database.transaction((client) =>

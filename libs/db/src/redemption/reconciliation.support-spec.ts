@@ -1,4 +1,4 @@
-/** Redemptions and claims of the reconciliation's specs, on a database where they are all there is. */
+/** Redemptions and claims for the specs of the reconciliation, in a database without any others. */
 import { reconcile, type Redemption, type RedemptionEvent } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
@@ -26,7 +26,7 @@ import {
 
 export const CHAIN = PLACE.chainId;
 export const TOKENS = 340n * 10n ** 18n;
-/** Where the claims of the builders are. */
+/** The block of the claims that the builders make. */
 export const CLAIM_BLOCK = aBlock(START_MS / 1000 + 1200);
 export const FINAL = aBlock(START_MS / 1000 + 10_000);
 
@@ -47,7 +47,7 @@ export class ReconciliationBench {
     return new ReconciliationBench(test, await test.open({ poolSize: 4 }));
   }
 
-  /** Another process. */
+  /** A store on its own connections, like that of another process. */
   async another(): Promise<ReconciliationStore> {
     return new ReconciliationStore(await this.test.open());
   }
@@ -131,7 +131,7 @@ export class ReconciliationBench {
     return checkpoint;
   }
 
-  /** All of the chain is read, and holds these claims. */
+  /** Adds these claims as everything on chain up to FINAL. */
   async read(...claims: VaultClaim[]): Promise<Checkpoint> {
     const checkpoint = await this.store.advance(await this.begun(), FINAL, claims, START_MS);
     await this.store.settle(PLACE);
@@ -145,7 +145,7 @@ export class ReconciliationBench {
   }
 }
 
-/** The claim of this redemption, as the chain would have it. */
+/** The claim of a redemption, as the chain has it. */
 export function onChain({ id, wallet, tokenAmount }: Redemption, change: Partial<VaultClaim> = {}) {
   return {
     vaultId: `0x${id.replaceAll('-', '').padEnd(64, '0')}`,

@@ -77,7 +77,7 @@ async function created(nowMs: number) {
   return redemption;
 }
 
-/** Cancelled at the moment of its creation and a second. */
+/** Creates a redemption and cancels it at the same moment. */
 async function cancelled(nowMs: number, audited = false) {
   const redemption = await created(nowMs);
   const write = decided(redemption, { type: 'cancel', by: 'user' }, { actor: 'user' });

@@ -1,4 +1,4 @@
-/** What pages that are open are told of: against the rows themselves. */
+/** Checks what open pages are told against the rows themselves. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, type Redemption, type RedemptionEvent } from '#libs/domain';
 import { createTestDatabase, testEvidence, type TestDatabase } from '#libs/testing';
@@ -14,7 +14,7 @@ import {
 } from './testing/builders.js';
 
 const MINUTE_MS = 60_000;
-/** After the ids of all rows here, and so long that no commit of them can be late. */
+/** Later than the ids of all rows, by so much that no commit of a row can still be late. */
 const LATER_MS = START_MS + 60 * MINUTE_MS;
 
 let test: TestDatabase;
@@ -71,7 +71,7 @@ describe('a look', () => {
       changes.look({ wallets: [open.wallet], watched, sinceMs });
     expect((await look([open.id], LATER_MS)).seen).toEqual([seenAs(ended, false)]);
     expect((await look([], LATER_MS)).seen).toEqual([]);
-    // Made so lately that a commit of it may be late: watched for a while, ended or not.
+    // So new that a commit may be late. It is watched for a while, whether ended or not.
     expect((await look([], START_MS + MINUTE_MS)).seen).toEqual([seenAs(ended, true)]);
     expect((await look([], START_MS + 4 * MINUTE_MS)).seen).toEqual([seenAs(ended, true)]);
     expect((await look([], START_MS + 6 * MINUTE_MS)).seen).toEqual([]);
@@ -110,7 +110,7 @@ describe('reading', () => {
   it('leaves out a row that cannot be read, and gives the others', async () => {
     const [forged, good] = [await aStored(), await aStored({}, START_MS + 1)];
     const admin = await test.open();
-    // What keeps such rows out otherwise.
+    // Removes what otherwise refuses such a row.
     await admin.query({
       text: 'ALTER TABLE redemption.redemption DISABLE TRIGGER ALL, DROP CONSTRAINT dead_only_where_authorised',
     });
@@ -134,7 +134,7 @@ describe('what has changed since a moment', () => {
     await aStored();
     const nowMs = await changes.asOfMs();
     expect(await idsSince(wallet, undefined)).toEqual([open.id]);
-    // Shortly before counts as well: a commit may have waited for a standby.
+    // Changes shortly before the moment count as well, because a commit may have waited for a standby.
     expect(await idsSince(wallet, nowMs)).toEqual([open.id, ended.id]);
     expect(await idsSince(wallet, nowMs + 4 * MINUTE_MS)).toEqual([open.id, ended.id]);
     expect(await idsSince(wallet, nowMs + 6 * MINUTE_MS)).toEqual([open.id]);

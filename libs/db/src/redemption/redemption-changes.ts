@@ -1,4 +1,4 @@
-/** What has become of redemptions since the last look: reads for those who are told of it. */
+/** Reads what has changed in redemptions since the last look, for clients that are told of changes. */
 import { type Address, mintUuidV7, UUID_V7_RANDOM_BYTES, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -12,14 +12,17 @@ import {
 } from './redemption-row.js';
 
 /**
- * A row bears the time at which it was written, and is seen from its commit on, which may wait for a standby. So who asks for what came
- * after a moment is told from this much before it, too.
+ * Milliseconds. A row has the time at which it was written, but is visible only from its commit on, which may wait for
+ * a standby. So a read of what changed since a moment starts this much earlier.
  */
 const LATE_MS = 300_000;
 
 const OPEN = `state NOT IN ('claimed', 'reverted', 'failed')`;
 
-/** One statement for all wallets: their open redemptions, those made lately, and those that were open when they were last looked at. */
+/**
+ * For all wallets in one statement: their open redemptions, those created lately, and those
+ * watched since the last look.
+ */
 const LOOK = named<{ wallets: Buffer[]; since: string; watched: UuidV7[] }>(
   'redemption_look',
   `SELECT (extract(epoch FROM now()) * 1000)::float8 AS "asOfMs",
@@ -36,7 +39,7 @@ const READ = named<{ ids: UuidV7[] }>(
   `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.id = ANY (:ids::uuid[]) ORDER BY r.id`,
 );
 
-/** The open ones, and those whose newest transition is not older. Its time is the database's. */
+/** Open redemptions, and those whose newest transition is at `since` or later, by the database's clock. */
 const CHANGED = named<{ wallet: Buffer; since: Date | null; limit: number }>(
   'redemption_changed',
   `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.wallet = :wallet AND (r.${OPEN}
@@ -54,20 +57,20 @@ export interface SeenRedemption {
   readonly id: UuidV7;
   readonly wallet: Address;
   readonly version: number;
-  /** It may still change, or was made so lately that its first commits may be late. */
+  /** The redemption is open, or so new that its first commits may still become visible. */
   readonly isWatched: boolean;
 }
 
 export interface LookRequest {
   readonly wallets: readonly Address[];
-  /** Ids that `isWatched` was true of. */
+  /** Ids whose `isWatched` was true at the last look. */
   readonly watched: readonly UuidV7[];
-  /** When the look before this one was, by the clock that ids are made with. */
+  /** Unix time in milliseconds of the last look, by the clock that ids are made with. */
   readonly sinceMs: number;
 }
 
 export interface Look {
-  /** By the database's clock: what was committed before it is in `seen`. */
+  /** Unix time in milliseconds by the database's clock. Everything committed before this time is in `seen`. */
   readonly asOfMs: number;
   readonly seen: readonly SeenRedemption[];
 }
@@ -78,7 +81,10 @@ export class RedemptionChanges {
     private readonly seal: EvidenceSeal,
   ) {}
 
-  /** The newest versions of all that may have changed. A caller that passes what it was given before misses none. */
+  /**
+   * The newest versions of all redemptions that may have changed. A caller that passes ids and time of the last
+   * look misses no change.
+   */
   async look({ wallets, watched, sinceMs }: LookRequest): Promise<Look> {
     const oldest = Math.max(0, sinceMs - LATE_MS);
     const since = mintUuidV7(oldest, new Uint8Array(UUID_V7_RANDOM_BYTES));
@@ -89,21 +95,22 @@ export class RedemptionChanges {
     return { asOfMs: Math.floor(row.asOfMs), seen };
   }
 
-  /** Those that are there and can be read, in the order of their ids. */
+  /** The redemptions with these ids that exist and can be read, ordered by id. */
   async read(ids: readonly UuidV7[]): Promise<StoredRedemption[]> {
     if (ids.length === 0) return [];
     const rows = await this.database.query<RedemptionRow>(READ({ ids: [...ids] }));
     return readRows(rows, this.seal).found;
   }
 
-  /** By the database's clock. */
+  /** Unix time in milliseconds by the database's clock. */
   async asOfMs(): Promise<number> {
     const [row] = await this.database.query<{ asOfMs: number }>(AS_OF({}));
     return Math.floor(row?.asOfMs ?? 0);
   }
 
   /**
-   * A wallet's open redemptions, and all that have changed since a moment of `asOfMs`; some that have changed shortly before as well.
+   * A wallet's open redemptions, and all that have changed since a time of `asOfMs`. Some may have
+   * changed shortly before.
    * @returns undefined where there are more than `most`
    */
   async changedSince(

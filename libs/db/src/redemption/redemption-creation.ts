@@ -1,6 +1,6 @@
 /**
- * Makes a redemption within the limits of partner and wallet, once for its idempotency key; and how long a wallet waits whose attempts
- * came to nothing, and what of such attempts is forgotten again.
+ * Creates redemptions within the limits of partner and wallet, once per idempotency key. Also makes wallets wait after
+ * attempts that came to nothing, and deletes the rows of old attempts.
  */
 import { type PoolClient } from 'pg';
 import {
@@ -37,15 +37,15 @@ import {
 } from './redemption.error.js';
 
 export interface IdempotencyKey {
-  /** The wallet's own; 1 to 255 characters. */
+  /** Unique within the wallet; 1 to 255 characters. */
   readonly key: string;
-  /** SHA-256 of the request's body. */
+  /** SHA-256 of the request body. */
   readonly bodyHash: Buffer;
 }
 
 const DAY_MS = SECONDS_PER_DAY * 1000;
 
-/** Creations of one wallet happen one after the other. No creation waits long: the user waits with it. */
+/** Creations of one wallet happen one after the other. The wait is short, because the user waits for the answer. */
 const LOCK_WALLET = named<{ wallet: Address }>(
   'redemption_lock_wallet',
   `SELECT set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(4217, hashtext(:wallet))`,
@@ -60,12 +60,12 @@ const REPLAYED = named<{ wallet: Buffer; key: string }>(
 
 interface DayOfWallet {
   readonly wallet: Buffer;
-  /** The UTC day, half-open. */
+  /** The UTC day: from `day` inclusive to `dayEnd` exclusive. */
   readonly day: Date;
   readonly dayEnd: Date;
 }
 
-/** What was only asked for counts as open, and in no budget. */
+/** A redemption in state `created` counts as open, but not in the budgets. */
 const USAGE = named<DayOfWallet & { partner: string }>(
   'redemption_usage',
   `SELECT o.open, o.open_id,
@@ -78,8 +78,8 @@ const USAGE = named<DayOfWallet & { partner: string }>(
 );
 
 /**
- * Vouchers of the wallet that can never be claimed; in tokens_today those that began on the day and count in no other sum. Ids of version 7
- * sort by time, so that the index of a wallet's redemptions serves.
+ * Vouchers of the wallet that can never be claimed. `tokens_today` is the sum of those that began on the day and count
+ * in no other sum. Ids of version 7 sort by time, so the condition on `id` can use the index of a wallet's redemptions.
  */
 const UNCLAIMED = named<DayOfWallet & { firstId: string }>(
   'redemption_unclaimed',
@@ -125,7 +125,7 @@ interface UnclaimedRow {
   readonly tokens_today: string;
 }
 
-/** Under the wallet's lock. @see RedemptionStore.create */
+/** Holds the wallet's lock. @see RedemptionStore.create */
 export async function createRedemption(
   database: Database,
   redemption: Redemption,
@@ -154,7 +154,7 @@ export async function createRedemption(
   });
 }
 
-/** What this key made before. @throws IdempotencyConflictError */
+/** The redemption that this key created before. @throws IdempotencyConflictError */
 export async function replayedRedemption(
   database: Database,
   wallet: Address,
@@ -171,7 +171,7 @@ function replayOf(rows: readonly ReplayRow[], { bodyHash }: IdempotencyKey) {
   return storedOf(row).redemption;
 }
 
-/** @throws LimitBreachedError where the wallet has to wait, or today's redemptions leave no room for this one */
+/** @throws LimitBreachedError where the wallet has to wait, or where today's redemptions leave no room for this one */
 async function refuseBreach(
   client: PoolClient,
   redemption: Redemption,
@@ -183,7 +183,10 @@ async function refuseBreach(
   if (breach !== undefined) throw new LimitBreachedError(breach);
 }
 
-/** Outside of a creation it reserves nothing, and may be another one in the next moment. */
+/**
+ * Open redemptions, tokens of the day and unclaimed vouchers of a wallet. Outside of a creation this reserves nothing
+ * and may change at any moment.
+ */
 export async function walletRecord(
   query: <R extends object>(statement: Statement) => Promise<R[]>,
   { partner, wallet: address }: { readonly partner: string; readonly wallet: Address },
@@ -207,20 +210,20 @@ export async function walletRecord(
   };
 }
 
-/** A wallet waits so long after its first vain attempt, and twice as long after each further one, up to the longest wait. */
+/** Wait after the first vain attempt of a wallet. Each further attempt doubles the wait, up to the longest one. */
 const FIRST_WAIT_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 3600;
-/** From the end of a wait on; after that the wallet begins anew. */
+/** Counted from the end of a wait; afterwards the wallet starts anew. */
 const MEMORY_MS = 86_400_000;
 
-/** Redemptions that never began are kept so long, with their idempotency keys; no shorter than the day that the database insists on. */
+/** Retention of redemptions that never began, with their idempotency keys. The database refuses less than a day. */
 const FAILED_KEPT_MS = 2 * 86_400_000;
-/** The log of balance reads: the newest so many, and none older than this. */
+/** The log keeps this number of the newest balance reads, and none older than READS_KEPT_MS. */
 const READS_KEPT = 10_000;
 const READS_KEPT_MS = 86_400_000;
 const FORGOTTEN_AT_ONCE = 2_000;
 
-/** Attempts of before `since` are forgotten; those of one wait count as one. */
+/** Attempts before `since` are forgotten. All attempts during one wait count as one. */
 const NOTE = named<{ wallet: Buffer; now: Date; since: Date }>(
   'attempt_note',
   `INSERT INTO redemption.vain_attempt AS v (wallet, attempts, wait_until)
@@ -249,11 +252,11 @@ interface WaitRow {
   wait_until: Date;
 }
 
-/** Attempts to redeem that came to nothing: how long their wallets wait, and that they leave a bounded trace. */
+/** Attempts to redeem that came to nothing: sets the waits of wallets and limits the rows that such attempts leave. */
 export class AttemptStore {
   constructor(private readonly database: Database) {}
 
-  /** One more vain attempt. @returns until when the wallet waits; Unix milliseconds, as is `nowMs` */
+  /** Records a vain attempt. @returns Unix time in milliseconds until which the wallet waits */
   async note(wallet: Address, nowMs: number): Promise<number> {
     const now = new Date(nowMs);
     const since = new Date(nowMs - MEMORY_MS);
@@ -263,14 +266,14 @@ export class AttemptStore {
     return rows[0]?.wait_until.getTime() ?? nowMs;
   }
 
-  /** Until when the wallet waits; undefined where it does not. */
+  /** Unix time in milliseconds until which the wallet waits; undefined where it does not wait. */
   async waitsUntilMs(wallet: Address, nowMs: number): Promise<number | undefined> {
     const statement = WAITS({ wallet: addressBytes(wallet), now: new Date(nowMs) });
     const [row] = await this.database.query<WaitRow>(statement);
     return row?.wait_until.getTime();
   }
 
-  /** Clears away waits, redemptions that never began and balance reads that are old enough, or too many. */
+  /** Deletes old waits, old redemptions that never began, and balance reads that are too old or too many. */
   async forgetOld(nowMs: number): Promise<void> {
     await this.database.query(FORGET_WAITS({ before: new Date(nowMs - MEMORY_MS) }));
     const failedBefore = new Date(nowMs - FAILED_KEPT_MS);

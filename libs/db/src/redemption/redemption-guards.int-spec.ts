@@ -1,4 +1,4 @@
-/** What the database refuses by itself, also to raw SQL: a program's fault, or a person's in psql, must not move money. */
+/** Guards of the database that hold even for raw SQL: a program's fault, or a person's in psql, must not move money. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption, type RedemptionEvent } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -17,7 +17,7 @@ import {
 let test: TestDatabase;
 let database: Database;
 let store: RedemptionStore;
-/** One redemption in each of these places, by name. */
+/** One redemption in each state, by name. */
 const at: Record<string, Redemption> = {};
 
 beforeAll(async () => {
@@ -70,7 +70,9 @@ async function authorised(): Promise<Redemption> {
   return after(redemption, { type: 'plan-committed', plan: planOf(redemption) });
 }
 
-/** One transaction, with the transition row of the next version, so that only the change itself can be at fault. */
+/**
+ * One transaction that includes the transition row of the next version, so that only the change itself can be refused.
+ */
 async function change(name: string, set: string): Promise<void> {
   const { id, version } = at[name] ?? aNewRedemption();
   await database.transaction(async (client) => {

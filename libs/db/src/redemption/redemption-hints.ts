@@ -10,19 +10,19 @@ export interface HintListener {
 }
 
 /**
- * Hears that there may be something to do now. Only a hint: one may be missed, and a worker that polls misses nothing.
- * A connection of its own; where it is lost `onLost` is told, and `start` may be called again.
+ * Listens for hints (NOTIFY) that there may be work. A hint may be missed, so a worker also polls.
+ * Uses a connection of its own. Where the connection is lost, `onLost` is called and `start` may be called again.
  */
 export class RedemptionHints {
   private client: SupervisedClient | undefined;
   private readonly config: SupervisedConfig;
 
-  /** @param options of a database that is not behind a pooler: it is the session that listens */
+  /** @param options of a database that is not behind a pooler, because the session listens */
   constructor(options: { readonly url: string; readonly applicationName: string }) {
     this.config = connectionOptions(options);
   }
 
-  /** Does nothing where it listens already. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Does nothing where it already listens. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async start(listener: HintListener): Promise<void> {
     if (this.client !== undefined) return;
     try {

@@ -108,7 +108,7 @@ describe('a lease', () => {
 });
 
 describe('a redemption that cannot be read', () => {
-  /** As an intruder does it who may even disable the triggers. */
+  /** Changes rows like an intruder who may disable the triggers. */
   async function spoil(...ids: readonly string[]): Promise<void> {
     await database.transaction(async (client) => {
       await client.query('SET LOCAL session_replication_role = replica');

@@ -9,7 +9,7 @@ let test: TestDatabase;
 let database: Database;
 let log: RedemptionLog;
 let store: RedemptionStore;
-// The tables keep what was written to them.
+// Each test has its own database, because rows of these tables are never removed.
 beforeEach(async () => {
   test = await createTestDatabase();
   database = await test.open();
@@ -24,7 +24,7 @@ interface Call {
   readonly atMs: number;
   readonly step?: PartnerStep;
   readonly redemptionId?: UuidV7 | null;
-  /** Undefined: its end was never learnt. */
+  /** Undefined where the call's end was never learnt. */
   readonly end?: { readonly outcome: string; readonly record: object };
 }
 
@@ -33,7 +33,7 @@ const ANSWER = (status: number, verdict: string) => ({
   record: { status, verdict },
 });
 
-/** A row as the service leaves it, of a moment of the test's choice. */
+/** Inserts a row like the service, at a moment that the test chooses. */
 async function aCall(partner: string, call: Call): Promise<UuidV7> {
   const { atMs, step = 'balance', redemptionId = null, end } = call;
   const requestId = aUuid(atMs);

@@ -1,4 +1,4 @@
-/** What happened, page by page: the transitions and calls of one redemption, and the calls of one partner. */
+/** Logs page by page: the transitions and calls of one redemption, and the calls of one partner. */
 import { type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
@@ -12,21 +12,21 @@ import {
 } from './redemption-views.js';
 
 export interface PartnerCallEntry extends LoggedCall {
-  /** Null for a balance. */
+  /** Null for a balance read. */
   readonly redemptionId: UuidV7 | null;
 }
 
-/** Of one hour and step; hours without a call are left out. */
+/** The calls of one step in one hour. Hours without a call are left out. */
 export interface CallsOfHour {
-  /** Its beginning, UTC. */
+  /** Start of the hour, UTC. */
   readonly hour: Date;
   readonly step: PartnerStep;
   readonly calls: number;
-  /** Answered as agreed, and with a no: signed, and no 200. */
+  /** Verified answers that refuse: with a status other than 200 and below 500. */
   readonly refused: number;
-  /** No answer, none that could be believed, or a fault of the partner's (status 500 and above). */
+  /** Calls without an answer, with an answer that was not verified, or with a status of 500 and above. */
   readonly errors: number;
-  /** Not sent at all: the partner has not seen them. */
+  /** Calls that were not sent, so that the partner has not seen them. */
   readonly unsent: number;
 }
 
@@ -38,14 +38,14 @@ const TRANSITIONS = named<{ id: UuidV7; after: number; limit: number }>(
 
 const ENTRY_COLUMNS = `${CALL_COLUMNS}, redemption_id AS "redemptionId"`;
 
-/** Request ids are of version 7: they sort by the time at which they were minted, right before the call. */
+/** Request ids are of version 7: they sort by the time of their creation, right before the call. */
 const CALLS = named<{ id: UuidV7; after: UuidV7 | null; limit: number }>(
   'log_calls',
   `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
     WHERE redemption_id = :id AND (:after::uuid IS NULL OR request_id > :after) ORDER BY request_id LIMIT :limit`,
 );
 
-/** `outcome`: `answer`, `no-answer`, `nothing-sent`. What is absent does not narrow it. */
+/** `outcome` is `answer`, `no-answer` or `nothing-sent`. Absent fields do not restrict the result. */
 interface CallFilter {
   readonly step?: PartnerStep | undefined;
   readonly outcome?: string | undefined;
@@ -57,7 +57,7 @@ const CALLS_OF_PARTNER = unnamed<{ partner: string } & OrNull<CallFilter & PageR
 );
 
 const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINCT FROM 'verified')`;
-/** As `errors` and `unsent` of CallsOfHour. */
+/** The columns `errors` and `unsent` of CallsOfHour. */
 export const FAILED_CALLS = `count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
         OR (record ->> 'status')::int >= 500)))::int AS errors,
       count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent`;
@@ -69,7 +69,7 @@ const CALLS_PER_HOUR = unnamed<{ partner: string; first: string; since: Date }>(
     GROUP BY 1, 2 ORDER BY 1, 2`,
 );
 
-/** What an id may be older than its call. */
+/** Maximum time in milliseconds by which a request id is older than its call. */
 const MINTED_BEFORE_MS = 600_000;
 const DIGITS = 32;
 
@@ -78,7 +78,7 @@ type EntryRow = CallRow & Pick<PartnerCallEntry, 'redemptionId'>;
 export class RedemptionLog {
   constructor(private readonly database: Database) {}
 
-  /** Of one redemption, oldest first. */
+  /** The transitions of one redemption, oldest first. */
   async transitions(
     id: UuidV7,
     { limit, after = 0 }: PageRequest<number>,
@@ -88,7 +88,7 @@ export class RedemptionLog {
     return { entries, next: nextKey(entries, limit, ({ version }) => version) };
   }
 
-  /** Of one redemption, oldest first. */
+  /** The calls of one redemption, oldest first. */
   async calls(
     id: UuidV7,
     { limit, after }: PageRequest<UuidV7>,
@@ -109,7 +109,7 @@ export class RedemptionLog {
     return pageOf(await this.database.query<EntryRow>(statement), limit);
   }
 
-  /** Of one partner, the oldest hour first. */
+  /** The oldest hour first. */
   async callsPerHour(partner: string, sinceMs: number): Promise<CallsOfHour[]> {
     const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
     const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');

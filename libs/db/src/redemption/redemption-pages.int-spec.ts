@@ -21,7 +21,7 @@ import {
 let test: TestDatabase;
 let database: Database;
 let pages: RedemptionPages;
-// The tables keep what was written to them.
+// Each test has its own database, because rows of these tables are never removed.
 beforeEach(async () => {
   test = await createTestDatabase();
   database = await test.open();
@@ -38,7 +38,7 @@ const reuse: Step = ({ openCall }) => ({
   requestId: openCall?.requestId ?? aUuid(),
 });
 
-/** Made so many milliseconds after the start. */
+/** Creates a redemption this number of milliseconds after START_MS. */
 async function aStored(
   atMs: number,
   change: Partial<Redemption> = {},
@@ -178,7 +178,7 @@ describe('the overview', () => {
 it('tells those that cannot be read, and pages go on behind them', async () => {
   const readable = await aStored(0);
   const broken = await aStored(1);
-  // As an intruder does it who may even disable the triggers.
+  // Changes the row like an intruder who may disable the triggers.
   await database.transaction(async (client) => {
     await client.query('SET LOCAL session_replication_role = replica');
     await client.query(

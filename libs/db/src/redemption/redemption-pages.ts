@@ -1,4 +1,4 @@
-/** Redemptions page by page, and the figures above them. */
+/** Redemptions page by page, and their numbers by state. */
 import { type Address, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
@@ -6,30 +6,30 @@ import { nextKey, type PageRequest } from '../connection/page.js';
 import { addressBytes } from '../rows.js';
 import { READ_COLUMNS, readRows, type ReadRows, type RedemptionRow } from './redemption-row.js';
 
-/** What is absent does not narrow it. */
+/** Absent fields do not restrict the result. */
 export interface RedemptionFilter {
   readonly state?: RedemptionState | undefined;
   /** The partner's id. */
   readonly partner?: string | undefined;
   readonly wallet?: Address | undefined;
-  /** The beginning of the redemption's id; see `isIdPrefix`. */
+  /** Beginning of the redemption's id; see `isIdPrefix`. */
   readonly idPrefix?: string | undefined;
-  /** Made at this moment or later. */
+  /** Created at this moment or later. */
   readonly fromMs?: number | undefined;
-  /** Made before this moment. */
+  /** Created before this moment. */
   readonly untilMs?: number | undefined;
 }
 
-/** With those that cannot be read. */
+/** A page, with the redemptions that cannot be read. */
 export interface RedemptionPage<Key> extends ReadRows {
-  /** Undefined on the last page. */
+  /** Key for the request of the next page; undefined on the last page. */
   readonly next: Key | undefined;
 }
 
-/** Where a page of the open redemptions ended. */
+/** Key of the last redemption on a page of open redemptions. */
 export interface OpenKey {
   readonly needsPerson: boolean;
-  /** As PostgreSQL writes it, to the last digit. */
+  /** The time in PostgreSQL's text form, with all its digits. */
   readonly stateSince: string;
   readonly id: UuidV7;
 }
@@ -37,23 +37,26 @@ export interface OpenKey {
 export interface OpenState {
   readonly state: RedemptionState;
   readonly count: number;
-  /** How long the first of them has been in its state. */
+  /** Time in this state of the redemption that has been in it longest. */
   readonly longestSeconds: number;
-  /** How long ago the oldest of them was made. */
+  /** Time since the oldest of these redemptions was created. */
   readonly oldestSeconds: number;
 }
 
 export interface RedemptionOverview {
-  /** The states that are not final, those in which there are any; without what was settled by hand, which needs no person. */
+  /**
+   * The states that are not final and have redemptions. Redemptions settled by hand do not count,
+   * because they need no person.
+   */
   readonly open: readonly OpenState[];
-  /** Of those made since the moment asked for, by their state now. */
+  /** Redemptions created since the given moment, by their present state. */
   readonly made: readonly { readonly state: RedemptionState; readonly count: number }[];
 }
 
 const PREFIX = /^[0-9a-f-]{1,36}$/i;
 const DIGITS = 32;
 
-/** Whether an id may begin so: hex digits, with hyphens or without. */
+/** Whether a text can be the beginning of an id: hex digits, with or without hyphens. */
 export function isIdPrefix(text: string): boolean {
   const digits = text.replaceAll('-', '').length;
   return PREFIX.test(text) && digits > 0 && digits <= DIGITS;
@@ -67,7 +70,7 @@ interface IdRange {
 type Newest = Pick<RedemptionFilter, 'state' | 'partner'> &
   PageRequest<UuidV7> & { readonly wallet?: Buffer | undefined };
 
-/** Ids of version 7 sort by time. */
+/** Sorted by id, because ids of version 7 sort by time. */
 const NEWEST = unnamed<OrNull<Newest> & IdRange>(
   `SELECT ${READ_COLUMNS} FROM redemption.redemption r
     WHERE (:state::text IS NULL OR r.state = :state) AND (:partner::uuid IS NULL OR r.partner = :partner)
@@ -76,9 +79,9 @@ const NEWEST = unnamed<OrNull<Newest> & IdRange>(
     ORDER BY r.id DESC LIMIT :limit`,
 );
 
-/** The predicate of the index redemption_state, and a part of that of redemption_queue. */
+/** The predicate of the index redemption_state, and a part of the predicate of redemption_queue. */
 const IS_OPEN = `r.state NOT IN ('claimed', 'reverted', 'failed')`;
-/** What was settled by hand stays in its state for good, and needs no person. */
+/** A redemption that was settled by hand stays in its state for good, and needs no person. */
 const IS_UNSETTLED = `(r.state <> 'attention' OR r.reason IS DISTINCT FROM 'settled-by-hand')`;
 
 const OPEN = unnamed<OrNull<Partial<OpenKey>> & { readonly limit: number }>(
@@ -120,7 +123,10 @@ export class RedemptionPages {
     return { ...readRows(rows), next: nextKey(rows, limit, ({ id }) => id as UuidV7) };
   }
 
-  /** Those that are not finished: first what waits for a person, then the others; of each the longest in its state first. */
+  /**
+   * Open redemptions: first those that wait for a person, then the others. In both groups, those longest in
+   * their state come first.
+   */
   async open({ limit, after }: PageRequest<OpenKey>): Promise<RedemptionPage<OpenKey>> {
     const { needsPerson, stateSince, id } = after ?? {};
     const statement = OPEN(orNull({ needsPerson, stateSince, id, limit }));
@@ -128,7 +134,7 @@ export class RedemptionPages {
     return { ...readRows(rows), next: nextKey(rows, limit, openKeyOf) };
   }
 
-  /** @param sinceMs from when on those are counted that were made, whatever became of them */
+  /** @param sinceMs `made` counts the redemptions created from this moment on, whatever their state */
   async overview(sinceMs: number): Promise<RedemptionOverview> {
     const first = idsFrom(sinceMs).padEnd(DIGITS, '0');
     return {
@@ -138,12 +144,12 @@ export class RedemptionPages {
   }
 }
 
-/** The beginning of the ids that are made at a moment. */
+/** The first 12 hex digits of the ids that are created at a moment. */
 function idsFrom(ms: number): string {
   return ms.toString(16).padStart(12, '0');
 }
 
-/** The ids that may be meant: those that begin so, made in this time. */
+/** The lowest and the highest id that match the prefix and the time of creation. */
 function idRange({ idPrefix, fromMs, untilMs }: RedemptionFilter): IdRange {
   const digits = idPrefix?.replaceAll('-', '').toLowerCase();
   if (digits === undefined && fromMs === undefined && untilMs === undefined) {

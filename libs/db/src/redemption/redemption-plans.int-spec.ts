@@ -1,4 +1,4 @@
-/** What operators search and page through is served by an index each, however many redemptions there are. */
+/** Each search and each page for operators is served by an index, however many redemptions there are. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { type Address, type UuidV7 } from '#libs/domain';
@@ -8,7 +8,7 @@ import { type Database, type OpenKey, RedemptionPages } from '../index.js';
 const MANY = 100_000;
 const PAGE = 20;
 const FAR_PAGE = 10;
-/** Of all rows, at most so many are looked at for a page. */
+/** Maximum number of rows that may be read for a page. */
 const MOST_READ = MANY / 50;
 
 interface PlanNode {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** What a page reads of the table: by which indexes, and how many rows, those that it throws away too. */
+/** The indexes that a page uses, and the number of rows that it reads, including those that it discards. */
 async function readingOf(ask: (pages: RedemptionPages) => Promise<unknown>) {
   const plans: PlanNode[] = [];
   const explaining = Object.create(database) as Database;

@@ -1,4 +1,7 @@
-/** A redemption as a row of redemption.redemption, and back: what each field is in SQL, and what the row's MACs say. */
+/**
+ * Converts a redemption into a row of redemption.redemption and back: the SQL form of each field, and the
+ * check of the row's MACs.
+ */
 import {
   evidenceContent,
   namesContent,
@@ -11,7 +14,7 @@ import { addressBytes, addressOf, decimalText } from '../rows.js';
 import { deadOf, evidenceJson, openCallJson, paidOf } from './evidence-json.js';
 import { UnreadableRedemptionError } from './redemption.error.js';
 
-/** EVIDENCE_KEY, as far as rows are concerned. */
+/** Makes and verifies the MACs of rows, under EVIDENCE_KEY. */
 export interface EvidenceSeal {
   mac(content: string): Buffer;
   verify(content: string, mac: Uint8Array | null): boolean;
@@ -19,15 +22,21 @@ export interface EvidenceSeal {
 
 export interface StoredRedemption {
   readonly redemption: Redemption;
-  /** There as soon as the redemption has a plan. */
+  /** Set as soon as the redemption has a plan. */
   readonly place: PayoutPlace | null;
-  /** The row bears our MAC; only a store that has the keys says so. Without it nothing is deducted, planned or signed. */
+  /**
+   * The row has a valid MAC; set only by a store that has the keys. Without a valid MAC nothing is
+   * deducted, planned or signed.
+   */
   readonly isSealed?: true;
-  /** What the row calls its deduction bears our MAC, or it names none; else no revert names it. Only a store that has the keys says so. */
+  /**
+   * The partner's transaction ids in the row have a valid MAC, or there are none. Otherwise no revert names them. Set
+   * only by a store that has the keys.
+   */
   readonly namesAreOurs?: true;
 }
 
-/** How a field is written and read where it is not null. */
+/** The conversion of a field that is not null to SQL and back. */
 interface Codec {
   readonly write: (value: unknown) => unknown;
   readonly read: (value: unknown) => unknown;
@@ -49,7 +58,7 @@ const INTEGER = codec<bigint>((value) => value, BigInt);
 const DECIMAL = codec(decimalText, parseDecimal);
 const ADDRESS = codec(addressBytes, addressOf);
 
-/** Written once. A field's column has its name in SQL's spelling. */
+/** Fields that are written once. The column of a field has the field's name in snake case. */
 const TERMS = {
   id: PLAIN,
   partner: PLAIN,
@@ -63,7 +72,10 @@ const TERMS = {
   initialAtMs: MOMENT,
 } satisfies Partial<Record<keyof Redemption, Codec>>;
 
-/** Written with each transition; plan and attempts are columns of their own, the mark of a restore is the database's to write. */
+/**
+ * Fields that each transition writes. Plan and attempts are columns of their own, and only the database writes
+ * the mark of a restore.
+ */
 const STATE: Record<
   Exclude<keyof Redemption, keyof typeof TERMS | 'plan' | 'attempts' | 'lostVoucherUntilSeconds'>,
   Codec
@@ -96,7 +108,7 @@ const STATE: Record<
   failedAtMs: MOMENT,
 };
 
-/** `stateSinceMs` is `state_since_at`. */
+/** For example `state_since_at` for `stateSinceMs`. */
 function columnOf(field: string): string {
   const name = field.replace(/(At)?Ms$/, '_at');
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -117,7 +129,7 @@ export const STATE_COLUMNS: readonly string[] = [
   ...ATTEMPT_COLUMNS,
 ];
 
-/** What `storedOf` reads, of the table alias `r`. */
+/** The columns that `storedOf` reads, with `r` as alias of the table. */
 export const READ_COLUMNS = [...TERM_COLUMNS, ...STATE_COLUMNS, ...READ_ONLY]
   .map((name) => (ADDRESSES.includes(name) ? `encode(r.${name}, 'hex') AS ${name}` : `r.${name}`))
   .join(', ');
@@ -151,12 +163,12 @@ function written(fields: Readonly<Record<string, Codec>>, redemption: Redemption
   );
 }
 
-/** By the names of TERM_COLUMNS. */
+/** Values by the names in TERM_COLUMNS. */
 export function termValues(redemption: Redemption): Values {
   return written(TERMS, redemption);
 }
 
-/** By the names of STATE_COLUMNS. */
+/** Values by the names in STATE_COLUMNS. */
 export function stateValues(redemption: Redemption): Values {
   const { plan, attempts } = redemption;
   return {
@@ -179,7 +191,7 @@ function redemptionOf(row: RedemptionRow): Redemption {
   const { plan_recipient: recipient, plan_amount: amount, plan_deadline_seconds: seconds } = row;
   const hasPlan = recipient !== null && amount !== null && seconds !== null;
   return {
-    // TERMS and STATE have all the fields of a redemption but these.
+    // TERMS and STATE have all fields of a redemption except the following three.
     ...(Object.fromEntries(fields) as Redemption),
     plan: hasPlan
       ? {
@@ -229,7 +241,7 @@ export interface ReadRows {
   readonly unreadable: UnreadableRedemptionError[];
 }
 
-/** Each row by itself: one that cannot be read holds up no other. */
+/** Reads each row by itself, so that an unreadable row does not affect the others. */
 export function readRows(rows: readonly RedemptionRow[], seal?: EvidenceSeal): ReadRows {
   const read: ReadRows = { found: [], unreadable: [] };
   for (const row of rows) {

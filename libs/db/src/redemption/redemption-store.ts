@@ -28,24 +28,26 @@ import { applyTransition, BY_ID, type CallEnd, type TransitionWrite } from './tr
 
 export interface LeaseRequest {
   readonly count: number;
-  /** Another one for each lease that must not be mistaken for this one; 1 character or more. */
+  /** Identifies a lease, 1 character or more. Leases that must not be confused have different owners. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Rows that are due up to this moment; by default those that are due by the database's clock. */
+  /** Unix time in milliseconds: leases the rows that are due by then. Default: now, by the database's clock. */
   readonly dueByMs?: number;
 }
 
 export interface RedemptionLeaseRequest extends LeaseRequest {
-  /** Only those whose payout is authorised, or only the others; by default all. */
+  /** True: only redemptions whose payout is authorised. False: only the others. Default: all. */
   readonly authorised?: boolean;
-  /** Told of each row that cannot be read. */
+  /** Called for each row that cannot be read. */
   readonly onUnreadable?: (error: UnreadableRedemptionError) => void;
 }
 
 /** How long a row that cannot be read is left alone. */
 const SET_ASIDE_MS = 600_000;
 
-/** Leases run by the database's clock, which all workers share; `dueBy` is null for now, `authorised` for either. */
+/**
+ * Leases end by the database's clock, which all workers share. `dueBy` null means now, `authorised` null means both.
+ */
 const LEASE = named<{
   count: number;
   owner: string;
@@ -76,7 +78,7 @@ const RELEASE = named<{ id: UuidV7; owner: string }>(
     WHERE id = :id AND lease_owner = :owner RETURNING id`,
 );
 
-/** One that has moved on keeps its own time. */
+/** A redemption that has changed since it was read keeps its own due time. */
 const POSTPONE = named<{ ids: UuidV7[]; versions: number[]; owner: string; until: Date }>(
   'redemption_postpone',
   `UPDATE redemption.redemption r SET leased_until = NULL, lease_owner = NULL,
@@ -85,7 +87,7 @@ const POSTPONE = named<{ ids: UuidV7[]; versions: number[]; owner: string; until
     WHERE r.id = seen.id AND r.lease_owner = :owner AND r.next_action_at IS NOT NULL`,
 );
 
-/** Those that cannot be read, so that they hold up no others. */
+/** Postpones rows that cannot be read, so that they do not hold up others. */
 const SET_ASIDE = named<{ ids: string[]; owner: string; forMs: number; dueBy: Date | null }>(
   'redemption_set_aside',
   `UPDATE redemption.redemption SET leased_until = NULL, lease_owner = NULL,
@@ -93,7 +95,10 @@ const SET_ASIDE = named<{ ids: string[]; owner: string; forMs: number; dueBy: Da
     WHERE id = ANY (:ids::uuid[]) AND lease_owner = :owner`,
 );
 
-/** Only those whose newest transition is a revert that never left: others wait for what the partner said. */
+/**
+ * Only redemptions whose newest transition is a revert that was not sent. The others have their due time from a call
+ * that may have reached the partner.
+ */
 const HASTEN = named<{ partner: string; now: Date }>(
   'redemption_hasten',
   `WITH hastened AS (
@@ -106,7 +111,7 @@ const HASTEN = named<{ partner: string; now: Date }>(
     SELECT count(*)::int AS count, CASE WHEN count(*) > 0 THEN pg_notify('${HINT_CHANNEL}', '')::text END FROM hastened`,
 );
 
-/** What is open and may still be paid: the points are being taken, or a voucher is out. */
+/** Tokens of open redemptions that may still be paid: the points are being taken, or a voucher can be claimed. */
 const PROMISED = named<object>(
   'redemption_promised',
   `SELECT redemption.reserved_tokens('payouts')::text AS tokens`,
@@ -117,7 +122,7 @@ const OF_WALLET = named<{ id: UuidV7; wallet: Buffer }>(
   `SELECT ${READ_COLUMNS} FROM redemption.redemption r WHERE r.id = :id AND r.wallet = :wallet`,
 );
 
-/** Newest first: ids of version 7 sort by time. */
+/** Newest first, because ids of version 7 sort by time. */
 const LIST = named<{ wallet: Buffer; after: string | null; limit: number }>(
   'redemption_list',
   `SELECT ${READ_COLUMNS} FROM redemption.redemption r
@@ -136,23 +141,25 @@ const END_CALL = named<{ requestId: UuidV7; outcome: string; record: string }>(
 );
 
 /**
- * The redemptions, each row of which is also its own queue entry. No transaction stays open between two calls of this class;
- * what a worker read is written under the version it read, and under its lease.
+ * The redemptions. Each row is also its own queue entry. No transaction stays open between two calls of this class: a
+ * worker's write succeeds only under the version that it read and under its lease.
  */
 export class RedemptionStore {
-  /** @param seal absent where there are no keys: no MAC is written or found then */
+  /** @param seal absent in a program without the keys, which neither writes nor verifies MACs */
   constructor(
     private readonly database: Database,
     private readonly seal?: EvidenceSeal,
   ) {}
 
   /**
-   * A new redemption within the limits, or the one that this key made before. Creations of one wallet happen one after the other.
-   * Nothing is reserved yet: that it fits into the budgets now only spares a wait, see `TransitionWrite.reserve`.
+   * Creates a redemption within the limits, or returns the one that this key created before. Creations of one wallet
+   * happen one after the other.
+   * Nothing is reserved yet. The check of the budgets only avoids a redemption that would be refused later; see
+   * `TransitionWrite.reserve`.
    *
    * @param redemption from `newRedemption`
-   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and DatabaseUnavailableError
-   * (try again with the same key)
+   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and
+   * DatabaseUnavailableError, after which a retry needs the same key
    */
   create(
     redemption: Redemption,
@@ -164,14 +171,15 @@ export class RedemptionStore {
   }
 
   /**
-   * What this key made before, to be asked before a quote is made: a repeated request does not depend on today's price.
+   * The redemption that this key created before. Callers ask before they make a quote, so that a repeated request does
+   * not depend on today's price.
    * @throws IdempotencyConflictError
    */
   replayed(wallet: Address, idempotency: IdempotencyKey): Promise<Redemption | undefined> {
     return replayedRedemption(this.database, wallet, idempotency);
   }
 
-  /** What a creation of this moment would be held against: for a quote, which promises nothing. */
+  /** The figures that a creation would be checked against at this moment, for a quote. They promise nothing. */
   walletRecord(wallet: Address, partner: string, nowMs: number): Promise<WalletRecord> {
     const { database } = this;
     return walletRecord((statement) => database.query(statement), { wallet, partner }, nowMs);
@@ -184,8 +192,9 @@ export class RedemptionStore {
   }
 
   /**
-   * Up to `count` due redemptions that no worker has leased, the longest due first; no other worker gets them until the lease ends. Those that cannot
-   * be read are set aside for ten minutes, and others are leased in their place.
+   * Leases up to `count` due redemptions that no worker has leased, those due longest first. No other worker gets
+   * them until the lease ends. Redemptions that cannot be read are set aside for ten minutes, and others are
+   * leased in their place.
    */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
     const { owner, leaseMs, authorised = null, onUnreadable } = request;
@@ -215,12 +224,12 @@ export class RedemptionStore {
     if (rows.length === 0) throw new LeaseLostError(id);
   }
 
-  /** @returns false where it was not this owner's any more, which is no fault */
+  /** @returns false where this owner does not have the lease any more, which is no error */
   async release(id: UuidV7, owner: string): Promise<boolean> {
     return (await this.database.query(RELEASE({ id, owner }))).length > 0;
   }
 
-  /** Gives back the leases of redemptions of which there was nothing to learn; they are due again at that moment. */
+  /** Releases the leases of redemptions about which nothing was learnt, and makes them due again at `untilMs`. */
   async postpone(seen: readonly Redemption[], owner: string, untilMs: number): Promise<void> {
     if (seen.length === 0) return;
     const ids = seen.map(({ id }) => id);
@@ -229,8 +238,8 @@ export class RedemptionStore {
   }
 
   /**
-   * The partner answers again: its redemptions whose last revert never left are due now.
-   * @returns how many
+   * Makes the partner's redemptions due whose last revert was not sent, because the partner answers again.
+   * @returns number of these redemptions
    */
   async hasten(partner: string, nowMs: number): Promise<number> {
     const statement = HASTEN({ partner, now: new Date(nowMs) });
@@ -239,12 +248,14 @@ export class RedemptionStore {
   }
 
   /**
-   * Writes one transition: the row, the transition's row, the calls that begin and end with it, the confirmation and the
-   * audit's row, all or none. Where it begins a call, that call may be made once this has returned, and only then.
+   * Writes one transition, all or nothing: the row of the redemption, the rows of the transition and of calls
+   * that begin or end, the confirmation and the audit row. A call that the transition begins may be made only
+   * after this has returned.
    *
-   * After a DatabaseUnavailableError it may have been written: read the redemption, and make no call.
-   * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, ReservationRefusedError, RedemptionMissingError,
-   * DatabaseUnavailableError, DatabaseRefusedError
+   * After a DatabaseUnavailableError the transition may have been written: the caller has to read the redemption and
+   * must not make the call.
+   * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, ReservationRefusedError,
+   * RedemptionMissingError, DatabaseUnavailableError, DatabaseRefusedError
    */
   async apply(write: TransitionWrite): Promise<void> {
     await applyTransition(this.database, write, this.seal);
@@ -256,14 +267,17 @@ export class RedemptionStore {
     return row && storedOf(row, this.seal);
   }
 
-  /** For users: of another wallet, it is not there. @throws UnreadableRedemptionError */
+  /** For users: finds only redemptions of this wallet. @throws UnreadableRedemptionError */
   async find(wallet: Address, id: UuidV7): Promise<StoredRedemption | undefined> {
     const statement = OF_WALLET({ id, wallet: addressBytes(wallet) });
     const [row] = await this.database.query<RedemptionRow>(statement);
     return row && storedOf(row, this.seal);
   }
 
-  /** A wallet's redemptions, newest first, without those that cannot be read. @param before the id that the page before ended with */
+  /**
+   * A wallet's redemptions, newest first, without those that cannot be read.
+   * @param before last id of the previous page
+   */
   async list(wallet: Address, limit: number, before?: UuidV7): Promise<StoredRedemption[]> {
     const listed: StoredRedemption[] = [];
     for (let after: string | null = before ?? null; ;) {
@@ -277,14 +291,14 @@ export class RedemptionStore {
     }
   }
 
-  /** The log of a call that belongs to no redemption: a balance. */
+  /** Logs the start of a balance read, which belongs to no redemption. */
   async beginBalanceCall(partner: string, requestId: UuidV7): Promise<void> {
     await this.database.query(BEGIN_CALL({ requestId, partner }));
   }
 
   /**
-   * The end of a call outside of a transition: of a balance, or one that came too late to count.
-   * @returns false where its end is known already
+   * Logs the end of a call outside of a transition: of a balance read, or of a call that ended too late to count.
+   * @returns false where the end is already known
    */
   async endCall({ requestId, outcome, record }: CallEnd): Promise<boolean> {
     const statement = END_CALL({ requestId, outcome, record: JSON.stringify(record) });

@@ -26,7 +26,7 @@ afterAll(() => test.drop());
 const ms = fc.integer({ min: 1, max: 4_000_000_000_000 });
 const maybeMs = fc.option(ms);
 const count = fc.nat(1000);
-// What a partner's ids can be: no control characters, no lone surrogates.
+// Possible ids of a partner: no control characters, no lone surrogates.
 const text = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .filter((one) => one.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(one));
@@ -66,7 +66,7 @@ const terms = fc.record({
   quoteExpiresAtMs: ms,
 });
 
-/** All fields that do not follow from the state. */
+/** The fields that do not follow from the state. */
 const loose = fc.record({
   reason: fc.option(fc.constantFrom<RedemptionReason>('user-cancelled', 'amount-disputed')),
   revertReason: fc.option(fc.constantFrom<RevertReason>('claim-timeout', 'deduction-unknown')),
@@ -105,7 +105,7 @@ type Parts = typeof parts extends fc.Arbitrary<infer T> ? T : never;
 const PAYING: readonly RedemptionState[] = ['authorised', 'claimed'];
 const AFTER: readonly RedemptionState[] = ['reverting', 'reverted', 'attention'];
 
-/** The fields that the state decides on, so that the whole is a value that the database may hold. */
+/** Adds the fields that the state determines, so that the database accepts the whole redemption. */
 function dressed(first: Redemption, all: Parts): Redemption {
   const { state, times } = all;
   const isPlanned = PAYING.includes(state) || (AFTER.includes(state) && all.withPlan);

@@ -1,4 +1,4 @@
-/** What operators and metrics see of the redemptions. Reads only, but for the audit. */
+/** Views of the redemptions for operators and metrics. Only `audit` writes. */
 import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
@@ -18,7 +18,7 @@ export interface LoggedCall {
   readonly requestId: UuidV7;
   readonly step: string;
   readonly begunAt: Date;
-  /** Null while it is under way, and for ever where its end was never learnt. */
+  /** Null while the call is in progress, and for ever where its end was never learnt. */
   readonly end: { readonly at: Date; readonly outcome: string; readonly record: object } | null;
 }
 
@@ -35,7 +35,7 @@ export interface LoggedTransition {
 
 export interface RedemptionHistory extends StoredRedemption {
   readonly lease: { readonly owner: string; readonly until: Date } | null;
-  /** Oldest first, as are the calls. */
+  /** Oldest first, like `calls`. */
   readonly transitions: readonly LoggedTransition[];
   readonly calls: readonly LoggedCall[];
   readonly confirmation: {
@@ -44,7 +44,7 @@ export interface RedemptionHistory extends StoredRedemption {
     readonly payload: string;
     readonly deliveredAt: Date | null;
     readonly undeliveredAt: Date | null;
-    /** Of the next attempt; null where none will be. */
+    /** Time of the next attempt; null where there will be none. */
     readonly nextActionAt: Date | null;
   } | null;
 }
@@ -55,21 +55,24 @@ export interface RedemptionSearch {
   readonly partner?: string | undefined;
   readonly wallet?: Address | undefined;
   readonly limit: number;
-  /** `newest` redemption first, or the one that is in its state the `longest`. */
+  /** `newest`: the newest redemption first. `longest`: the one that has been in its state longest first. */
   readonly first: 'newest' | 'longest';
 }
 
 export interface StateCount {
   readonly state: RedemptionState;
   readonly count: number;
-  /** How long the oldest of them has been in its state. */
+  /** Time in this state of the redemption that has been in it longest. */
   readonly oldestSeconds: number;
 }
 
 export interface RedemptionCounts {
-  /** Of the states that are not final, those in which there are any; without what was settled by hand, which needs no person. */
+  /**
+   * The states that are not final and have redemptions. Redemptions settled by hand do not count,
+   * because they need no person.
+   */
   readonly states: readonly StateCount[];
-  /** Due, and not leased. */
+  /** Redemptions that are due and not leased. */
   readonly due: { readonly count: number; readonly oldestSeconds: number };
   readonly confirmationsPending: number;
   readonly confirmationsUndelivered: number;
@@ -133,7 +136,7 @@ const QUEUES: Statement = {
 export class RedemptionViews {
   constructor(private readonly database: Database) {}
 
-  /** All that is known of one redemption. @throws UnreadableRedemptionError */
+  /** Everything that is known of one redemption. @throws UnreadableRedemptionError */
   async show(id: UuidV7): Promise<RedemptionHistory | undefined> {
     const [row] = await this.database.query<LeasedRow>(BY_ID({ id }));
     if (row === undefined) return undefined;
@@ -172,7 +175,7 @@ export class RedemptionViews {
     };
   }
 
-  /** A command that moved no redemption: one that was refused, or concerns a partner. */
+  /** Records a command that changed no redemption: a refused one, or one about a partner. */
   async audit(
     actor: string,
     note: AuditNote,

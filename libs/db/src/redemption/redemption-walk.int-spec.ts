@@ -1,4 +1,4 @@
-/** Whatever the domain decides can be stored: the database refuses nothing that the state machine allows. */
+/** The database can store every decision of the domain: it refuses nothing that the state machine allows. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** Every event that there is; those that do not fit are refused by the domain. */
+/** All events; the domain refuses those that do not fit. */
 function eventsFor(redemption: Redemption): RedemptionEvent[] {
   const requestId = redemption.openCall?.requestId ?? aUuid();
   const redemptionId = redemption.id;

@@ -6,7 +6,9 @@ import {
   type UuidV7,
 } from '#libs/domain';
 
-/** Another process has moved the row since it was read. Nothing was written: read it again and decide again. */
+/**
+ * Another process has changed the row since it was read. Nothing was written; the caller has to read and decide again.
+ */
 export class StaleRedemptionError extends RetryableError {
   constructor(id: string) {
     super(
@@ -16,9 +18,9 @@ export class StaleRedemptionError extends RetryableError {
   }
 }
 
-/** No release has written the row so. Nothing is done with it until a person has looked. */
+/** No release writes such a row. Nothing is done with the redemption until a person has looked at it. */
 export class UnreadableRedemptionError extends PermanentError {
-  /** For a person. */
+  /** Describes the fault for a person. */
   readonly fault: string;
 
   constructor(
@@ -35,7 +37,7 @@ export class UnreadableRedemptionError extends PermanentError {
   }
 }
 
-/** The lease ran out and another worker has the row. Nothing was written, and this worker drops it. */
+/** The lease has ended or belongs to another worker. Nothing was written, and this worker drops the redemption. */
 export class LeaseLostError extends PermanentError {
   constructor(id: string) {
     super(
@@ -51,7 +53,7 @@ export class RedemptionMissingError extends PermanentError {
   }
 }
 
-/** Others write to the ledger, and it took too long. Nothing was written. */
+/** Other transactions kept the ledger busy for too long. Nothing was written. */
 export class LedgerBusyError extends RetryableError {
   constructor() {
     super(
@@ -61,7 +63,9 @@ export class LedgerBusyError extends RetryableError {
   }
 }
 
-/** A redemption of the ledger, or the clock of the operator, is ahead of the database's. Nothing was written. */
+/**
+ * A redemption in the ledger, or the operator's clock, is too far ahead of the database's clock. Nothing was written.
+ */
 export class RestoreAheadError extends PermanentError {
   constructor(atMs: number) {
     super(
@@ -80,7 +84,9 @@ export class IdempotencyConflictError extends PermanentError {
   }
 }
 
-/** Others of the same wallet are being created, and it took too long. Nothing was written: try again with the same key. */
+/**
+ * Other creations of the same wallet took too long. Nothing was written; the caller may try again with the same key.
+ */
 export class RedemptionBusyError extends RetryableError {
   constructor() {
     super(
@@ -90,7 +96,7 @@ export class RedemptionBusyError extends RetryableError {
   }
 }
 
-/** The redemption would go beyond a limit; `breach` is for the user. */
+/** The redemption would exceed a limit. `breach` is for the user. */
 export class LimitBreachedError extends PermanentError {
   constructor(readonly breach: LimitBreach) {
     super('REDEMPTION_LIMIT', breach.message);
@@ -107,7 +113,10 @@ export class ReservationRefusedError extends PermanentError {
   }
 }
 
-/** An id of the partner's belongs to another redemption of it already. Decide again, knowing that. */
+/**
+ * Another redemption of the partner already has this transaction or revert id. The caller has to decide
+ * again with this knowledge.
+ */
 export class PartnerIdReusedError extends RetryableError {
   constructor(
     readonly redemptionId: UuidV7,

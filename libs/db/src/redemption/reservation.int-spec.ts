@@ -1,4 +1,6 @@
-/** Tokens are reserved with the row that begins a deduction: of the vault, of the partner's day and of the wallet's. */
+/**
+ * Tokens of the vault, of the partner's day and of the wallet's day are reserved with the row that begins a deduction.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
@@ -28,7 +30,7 @@ const ALL = 10n ** 30n;
 
 let test: TestDatabase;
 let database: Database;
-/** Of two workers. */
+/** The stores of two workers. */
 let stores: [RedemptionStore, RedemptionStore];
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -46,7 +48,7 @@ async function created(change: Partial<Redemption> = {}, nowMs = START_MS): Prom
   return redemption;
 }
 
-/** As a worker does it. */
+/** Begins a deduction like a worker. */
 async function begin(
   redemption: Redemption,
   reserve: Partial<ReservationLimits> = {},
@@ -91,7 +93,7 @@ async function reverted(deduction: Redemption): Promise<Redemption> {
   });
 }
 
-/** What is kept, beside the sum of the rows themselves. */
+/** The sums that the database keeps, and the sums over the rows themselves. */
 async function books(): Promise<{ kept: string; counted: string; days: number }> {
   const [row] = await database.query<{ kept: string; counted: string; days: number }>({
     text: `SELECT redemption.reserved_tokens('payouts')::text AS kept,

@@ -21,7 +21,7 @@ function open(tokenHash: Buffer, wallet = aWallet(0xab), expiresAtMs = NOW_MS + 
 
 beforeAll(async () => {
   test = await createTestDatabase();
-  // As the service connects.
+  // Connects like the service.
   database = await test.open({ url: test.urlAs('redemption') });
   store = new SessionStore(database, SEAL, { siweDomains: DOMAINS });
 });
@@ -70,7 +70,7 @@ describe('SessionStore', () => {
   });
 });
 
-/** What the service's own credential can write, without its key. */
+/** Rows that the service's own database user can write without the key. */
 describe('a session that is made up', () => {
   const MAKE = {
     text: `INSERT INTO redemption.session (token_hash, wallet, domain, expires_at, mac)

@@ -4,18 +4,18 @@ import { type Database } from '../connection/database.js';
 import { type EvidenceSeal } from './redemption-row.js';
 import { SessionEntity } from './session.entity.js';
 
-/** `tokenHash`: 32 bytes, here and below. */
+/** `tokenHash` has 32 bytes, in all functions of this file. */
 export type NewSessionRow = Omit<SessionTerms, 'tokenHash'> & { readonly tokenHash: Buffer };
 
 /**
- * Who is signed in. Of a session's token only the SHA-256 is here: who reads the table cannot sign in with it; and each row bears a MAC
- * under EVIDENCE_KEY, so that who writes to it cannot either.
+ * Sessions of wallets. A row has only the SHA-256 of a session's token, so that reading the table does not let a person
+ * sign in. It has a MAC under EVIDENCE_KEY, so that writing to the table does not either.
  */
 export class SessionStore {
   constructor(
     private readonly database: Database,
     private readonly seal: EvidenceSeal,
-    /** SIWE_DOMAINS: sessions of other pages do not count. */
+    /** `siweDomains` is SIWE_DOMAINS. Sessions of other pages are not valid. */
     private readonly settings: { readonly siweDomains: readonly string[] },
   ) {}
 
@@ -26,7 +26,7 @@ export class SessionStore {
     await this.database.entities((manager) => manager.insert(SessionEntity, opened));
   }
 
-  /** Undefined where there is no such session, it has expired, or it was not opened by us. */
+  /** @returns undefined where the session does not exist, has expired, or was not opened by this service */
   async find(tokenHash: Buffer, nowMs: number): Promise<Address | undefined> {
     const row = await this.database.entities((manager) =>
       manager.findOneBy(SessionEntity, {
@@ -38,7 +38,7 @@ export class SessionStore {
     return row === null ? undefined : this.walletOf(row);
   }
 
-  /** Those of these sessions that are still open, by their hashes in hex. */
+  /** Those of the sessions that are still open, by their hashes in hex digits. */
   async stillOpen(tokenHashes: readonly Buffer[], nowMs: number): Promise<ReadonlySet<string>> {
     const rows = await this.database.entities((manager) =>
       manager.findBy(SessionEntity, {
@@ -60,7 +60,7 @@ export class SessionStore {
     await this.database.entities((manager) => manager.delete(SessionEntity, expired));
   }
 
-  /** Undefined where the row is not one that we have written. */
+  /** @returns undefined where the row has no valid MAC, so that this service did not write it */
   private walletOf(row: SessionEntity): Address | undefined {
     const { tokenHash, wallet, domain, expiresAt, mac } = row;
     if (domain === null) return undefined;

@@ -4,7 +4,7 @@ import { HEX } from '../connection/columns.js';
 
 @Entity({ schema: 'redemption', name: 'session' })
 export class SessionEntity {
-  /** SHA-256 of the bearer token, which is kept nowhere. */
+  /** SHA-256 of the bearer token, which itself is not stored. */
   @PrimaryColumn('bytea')
   tokenHash!: Buffer;
 
@@ -17,11 +17,11 @@ export class SessionEntity {
   @Column('timestamptz', { default: () => 'clock_timestamp()' })
   createdAt!: Date;
 
-  /** The page on which the wallet signed in, one of SIWE_DOMAINS then; null in rows of before. */
+  /** The page on which the wallet signed in, which was one of SIWE_DOMAINS; null in rows of older versions. */
   @Column('text', { nullable: true })
   domain!: string | null;
 
-  /** Under EVIDENCE_KEY, over the token hash, wallet, domain and expiry. */
+  /** MAC under EVIDENCE_KEY over token hash, wallet, domain and expiry. */
   @Column('bytea', { nullable: true })
   mac!: Buffer | null;
 }

@@ -1,4 +1,4 @@
-/** One transition with all that belongs to it, in one statement. */
+/** Writes one transition with everything that belongs to it, in one statement. */
 import {
   canonicalJson,
   evidenceContent,
@@ -34,57 +34,71 @@ import {
 
 export interface CallEnd {
   readonly requestId: UuidV7;
-  /** In one word: `answer`, `no-answer`, `nothing-sent`. */
+  /** `answer`, `no-answer` or `nothing-sent`. */
   readonly outcome: string;
-  /** Plain JSON, bounded (32 KiB) and redacted by the caller of the partner. */
+  /** Plain JSON of at most 32 KiB. The code that calls the partner limits its size and removes secrets. */
   readonly record: object;
 }
 
-/** What the redemption's tokens must fit into, in the smallest unit, before its points are taken. */
+/** Limits into which the redemption's tokens must fit before its points are taken, in the token's smallest unit. */
 export interface ReservationLimits {
-  /** What the vault can pay in all, the open payouts included. */
+  /** What the vault can pay in total, open payouts included. */
   readonly room: bigint;
-  /** Of the partner and the UTC day on which the redemption was made; absent: not limited. */
+  /** Budget of the partner for the UTC day on which the redemption was created. Absent: no limit. */
   readonly partnerDailyTokens?: bigint | undefined;
-  /** Of the wallet and the same day; absent: not limited. */
+  /** Budget of the wallet for the same day. Absent: no limit. */
   readonly walletDailyTokens?: bigint | undefined;
 }
 
 export interface TransitionWrite {
-  /** As it was read: the write is refused where the row has moved on. */
+  /** The redemption as it was read. The write is refused where the row has changed since. */
   readonly before: Redemption;
-  /** The domain's decision on it. What its command leaves in the database is written; a call is the caller's to make. */
+  /**
+   * The domain's decision. The write stores what its command leaves in the database; a call is for the caller to make.
+   */
   readonly decision: Moved;
-  /** The type of the event that was decided on. */
+  /** Type of the event that was decided on. */
   readonly event: string;
-  /** Who: `worker`, `user`, `operator:NAME`. */
+  /** `worker`, `user` or `operator:NAME`. */
   readonly actor: string;
-  /** The lease that the write happens under; absent for users and operators, whom the version alone guards. */
+  /**
+   * Owner of the lease under which the worker writes. Absent for users and operators, whose writes
+   * only the version guards.
+   */
   readonly owner?: string;
-  /** Gives the lease back as well; a final or stopped redemption always does. */
+  /** Also releases the lease. The write of a final or stopped redemption always does. */
   readonly release?: boolean;
-  /** Needed with the transition that commits the plan. */
+  /** Required with the transition that commits the plan. */
   readonly place?: PayoutPlace;
-  /** The row as it was read: where it bore our MAC, what follows from it bears one. Needed of who has the keys. */
+  /**
+   * The row as it was read. Where it has a valid MAC, the row that follows from it gets one. Required in a
+   * program that has the keys.
+   */
   readonly stored?: StoredRedemption;
-  /** A person vouches for what the next row calls its deduction. Counts only of who has the keys. */
+  /**
+   * A person vouches for the partner's transaction ids in the next row. Has an effect only in a
+   * program that has the keys.
+   */
   readonly vouchesForNames?: true;
-  /** The call that the event is the result of, where it was learnt. */
+  /** End of the call that led to the event, where the end is known. */
   readonly callEnd?: CallEnd;
-  /** The call that the event belongs to, where its end was not learnt. */
+  /** The call that the event belongs to, where its end is not known. */
   readonly requestId?: UuidV7;
   readonly audit?: AuditNote;
-  /** Reserves the tokens with the transition; needed with the one that begins the deduction. */
+  /** Reserves the tokens with the transition. Required with the transition that begins the deduction. */
   readonly reserve?: ReservationLimits;
 }
 
-/** Null where nothing is to be reserved. */
+/**
+ * NULL where the tokens fit into the limits, otherwise the reason of the refusal. Locks the sums
+ * until the transaction ends.
+ */
 const RESERVE = `redemption.reserve(partner, wallet, token_amount, initial_at,
     :room::numeric, :partnerBudget::numeric, :walletBudget::numeric)`;
 
 /**
- * Nothing of it is written where the row is not the one that was read, by its version or by a restore of the ledger that was noted since,
- * nor where its tokens are to be reserved and cannot be. It gives a hint where another worker can go on at once.
+ * Writes nothing where the row is not as it was read, by its version or by a restore that was noted since, or where its
+ * tokens cannot be reserved. Sends a hint where another worker can go on at once.
  */
 const APPLY = named<Record<string, unknown>>(
   'redemption_apply',
@@ -166,14 +180,14 @@ export async function applyTransition(
     const [refused] = await database.query<{ reason: ReservationRefusal | null }>(
       REFUSED_RESERVATION({ id, ...reservationValues(reserve) }),
     );
-    // Where meanwhile it could be reserved, the redemption is only to be read again.
+    // If the tokens fit by now, the caller only has to read the redemption again.
     const reason = refused?.reason ?? null;
     if (reason !== null) throw new ReservationRefusedError(id, reason);
   }
   throw new StaleRedemptionError(id);
 }
 
-/** Undefined where the database refused something else than a partner's id that another redemption has. */
+/** @returns undefined unless the database refused an id of the partner that another redemption already has */
 function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined {
   if (!isRefusal(error, 'unique_violation')) return undefined;
   const { constraint } = error.cause as { constraint?: string };
@@ -183,7 +197,7 @@ function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined 
 }
 
 /**
- * @param seal absent where there are no keys, for an operator say: the row keeps the MAC that it has
+ * @param seal absent in a program without the keys, for example for an operator; the row keeps its MACs
  * @throws PermanentError PLAN_WITHOUT_PLACE
  */
 function transitionStatement(write: TransitionWrite, seal?: EvidenceSeal) {
@@ -229,7 +243,7 @@ function transitionStatement(write: TransitionWrite, seal?: EvidenceSeal) {
   });
 }
 
-/** Only of what follows from a row that bore one: a MAC must not make ours what others wrote. */
+/** Only a row that follows from a row with a valid MAC gets a MAC. A MAC must not confirm what other programs wrote. */
 function macOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
   const { before, decision, stored } = write;
   if (stored?.isSealed !== true) return null;

@@ -73,7 +73,7 @@ const reverted: ((before: Redemption) => RedemptionEvent)[] = [
   }),
 ];
 
-/** A wallet that let a voucher of 10 units expire; when its points came back. */
+/** A wallet that let a voucher of 10 units expire, and the time at which its points came back. */
 async function withUnclaimed(wallet = someWallet(), nowMs = START_MS) {
   const made = await create(aNewRedemption({ wallet, tokenAmount: 10n }, nowMs));
   const ended = await move(made, ...authorised, expired, ...reverted);
@@ -94,7 +94,7 @@ describe('a voucher that was not claimed', () => {
     const budget = { walletDailyTokens: 15n };
     const next = () => aNewRedemption({ wallet, partner, tokenAmount: 6n }, START_MS + HOUR_MS);
     const ended = await move(made, ...authorised, expired);
-    // Elsewhere: here it is still open.
+    // At another partner, because at this one the redemption is still open.
     const other = aNewRedemption({ wallet, tokenAmount: 6n }, START_MS + HOUR_MS);
     expect((await breachOf(create(other, budget))).code).toBe('WALLET_BUDGET_SPENT');
     await move(ended, ...reverted);

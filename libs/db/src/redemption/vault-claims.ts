@@ -1,4 +1,7 @@
-/** The vaults that the ledger names; claims as the chain has them, how far they were read, and what is wrong with one beside its redemption. */
+/**
+ * Claims as the chain has them, the block up to which they were read, and what is wrong with a claim compared with its
+ * redemption; and the vaults that the ledger names.
+ */
 import { type Address, type BlockRef, type Tokens, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -9,21 +12,21 @@ export interface VaultPlace {
   readonly vault: Address;
 }
 
-/** How far the claims of one vault were read. */
+/** The block up to which the claims of one vault were read. */
 export interface Checkpoint extends VaultPlace {
-  /** Nothing of the vault is older. */
+  /** The vault has no events in older blocks. */
   readonly startBlock: bigint;
-  /** The last block read; undefined where none was. */
+  /** The last block that was read; undefined where none was. */
   readonly block: BlockRef | undefined;
-  /** Up to there. */
+  /** Number and tokens of the claims up to `block`. */
   readonly claims: Tokens;
 }
 
-/** A final claim, as the chain has it. */
+/** A final claim on chain. */
 export interface VaultClaim {
   /** `0x` and 64 hex digits. */
   readonly vaultId: string;
-  /** Undefined where the id was not made of one of ours. */
+  /** Undefined where the vault's id was not made from the id of a redemption. */
   readonly redemptionId: UuidV7 | undefined;
   readonly transactionHash: string;
   readonly block: BlockRef;
@@ -37,7 +40,7 @@ const BEGIN = named<{ chainId: number; vault: string; startBlock: bigint }>(
     VALUES (:chainId, decode(:vault, 'hex'), :startBlock) ON CONFLICT DO NOTHING`,
 );
 
-/** Once is enough; the start block stays as it was first told. */
+/** Adds the checkpoint of the vault. Does nothing where there is one, whose start block stays. */
 export async function beginVault(
   database: Database,
   { chainId, vault }: VaultPlace,
@@ -80,27 +83,33 @@ export function columnsOf(claims: readonly VaultClaim[]) {
   };
 }
 
-/** The claims of `columnsOf`, in a FROM. */
+/** The claims of `columnsOf`, as an item of a FROM clause. */
 export const CLAIM_ROWS = `(SELECT decode(vault_id, 'hex') AS vault_id, redemption_id, decode(transaction_hash, 'hex') AS transaction_hash,
       block_number, to_timestamp(block_seconds) AS block_at, decode(recipient, 'hex') AS recipient, amount
     FROM unnest(:vaultIds::text[], :redemptionIds::uuid[], :transactionHashes::text[], :blockNumbers::bigint[],
         :blockSeconds::bigint[], :recipients::text[], :amounts::numeric[])
       AS given (vault_id, redemption_id, transaction_hash, block_number, block_seconds, recipient, amount))`;
 
-/** The claim is what was planned: by the row's frozen plan, on this vault. */
+/** The claim is as planned: it agrees with the row's frozen plan, and was paid by the plan's vault. */
 export const FITS = `(r.plan_vault = c.vault AND r.plan_chain_id = c.chain_id AND r.plan_recipient = c.recipient AND r.plan_amount = c.amount)`;
 
 export const CLAIM_BLOCK = `(r.paid_evidence -> 'block' ->> 'number')::numeric`;
 export const IN_LEDGER = `r.state = 'claimed' AND r.plan_chain_id = p.chain_id AND r.plan_vault = p.vault
   AND ${CLAIM_BLOCK} <= p.block_number`;
 
-/** What is wrong with a claim `c` beside its row `r`, as the branches of a CASE; none of them where it is as it was planned. */
+/**
+ * What is wrong with a claim `c` compared with its row `r`, as branches of a CASE. No branch applies where
+ * the claim is as planned.
+ */
 export const CLAIM_FAULTS = `WHEN r.id IS NULL THEN 'without-row'
           WHEN r.plan_amount IS NULL
             OR NOT (r.state IN ('authorised', 'claimed') OR r.state = 'attention' AND r.resume = 'authorised') THEN 'unpayable'
           WHEN NOT ${FITS} THEN 'different'`;
 
-/** The claims that are not settled, each with its kind; what was first seen before `overdue` should have been recorded since. */
+/**
+ * The claims that are not settled, each with its kind. A claim that was first seen before `overdue`
+ * should have been recorded.
+ */
 export const unsettledClaims = (overdue: string): string => `
     SELECT k.*, a.at AS acknowledged_at, a.actor AS acknowledged_by, a.note
     FROM (
@@ -123,14 +132,14 @@ export const unsettledClaims = (overdue: string): string => `
         ORDER BY a.id DESC LIMIT 1) AS a ON true
     WHERE k.kind <> 'settled'`;
 
-/** A vault that redemptions of this ledger may have been paid by. */
+/** A vault that may have paid redemptions of this ledger. */
 export interface KnownVault {
   readonly vault: Address;
-  /** Nothing of it that matters is older. */
+  /** Older blocks have no events of the vault that matter. */
   readonly startBlock: bigint;
 }
 
-/** Those that claims were read of, and those that plans name. */
+/** The vaults of which claims were read, and those that plans name. */
 const KNOWN = named<{ chainId: number }>(
   'vaults_known',
   `SELECT '0x' || encode(vault, 'hex') AS vault, min(start_block)::text AS "startBlock" FROM (
@@ -140,16 +149,22 @@ const KNOWN = named<{ chainId: number }>(
     GROUP BY vault ORDER BY vault`,
 );
 
-/** Today's vault and those that it replaced, as far as the ledger names them. */
+/** The current vault and those that it replaced, as far as the ledger names them. */
 export class KnownVaults {
   constructor(private readonly database: Database) {}
 
-  /** Before anything is planned on it, so that a backup of any later moment names it. One that is known stays as it is. */
+  /**
+   * Adds a vault. Called before anything is planned on it, so that every later backup names it. A
+   * known vault stays as it is.
+   */
   async add(chainId: number, { vault, startBlock }: KnownVault): Promise<void> {
     await beginVault(this.database, { chainId, vault }, startBlock);
   }
 
-  /** Reads every redemption: not for each of them. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * Reads every redemption, so it must not be called for each redemption.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async of(chainId: number): Promise<KnownVault[]> {
     const rows = await this.database.query<RowOf<KnownVault>>(KNOWN({ chainId }));
     return rows.map(({ vault, startBlock }) => ({ vault, startBlock: BigInt(startBlock) }));

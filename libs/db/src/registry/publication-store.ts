@@ -1,4 +1,7 @@
-/** What a registry was given and is to be given. Each change states what it goes on from: of two processes one makes it. */
+/**
+ * The publications of a registry. Each change names the state that it starts from, so that only one of
+ * two processes makes it.
+ */
 import { type Address, type BlockHash } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -25,7 +28,7 @@ const OPEN = named<PlaceParameters & { limit: number }>(
     WHERE ${AT_PLACE} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.first_day LIMIT :limit`,
 );
 
-/** Over all registries that the account publishes in. */
+/** Over all registries in which the account publishes. */
 const HIGHEST_NONCE = named<{ chainId: number; account: string }>(
   'publications_nonce',
   `SELECT max(nonce) AS nonce FROM redemption.registry_publication
@@ -50,7 +53,7 @@ const REVISE = named<PlaceParameters & Record<string, unknown>>(
     WHERE ${SLOT} AND status IN ('due', 'sent') RETURNING first_day`,
 );
 
-/** Under a nonce of its own, or once more under the one that it has. */
+/** Signs under a new nonce, or again under the nonce that the publication has. */
 const SIGN = named<PlaceParameters & Record<string, unknown>>(
   'publication_sign',
   `UPDATE redemption.registry_publication p SET status = 'sent', account = decode(:account, 'hex'), nonce = :nonce
@@ -114,13 +117,16 @@ export class PublicationStore {
     return exclusively(this.database, 'registry', work);
   }
 
-  /** What is not final, the earliest first. */
+  /** The publications that are not final, earliest first. */
   async open(limit: number): Promise<Publication[]> {
     const statement = OPEN({ ...this.at, limit });
     return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
   }
 
-  /** The highest nonce of what the account has signed and is not final, for any registry; undefined where there is nothing. */
+  /**
+   * Highest nonce of the account's publications that are signed and not final, in any registry;
+   * undefined where there is none.
+   */
   async highestNonce(account: Address): Promise<number | undefined> {
     const { chainId } = this.at;
     const statement = HIGHEST_NONCE({ chainId, account: hexOf(account) });
@@ -128,13 +134,13 @@ export class PublicationStore {
     return row?.nonce == null ? undefined : Number(row.nonce);
   }
 
-  /** The last day of all that were ever due; undefined where there are none. */
+  /** The last day of all publications; undefined where there are none. */
   async lastDay(): Promise<number | undefined> {
     const [row] = await this.database.query<{ day: number | null }>(LAST_DAY(this.at));
     return row?.day ?? undefined;
   }
 
-  /** What is there already stays as it is. */
+  /** Adds a publication. Does nothing where there is one for the day. */
   async add(
     { kind, firstDay, lastDay, revisions, root }: PublicationContent,
     stakeSet: string,
@@ -149,7 +155,10 @@ export class PublicationStore {
     );
   }
 
-  /** A sealed day came out differently before its root was on chain. @returns whether it was not too late */
+  /**
+   * Sets the root of a sealed day that came out differently before its root was on chain.
+   * @returns false where it is too late
+   */
   async revise({ firstDay, revisions, root }: PublicationContent): Promise<boolean> {
     const change = { firstDay, revisions: [...revisions], root: hexOf(root) };
     const rows = await this.database.query(REVISE({ ...this.at, ...change }));
@@ -157,8 +166,8 @@ export class PublicationStore {
   }
 
   /**
-   * Keeps what is signed, before it is sent.
-   * @returns false where another process has got on with it meanwhile: then nothing must be sent
+   * Stores the signed transaction before it is sent.
+   * @returns false where another process has moved the publication on, and nothing must be sent
    * @throws DatabaseRefusedError where another publication has the nonce
    */
   sign(signed: SignedPublication): Promise<boolean> {
@@ -175,27 +184,27 @@ export class PublicationStore {
     });
   }
 
-  /** The newest block holds it. */
+  /** The newest block contains the publication. */
   async mined(firstDay: number): Promise<void> {
     await this.database.query(MINED({ ...this.at, firstDay }));
   }
 
-  /** The newest block holds it no more: what was signed is to be sent again. */
+  /** The newest block does not contain the publication any more. Its transaction has to be sent again. */
   async takenBack(firstDay: number): Promise<void> {
     await this.database.query(SENT({ ...this.at, firstDay }));
   }
 
-  /** Its nonce was used by another transaction, in a final block: it needs another one. */
+  /** A final block contains another transaction with this nonce. The publication needs another nonce. */
   async unsigned(firstDay: number): Promise<void> {
     await this.database.query(UNSIGNED({ ...this.at, firstDay }));
   }
 
-  /** A final block holds it. */
+  /** A final block contains the publication. */
   async final(firstDay: number, nowMs: number): Promise<void> {
     await this.settle(firstDay, 'final', '', nowMs);
   }
 
-  /** The registry holds something else. @returns whether that is new */
+  /** The registry holds something else for these days. @returns whether this is new */
   refused(firstDay: number, reason: string, nowMs: number): Promise<boolean> {
     return this.settle(firstDay, 'refused', reason, nowMs);
   }

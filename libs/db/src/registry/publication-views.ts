@@ -1,4 +1,4 @@
-/** What became of publications, for metrics and for a person. */
+/** Views of the publications, for metrics and operators. */
 import { PermanentError } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -14,7 +14,10 @@ import {
   type RegistryPlace,
 } from './publication.js';
 
-/** Sealed anew with another root after it was on chain, and not acknowledged since. A day's root is compared itself, a period's by its days. */
+/**
+ * A publication on chain whose days were sealed again with another root and that was not acknowledged since. For a day
+ * the published root is compared, for a period the roots of its days.
+ */
 const REVISED = `(p.status IN ('mined', 'final') AND EXISTS (
     SELECT FROM unnest(p.revisions) WITH ORDINALITY AS u (revision, place)
     CROSS JOIN LATERAL (SELECT root, sealed_at FROM staking.sealed_day
@@ -66,17 +69,17 @@ const ACKNOWLEDGE = named<PlaceParameters & Record<string, unknown>>(
 );
 
 export interface PublicationSummary {
-  /** Due, or signed and in no block. */
+  /** Publications that are due, or signed and in no block. */
   readonly waiting: number;
-  /** Since when the oldest that is not final is due. */
+  /** Time since which the oldest publication that is not final is due. */
   readonly waitingSince: Date | null;
   readonly mined: number;
   readonly final: number;
-  /** The last day that a final block holds. */
+  /** Last day of the publications that are final. */
   readonly lastDay: number | null;
-  /** Where the registry holds another root, and no person has acknowledged it. */
+  /** Publications where the registry holds another root, and that were not acknowledged. */
   readonly different: number;
-  /** On chain, and sealed anew since with another root; likewise. */
+  /** Publications on chain whose days were sealed again with another root, and that were not acknowledged. */
   readonly revised: number;
 }
 
@@ -85,7 +88,7 @@ export interface PublicationNote {
   /** `operator:NAME` */
   readonly actor: string;
   readonly command: string;
-  /** For the audit. */
+  /** The command's arguments, for the audit. */
   readonly arguments: object;
   /** 1 to 255 characters. */
   readonly note: string;
@@ -101,7 +104,7 @@ export class NoSuchPublicationError extends PermanentError {
   }
 }
 
-/** Newer than any. */
+/** Later than any day. */
 const NO_DAY = 2_147_483_647;
 
 export class PublicationViews {
@@ -121,25 +124,25 @@ export class PublicationViews {
     return row;
   }
 
-  /** The first days of those that were sealed anew after they were on chain. */
+  /** First days of publications whose days were sealed again with another root; at most 100. */
   async revised(): Promise<number[]> {
     const rows = await this.database.query<{ first_day: number }>(REVISED_DAYS(this.at));
     return rows.map(({ first_day: day }) => day);
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async page(limit: number, before = NO_DAY): Promise<Publication[]> {
     const statement = PAGE({ ...this.at, limit, before });
     return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
   }
 
-  /** What a day is published by, or to be. */
+  /** The publication that contains a day. */
   async ofDay(day: number): Promise<Publication | undefined> {
     const [row] = await this.database.query<PublicationRow>(OF_DAY({ ...this.at, day }));
     return row && publicationOf(row);
   }
 
-  /** @returns whether something waited for it */
+  /** @returns whether there was something to acknowledge */
   async acknowledge({ nowMs, ...given }: PublicationNote): Promise<boolean> {
     const values = { ...this.at, ...given, now: new Date(nowMs) };
     return (await this.database.query(ACKNOWLEDGE(values))).length > 0;

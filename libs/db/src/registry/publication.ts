@@ -6,14 +6,14 @@ export interface RegistryPlace {
   readonly registry: Address;
 }
 
-/** The registry among the parameters of a statement. */
+/** The registry as parameters of a statement. */
 export interface PlaceParameters {
   readonly chainId: number;
-  /** Hex digits. */
+  /** Hex digits without `0x`. */
   readonly registry: string;
 }
 
-/** `p` is the publication. */
+/** `p` is the alias of the publication. */
 export const AT_PLACE = `p.chain_id = :chainId AND p.registry = decode(:registry, 'hex')`;
 
 export function placeParameters({ chainId, registry }: RegistryPlace): PlaceParameters {
@@ -22,18 +22,18 @@ export function placeParameters({ chainId, registry }: RegistryPlace): PlacePara
 
 export type PublicationStatus = 'due' | 'sent' | 'mined' | 'final' | 'refused';
 
-/** What a registry is to hold of a day, or of the days of a period. */
+/** What a registry is to hold for a day, or for the days of a period. */
 export interface PublicationContent {
   readonly kind: 'day' | 'period';
   /** Days since 1970-01-01 UTC. */
   readonly firstDay: number;
   readonly lastDay: number;
-  /** Of the sealed days, from the first one on. */
+  /** Revisions of the sealed days, from `firstDay` on. */
   readonly revisions: readonly number[];
   readonly root: NodeHash;
 }
 
-/** What was signed for it last, under its nonce. */
+/** The transaction that was signed last for a publication, under its nonce. */
 export interface StoredTransaction {
   readonly hash: BlockHash;
   readonly root: NodeHash;
@@ -46,23 +46,23 @@ export interface StoredTransaction {
 export interface Publication extends PublicationContent {
   readonly stakeSet: string;
   readonly status: PublicationStatus;
-  /** Who signed, and under which nonce; undefined where nothing is signed. */
+  /** Account and nonce of the signed transaction; undefined where nothing is signed. */
   readonly sender: { readonly account: Address; readonly nonce: number } | undefined;
   readonly transaction: StoredTransaction | undefined;
   readonly dueAt: Date;
   readonly settledAt: Date | null;
-  /** Why it is refused. */
+  /** Why the publication is refused. */
   readonly reason: string | null;
   readonly acknowledgedAt: Date | null;
 }
 
-/** The columns of a PublicationRow; `p` is the publication, `t` its newest transaction. */
+/** The columns of a PublicationRow, with `p` as alias of the publication and `t` of its newest transaction. */
 export const PUBLICATION_COLUMNS = `p.kind, p.first_day AS "firstDay", p.last_day AS "lastDay", p.revisions, '0x' || encode(p.root, 'hex') AS root,
   p.stake_set AS "stakeSet", p.status, '0x' || encode(p.account, 'hex') AS account, p.nonce, p.due_at AS "dueAt",
   p.settled_at AS "settledAt", p.reason, p.acknowledged_at AS "acknowledgedAt", '0x' || encode(t.hash, 'hex') AS hash,
   '0x' || encode(t.root, 'hex') AS "sentRoot", t.gas_price AS "gasPrice", t.gas, t.signed_at AS "signedAt"`;
 
-/** The transaction with the highest price is the newest one of its nonce. */
+/** Among the transactions of a nonce, the one with the highest price is the newest. */
 export const NEWEST_TRANSACTION = `LEFT JOIN LATERAL (
     SELECT * FROM redemption.registry_transaction x
     WHERE (x.chain_id, x.registry, x.first_day, x.account, x.nonce) = (p.chain_id, p.registry, p.first_day, p.account, p.nonce)

@@ -1,4 +1,4 @@
-/** The sealed days of a stake set, as far as publishing needs them. */
+/** The sealed days of a stake set, as publishing needs them. */
 import { type DayRoot, type NodeHash } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -7,16 +7,16 @@ import { nodeOf } from '../rows.js';
 export interface PublishableDay {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
-  /** The newest. */
+  /** The newest revision. */
   readonly revision: number;
   readonly root: NodeHash;
   readonly sealedAt: Date;
 }
 
 export interface SealedRange {
-  /** In order; a day that is not sealed is missing. */
+  /** In ascending order, without days that are not sealed. */
   readonly days: readonly PublishableDay[];
-  /** Days from this one on are being worked out again. */
+  /** Days from this one on have to be calculated again. */
   readonly recheckFrom: number | undefined;
 }
 
@@ -46,7 +46,7 @@ export class PublishableDays {
 
   /** The newest revisions of the days `from` to `to`, both included. */
   async range(from: number, to: number): Promise<SealedRange> {
-    // First what is being worked out again: a row that is removed in between has left its new root.
+    // The recheck is read first. If its row disappears between the two reads, the new roots are already written.
     const [recheck] = await this.database.query<{ from_day: number }>(RECHECK({}));
     type Row = { day: number; revision: number; root: string; sealed_at: Date };
     const rows = await this.database.query<Row>(RANGE({ from, to }));
@@ -58,7 +58,7 @@ export class PublishableDays {
     };
   }
 
-  /** Of these revisions of the days from one on; undefined where one is not there. */
+  /** The roots of these revisions of the days from `from` on; undefined where one of them does not exist. */
   async roots(from: number, revisions: readonly number[]): Promise<DayRoot[] | undefined> {
     const statement = ROOTS({ from, revisions: [...revisions] });
     const rows = await this.database.query<{ day: number; root: string }>(statement);
@@ -66,7 +66,7 @@ export class PublishableDays {
     return rows.map(({ day, root }) => ({ day, root: nodeOf(root) }));
   }
 
-  /** The first sealed day from this one on. */
+  /** The first sealed day at or after `from`. */
   async first(from: number): Promise<number | undefined> {
     const [row] = await this.database.query<{ day: number | null }>(FIRST({ from }));
     return row?.day ?? undefined;

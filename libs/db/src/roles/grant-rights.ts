@@ -14,8 +14,8 @@ import {
 } from './rights.js';
 
 /**
- * Makes the roles that hold the programs' rights, as far as this user may. Roles belong to the whole server, so another database may be
- * making the same one at this moment.
+ * Creates the roles that hold the programs' rights, as far as this user may. Roles belong to the whole server, so
+ * another database may create the same role at the same time.
  */
 const MAKE_ROLES = `DO $$
 DECLARE
@@ -33,8 +33,9 @@ BEGIN
 END $$`;
 
 /**
- * Temporary tables are what every user of a database may make otherwise, and they fill its disk. Only its owner can say so; where
- * another user migrates, docs/operating/roles.md does.
+ * Takes from PUBLIC the right to create temporary tables, which every user has by default and which can fill the disk.
+ * Only the owner of the database can do this; where another user migrates, an administrator follows
+ * docs/operating/roles.md.
  */
 const TAKE_TEMPORARY = `DO $$
 BEGIN
@@ -55,7 +56,7 @@ interface SchemasAndRoles {
   readonly roles: readonly string[];
 }
 
-/** What the roles have of each table; of a table that nothing was granted on, nothing. */
+/** Privileges of each role on each table, with an empty list where nothing was granted. */
 const GRANTED = named<SchemasAndRoles>(
   'rights_granted',
   `SELECT format('%I.%I', n.nspname, c.relname) AS "table", r.rolname AS role,
@@ -77,9 +78,9 @@ interface GrantedRow {
 }
 
 /**
- * Gives every program's role what rights.ts says and takes what it does not say; writes nothing where that is so already. On a schema
- * that a newer version migrated it leaves the tables that this one does not know as they are.
- * @returns the roles that are not there because this user may not make them
+ * Gives every program's role the rights in rights.ts and takes all others. Writes nothing where the rights are correct.
+ * On a schema that a newer version migrated, tables that this version does not know stay as they are.
+ * @returns the roles that do not exist because this user may not create them
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function grantRights(database: Database): Promise<string[]> {
@@ -127,11 +128,11 @@ async function missingStatements(
 function tableStatements({ table, role, privileges }: GrantedRow, wanted: string[]): string[] {
   if (wanted.join() === privileges.join()) return [];
   const given = wanted.length === 0 ? [] : [`GRANT ${wanted.join(', ')} ON ${table} TO ${role}`];
-  // It takes what is granted on single columns as well.
+  // REVOKE ALL also takes privileges on single columns.
   return [`REVOKE ALL ON ${table} FROM ${role}`, ...given];
 }
 
-/** Sorted as the server's answer is. */
+/** Sorted in the order of the server's answer. */
 export function privilegesOf(program: Program, table: string): string[] {
   return rightsOf(program, table)
     .map((letter) => PRIVILEGES[letter])

@@ -1,4 +1,4 @@
-/** What a credential may do beyond what rights.ts gives its program, and what it may not do of that. */
+/** Compares the rights of a program's database user with rights.ts: excess rights and missing rights. */
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { type Database, run, type Statement } from '../connection/database.js';
@@ -21,7 +21,6 @@ export class ExcessRightsError extends PermanentError {
   }
 }
 
-/** What is wrong with a credential, and what to do about it. */
 function excessText(program: Program, excess: readonly string[]): string {
   return (
     `The user of DATABASE_URL has more rights than the ${program} needs: ${excess.join('; ')}. Give the ${program} a user of its own: ` +
@@ -29,7 +28,8 @@ function excessText(program: Program, excess: readonly string[]): string {
   );
 }
 
-// Of the user who logged in: what SET ROLE, RESET ROLE or a role of the session's options can come to.
+// Reads all roles of the user who logged in, because its sessions can take any of them by SET ROLE, RESET
+// ROLE or their options.
 const ATTRIBUTES = named<{ schemas: readonly string[]; name: string | null }>(
   'rights_attributes',
   `SELECT u.rolname AS name, u.rolsuper AS superuser, u.rolcreaterole AS createrole, u.rolreplication AS replication,
@@ -93,9 +93,11 @@ interface Attributes {
 }
 
 /**
- * What the user who logged in could do beyond what rights.ts gives its program, whichever role its sessions take; empty where nothing.
- * On a schema that a newer version migrated, the tables that this one does not know are left out: that version says who uses them.
- * @param isNewer whether the schema is; read where it is not given, which the portal's user cannot
+ * Rights of the user who logged in beyond those that rights.ts gives its program, whichever role its sessions take.
+ * Empty where there are none. On a schema that a newer version migrated, tables that this version does not know are
+ * left out, because only the newer version knows who uses them.
+ * @param isNewer whether a newer version migrated the schema. By default read from the database, which the
+ * portal's user may not do.
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function excessRights(
@@ -107,7 +109,7 @@ export async function excessRights(
   return excessOf(query, program, { isNewer: isNewer ?? (await isNewerSchema(database)) });
 }
 
-/** The same of a user by its name, as one transaction sees it. */
+/** Like `excessRights`, for a user by name and within a transaction. */
 export function excessRightsOf(
   client: PoolClient,
   program: Program,
@@ -126,7 +128,7 @@ async function excessOf(
   const schemas = await readSchemas(query);
   const [user] = await query<Attributes>(ATTRIBUTES({ schemas, name }));
   if (user === undefined) throw new TypeError('the user of a session is a role');
-  // Of a superuser all the rest is true as well.
+  // A superuser has all other excess rights as well.
   if (user.superuser) return [`${user.name} is a superuser`];
   const tables = await query<TableRights>(
     TABLES_USED({ schemas, privileges: PRIVILEGE_LIST, name }),
@@ -165,8 +167,8 @@ function ofAttributes(user: Attributes, program: Program): string[] {
 }
 
 /**
- * Refuses a credential that can do more than its program needs, where that is meant seriously; elsewhere it is only said.
- * @param onExcess told of it where it is not refused
+ * Refuses a credential with more rights than its program needs in production, and only reports it elsewhere.
+ * @param onExcess called with a message where the credential is not refused
  * @throws ExcessRightsError, DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function requireOwnRights(
@@ -181,8 +183,8 @@ export async function requireOwnRights(
 }
 
 /**
- * What the user who logged in cannot do of that which rights.ts gives its program; empty where nothing. A table that is not there is
- * said by the check of the schema.
+ * Rights in rights.ts that the user who logged in does not have; empty where there are none. Missing tables are left
+ * out, because the check of the schema reports them.
  * @throws DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function missingRights(database: Database, program: Program): Promise<string[]> {

@@ -1,4 +1,4 @@
-/** What any user of the server may take of it without a right of ours. */
+/** What every user of the server can take from it without a right on our tables. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { createDatabase, migrate, prepareLogins, PROGRAMS } from '../index.js';

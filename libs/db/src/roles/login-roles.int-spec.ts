@@ -28,7 +28,7 @@ afterEach(() => logins.stop());
 const urlAs = (user: string) => logins.urlAs(user);
 const loginUrls = (password?: string) => logins.urls(password);
 
-/** A user of the cluster who owns this database, as managed services give one. */
+/** A user of the server who owns this database, like the users that managed services provide. */
 async function anOwner(attributes: string): Promise<string> {
   const user = `owner_${suffix}`;
   await owner.query({ text: `CREATE ROLE ${user} LOGIN ${attributes} PASSWORD 'p ${user}/@'` });
@@ -94,7 +94,7 @@ describe('prepareLogins', () => {
   it('is done by an owner who is no superuser and may make roles', async () => {
     const user = await anOwner('CREATEROLE');
     try {
-      // Where the roles are there already, an administrator has let it grant them.
+      // Where the roles exist, an administrator has given this user the right to grant them.
       for (const role of Object.values(PROGRAM_ROLES)) {
         await owner.query({ text: `GRANT ${role} TO ${user} WITH ADMIN OPTION` });
       }
@@ -103,7 +103,7 @@ describe('prepareLogins', () => {
       await prepareLogins(urlAs(user), urls);
       for (const program of PROGRAMS) expect(await rightsOf(program, urls[program])).toEqual([]);
 
-      // As behind a pooler: a session begins with nothing but its user's defaults.
+      // Connects as if through a pooler: a session begins with the defaults of its user only.
       const pooled = async (program: 'api' | 'redemption'): Promise<void> => {
         const [url, readOnly] = [urls[program], program === 'api'];
         const options = { url, directUrl: url, readOnly, applicationName: 'test' };

@@ -1,4 +1,4 @@
-/** The users that the programs log in as: made, and their passwords set, from the URLs that the programs will be given. */
+/** Creates the database users of the programs and sets their passwords, from the URLs that the programs will get. */
 import { type PoolClient } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
@@ -17,10 +17,10 @@ import { excessRights, ExcessRightsError, excessRightsOf } from './held-rights.j
 import { type Program, PROGRAM_ROLES, PROGRAMS } from './rights.js';
 import { scramVerifier } from './scram-verifier.js';
 
-/** The DATABASE_URL of each program. */
+/** DATABASE_URL of each program. */
 export type LoginUrls = Readonly<Partial<Record<Program, string>>>;
 
-/** An administrator has to do what this user may not. */
+/** The user that migrates may not create roles, so an administrator has to run statements. */
 export class RolesRefusedError extends PermanentError {
   constructor(statements: readonly string[], cause?: unknown) {
     super(
@@ -41,11 +41,11 @@ const USER = named<{ user: string; role: string; roles: readonly string[] }>(
 );
 
 interface LoginOptions {
-  /** The programs go through a pooler, which begins sessions with the defaults of their user. */
+  /** The programs connect through a pooler, whose sessions begin with the defaults of their user. */
   readonly isPooled?: boolean;
 }
 
-/** Programs whose pools go through a pooler, and how their sessions begin; see `createDatabase`. */
+/** Session settings of the programs whose pools go through a pooler; see `createDatabase`. */
 const POOLED: Partial<Record<Program, SessionSettings>> = {
   api: sessionSettings({ readOnly: true }),
   redemption: sessionSettings({}),
@@ -53,7 +53,10 @@ const POOLED: Partial<Record<Program, SessionSettings>> = {
   portal: sessionSettings(PORTAL_SESSION),
 };
 
-/** Five consoles, each with a pool of four. The others need as many as they have replicas: an administrator limits them. */
+/**
+ * Connection limit of the portal's user: five consoles with a pool of four each. The other users need as many
+ * connections as they have replicas, so an administrator limits them.
+ */
 const PORTAL_CONNECTIONS = 20;
 
 const UNLIMITED = named<{ user: string }>(
@@ -65,7 +68,7 @@ interface LoginRole {
   readonly superuser: boolean;
   readonly member: boolean;
   readonly mine: boolean;
-  /** Roles of other programs, and who granted each. */
+  /** Roles of other programs that the user has, with the grantor of each. */
   readonly besides: { readonly role: string; readonly grantor: string }[];
 }
 
@@ -77,11 +80,11 @@ interface Login {
 }
 
 /**
- * Makes each user of the URLs where it is missing, gives it the password of its URL where that is another one, and the rights of its
- * program; then logs in as each of them and looks. Safe to run again.
- * @param url of the user that migrates: the owner of the schema, with the right to create roles; not a pooler's
+ * Creates each user of the URLs where it is missing, sets the password of the URL where the user has another one, and
+ * grants the rights of the program. Afterwards logs in as each user and checks its rights. Safe to run again.
+ * @param url of the user that migrates, who owns the schema and may create roles; not a pooler's URL
  * @returns the names of the users
- * @throws RolesRefusedError, ExcessRightsError, LoginUrlError, and what `migrate` throws
+ * @throws RolesRefusedError, ExcessRightsError, and what `requireLoginUrls` and `migrate` throw
  */
 export async function prepareLogins(
   url: string,
@@ -94,7 +97,7 @@ export async function prepareLogins(
   const isNewer = await onSchema(url, async (database) => {
     const missing = await grantRights(database);
     const isNewer = await isNewerSchema(database);
-    // Without its URL a program is not used here.
+    // A program without a URL is not used in this installation.
     if (logins.some(({ program }) => missing.includes(PROGRAM_ROLES[program]))) {
       throw new RolesRefusedError(manualStatements(logins));
     }
@@ -102,7 +105,7 @@ export async function prepareLogins(
     for (const login of logins) {
       if (await isRightPassword(login)) letIn.add(login.user);
     }
-    // All or nothing: a user who is refused has been given nothing.
+    // All users are prepared in one transaction, so that a user who is refused has been given nothing.
     await database.transaction(async (client) => {
       for (const login of logins) {
         await prepareLogin(client, login, { isLetIn: letIn.has(login.user), isNewer });
@@ -118,7 +121,7 @@ export async function prepareLogins(
 }
 
 /**
- * What can be said of the URLs before anything is changed.
+ * Checks the URLs before anything is changed.
  * @throws PermanentError LOGIN_URL_INCOMPLETE, LOGIN_URL_SHARED, LOGIN_URL_GROUP, LOGIN_URL_DATABASE
  */
 export function requireLoginUrls(url: string, urls: LoginUrls): Login[] {
@@ -131,7 +134,9 @@ export function requireLoginUrls(url: string, urls: LoginUrls): Login[] {
   return logins;
 }
 
-/** What an administrator runs where the migrating user may not; passwords are set by \password of psql. */
+/**
+ * Statements for an administrator, where the user that migrates may not run them. \password of psql sets the passwords.
+ */
 function manualStatements(logins: readonly Login[]): string[] {
   return [
     ...logins.map(({ program }) => `CREATE ROLE ${PROGRAM_ROLES[program]} NOLOGIN`),
@@ -155,7 +160,8 @@ async function prepareLogin(
     throw new ExcessRightsError(program, [`${user} ${what}`]);
   }
   const isMember = known?.member === true;
-  // One of before that was given to another program as well keeps its own. One that has another program's only is that program's.
+  // An existing user that has this program's role loses those of other programs. A user that has only another program's
+  // role belongs to that program and is refused below.
   const revokes = (isMember ? known.besides : []).map((one) => {
     return `REVOKE ${one.role} FROM ${quoted(user)} GRANTED BY ${quoted(one.grantor)}`;
   });
@@ -173,7 +179,7 @@ async function prepareLogin(
   if (excess.length > 0) throw new ExcessRightsError(program, excess);
 }
 
-/** @throws RolesRefusedError with what an administrator runs where this user may not */
+/** @throws RolesRefusedError with statements for an administrator, where this user may not run the statement */
 async function execute(client: PoolClient, text: string, manual: readonly string[]): Promise<void> {
   await client.query(text).catch((cause: unknown) => {
     const error = databaseError(cause);
@@ -182,7 +188,7 @@ async function execute(client: PoolClient, text: string, manual: readonly string
   });
 }
 
-/** Only what is not there already: an administrator may have run it. */
+/** Sets only the defaults that are missing, because an administrator may have set them. */
 async function setSessionDefaults(client: PoolClient, logins: readonly Login[]): Promise<void> {
   const statements: string[] = [];
   for (const { program, user } of logins) {
@@ -206,7 +212,7 @@ const MISSING_DEFAULTS = named<{ user: string; names: string[]; values: string[]
         JOIN pg_database d ON d.oid = s.setdatabase WHERE r.rolname = :user::text AND d.datname = current_database())`,
 );
 
-/** Where there is no limit yet, and as far as this user may: an administrator may have set another one. */
+/** Sets the limit where there is none yet and where this user may. An administrator's limit stays. */
 async function limitConnections(client: PoolClient, { user }: Login): Promise<void> {
   if ((await client.query(UNLIMITED({ user }))).rows.length === 0) return;
   await client.query('SAVEPOINT unlimited');
@@ -230,7 +236,7 @@ async function isRightPassword({ url }: Login): Promise<boolean> {
   }
 }
 
-/** By logging in: what counts is what the program will find. */
+/** Logs in as the user, to check the rights that the program will find. */
 async function requireLogin({ program, url }: Login, isNewer: boolean): Promise<void> {
   const database = await openAs(url);
   try {
@@ -265,7 +271,10 @@ function requireDifferentUsers(logins: readonly Login[]): void {
   );
 }
 
-/** Of its program and of this database: a group role holds rights and does not log in. */
+/**
+ * Checks that the URL names a user that can log in, and the database that is migrated. A role in PROGRAM_ROLES holds
+ * rights and does not log in.
+ */
 function requireOwnPlace({ program, user, url }: Login, migrating: string): void {
   const variable = `${program.toUpperCase()}_DATABASE_URL`;
   if (Object.values<string>(PROGRAM_ROLES).includes(user)) {

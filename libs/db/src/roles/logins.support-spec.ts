@@ -1,12 +1,14 @@
-/** An empty database and users of the server that are gone after each test. Counts as a test file without being one. */
+/**
+ * An empty database, and users of the server that are removed after each test. Counts as a test file without being one.
+ */
 import { randomBytes } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, type Program, PROGRAMS } from '../index.js';
 
 export class Logins {
-  /** In the names of users, which belong to the whole server. */
+  /** Part of the names of users, which belong to the whole server. */
   readonly suffix = randomBytes(4).toString('hex');
-  /** Those that have to be removed, in the order in which they were made. */
+  /** Users to remove, in the order in which they were made. */
   readonly made: string[] = [];
 
   private constructor(
@@ -33,7 +35,7 @@ export class Logins {
     return url.href;
   }
 
-  /** Of each program a user of its own. */
+  /** The URLs of the programs, each with its own user. */
   urls(password?: string): Record<Program, string> {
     const urls = PROGRAMS.map((program) => [program, this.urlAs(this.userOf(program), password)]);
     return Object.fromEntries(urls) as Record<Program, string>;

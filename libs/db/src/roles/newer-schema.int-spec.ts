@@ -1,4 +1,7 @@
-/** What a program of this version finds of its rights where a newer version has migrated, and what this version's `migrate` does there. */
+/**
+ * The rights that a program of this version has where a newer version has migrated, and the effect of this
+ * version's `migrate` there.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -13,7 +16,7 @@ import {
 import { ExcessRightsError, requireOwnRights } from './held-rights.js';
 
 const NAME = 'Tomorrow9000000000000';
-/** Each of a newer version's tables is granted to the programs that use it; the reader has new tables of `staking` by itself. */
+/** Each new table is granted to the programs that use it. The reading role gets new tables of `staking` by itself. */
 const NEWER = [
   'CREATE TABLE staking.tomorrow (at timestamptz)',
   'CREATE TABLE redemption.tomorrow (at timestamptz)',
@@ -31,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-/** As the newer version's `migrate`, and then its `migrate --let-older-start`. */
+/** Does the same as the newer version's `migrate`, followed by its `migrate --let-older-start`. */
 async function migrateByNewer(): Promise<void> {
   const text =
     'INSERT INTO lowmark.migration (timestamp, name, older_may_start) VALUES (9000000000000, $1, true)';

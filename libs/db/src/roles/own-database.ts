@@ -4,16 +4,17 @@ import { createDatabase, type Database } from '../connection/database.js';
 import { requireOwnRights } from './held-rights.js';
 import { type Program } from './rights.js';
 
-/** Who opens a database, and where. */
+/** The program that opens its database, with its environment. */
 export interface Opening {
   readonly program: Program;
-  /** In production a user who may do more than the program needs is refused; elsewhere it is only said. */
+  /** In `production` a user with more rights than the program needs is refused; elsewhere a warning is logged. */
   readonly nodeEnv: string | undefined;
   readonly logger: Logger;
 }
 
 /**
- * The database of a program, in this version's schema and as a user who may do no more than the program needs.
+ * Opens the database of a program. Requires the schema of this version and, in production, a user
+ * without excess rights.
  * @throws what `createDatabase` throws; ExcessRightsError
  */
 export async function openOwnDatabase(
@@ -36,10 +37,10 @@ export async function openOwnDatabase(
   }
 }
 
-/** `onError` of a database. */
+/** An `onError` for DatabaseOptions that logs lost connections. */
 export function logLostConnections(logger: Logger): (error: Error) => void {
   return (error) => {
-    // The driver's error drags its whole connection along.
+    // Only the message, because the driver's error contains the whole connection.
     logger.warn({ reason: error.message }, 'A database connection was lost');
   };
 }

@@ -26,7 +26,7 @@ afterAll(() => test.drop());
 interface Relation {
   readonly name: string;
   readonly isView: boolean;
-  /** Programs name its table. */
+  /** Programs name the parent table of a partition. */
   readonly isPartition: boolean;
   readonly column: string;
 }
@@ -40,7 +40,7 @@ function relations(): Promise<Relation[]> {
   return owner.query<Relation & object>({ text: RELATIONS }, [[...SCHEMAS]]);
 }
 
-/** What a session may come to be: as it logged in, and by every way to another role that it has without a password. */
+/** Roles that a session can take: the one that logged in, and every other one that needs no password. */
 const WAYS = [
   'SELECT 1',
   'RESET ROLE',
@@ -49,7 +49,7 @@ const WAYS = [
   'RESET ALL',
 ];
 
-/** Each is tried for real and taken back; nothing is written, as no row is meant. */
+/** The statements are run and rolled back. They write nothing, because they apply to no row. */
 function attempts({ name, column, isView }: Relation): Record<string, string> {
   const read = { r: `SELECT FROM ${name} LIMIT 0` };
   if (isView) return read;
@@ -67,7 +67,9 @@ function attempts({ name, column, isView }: Relation): Record<string, string> {
   };
 }
 
-/** Refused for lack of a right; any other refusal (a constraint, a trigger of the table) comes after the right. */
+/**
+ * Only a missing right counts as a refusal. Any other error (a constraint, a trigger) comes after the check of rights.
+ */
 async function mayDo(database: Database, way: string, text: string): Promise<boolean> {
   try {
     await database.transaction(async (client) => {

@@ -1,12 +1,12 @@
 /**
- * What each program may do with each table: the one place where it is said. `migrate` gives these rights and takes all others, the
- * services and `doctor` hold their own rights against it, and program-rights.int-spec.ts tries every cell.
+ * The rights of each program on each table, defined only here. `migrate` gives exactly these rights, the services and
+ * `doctor` compare their own rights with them, and program-rights.int-spec.ts tests every cell.
  */
 import { type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { inDefaultSet, SET_SCHEMAS } from '../stake-sets/stake-set.js';
 
-/** The programs that connect at run time, and the role without login that holds the rights of each. */
+/** Programs that connect at run time, each with the role that holds its rights and cannot log in. */
 export const PROGRAM_ROLES = {
   api: 'lowmark_reader',
   indexer: 'lowmark_index_writer',
@@ -19,10 +19,10 @@ export const PROGRAM_ROLES = {
 export type Program = keyof typeof PROGRAM_ROLES;
 export const PROGRAMS = Object.keys(PROGRAM_ROLES) as readonly Program[];
 
-/** The letters of PostgreSQL's access lists. */
+/** Privileges by their letters in PostgreSQL's access lists. */
 export const PRIVILEGES = { r: 'SELECT', a: 'INSERT', w: 'UPDATE', d: 'DELETE' } as const;
 export type Letter = keyof typeof PRIVILEGES;
-/** What no program may do with any table. */
+/** Privileges that no program has on any table. */
 export const REFUSED_PRIVILEGES = ['TRUNCATE', 'REFERENCES', 'TRIGGER'] as const;
 
 type Row = readonly [
@@ -35,7 +35,7 @@ type Row = readonly [
   portal: string,
 ];
 
-/** A new table is a new line here. r: read, a: add, w: change, d: remove; -: nothing. */
+/** One line per table. r: read, a: add, w: change, d: remove; -: nothing. */
 // prettier-ignore
 const ROWS: readonly Row[] = [
   // table                                  api    indexer  redemption  cli    console   portal
@@ -112,7 +112,8 @@ const ROWS: readonly Row[] = [
 ];
 
 /**
- * The schemas that are ours, besides those of stake sets, which are as `staking`. A table of theirs that has no line in the table above may be used by no program.
+ * The schemas of this project, except those of further stake sets, which are like `staking`. No program may use a table
+ * in them that ROWS does not list.
  */
 export const SCHEMAS = [
   'lowmark',
@@ -130,7 +131,7 @@ const SET_SCHEMAS_THERE = named<{ pattern: string }>(
   'SELECT nspname::text AS schema FROM pg_namespace WHERE nspname ~ :pattern ORDER BY 1',
 );
 
-/** All that are ours in a database, those of its stake sets too. */
+/** All schemas of this project in a database, including those of its stake sets. */
 export async function readSchemas(
   query: (statement: Statement) => Promise<{ readonly schema: string }[]>,
 ): Promise<string[]> {
@@ -138,14 +139,13 @@ export async function readSchemas(
   return [...SCHEMAS, ...rows.map(({ schema }) => schema)];
 }
 
-/** The tables that a schema has. */
 export function tablesOf(schema: string): string[] {
   return TABLES.filter((table) => table.startsWith(`${inDefaultSet(schema)}.`)).map((table) =>
     table.replace(/^[^.]*/, schema),
   );
 }
 
-/** Letters in the order of the access lists. */
+/** The letters in the order of PostgreSQL's access lists. */
 export function rightsOf(program: Program, table: string): readonly Letter[] {
   const name = inDefaultSet(table);
   const row = ROWS.find(([known]) => known === name);
@@ -153,12 +153,12 @@ export function rightsOf(program: Program, table: string): readonly Letter[] {
   return cell === '-' ? [] : (Array.from(cell) as Letter[]);
 }
 
-/** Whether this version knows a table; those of a newer one have other rights than it could tell. */
+/** Whether this version knows the table. It cannot tell the rights on the tables of a newer version. */
 export function isKnownTable(table: string): boolean {
   return TABLES.includes(inDefaultSet(table));
 }
 
-/** Whether a program looks into a schema. */
+/** Whether a program has a right on any table of a schema. */
 export function usesSchema(program: Program, schema: string): boolean {
   return tablesOf(schema).some((table) => rightsOf(program, table).length > 0);
 }

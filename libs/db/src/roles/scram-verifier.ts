@@ -1,15 +1,16 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { PermanentError } from '#libs/domain';
 
-/** PostgreSQL's own default. */
+/** PostgreSQL's default. */
 const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 
 /**
- * What PostgreSQL keeps of a password (RFC 5803). Sent in its place it keeps the password out of statements, and so out of the server's
- * log and of pg_stat_activity.
- * @throws PermanentError PASSWORD_UNUSABLE where it is not printable ASCII: other texts would have to be normalised first (RFC 4013)
+ * The form in which PostgreSQL stores a password (RFC 5803). Sent instead of the password, it keeps the password out of
+ * statements, and so out of the server's log and of pg_stat_activity.
+ * @throws PermanentError PASSWORD_UNUSABLE where the password is not printable ASCII, because it would have to
+ * be normalised (RFC 4013)
  */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(SALT_BYTES)): string {
   if (!PRINTABLE_ASCII.test(password)) {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 beforeEach(() => test.empty());
 afterAll(() => test.drop());
 
-/** Stakes that only grow and shrink within what is there, some at midnight, over ten days. */
+/** Stakes over ten days that grow and shrink but never go below zero, some of them changing at midnight. */
 const histories = fc
   .array(
     fc.record({

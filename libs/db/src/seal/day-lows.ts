@@ -1,4 +1,4 @@
-/** The lows of all wallets on a day, worked out from the index in the order of the wallets. */
+/** The lows of all wallets on a day, calculated from the index in the order of the wallets. */
 import { type Database, run } from '../connection/database.js';
 import { named, unnamed } from '../connection/named.js';
 
@@ -7,11 +7,11 @@ export interface WalletDayBytes {
   readonly wallet: Buffer;
   /** The lowest balance of the day, in the token's smallest unit. */
   readonly low: bigint;
-  /** The balance at its end. */
+  /** The balance at the end of the day, in the token's smallest unit. */
   readonly closing: bigint;
 }
 
-/** The blocks of one day: above the last one of the day before, up to its own last one. */
+/** The blocks of one day: above the last block of the day before, up to the last block of the day. */
 export interface DayBlocks {
   readonly day: number;
   readonly above: bigint;
@@ -24,10 +24,10 @@ interface LowRow {
   closing: string;
 }
 
-/** So many wallets are read at once. */
+/** Wallets in a page. */
 const PAGE_SIZE = 10_000;
 
-/** From wallet to wallet after one, by the primary key; in a WITH RECURSIVE. */
+/** A query for WITH RECURSIVE that steps from wallet to wallet, starting after `:after`, by the primary key. */
 export const EVERY_WALLET = `every AS (
       (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
       UNION ALL
@@ -35,7 +35,8 @@ export const EVERY_WALLET = `every AS (
       FROM every WHERE every.wallet IS NOT NULL
     )`;
 
-// From wallet to wallet, and to its newest row up to the day, each by the primary key: the time grows with the wallets, not with their days.
+// Steps from wallet to wallet, and to the newest row of each up to the day, both by the primary key. The time grows
+// with the number of wallets, not with their days.
 const PAGE = named<{ after: Buffer; day: number; limit: number }>(
   'day_lows_page',
   `WITH RECURSIVE ${EVERY_WALLET}, page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
@@ -48,8 +49,8 @@ const PAGE = named<{ after: Buffer; day: number; limit: number }>(
 );
 
 /**
- * Those with a change on the day: found by their blocks, of which there is an index, and read by the primary key. A wallet with changes
- * in these blocks and no row of the day would have been indexed wrongly: its low is null.
+ * The wallets with a change on the day, found by the index of blocks and read by the primary key. A wallet with changes
+ * in these blocks and no row of the day was indexed wrongly, and its low is null.
  */
 const CHANGED = unnamed<DayBlocks>(
   `DECLARE day_lows NO SCROLL CURSOR FOR
@@ -67,7 +68,8 @@ export class DayLows {
   ) {}
 
   /**
-   * All wallets that ever had a change; low and closing are 0 where that was later. What is final does not change between two pages.
+   * All wallets that ever had a change. Low and closing are 0 where the first change is later than the day. Balances of
+   * a final day do not change between two pages.
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async *all(day: number): AsyncGenerator<WalletDayBytes> {
@@ -82,7 +84,7 @@ export class DayLows {
   }
 
   /**
-   * Hands over the wallets with a change on the day.
+   * Passes each wallet with a change on the day to `take`.
    * @throws Error where the rows of a wallet contradict each other; DatabaseUnavailableError, DatabaseRefusedError
    */
   async changed(blocks: DayBlocks, take: (wallet: WalletDayBytes) => void): Promise<void> {

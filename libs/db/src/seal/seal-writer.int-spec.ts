@@ -50,7 +50,7 @@ beforeEach(async () => {
 });
 afterAll(() => test.drop());
 
-/** Level, final and verified up to block 100, one block a day. */
+/** An index that is level, final and verified up to block 100, with one block a day. */
 async function anIndex(): Promise<void> {
   const store = new IndexStore(admin);
   const first = aBlock(0, 0);
@@ -65,7 +65,7 @@ async function anIndex(): Promise<void> {
   basis = known;
 }
 
-/** Every third address from 3 on, with its number as low. */
+/** A tree of every third address from 3 on, with the address's number as low. */
 function aTree(wallets: number): DayTree {
   const builder = new DayListBuilder();
   for (const { wallet, low } of lowsOf(wallets)) builder.add(addressBytes(wallet), low);
@@ -158,7 +158,7 @@ describe('a sealed day', () => {
     `UPDATE staking.sealed_nodes SET nodes = nodes`,
   ])('is never changed: %s', async (text) => {
     await seal(7, 3);
-    // Not even by the owner; the indexer's user has no right to try.
+    // Not even the owner may change a sealed day. The indexer's user has no right to try.
     await expect(admin.query({ text })).rejects.toThrow('a sealed day is never changed');
     await expect(database.query({ text })).rejects.toThrow('permission denied');
   });
@@ -208,7 +208,7 @@ describe('a sealed day', () => {
 });
 
 describe('SealedListStore', () => {
-  // The leaves of both ends are beside them: just within a chunk, just beyond it, and several.
+  // Together with the leaves of both ends, these are just within a chunk, just beyond a chunk, and several chunks.
   it.each([0, 1, 254, 255, 256, 3000])(
     'proves each of %s wallets, and those between',
     async (count) => {

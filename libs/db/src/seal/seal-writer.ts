@@ -1,4 +1,6 @@
-/** Seals days, under the leader's fence: each in one transaction, with what proofs are made of. */
+/**
+ * Seals days under the leader's fencing token: each day in one transaction, with the lists that proofs are made from.
+ */
 import { type PoolClient } from 'pg';
 import { type DayTree, ENTRY_BYTES, NODE_BYTES, WALLET_BYTES } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
@@ -14,21 +16,25 @@ import {
 } from './sealed-day.js';
 import { LEAVES_IN_CHUNK, NODES_IN_CHUNK } from './sealed-list-store.js';
 
-/** The index as it was when the work on a day began. */
+/** The state of the index when the work on a day began. */
 export interface SealBasis {
   readonly fence: bigint;
-  /** Another one: something indexed may have been taken back. */
+  /** Index version. With another value, something indexed may have been taken back. */
   readonly generation: string;
 }
 
 export interface SealRequest {
   readonly basis: SealBasis;
   readonly content: SealedContent;
-  /** Where proofs of the day are to be answered: kept until `forgetLists`. */
+  /** Given where proofs of the day are to be answered. Its lists are kept until `forgetLists`. */
   readonly tree?: DayTree | undefined;
 }
 
-/** `sealed`: for the first time; `revised`: it came out differently; `same`: nothing was written. */
+/**
+ * - `sealed`: the day is sealed for the first time;
+ * - `revised`: the day came out differently and has a new revision;
+ * - `same`: nothing was written.
+ */
 export interface SealOutcome {
   readonly kind: 'sealed' | 'revised' | 'same';
   readonly sealed: SealedDay;
@@ -62,7 +68,7 @@ const INSERT_NODES = named<Record<string, unknown>>(
   `INSERT INTO staking.sealed_nodes (day, revision, chunk, nodes) VALUES (:day, :revision, :chunk, :nodes)`,
 );
 
-/** Locked until the end of the transaction: the index neither goes back nor changes hands between this and the commit. */
+/** Locks the state's row, so that there is no rollback and no new leader between this check and the commit. */
 const STILL_HOLDS = named<{ fence: bigint; generation: string; block: bigint }>(
   'seal_still_holds',
   `SELECT FROM staking.index_state WHERE fence = :fence AND generation = :generation::uuid AND halted_at IS NULL
@@ -77,7 +83,7 @@ const FORGET_LISTS = ['sealed_leaves', 'sealed_nodes'].map((table) =>
   ),
 );
 
-/** A rollback since may have noted an earlier day, which stays. */
+/** An earlier day that a rollback has noted since then stays. */
 const RECHECKED = named<{ from: number; next: number }>(
   'seal_rechecked',
   'UPDATE staking.seal_recheck SET from_day = :next WHERE from_day = :from',
@@ -92,16 +98,19 @@ export class SealWriter {
   /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
-  /** What a day's work is based on; undefined where another one leads. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * The basis for the work on a day; undefined where another process is the leader.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async basis(fence: bigint): Promise<SealBasis | undefined> {
     const [row] = await this.database.query<{ generation: string }>(BASIS({ fence }));
     return row && { fence, generation: row.generation };
   }
 
   /**
-   * Seals a day, or notes that a sealed one came out differently.
-   * @throws SealOutdatedError where the index is not as it was, or not final and verified past the day's last block;
-   * DatabaseUnavailableError, DatabaseRefusedError; nothing is written then
+   * Seals a day, or writes a new revision of a sealed day that came out differently.
+   * @throws SealOutdatedError where the index has changed since `basis`, or is not final and verified beyond the day's
+   * last block; DatabaseUnavailableError, DatabaseRefusedError. Nothing is written in these cases.
    */
   async seal({ basis, content, tree }: SealRequest): Promise<SealOutcome> {
     const { day, block } = content;
@@ -111,7 +120,7 @@ export class SealWriter {
       const isSame = before?.root === content.root && before.blockHash === block.hash;
       const sealed = isSame ? before : await insert(client, content, before);
       if (!isSame && tree !== undefined) await insertLists(client, sealed, tree);
-      // Last, so that the index can be written until then.
+      // The lock comes last, so that the index can be written until then.
       const holds = await run(client, STILL_HOLDS({ ...basis, block: block.number }));
       if (holds.length === 0) throw new SealOutdatedError(day);
       const kind = isSame ? 'same' : before === undefined ? 'sealed' : 'revised';
@@ -119,12 +128,15 @@ export class SealWriter {
     });
   }
 
-  /** Removes what proofs of days before this one are made of, and of revisions that do not count any more. */
+  /** Deletes the lists of days before `before`, and those of older revisions. */
   async forgetLists(fence: bigint, before: number): Promise<void> {
     for (const forget of FORGET_LISTS) await this.database.query(forget({ fence, before }));
   }
 
-  /** Of the sealed days that have to be worked out again, from `from` on, those before `next` were. @param next absent: all were */
+  /**
+   * Records which of the sealed days from `from` on have been calculated again: those before `next`.
+   * @param next absent: all days
+   */
   async rechecked(from: number, next?: number): Promise<void> {
     await this.database.query(
       next === undefined ? RECHECK_ENDED({ from }) : RECHECKED({ from, next }),

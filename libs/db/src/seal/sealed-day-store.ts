@@ -1,4 +1,4 @@
-/** The sealed days of a stake set, for all who read them. */
+/** Reads the sealed days of a stake set. */
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type SealedDay, SEALED_COLUMNS, sealedDayOf, type SealedDayRow } from './sealed-day.js';
@@ -35,48 +35,53 @@ const SUMMARY = named(
 
 export interface SealSummary {
   readonly days: number;
-  /** Days since 1970-01-01 UTC; null where none is sealed. */
+  /** Days since 1970-01-01 UTC; null where no day is sealed. */
   readonly first: number | null;
   readonly last: number | null;
-  /** How often a sealed day came out differently. */
+  /** How many times a sealed day came out differently. */
   readonly revisions: number;
   readonly revisedAt: Date | null;
-  /** Sealed days from this one on have to be worked out again. */
+  /** Sealed days from this one on have to be calculated again. */
   readonly recheckFrom: number | null;
 }
 
-/** Newer than any. */
+/** Later than any day. */
 const NO_DAY = 2_147_483_647;
 
 export class SealedDayStore {
   /** @param database of the stake set */
   constructor(protected readonly database: Database) {}
 
-  /** The newest revision; undefined where the day is not sealed. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * The newest revision of a day; undefined where the day is not sealed.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async byDay(day: number): Promise<SealedDay | undefined> {
     const [row] = await this.database.query<SealedDayRow>(BY_DAY({ day }));
     return row && sealedDayOf(row);
   }
 
-  /** All revisions, the oldest first. */
+  /** All revisions of a day, oldest first. */
   async revisions(day: number): Promise<SealedDay[]> {
     const rows = await this.database.query<SealedDayRow>(REVISIONS({ day }));
     return rows.map(sealedDayOf);
   }
 
-  /** The newest day that is sealed. */
   async newest(): Promise<SealedDay | undefined> {
     const [row] = await this.database.query<SealedDayRow>(NEWEST({}));
     return row && sealedDayOf(row);
   }
 
-  /** The newest days first, each in its newest revision. @param before the last day of the page before; absent for the first page */
+  /**
+   * Newest days first, each in its newest revision.
+   * @param before the last day of the previous page; absent for the first page
+   */
   async page({ before = NO_DAY, limit }: { before?: number; limit: number }): Promise<SealedDay[]> {
     const rows = await this.database.query<SealedDayRow>(PAGE({ before, limit }));
     return rows.map(sealedDayOf);
   }
 
-  /** The index-wide figures; of a program that may read `seal_recheck`. */
+  /** Figures of all sealed days. Only for a program that may read `seal_recheck`. */
   async summary(): Promise<SealSummary> {
     const [row] = await this.database.query<SealSummary & object>(SUMMARY({}));
     if (row === undefined) throw new Error('an aggregate has one row');

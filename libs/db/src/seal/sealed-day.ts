@@ -5,29 +5,29 @@ import { type RowOf } from '../rows.js';
 export interface SealedDay {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
-  /** From 1 on; the newest counts. */
+  /** Counts from 1. Only the newest revision is valid. */
   readonly revision: number;
   readonly root: NodeHash;
-  /** How many had a low above zero. */
+  /** Number of wallets with a low above zero. */
   readonly wallets: number;
-  /** The sum of their lows, in the token's smallest unit. */
+  /** Sum of all lows, in the token's smallest unit. */
   readonly total: bigint;
   /** The last block of the day. */
   readonly blockNumber: bigint;
   readonly blockHash: BlockHash;
-  /** The version that sealed it. */
+  /** The version of the program that sealed the day. */
   readonly software: string;
-  /** Of the revision before this one. */
+  /** Root of the previous revision; undefined in the first one. */
   readonly previousRoot: NodeHash | undefined;
   readonly sealedAt: Date;
 }
 
-/** What a day comes out as. */
+/** The result of the work on a day. */
 export type SealedContent = Pick<SealedDay, 'day' | 'root' | 'wallets' | 'total' | 'software'> & {
   readonly block: Pick<BlockRef, 'number' | 'hash'>;
 };
 
-/** The columns that make a SealedDayRow; `s` is staking.sealed_day. */
+/** The columns of a SealedDayRow, with `s` as alias of staking.sealed_day. */
 export const SEALED_COLUMNS = `s.day, s.revision, '0x' || encode(s.root, 'hex') AS root, s.wallets, s.total,
   s.block_number AS "blockNumber", '0x' || encode(s.block_hash, 'hex') AS "blockHash", s.software,
   '0x' || encode(s.previous_root, 'hex') AS "previousRoot", s.sealed_at AS "sealedAt"`;
@@ -43,7 +43,10 @@ export function sealedDayOf(row: SealedDayRow): SealedDay {
   };
 }
 
-/** The index went back, or has another leader, since the day was worked out. Nothing was written: begin it anew. */
+/**
+ * Since the work on the day began, the index went back or another process became the leader. Nothing was written; the
+ * work has to begin anew.
+ */
 export class SealOutdatedError extends RetryableError {
   constructor(day: number) {
     super(

@@ -1,4 +1,4 @@
-/** What proofs and exports of the newest sealed days are made of. */
+/** The lists of the newest sealed days, from which proofs and exports are made. */
 import {
   type Address,
   type DayLeaf,
@@ -13,9 +13,9 @@ import { named } from '../connection/named.js';
 import { addressBytes, addressOf, nodeOf } from '../rows.js';
 import { type SealedDay } from './sealed-day.js';
 
-/** In a row: few enough that the row of one wallet is read in no time. */
+/** Leaves in a row: few enough to read the row of one wallet fast. */
 export const LEAVES_IN_CHUNK = 256;
-/** In a row: a node is cut out of it without reading the rest. */
+/** Nodes in a row. One node is cut out of the row without reading the rest. */
 export const NODES_IN_CHUNK = 1024;
 const CHUNKS_IN_PAGE = 8;
 
@@ -65,7 +65,8 @@ export class SealedListStore {
   }
 
   /**
-   * The leaf that tells of a wallet, its own or the one that encloses it, and the nodes that lead to the day's root.
+   * The leaf that proves a wallet's low, which is the wallet's own or the one that encloses the wallet, and the nodes
+   * that lead to the day's root.
    * @returns undefined where the lists of the day are not kept
    */
   async prove(
@@ -83,16 +84,16 @@ export class SealedListStore {
     const next = place + 1 < list.length ? list.at(place + 1).wallet : following;
     const nodes = siblingsOf(row.indices.readUInt32BE(place * 4));
     const found = await this.database.query<{ node: string }>(NODES({ day, revision, nodes }));
-    // Between the two reads the lists may have been removed.
+    // The lists may have been deleted between the two reads.
     if (found.length < nodes.length) return undefined;
     return { leaf: { ...list.at(place), next }, proof: found.map(({ node }) => nodeOf(node)) };
   }
 
   /**
-   * The leaves of a day as they are stored: in the order of their wallets, 256 in each chunk but the last one, those of both ends among
-   * them. No connection is held between two chunks.
-   * @param from the first chunk, from 0 on
-   * @returns nothing where the lists of the day are not kept; it ends early where they are removed meanwhile
+   * The leaves of a day as they are stored: ordered by wallet, with the leaves of both ends, 256 in each chunk but the
+   * last one. No connection is held between two chunks.
+   * @param from number of the first chunk, from 0 on
+   * @returns nothing where the lists of the day are not kept; ends early where they are deleted meanwhile
    */
   async *chunks({ day, revision }: Revision, from = 0): AsyncGenerator<Buffer> {
     for (let first = from; ; first += CHUNKS_IN_PAGE) {
@@ -103,7 +104,7 @@ export class SealedListStore {
     }
   }
 
-  /** All wallets of a day in ascending order, those of a chunk at once, without the leaves of both ends. @returns as `chunks` */
+  /** All wallets of a day with a low above zero, in ascending order, one array for each chunk. @returns as `chunks` */
   async *pages(revision: Revision): AsyncGenerator<DayLow[]> {
     for await (const leaves of this.chunks(revision)) {
       yield [...new DayList(leaves)].filter(({ low }) => low > 0n);

@@ -41,7 +41,7 @@ async function readOf(wallet: Address, endDay: number) {
   return read && { state: read.state, daysText: read.daysTexts[0] };
 }
 
-/** The days of all pieces, which come in the order asked. */
+/** The days of all pieces, which have to come in the order asked. */
 async function readWindow(wallets: readonly Address[], window: AskedDays) {
   const found = new Map<Address, readonly DayBalance[]>();
   const seen: Address[] = [];

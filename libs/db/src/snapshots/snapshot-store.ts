@@ -7,15 +7,15 @@ import { addressBytes, addressOf, byteaArray, hashOf } from '../rows.js';
 import { type BalanceMoment } from './wallet-history-store.js';
 import { windowDaysFrom, type WindowRow, type WindowSink } from './window-days.js';
 
-/** What every answer is made of, whatever the wallet: one state of the index, and the price. */
+/** The part of every answer that does not depend on the wallet: the state of the index, and the price. */
 export interface SnapshotState extends Omit<InitialIndexState, 'fingerprint' | 'settings'> {
-  /** Changes whenever something indexed may have been taken back. */
+  /** Index version: changes whenever something indexed may have been taken back. */
   readonly generation: string;
   readonly finalisedSeconds: number | undefined;
-  /** When the index was last level with the chain. */
+  /** The last time at which the index was level with the chain. */
   readonly syncedAt: Date | undefined;
   readonly haltedReason: string | undefined;
-  /** The one that was read last, however old; absent while a price is held. */
+  /** The price that was read last, however old; absent while a price is held. */
   readonly price: Price | undefined;
 }
 
@@ -34,15 +34,15 @@ export interface AskedDays {
 
 export interface AskedHistory {
   readonly wallet: Address;
-  /** The block of the change before the first one. */
+  /** Changes above this block are read. */
   readonly after: bigint;
   readonly limit: number;
 }
 
-/** A state of the index, which everything that was read with it belongs to. */
+/** A state of the index. Everything that was read with it belongs to this state. */
 export interface IndexRead {
   readonly state: SnapshotState;
-  /** The state as the database writes it: the same text is the same state, on whichever server. */
+  /** The state as a text of the database. Equal texts mean the same state, on every server. */
   readonly stateText: string;
 }
 
@@ -51,11 +51,12 @@ export interface HistoryRead extends IndexRead {
   readonly changes: readonly BalanceMoment[] | undefined;
 }
 
-/** All that answers are made of, as it stood at one moment. */
+/** Everything that an answer needs, as of one moment. */
 export interface SnapshotRead extends IndexRead {
   /**
-   * In the order asked: the wallet's newest 31 days with a change before `endDay`, newest first, as text for `walletDaysFrom`.
-   * That is enough for the longest window and the balance carried into it. Undefined where the wallet never staked.
+   * In the order asked: the wallet's newest 31 days with a change before `endDay`, newest first, as text for
+   * `walletDaysFrom`. These days are enough for the longest window and the balance carried into it. Undefined where
+   * the wallet never staked.
    */
   readonly daysTexts: readonly (string | undefined)[];
 }
@@ -65,7 +66,8 @@ export interface WindowRead<S> extends IndexRead {
 }
 
 /**
- * The state as one text, `s` being staking.index_state: as long as it is the same text, nothing has to be parsed.
+ * The state as one text, with `s` as alias of staking.index_state. A text that has not changed
+ * need not be parsed again.
  */
 const STATE_TEXT = `json_build_array(s.generation, s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds,
     s.finalised_seconds, s.synced_at, s.halted_reason, encode(s.stake_contract, 'hex'), encode(s.token_contract, 'hex'),
@@ -79,8 +81,8 @@ const READ_STATE = named<object>(
 );
 
 /**
- * At most 31 entries of one index are read for a wallet, however many changes it has. Whether it ever staked is asked only where there are
- * none.
+ * Reads at most 31 entries of one index for a wallet, however many changes the wallet has. Checks whether the wallet
+ * ever staked only where there are no entries.
  */
 const daysOf = (wallet: string, endDay: string): string =>
   `coalesce((SELECT '[' || string_agg(
@@ -89,13 +91,14 @@ const daysOf = (wallet: string, endDay: string): string =>
         WHERE wallet = ${wallet} AND day < ${endDay} ORDER BY day DESC LIMIT 31) AS newest),
       CASE WHEN EXISTS (SELECT FROM staking.balance_day WHERE wallet = ${wallet}) THEN '[]' END)`;
 
-// One wallet is what is mostly asked for, and takes a fifth less time than by the statement for several.
+// Most reads are for one wallet. This statement takes a fifth less time for one wallet than the statement for several.
 const READ_WALLET = named<{ wallet: Buffer; endDay: number }>(
   'snapshot',
   `SELECT ${STATE_TEXT} AS state, ${daysOf(':wallet', ':endDay')} AS days FROM staking.index_state s`,
 );
 
-// The planner must not know how many wallets there are, or it plans each read anew: hence the selects around the parameters.
+// The selects around the parameters hide the number of wallets from the planner, which would
+// otherwise plan each read anew.
 const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
   'snapshots',
   `SELECT CASE WHEN place = 1 THEN ${STATE_TEXT} END AS state, ${daysOf('asked.wallet', 'asked.end_day')} AS days
@@ -104,12 +107,16 @@ const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
     ORDER BY place`,
 );
 
-/** Wallets in a row of the statement below: few enough to be sent while the next ones are read, many enough to cost little each. */
+/**
+ * Wallets in a row of READ_WINDOW: few enough to send a row while the next wallets are read, many enough to make the
+ * cost per wallet small.
+ */
 const WALLETS_A_ROW = 50;
 
 /**
- * One row for so many wallets, its columns lists of one length: a row for each, with a text for its days, takes a third longer. A wallet
- * without such a day has one entry without a day where it staked later, and none where it never did.
+ * A row has many wallets, in columns that are lists of equal length. A row for each wallet, with a text of its days,
+ * takes a third longer. Where no day of a wallet is found, the wallet has one entry without a day if it staked later,
+ * and none if it never staked.
  */
 const READ_WINDOW = named<{ wallets: string } & AskedDays>(
   'snapshot_window',
@@ -139,26 +146,27 @@ const READ_HISTORY = named<{ wallet: Buffer; after: string; limit: number }>(
     END AS changes FROM staking.index_state s`,
 );
 
-/** One for each wallet in the order asked, and one where none is. */
+/** One row for each wallet, in the order asked; a single row where no wallet is asked for. */
 interface SnapshotRow {
-  /** Of the first row. */
+  /** The state of the index, in the first row only. */
   state: string;
   days: string | null;
 }
 
-/** What snapshots are made of. Reads of the same state hand out the same object. */
+/** Reads everything that snapshots are made of. Reads of the same state return the same object. */
 export class SnapshotStore {
   private last: { readonly text: string; readonly state: SnapshotState } | undefined;
 
   constructor(private readonly database: Database) {}
 
-  /** The state that was read last; whether it is still so only a read can tell. */
+  /** The state that was read last. Only another read can tell whether it is still valid. */
   get seen(): SnapshotState | undefined {
     return this.last?.state;
   }
 
   /**
-   * One statement, one round trip, one state of the index; undefined where there is no index yet.
+   * Reads by one statement, in one round trip, from one state of the index.
+   * @returns undefined where there is no index yet
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async read(asked: readonly AskedWallet[] = []): Promise<SnapshotRead | undefined> {
@@ -170,8 +178,8 @@ export class SnapshotStore {
   }
 
   /**
-   * The same for one window of many wallets, each asked for once; piece by piece in the order asked.
-   * @param begin makes what takes the pieces, once the state is known
+   * Like `read`, for one window of many different wallets. The sink gets the days piece by piece, in the order asked.
+   * @param begin makes the sink, once the state is known
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async readWindow<S extends WindowSink>(
@@ -193,7 +201,7 @@ export class SnapshotStore {
     return read;
   }
 
-  /** In the same way, a page of the changes of a wallet. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Like `read`, for a page of a wallet's changes. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async readHistory({ wallet, after, limit }: AskedHistory): Promise<HistoryRead | undefined> {
     const bytes = addressBytes(wallet);
     const [row] = await this.database.query<{ state: string; changes: string | null }>(
@@ -271,15 +279,18 @@ function priceOf([usd, observedAt, source]: [string, string, string]): Price {
   return { usd, observedAt: new Date(observedAt), source };
 }
 
-/** The form in which the database hands out a wallet's days, and in which they are kept: short, and amounts are texts. */
+/** The text of a wallet's days, as the database returns it and as caches keep it: short, with amounts as texts. */
 const DAYS = /^\[(?:\[-?\d{1,7},(?:null|"\d{1,78}"),"\d{1,78}"\](?:,(?=\[)|(?=\]$)))*\]$/;
 
-/** Whether a text is what `SnapshotStore.read` hands out: it may have been kept where others can write. */
+/**
+ * Whether a text has the form that `SnapshotStore.read` returns. Texts from a cache need this check, because other
+ * programs can write to the cache.
+ */
 export function isDaysText(text: string): boolean {
   return DAYS.test(text);
 }
 
-/** @param daysText as `SnapshotStore.read` hands it out */
+/** @param daysText as `SnapshotStore.read` returns it */
 export function walletDaysFrom(daysText: string): DayBalance[] {
   const days = JSON.parse(daysText) as [day: number, low: string | null, closing: string][];
   return days.map(([day, low, closing]) => ({

@@ -14,9 +14,9 @@ const DAY_SECONDS = 86_400;
 const HUGE = 10n ** 60n;
 const WALLET = aWallet(1);
 const GENESIS = aBlock(0, 1);
-/** Another wallet, with changes in the same blocks. */
+/** Another wallet with changes in the same blocks. */
 const OTHER = aWallet(2);
-/** Of the wallet: on day 100, twice on day 103, and on day 110. */
+/** The wallet's changes: on day 100, twice on day 103, and on day 110. */
 const MOMENTS = [
   { day: 100, block: 10, balance: HUGE },
   { day: 103, block: 20, balance: 7n },
@@ -74,7 +74,7 @@ describe('WalletHistoryStore', () => {
 
   it.each([
     { firstDay: 100, days: DAYS, changes: [0, 1, 2, 3] },
-    // What a range begins with was there before it.
+    // The balance at the beginning of the range comes from an earlier change.
     { firstDay: 101, days: DAYS, changes: [0, 1, 2, 3] },
     { firstDay: 103, days: DAYS, changes: [0, 1, 2, 3] },
     { firstDay: 104, days: DAYS.slice(1), changes: [2, 3] },

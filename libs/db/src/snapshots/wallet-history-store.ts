@@ -1,4 +1,4 @@
-/** What a wallet kept staked over time: its days and its balances, for a person who looks at them. */
+/** Days and balances of a wallet over time, for a person who looks at them. */
 import { type Address, type BalanceDay } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { unnamed } from '../connection/named.js';
@@ -7,18 +7,18 @@ import { addressBytes, type RowOf } from '../rows.js';
 export interface BalanceMoment {
   readonly block: bigint;
   readonly seconds: number;
-  /** From the end of this block on, in the token's smallest unit. */
+  /** The balance from the end of this block on, in the token's smallest unit. */
   readonly balance: bigint;
 }
 
 type WalletDay = Omit<BalanceDay, 'wallet'>;
 
 export interface WalletHistory {
-  /** The days with a change, oldest first, and the newest one before them where there is one. */
+  /** The days with a change, oldest first, and before them the newest earlier day where there is one. */
   readonly days: readonly WalletDay[];
-  /** The changes, oldest first, and the newest one before them. */
+  /** The changes, oldest first, and before them the newest earlier change where there is one. */
   readonly changes: readonly BalanceMoment[];
-  /** There are more changes in that time: these are the newest. */
+  /** The range has more changes; `changes` has the newest. */
   readonly isCut: boolean;
 }
 
@@ -35,8 +35,8 @@ const DAYS = unnamed<{ wallet: Buffer; firstDay: number }>(
     ORDER BY day`,
 );
 
-/** Blocks and their times grow together, so that the newest change before the range is the first of what is shown. */
-// Sorted by the column: `block` alone would be the text of the output.
+/** Block numbers and their times grow together, so that the newest change before the range is the first one to show. */
+// Sorted by the column: `block` alone would mean the text in the output.
 const CHANGES = unnamed<{ wallet: Buffer; since: number; limit: number }>(
   `SELECT c.block::text, c.seconds::float8 AS seconds, c.balance::text FROM staking.balance_change c
     WHERE wallet = :wallet AND block >= coalesce((SELECT block FROM staking.balance_change
@@ -54,7 +54,7 @@ export class WalletHistoryStore {
   /** @param database of the stake set */
   constructor(private readonly database: Database) {}
 
-  /** The UTC day of the first change, in days since 1970-01-01; undefined where the wallet never staked. */
+  /** The UTC day of the wallet's first change, in days since 1970-01-01; undefined where the wallet never staked. */
   async firstDay(wallet: Address): Promise<number | undefined> {
     const [row] = await this.database.query<{ day: number | null }>(
       FIRST_DAY({ wallet: addressBytes(wallet) }),

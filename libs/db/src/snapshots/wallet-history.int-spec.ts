@@ -14,7 +14,7 @@ import { WalletHistoryStore } from './wallet-history-store.js';
 const WALLET = aWallet(1);
 const HOUR = 3600;
 const FIRST = 1_767_225_600;
-/** Their texts sort otherwise. */
+/** Numbers whose texts sort in another order. */
 const BLOCKS = [8, 9, 10, 99, 100, 101];
 
 let test: TestDatabase;

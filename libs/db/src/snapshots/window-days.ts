@@ -1,25 +1,28 @@
 import { type Address, type DayBalance } from '#libs/domain';
 
-/** What is made of one window of many wallets, piece by piece as they are read. */
+/** Takes one window of many wallets, piece by piece as the wallets are read. */
 export interface WindowSink {
-  /** @param days of each of these wallets that ever staked: its days of the window and the newest one before it, in any order */
+  /**
+   * @param days for each of these wallets that ever staked, its days in the window and the newest one before
+   * the window, in any order
+   */
   add(wallets: readonly Address[], days: ReadonlyMap<Address, readonly DayBalance[]>): void;
 }
 
-/** Lists of one length, one entry for each day that was found; null where there is none. */
+/** The lists have equal length, with one entry for each day that was found; null where there is none. */
 export interface WindowRow {
-  /** Which so many of the wallets, from 0 on. */
+  /** Number of the piece, from 0 on. */
   readonly piece: number;
-  /** Of the index, in the first row. */
+  /** The state of the index, in the first row only. */
   readonly state: string | null;
-  /** Which of these wallets, from 1 on. */
+  /** For each entry, the place of its wallet in the piece, from 1 on. */
   readonly places: string | null;
   readonly days: string | null;
   readonly lows: string | null;
   readonly closings: string | null;
 }
 
-/** Of each wallet with an entry its days. @param wallets as asked for */
+/** The days of each wallet that has an entry. @param wallets of the piece, in the order asked */
 export function windowDaysFrom(
   wallets: readonly Address[],
   row: WindowRow,
@@ -44,7 +47,7 @@ export function windowDaysFrom(
   return found;
 }
 
-/** @param list as PostgreSQL writes it: `{1,NULL,3}`. Undefined stands for NULL. */
+/** @param list as PostgreSQL writes it: `{1,NULL,3}`. NULL becomes undefined. */
 function numbersIn(list: string | null): (string | undefined)[] {
   if (list === null) return [];
   return list

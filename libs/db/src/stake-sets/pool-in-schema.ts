@@ -1,4 +1,4 @@
-/** Connections on which the SQL of the default stake set is sent as that of another set. */
+/** Connections that send the SQL of the default stake set as SQL of another set. */
 import { type Pool, type PoolClient } from 'pg';
 import { isStream, withMethods } from '../connection/client-methods.js';
 import { sqlInSchema } from './stake-set.js';
@@ -10,7 +10,7 @@ interface NamedStatement {
 
 type Query = (...args: unknown[]) => unknown;
 
-/** The pool itself is shared: connections go back to it, and serve other sets in turn. */
+/** The pool itself is shared: the same connections also serve other stake sets. */
 export function poolInSchema(pool: Pool, schema: string): Pool {
   const inSchema = new StatementsInSchema(schema);
   const query = inSchema.sending(pool.query.bind(pool));
@@ -22,7 +22,9 @@ export function poolInSchema(pool: Pool, schema: string): Pool {
 }
 
 class StatementsInSchema {
-  /** By the text, of those with a name: they are constants of the program, and few. */
+  /**
+   * The translated statements that have a name, by their text. They are few, because they are constants of the program.
+   */
   private readonly prepared = new Map<string, NamedStatement>();
 
   constructor(private readonly schema: string) {}
@@ -38,7 +40,7 @@ class StatementsInSchema {
     return { ...statement, ...this.statement(statement) };
   }
 
-  /** A name stands for one text on a connection, so that of another set has another. */
+  /** On a connection a name stands for one text, so a translated statement needs a name of its own. */
   private statement({ name, text }: NamedStatement): NamedStatement {
     if (name === undefined) return { text: sqlInSchema(text, this.schema) };
     let translated = this.prepared.get(text);

@@ -10,18 +10,22 @@ const NAMES: Statement = {
 export class StakeSetStore {
   constructor(private readonly database: Database) {}
 
-  /** The default one first, the others by name. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * The names of all stake sets, the default one first, the others in alphabetical order.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async names(): Promise<string[]> {
     const rows = await this.database.query<{ name: string }>(NAMES);
     return [DEFAULT_STAKE_SET, ...rows.map(({ name }) => name)];
   }
 
   /**
-   * The database for work on one set.
+   * The database for work on one stake set.
    * @throws UnknownStakeSetError, DatabaseUnavailableError, DatabaseRefusedError
    */
   async open(set: string): Promise<Database> {
-    // Without a question: the default set of a database that was never migrated is said to be missing by its first statement.
+    // The default set is not checked: on a database that was never migrated, the first statement reports
+    // that the set is missing.
     if (set === DEFAULT_STAKE_SET) return this.database;
     const names = await this.names();
     if (!names.includes(set)) throw new UnknownStakeSetError(set, names);

@@ -31,7 +31,7 @@ import { sqlInSchema } from './stake-set.js';
 const WALLET = aWallet(1);
 const DAY = 86_400;
 
-/** All that migrations make in a schema, by the name of the default one. */
+/** Everything that migrations create in a schema, with the name of the default schema. */
 const CATALOGUE = {
   text: `SELECT kind, replace(definition, $1::text, 'staking') AS definition FROM (
       SELECT 'column' AS kind, format('%s.%s %s %s %s %s', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-/** An index of one wallet's stakes, block by block, a day each. */
+/** An index of one wallet's stakes: one block for each stake, one day for each block. */
 async function index(set: string, stakes: readonly number[]): Promise<Index> {
   const store = new IndexStore(database.inSet(set));
   const first = aBlock(0, 0);

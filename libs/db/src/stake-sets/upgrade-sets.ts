@@ -11,8 +11,8 @@ import {
 import { schemaOf, sqlInSchema } from './stake-set.js';
 
 /**
- * The migrations of what a stake set has for itself, oldest first. A new one that touches the schema `staking` touches nothing else,
- * and is listed here as well as in migrations/index.ts.
+ * The migrations of the schema of a stake set, oldest first. A new migration that touches the schema `staking` touches
+ * nothing else, and is listed both here and in migrations/index.ts.
  */
 export const SET_MIGRATIONS = [
   StakingIndex1760000000000,
@@ -29,9 +29,9 @@ interface SetRow {
 }
 
 /**
- * Makes the sets that are wanted and not there, and brings those that are there up to date, whether wanted or not.
+ * Creates the wanted sets that do not exist, and brings all existing sets up to date, wanted or not.
  * @param runner in the transaction of the other migrations
- * @returns what was applied: `StakingIndex1760000000000 of golf`
+ * @returns the applied migrations, for example `StakingIndex1760000000000 of golf`
  */
 export async function upgradeSets(
   runner: QueryRunner,
@@ -56,7 +56,7 @@ function isCalled(set: string): (row: SetRow) => boolean {
 
 async function upgradeSet(runner: QueryRunner, { name, migrations }: SetRow): Promise<string[]> {
   const schema = schemaOf(name);
-  // All that a migration of ours asks of its runner.
+  // The only method of the runner that the migrations of stake sets use.
   const query = (sql: string): Promise<unknown> => runner.query(sqlInSchema(sql, schema));
   const inSchema = { query } as QueryRunner;
   const missing = SET_MIGRATIONS.map((Migration) => new Migration()).filter(

@@ -1,4 +1,4 @@
-/** Attempts that end at the same time: written together, each as if it were alone. */
+/** Attempts that end at the same time are written together, with the same effect as one by one. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';

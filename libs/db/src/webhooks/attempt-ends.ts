@@ -1,30 +1,30 @@
 /**
- * Writes what came of attempts. Those that end while others are written are written together after them: one statement and one commit for
- * all, and one count for each subscription.
+ * Writes the outcomes of attempts. Outcomes that arrive during a write are written together afterwards: one statement
+ * and one commit for all, and one update for each subscription.
  */
 import { type AttemptOutcome } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
 
-/** An event whose lane is leased. */
+/** The event to send from a leased lane. */
 export interface DueEvent {
   readonly sequence: bigint;
   readonly id: string;
   readonly subscription: string;
   readonly orderKey: string;
   readonly type: string;
-  /** Canonical JSON: the bytes to send and sign, the same at each attempt. */
+  /** Canonical JSON: the bytes to sign and send, the same at each attempt. */
   readonly payload: string;
   readonly waitingSince: Date;
-  /** Since then. */
+  /** Number of attempts since `waitingSince`. */
   readonly attempts: number;
   readonly url: string;
-  /** Those that are good, sealed; the newest first. */
+  /** The valid signing secrets, sealed, newest first. */
   readonly secrets: readonly Buffer[];
 }
 
-/** What is kept of an attempt: bounded and without secrets by the caller. */
+/** What is stored of an attempt. The caller limits its size and removes secrets. */
 export interface AttemptRecord {
   readonly at: Date;
   readonly outcome: AttemptOutcome['kind'];
@@ -39,16 +39,16 @@ export interface AttemptEnd {
   readonly event: DueEvent;
   readonly owner: string;
   readonly record: AttemptRecord;
-  /** When it is due again; absent: it is delivered, or given up. */
+  /** Time of the next attempt. Absent: the event is delivered or given up. */
   readonly nextAttemptAt?: Date | undefined;
 }
 
-/** An address that failed so often in a row gets one event at a time. */
+/** After this number of failures in a row an address gets one event at a time. */
 export const FAILING = 5;
 
 /**
- * The outcome of an attempt is written whether or not its process still holds the lease; only the holder of the lease sets when the lane
- * is due again. Of two processes that deliver the same event one ends it.
+ * Writes the outcome of an attempt even where its process has lost the lease. Only the holder of the lease sets when
+ * the lane is due again. Where two processes deliver the same event, one of them ends it.
  */
 const END = named<Record<string, unknown>>(
   'webhook_attempt_end',
@@ -67,8 +67,9 @@ const END = named<Record<string, unknown>>(
 );
 
 /**
- * The same for many, of which no two have the same lane. It waits for no row while it holds others, so that nothing can wait for it in a
- * circle: it leaves out those that another transaction holds, and returns those that it wrote.
+ * Like END, for many outcomes of different lanes. Leaves out rows that another transaction holds, and
+ * returns the events that were written. The statement never waits for a row while it holds others, so it
+ * cannot be part of a deadlock.
  */
 const END_MANY = named<{ ends: string }>(
   'webhook_attempts_end',
@@ -99,7 +100,7 @@ const END_MANY = named<{ ends: string }>(
 
 const FAILURES = `least(${FAILING}, CASE WHEN :delivered::boolean THEN 0 ELSE failures END + :failed::int)`;
 
-/** Once a second at most for what is delivered, as one row would be written for all deliveries of a subscription. */
+/** Deliveries are written at most once a second, because all deliveries of a subscription would write the same row. */
 const COUNT = named<{ id: string; delivered: boolean; failed: number }>(
   'webhook_attempts_count',
   `UPDATE webhooks.subscription SET failures = ${FAILURES},
@@ -119,7 +120,7 @@ interface Waiting {
   readonly failed: (error: unknown) => void;
 }
 
-/** So many by one statement. */
+/** Maximum number of outcomes in one statement. */
 const MOST = 100;
 
 export class AttemptEnds {
@@ -128,7 +129,7 @@ export class AttemptEnds {
 
   constructor(private readonly database: Database) {}
 
-  /** @throws DatabaseUnavailableError, DatabaseRefusedError: the event is sent again when the lease ends */
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError; the event is sent again when the lease ends */
   add(end: AttemptEnd): Promise<void> {
     return new Promise((written, failed) => {
       this.waiting.push({ end, written, failed });
@@ -136,7 +137,7 @@ export class AttemptEnds {
     });
   }
 
-  /** One batch after the other, until none waits. */
+  /** Writes one batch after the other, until no outcome waits. */
   private async write(): Promise<void> {
     if (this.isWriting) return;
     this.isWriting = true;
@@ -149,7 +150,7 @@ export class AttemptEnds {
     this.isWriting = false;
   }
 
-  /** The first ones, and of each lane one. */
+  /** Takes the first waiting outcomes, one of each lane. */
   private take(): Waiting[] {
     const batch = new Map<string, Waiting>();
     const later: Waiting[] = [];
@@ -163,13 +164,13 @@ export class AttemptEnds {
     return [...batch.values()];
   }
 
-  /** Never rejects. */
+  /** Never rejects: errors go to the callers of `add`. */
   private async writeBatch(batch: readonly Waiting[]): Promise<void> {
     let written = batch;
     try {
       const done = await this.writeTogether(batch);
       written = batch.filter(({ end }) => done.has(end.event.sequence));
-      // These may wait for a row: none of the next batch waits for them.
+      // These writes may wait for a row, so the next batch does not wait for them.
       for (const one of batch) if (!written.includes(one)) void this.writeAlone(one);
       await this.count(written);
       for (const one of written) one.written();
@@ -178,7 +179,7 @@ export class AttemptEnds {
     }
   }
 
-  /** @returns the sequences of those that were written; none where one of them is refused */
+  /** @returns sequences of the events that were written; none where the database refuses one of them */
   private async writeTogether(batch: readonly Waiting[]): Promise<ReadonlySet<bigint>> {
     const ends = JSON.stringify(batch.map(({ end }) => valuesOf(end)));
     try {
@@ -190,7 +191,7 @@ export class AttemptEnds {
     }
   }
 
-  /** Never rejects. */
+  /** Never rejects: errors go to the caller of `add`. */
   private async writeAlone(one: Waiting): Promise<void> {
     try {
       const { request, answer, ...values } = valuesOf(one.end);
@@ -204,7 +205,7 @@ export class AttemptEnds {
     }
   }
 
-  /** Of each subscription, in the order in which its attempts ended: the failures since the last one that was delivered. */
+  /** Counts the failures of each subscription since its last delivery, in the order in which its attempts ended. */
   private async count(written: readonly Waiting[]): Promise<void> {
     const counts = new Map<string, { delivered: boolean; failed: number; gone: boolean }>();
     for (const { end } of written) {

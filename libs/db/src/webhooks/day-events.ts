@@ -1,16 +1,18 @@
-/** `day.sealed`: an event for each day and revision that was sealed since a subscription was made. */
+/**
+ * Events of the topic `day.sealed`: one for each day and revision that was sealed since the subscription was created.
+ */
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
-/** One process at a time tells of a stake set. */
+/** One process at a time writes the events of a stake set. */
 const LOCK = named<{ set: string }>(
   'webhook_days_lock',
   'SELECT pg_try_advisory_xact_lock(4223, hashtext(:set)) AS locked',
 );
 
 /**
- * A sealed day is final and never changed, so that it is its own outbox: what is not noted as told is told. A revision makes the tiers be
- * worked out again that rest on its day.
+ * A sealed day is final and never changed, so it is its own outbox: days that are not in told_day have no events yet.
+ * After a revision, the tiers that depend on its day are calculated again.
  */
 const TELL = named<{ set: string; limit: number }>(
   'webhook_tell_days',
@@ -40,7 +42,7 @@ const TELL = named<{ set: string; limit: number }>(
     SELECT (SELECT count(*) FROM untold)::int AS days, (SELECT count(*) FROM told)::int AS events`,
 );
 
-/** So many days at once; there may be years of them after the first sync. */
+/** Days in one transaction. After the first sync there may be years of them. */
 const DAYS_AT_ONCE = 500;
 
 export class DayEvents {
@@ -51,8 +53,8 @@ export class DayEvents {
   ) {}
 
   /**
-   * Tells of all days that were not told yet, or leaves it to the process that is at it.
-   * @returns how many events were written
+   * Writes the events of all days that have none yet, unless another process is doing so.
+   * @returns number of events that were written
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async tell(): Promise<number> {

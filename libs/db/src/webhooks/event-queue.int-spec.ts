@@ -1,4 +1,4 @@
-/** Lanes: one event of a wallet at a time, in the order of the transactions, whoever dies meanwhile. */
+/** Lanes: events of a wallet are sent one at a time, in the order of their transactions, even where processes die. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';

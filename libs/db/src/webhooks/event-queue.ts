@@ -1,6 +1,7 @@
 /**
- * The events on their way. What is leased is a lane, the events of one subscription with one order key: its oldest event is sent, and
- * no other one until that is delivered or given up. Killed at any moment, a process loses its leases and no event.
+ * The queue of events. A lease is on a lane, the events of one subscription with one order key. The oldest event
+ * of the lane is sent, and no other one until this event is delivered or given up. A process that is killed loses
+ * its leases, but no event.
  */
 import { canonicalJson, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
@@ -8,13 +9,13 @@ import { named } from '../connection/named.js';
 import { type AttemptEnd, AttemptEnds, type DueEvent, FAILING } from './attempt-ends.js';
 
 export interface LaneLease {
-  /** At most so many. */
+  /** Maximum number of lanes. */
   readonly count: number;
   readonly owner: string;
   readonly leaseMs: number;
-  /** What is due by then; absent: now, by the clock of the database. */
+  /** Leases lanes that are due by then. Default: now, by the database's clock. */
   readonly dueBy?: Date | undefined;
-  /** Of one subscription at once, by all processes together. */
+  /** Maximum number of leased lanes of one subscription, over all processes. */
   readonly perSubscription: number;
 }
 
@@ -43,7 +44,7 @@ const LEASE = named<{
     RETURNING l.subscription, l.order_key AS "orderKey"`,
 );
 
-// A statement of its own: it sees what the holders of the leases before have done.
+// A statement of its own, so that it sees what the previous holders of the leases have committed.
 const HEADS = named<{ subscriptions: readonly string[]; orderKeys: readonly string[] }>(
   'webhook_heads',
   `SELECT e.sequence, e.id, e.subscription, e.order_key AS "orderKey", e.type, e.payload, e.waiting_since AS "waitingSince", e.attempts,
@@ -70,12 +71,12 @@ const STANDING: Statement = {
     WHERE e.state = 'waiting' AND s.paused_at IS NULL AND s.removed_at IS NULL`,
 };
 
-/** How the events stand, of all subscriptions that are not paused. */
+/** The events of all subscriptions that are neither paused nor removed. */
 export interface QueueStanding {
   readonly waiting: number;
   readonly waitingAnHour: number;
   readonly oldestSeconds: number;
-  /** In the last day. */
+  /** Number of events that were given up in the last day. */
   readonly givenUp: number;
 }
 
@@ -107,12 +108,12 @@ export class EventQueue {
     }));
   }
 
-  /** Nothing was sent: the lane is due as before. */
+  /** Releases the lane, from which nothing was sent. The lane stays due as before. */
   async release({ subscription, orderKey }: DueEvent, owner: string): Promise<void> {
     await this.database.query(RELEASE({ subscription, orderKey, owner }));
   }
 
-  /** @throws DatabaseUnavailableError, DatabaseRefusedError: the event is sent again when the lease ends */
+  /** @throws DatabaseUnavailableError, DatabaseRefusedError; the event is sent again when the lease ends */
   end(end: AttemptEnd): Promise<void> {
     return this.ends.add(end);
   }
@@ -123,17 +124,20 @@ export class EventQueue {
   }
 }
 
-/** As it is sent: PostgreSQL prints jsonb with blanks, and in an order of its own. Whole numbers in it are below 2^53. */
+/**
+ * The payload as it is sent: PostgreSQL prints jsonb with blanks and in its own order of keys. Whole numbers in a
+ * payload are below 2^53.
+ */
 export function canonicalPayload(text: string): string {
   try {
     return canonicalJson(JSON.parse(text));
   } catch {
-    // No program of ours wrote it. It is sent as it is, and holds up no other event.
+    // No program of this project wrote this text. It is sent as it is, so that it does not hold up other events.
     return text;
   }
 }
 
-/** `webhook-id` of an event. */
+/** The `webhook-id` of an event. */
 export function messageId(id: string | UuidV7): string {
   return `msg_${id.replaceAll('-', '')}`;
 }

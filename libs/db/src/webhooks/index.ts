@@ -1,4 +1,4 @@
-/** The webhooks of partners: subscriptions, events on their way, and what writes them. */
+/** Webhooks of partners: subscriptions, the queue of events, and the code that writes events. */
 export { type AttemptRecord, type DueEvent } from './attempt-ends.js';
 export { DayEvents } from './day-events.js';
 export { EventQueue, messageId, type QueueStanding } from './event-queue.js';

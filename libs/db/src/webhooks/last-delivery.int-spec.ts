@@ -1,4 +1,4 @@
-/** When a subscription had its last delivery: one row for all its lanes, so it is not written for each. */
+/** The time of a subscription's last delivery is one row for all lanes, so it is not written at each delivery. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -58,7 +58,8 @@ it('says when something was delivered last, and is not written for each of a sec
   await end('failed');
   const hour = await last();
   expect(hour?.getTime()).toBeLessThan(first?.getTime() ?? 0);
-  // After a failure, at once; then once a second. A time to come stands for one within the second.
+  // Written at once after a failure, otherwise once a second. A time in the future stands for one
+  // within the last second.
   await end('delivered');
   expect((await last())?.getTime()).toBeGreaterThan(first?.getTime() ?? 0);
   await set('-1 hour');

@@ -19,7 +19,7 @@ let store: RedemptionStore;
 beforeAll(async () => {
   test = await createTestDatabase();
   admin = await test.open();
-  // As the service connects, which has no right to write events.
+  // Connects like the service, which has no right to write events.
   store = new RedemptionStore(await test.open({ url: test.urlAs('redemption') }));
 });
 afterAll(() => test.drop());

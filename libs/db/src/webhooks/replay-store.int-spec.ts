@@ -1,4 +1,4 @@
-/** Events that are sent again, and sooner. */
+/** Events that are sent again or sooner. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';

@@ -1,17 +1,17 @@
-/** Events that are sent again, or sooner, and those that only try an address. */
+/** Sends events again or sooner, and adds test events, which only try an address. */
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
 import { WebhookEventMissingError, WebhookMissingError } from './subscription.js';
 import { HASTEN, lockSubscription } from './subscription-store.js';
 
-/** One event, or all of a time. */
+/** One event, or all events since a moment. */
 export type ReplayWish =
   | { readonly event: string }
   | {
-      /** Those that were made then or later. */
+      /** Events that were created at this moment or later. */
       readonly since: Date;
-      /** Also those that were delivered; else those that were given up. */
+      /** True: also events that were delivered. False: only events that were given up. */
       readonly delivered: boolean;
     };
 
@@ -20,12 +20,12 @@ interface Replay {
   readonly event: string | null;
   readonly since: Date | null;
   readonly delivered: boolean;
-  /** What has waited again since then was replayed already. */
+  /** An event that has waited again since this moment was already replayed. */
   readonly before: Date;
   readonly limit: number;
 }
 
-// The events first, as the end of an attempt has it.
+// Locks events before lanes, like the statement that ends an attempt.
 const REPLAY = named<Replay>(
   'webhook_replay',
   `WITH picked AS MATERIALIZED (
@@ -59,7 +59,7 @@ const TEST = named<{ id: string; type: string; payload: string }>(
 
 const NOW: Statement = { name: 'webhook_now', text: 'SELECT clock_timestamp() AS now' };
 
-/** So many in one transaction. */
+/** Maximum number of events in one transaction. */
 const PAGE = 5000;
 
 export class ReplayStore {
@@ -69,10 +69,10 @@ export class ReplayStore {
   ) {}
 
   /**
-   * They wait again, in the order in which they were made, before what was made later; in pieces, each of which stays done. What waits
-   * already is tried at once.
-   * @returns how many were meant, or are sent again
-   * @throws WebhookMissingError; WebhookEventMissingError where one was meant and is not there
+   * Makes events wait again, in the order in which they were created and before later events. Each page is a
+   * transaction, which stays committed if a later one fails. Events that already wait are tried at once.
+   * @returns number of events that are sent again; 1 for a single event, even where it already waits
+   * @throws WebhookMissingError; WebhookEventMissingError where a single event does not exist
    */
   async replay(
     partnerId: string,
@@ -106,7 +106,11 @@ export class ReplayStore {
     return total;
   }
 
-  /** One that waits already is tried at once. @returns its id @throws WebhookMissingError */
+  /**
+   * Adds a test event; one that already waits is tried at once instead.
+   * @returns id of the event
+   * @throws WebhookMissingError
+   */
   async addTest(
     partnerId: string,
     test: { readonly id: string; readonly type: string; readonly payload: string },

@@ -1,4 +1,4 @@
-/** The subscriptions of partners to webhooks, as partners and operators change them. */
+/** Subscriptions of partners to webhooks, and the changes by partners and operators. */
 import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
 import { type TierRule } from '#libs/domain';
@@ -19,7 +19,7 @@ import {
 } from './subscription.js';
 
 export interface NewSubscription extends SubscriptionTerms {
-  /** Part of the seal of its secret, so made by who seals it. */
+  /** Part of the seal of the secret, so the code that seals the secret makes the id. */
   readonly id: string;
   /** The signing secret, sealed. */
   readonly ciphertext: Buffer;
@@ -58,7 +58,9 @@ const SET = named<StoredTerms>(
       thresholds = :thresholds::numeric[], hysteresis = :hysteresis::numeric, failures = 0 WHERE id = :id::uuid`,
 );
 
-/** Tiers of before count no more: those of the new rule are worked out for all wallets first. */
+/**
+ * The tiers of the previous rule do not count any more. The tiers of the new rule are first calculated for all wallets.
+ */
 const RESTART_TIERS = named<{ id: string }>(
   'webhook_restart_tiers',
   `UPDATE webhooks.tier_cursor SET version = version + 1, point = NULL, pass = NULL, pass_point = NULL, pass_after = NULL, recheck = false
@@ -71,7 +73,7 @@ const PAUSE = named<{ id: string; because: PausedBecause | null }>(
       paused_at = CASE WHEN :because::text IS NOT NULL THEN coalesce(paused_at, clock_timestamp()) END WHERE id = :id::uuid`,
 );
 
-/** What waits is tried at once. */
+/** Makes all lanes with waiting events due at once. */
 export const HASTEN = named<{ id: string }>(
   'webhook_hasten',
   'UPDATE webhooks.lane SET next_attempt_at = now() WHERE subscription = :id::uuid AND waiting > 0 AND next_attempt_at > now()',
@@ -96,7 +98,7 @@ type Work<T> = (client: PoolClient, before: WebhookSubscription) => Promise<T>;
 export class SubscriptionStore {
   constructor(private readonly database: Database) {}
 
-  /** The oldest first. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Oldest first. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async list(partnerId: string): Promise<WebhookSubscription[]> {
     const rows = await this.database.query<SubscriptionRow & object>(LIST({ partnerId }));
     return rows.map(subscriptionOf);
@@ -118,8 +120,8 @@ export class SubscriptionStore {
   }
 
   /**
-   * Sets what is given. Another rule begins anew: the tiers of all wallets are worked out, and nothing is told of that.
-   * @param merge what is to be set, from what is
+   * Sets the terms. With another rule, the tiers of all wallets are calculated anew, without events.
+   * @param merge makes the new terms from the present ones
    * @throws WebhookMissingError, and what `merge` throws
    */
   async change(
@@ -135,7 +137,10 @@ export class SubscriptionStore {
     });
   }
 
-  /** Undefined lets it go on, and what waits is tried at once. @throws WebhookMissingError */
+  /**
+   * Pauses the webhook, or resumes it where `because` is undefined: events that wait are then tried at once.
+   * @throws WebhookMissingError
+   */
   async pause(
     partnerId: string,
     id: string,
@@ -148,7 +153,11 @@ export class SubscriptionStore {
     });
   }
 
-  /** The secret of before signs for a while yet. @returns until when @throws WebhookMissingError */
+  /**
+   * Adds a secret. The previous one also signs for `overlapSeconds`.
+   * @returns the end of the overlap
+   * @throws WebhookMissingError
+   */
   async rotate(
     partnerId: string,
     secret: { readonly id: string; readonly ciphertext: Buffer; readonly overlapSeconds: number },
@@ -161,7 +170,7 @@ export class SubscriptionStore {
     });
   }
 
-  /** Its events are sent no more, and removed soon. @throws WebhookMissingError */
+  /** Events of the webhook are not sent any more and soon deleted. @throws WebhookMissingError */
   async remove(partnerId: string, id: string, audit: PartnerAudit): Promise<void> {
     await this.on({ partnerId, id, audit }, (client) => run(client, REMOVE({ id })));
   }

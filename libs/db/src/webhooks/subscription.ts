@@ -2,37 +2,37 @@ import { PermanentError, type TierRule, type WebhookTopic } from '#libs/domain';
 import { type Nullable, type RowOf } from '../rows.js';
 
 export const PAUSED_BECAUSE = ['partner', 'operator', 'gone'] as const;
-/** Who paused it; `gone`: its address answered 410. */
+/** Who paused the webhook; `gone` where its address answered 410. */
 export type PausedBecause = (typeof PAUSED_BECAUSE)[number];
 
 export interface SubscriptionTerms {
   readonly url: string;
   readonly topics: readonly WebhookTopic[];
-  /** Of `wallet.tier-changed`, and only with it. */
+  /** Rule for the topic `wallet.tier-changed`, and set only with this topic. */
   readonly rule: TierRule | undefined;
 }
 
-/** Where a partner is told of what; see webhooks.subscription. */
+/** A webhook: its address, and the topics of its events. See webhooks.subscription. */
 export interface WebhookSubscription extends SubscriptionTerms {
   readonly id: string;
-  /** Whose sealed days and tiers are told. */
+  /** The stake set of the sealed days and tiers in its events. */
   readonly stakeSet: string;
   readonly pausedAt: Date | null;
   readonly pausedBecause: PausedBecause | null;
   readonly createdAt: Date;
   readonly rotatedAt: Date | null;
-  /** To the second; null: nothing was delivered yet. */
+  /** Exact to the second; null where nothing was delivered yet. */
   readonly lastDeliveredAt: Date | null;
-  /** Events that were neither delivered nor given up. */
+  /** Number of events that are neither delivered nor given up. */
   readonly waiting: number;
 }
 
-/** The columns of a SubscriptionRow, of webhooks.subscription or its view. */
+/** The columns of a SubscriptionRow, from webhooks.subscription or its view in the portal. */
 export const SUBSCRIPTION_COLUMNS = `s.id, s.url, to_json(s.topics) AS topics, s.stake_set AS "stakeSet", s.measure, s.days,
   s.thresholds::text[] AS thresholds, s.hysteresis::text AS hysteresis, s.paused_at AS "pausedAt", s.paused_because AS "pausedBecause",
   s.created_at AS "createdAt", s.rotated_at AS "rotatedAt", s.last_delivered_at AS "lastDeliveredAt"`;
 
-/** All of them null where there is no rule. */
+/** All of these columns are null where there is no rule. */
 export type RuleColumns = Nullable<
   RowOf<Omit<TierRule, 'thresholds'>> & { thresholds: readonly string[] }
 >;
@@ -48,7 +48,7 @@ export function subscriptionOf(row: SubscriptionRow): WebhookSubscription {
   return { ...others, rule };
 }
 
-/** So many a partner may have. */
+/** Maximum number of webhooks of a partner. */
 export const MOST_SUBSCRIPTIONS = 10;
 
 export class WebhookMissingError extends PermanentError {

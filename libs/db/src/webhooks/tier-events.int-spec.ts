@@ -1,4 +1,4 @@
-/** Tiers of random histories against a brute-force oracle, day by day and block by block. */
+/** Compares tiers of random histories with a brute-force oracle, day by day and block by block. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, type TierRule } from '#libs/domain';
 import { aBlock, createTestDatabase, type TestDatabase, testSeeds } from '#libs/testing';
@@ -24,7 +24,7 @@ import {
 
 let test: TestDatabase;
 let admin: Database;
-/** As the service connects. */
+/** Connects like the service. */
 let database: Database;
 beforeEach(async () => {
   test = await createTestDatabase();
@@ -33,7 +33,10 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-/** Whatever is looked at is told alike: those that changed, page by page, or all wallets from two changes on. */
+/**
+ * Both ways of reading give the same events: page by page through the changed wallets, or all
+ * wallets from two changes on.
+ */
 const SIZES = [
   { page: 2, fewChanges: 1_000 },
   { page: 3, fewChanges: 1 },
@@ -97,7 +100,7 @@ describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => 
       );
       expect(seen).toEqual(expected);
       expect(seen.length).toBeGreaterThan(0);
-      // Which tier is meant, whatever the rule is by the time that it arrives.
+      // The event names the threshold of its tier, so that a later change of the rule makes no difference.
       for (const { data } of told) {
         const reached = rule.thresholds[Number(data['tier']) - 1];
         expect(data['threshold']).toBe(reached === undefined ? null : String(reached));
@@ -114,7 +117,7 @@ describe('tiers', () => {
   const RULE: TierRule = { measure: 'low', days: 1, thresholds: [10n], hysteresis: 0n };
   const [ANN] = WALLETS as [Address];
 
-  /** A stake of 5 on the first day, and of 50 from the third on. */
+  /** A stake of 5 on the first day, and of 50 from the third day on. */
   async function anIndex(): Promise<void> {
     const steps = [
       { block: 1, seconds: secondsOf(1), deltas: [{ wallet: ANN, amount: 5n }] },

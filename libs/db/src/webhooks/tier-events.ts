@@ -1,8 +1,10 @@
 /**
- * `wallet.tier-changed`: follows what is final, a day or a stretch of blocks at a time, and page by page through the wallets concerned.
- * One transaction takes a page, stores the new tiers, writes the events and moves the cursor, so that a process killed at any moment has
- * told each change once. Passes: the first one of a rule stores the tiers of all wallets and tells nothing; then those are looked at
- * whose balance changed; and all again where a sealed day came out differently, or where so much changed that this is quicker.
+ * Events of the topic `wallet.tier-changed`. Follows what is final, a day or a range of blocks at a time, and page by
+ * page through the wallets concerned. One transaction takes a page, stores the new tiers, writes the events and moves
+ * the cursor, so that each change has one event even where a process is killed.
+ *
+ * The first pass of a rule stores the tiers of all wallets and writes no events. A later pass reads the wallets whose
+ * balance changed, or all wallets where a sealed day came out differently or where so much changed that this is faster.
  */
 import { type PoolClient } from 'pg';
 import { type TierMeasure } from '#libs/domain';
@@ -25,7 +27,7 @@ const LOCK = named<{ id: string }>(
     WHERE c.subscription = :id::uuid AND s.measure IS NOT NULL AND s.removed_at IS NULL FOR UPDATE OF c SKIP LOCKED`,
 );
 
-/** The newest sealed day of a rule that has none yet, else the one after its own. */
+/** The newest sealed day for a rule without a day yet, otherwise the day after the rule's day. */
 const NEXT_DAY = named<{ point: string | null }>(
   'webhook_tiers_next_day',
   `SELECT CASE WHEN :point::int IS NULL THEN max(day) ELSE min(day) FILTER (WHERE day > :point::int) END AS point FROM staking.sealed_day`,
@@ -68,19 +70,21 @@ interface Underway {
 }
 
 interface Sizes {
-  /** Wallets. */
+  /** Wallets in a page. */
   readonly page: number;
-  /** Changes up to which those that changed are looked for: each page reads all of them. */
+  /** Up to this number of changes, a pass reads only the wallets that changed. Each of its pages reads all changes. */
   readonly fewChanges: number;
 }
 
-/** With as many changes, looking for the wallets takes as long as the measures of a million: about a minute. */
+/**
+ * With this number of changes, finding the wallets takes as long as the measures of a million wallets: about a minute.
+ */
 const SIZES: Sizes = { page: 2000, fewChanges: 300_000 };
 
 export interface TierStep {
-  /** Whether there may be more to do now. */
+  /** There may be more to do at once. */
   readonly goesOn: boolean;
-  /** Events written. */
+  /** Number of events that were written. */
   readonly told: number;
 }
 
@@ -94,15 +98,16 @@ export class TierEvents {
     private readonly sizes = SIZES,
   ) {}
 
-  /** The subscriptions with a rule for tiers. */
+  /** Ids of the subscriptions with a rule for tiers. */
   async followed(): Promise<string[]> {
     const rows = await this.database.query<{ id: string }>(FOLLOWED({ set: this.set }));
     return rows.map(({ id }) => id);
   }
 
   /**
-   * One page of wallets of one subscription, or nothing where another process is at it or nothing more is final.
-   * @throws DatabaseUnavailableError, DatabaseRefusedError; nothing was done then
+   * Handles one page of wallets of one subscription. Does nothing where another process is doing so or where
+   * nothing more is final.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError; nothing was done in these cases
    */
   async step(id: string): Promise<TierStep> {
     return this.database.transaction(async (client) => {
@@ -112,7 +117,8 @@ export class TierEvents {
       if (underway === undefined) return IDLE;
       const page = await this.page(client, id, cursor, underway);
       if (!page.holds) return IDLE;
-      // A revision that is noted during a pass is the next pass's.
+      // The start of a pass over all wallets clears `recheck`. A revision that is noted during a pass is
+      // left for the next pass.
       const beginsAgain = underway.pass === 'again' && cursor.pass === null;
       const recheck = cursor.recheck && !beginsAgain;
       const isOver = page.seen < this.sizes.page || page.last === null;

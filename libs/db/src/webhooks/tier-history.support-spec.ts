@@ -1,4 +1,4 @@
-/** A random history of a few wallets, and the tiers that a rule gives them, worked out by brute force. */
+/** A random history of a few wallets, and the tiers of a rule for these wallets, calculated by brute force. */
 import { type Address, type TierRule } from '#libs/domain';
 import { aWallet } from '#libs/testing';
 import { DAY_SECONDS, dice, type StakeStep } from './webhook-bench.support-spec.js';
@@ -14,7 +14,7 @@ export const secondsOf = (block: number): number =>
 
 export class History {
   readonly steps: StakeStep[] = [];
-  /** By wallet, at the end of each block from 0 on. */
+  /** Balances by wallet, at the end of each block from 0 on. */
   private readonly balances = new Map<Address, bigint[]>();
 
   constructor(seed: number) {
@@ -46,7 +46,7 @@ export class History {
       .reduce((least, one) => (one < least ? one : least));
   }
 
-  /** A sum over the rule's days. */
+  /** The measure as a sum over the rule's days. */
   measured({ measure, days }: TierRule, wallet: Address, point: number): bigint {
     if (measure === 'balance') return this.balance(wallet, point);
     return Array.from({ length: days }, (_, back) => this.low(wallet, point - back)).reduce(
@@ -56,7 +56,7 @@ export class History {
   }
 }
 
-/** The rule as a person would say it. */
+/** The rule in its simplest form. */
 export function tierAfter(rule: TierRule, before: number, sum: bigint): number {
   const days = BigInt(rule.days);
   let tier = before;

@@ -1,29 +1,29 @@
 /**
- * One page of wallets of a pass: their measure at a point that is final, their tiers, and the events of those whose tier changed; one
- * statement, so that all of it is read of one state of the index.
+ * The statements for one page of wallets of a pass: their measure at a final point, their tiers, and the events of
+ * wallets whose tier changed. A page is one statement, so that everything is read from one state of the index.
  */
 import { named } from '../connection/named.js';
 import { EVERY_WALLET } from '../seal/day-lows.js';
 
 export interface TierPage {
-  /** The subscription. */
+  /** Id of the subscription. */
   readonly id: string;
   readonly version: number;
   readonly set: string;
-  /** The day or the block that the tiers are of. */
+  /** The day or block to calculate the tiers for. */
   readonly point: string;
-  /** The one that the tiers of before are of. */
+  /** The day or block of the stored tiers. */
   readonly before: string;
   readonly days: number;
-  /** The last wallet of the page before. */
+  /** The last wallet of the previous page. */
   readonly after: Buffer;
   readonly limit: number;
-  /** Whether those whose tier changed are told. */
+  /** Whether wallets whose tier changed get an event. */
   readonly tells: boolean;
 }
 
 export interface TierPageRow {
-  /** Whether the index is final, verified and sound up to the point; nothing was done otherwise. */
+  /** The index is final, verified and consistent up to the point. If false, nothing was done. */
   readonly holds: boolean;
   readonly seen: number;
   readonly last: Buffer | null;
@@ -32,7 +32,10 @@ export interface TierPageRow {
 
 const ALL = `${EVERY_WALLET}, page AS MATERIALIZED (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)`;
 
-/** Those with a change in the blocks; found by the index of blocks, so that each page reads all changes in them. */
+/**
+ * The wallets with a change in the range of blocks. The changes are found by the index of blocks, so each
+ * page reads all of them.
+ */
 const changedIn = (range: string): string => `page AS MATERIALIZED (
       SELECT DISTINCT wallet FROM staking.balance_change WHERE ${range} AND wallet > :after ORDER BY wallet LIMIT :limit
     )`;
@@ -44,14 +47,17 @@ interface Measure {
   readonly name: string;
   /** The condition on `i`, the state of the index. */
   readonly holds: string;
-  /** The condition on changes of which the measure may come out differently. */
+  /** The condition on the changes that can alter the measure. */
   readonly range: string;
-  /** Of `page.wallet`; of several days the sum, so that nothing is rounded. */
+  /** The measure of `page.wallet`. For several days this is their sum, so that nothing is rounded. */
   readonly amount: string;
   readonly point: string;
 }
 
-/** Without changes after the last block of the day so many days before, no low of the windows differs from the balance then. */
+/**
+ * `before` minus `days` is the day before the previous window. A wallet without a change since the end of this day has
+ * the same low on all days of both windows, so its measure stays the same.
+ */
 const OF_DAYS: Measure = {
   name: 'days',
   holds: `least(i.finalised_number, i.verified_number) > ${lastBlock(':point::int')}
@@ -74,7 +80,10 @@ const OF_BALANCE: Measure = {
   point: `'blockNumber', :point::bigint`,
 };
 
-/** `greatest`: up at a threshold at once; `least`: down only below the threshold less the hysteresis. */
+/**
+ * `greatest`: a tier rises as soon as a threshold is reached. `least`: a tier falls only below its
+ * threshold minus the hysteresis.
+ */
 const pageOf = (measure: Measure, isAll: boolean) =>
   named<TierPage>(
     `webhook_tiers_${measure.name}_${isAll ? 'all' : 'changed'}`,
@@ -118,7 +127,10 @@ const manyOf = (measure: Measure) =>
     ) AS one WHERE :before::text IS NOT NULL AND :days::int IS NOT NULL`,
   );
 
-/** By the kind of measure: a page of all wallets, or of those that changed; and whether there are more changes than `few`. */
+/**
+ * By kind of measure: a page of all wallets, a page of the wallets that changed, and whether there are
+ * more changes than `few`.
+ */
 export const TIER_PAGES = {
   days: { all: pageOf(OF_DAYS, true), changed: pageOf(OF_DAYS, false), many: manyOf(OF_DAYS) },
   balance: {

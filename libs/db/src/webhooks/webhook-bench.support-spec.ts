@@ -1,4 +1,4 @@
-/** Subscriptions and an index whose days become final one by one. Counts as a test file without being one. */
+/** Subscriptions, and an index whose days become final one by one. Counts as a test file without being one. */
 import { randomUUID } from 'node:crypto';
 import {
   type Address,
@@ -53,7 +53,7 @@ export interface ToldEvent {
   readonly data: Record<string, unknown>;
 }
 
-/** In the order in which they go out. */
+/** The events in the order in which they are sent. */
 export async function eventsOf(database: Database, { id }: Subscribed): Promise<ToldEvent[]> {
   const rows = await database.query<{ type: string; orderKey: string; payload: string }>(
     {
@@ -67,14 +67,14 @@ export async function eventsOf(database: Database, { id }: Subscribed): Promise<
   });
 }
 
-/** What a wallet's stake changes by in a block. */
+/** The changes of wallets' stakes in a block. */
 export interface StakeStep {
   readonly block: number;
   readonly seconds: number;
   readonly deltas: readonly { readonly wallet: Address; readonly amount: bigint }[];
 }
 
-/** All of it is indexed; `finalTo` says how far it is final and verified. */
+/** Indexes all steps. `finalTo` sets how far the index is final and verified. */
 export async function indexStakes(
   database: Database,
   steps: readonly StakeStep[],
@@ -135,7 +135,7 @@ export const ADD = {
   text: `INSERT INTO webhooks.event (subscription, type, order_key, payload) VALUES ($1, 'redemption.initial', $2, $3)`,
 };
 
-/** Each tells which it is; see `made`. */
+/** Each event has its number in `made`. */
 export async function addEvents(
   admin: Database,
   subscription: string,

@@ -1,4 +1,4 @@
-/** The log of webhooks, newest first: for a partner by the views of the portal, for an operator by the tables. */
+/** The log of webhooks, newest first: for a partner from the views of the portal, for an operator from the tables. */
 import { type QueryResultRow } from 'pg';
 import { type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull } from '../connection/named.js';
@@ -19,15 +19,15 @@ export interface LoggedEvent {
   readonly sequence: bigint;
   readonly id: string;
   readonly type: string;
-  /** The wallet whose events are sent one after the other; empty where it is of none. */
+  /** Events with the same key are sent one after the other: a wallet, the type of a test event, or empty. */
   readonly orderKey: string;
   readonly payload: string;
   readonly createdAt: Date;
   readonly state: WebhookEventState;
-  /** Since it was made or replayed. */
+  /** Number of attempts since the event was created or replayed. */
   readonly attempts: number;
   readonly finishedAt: Date | null;
-  /** Of the newest attempt. */
+  /** HTTP status of the newest attempt. */
   readonly lastStatus: number | null;
   readonly lastError: string | null;
 }
@@ -44,13 +44,13 @@ export interface LoggedAttempt {
 
 export interface WebhookLogPage {
   readonly subscription: string;
-  /** The smallest sequence of the page before. */
+  /** The smallest sequence of the previous page. */
   readonly before?: bigint | undefined;
   readonly state?: WebhookEventState | undefined;
   readonly limit: number;
 }
 
-/** The same statements on other relations. */
+/** The statements on the tables of one schema, or on its views. */
 function statementsOn(name: string, schema: string, relation: (table: string) => string) {
   const [event, attempt] = [`${schema}.${relation('event')}`, `${schema}.${relation('attempt')}`];
   const columns = `e.sequence, e.id, e.type, e.order_key AS "orderKey", e.payload, e.created_at AS "createdAt", e.state, e.attempts,
@@ -102,7 +102,7 @@ export class WebhookLog {
     return new WebhookLog(query, OWN);
   }
 
-  /** For an operator: whose subscription it is, is said by who asks. */
+  /** For an operator. The log does not check which partner a subscription belongs to; the caller has to. */
   static ofAll(database: { query: Query }): WebhookLog {
     return new WebhookLog((statement) => database.query(statement), ALL);
   }
@@ -113,7 +113,7 @@ export class WebhookLog {
     return rows.map(eventOf);
   }
 
-  /** With its newest attempts, the newest first; undefined where the subscription has no such event. */
+  /** The event with its newest attempts, newest first; undefined where the subscription has no such event. */
   async event(
     subscription: string,
     id: string,

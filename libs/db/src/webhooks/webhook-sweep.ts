@@ -1,4 +1,7 @@
-/** Forgets what is over: events that were finished long ago, lanes without one, tiers of rules that are gone, removed subscriptions. */
+/**
+ * Deletes what is over: events that were finished long ago, empty lanes, tiers of former rules, expired secrets,
+ * removed subscriptions.
+ */
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
@@ -7,7 +10,10 @@ interface Sweep {
   readonly limit: number;
 }
 
-/** Also what waits where nothing is sent: a subscription that is paused for longer than events are kept loses the oldest. */
+/**
+ * Also deletes events that wait while nothing is sent: a subscription that is paused for longer than events are kept
+ * loses its oldest events.
+ */
 const EVENTS = named<Sweep>(
   'webhook_forget_events',
   `WITH old AS MATERIALIZED (
@@ -48,7 +54,7 @@ const TIERS = named<{ limit: number }>(
     SELECT count(*)::int AS count FROM gone`,
 );
 
-/** Last of all, when nothing of it is left. */
+/** The last step, for subscriptions of which nothing else is left. */
 const SUBSCRIPTIONS = named<{ limit: number }>(
   'webhook_forget_subscriptions',
   `WITH over AS (
@@ -75,7 +81,11 @@ const STEPS = [EVENTS, EMPTY_LANES, TIERS, ENDED_SECRETS, SUBSCRIPTIONS] as cons
 export class WebhookSweep {
   constructor(private readonly database: Database) {}
 
-  /** In pieces, until nothing is left or the signal ends it. @returns how many rows @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /**
+   * Deletes in batches, until nothing is left or the signal is aborted.
+   * @returns number of rows
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
   async run(keptDays: number, signal: AbortSignal): Promise<number> {
     let total = 0;
     for (const step of STEPS) {

@@ -31,7 +31,7 @@ export function aUuid(atMs = START_MS): UuidV7 {
   return mintUuidV7(atMs, randomBytes(10));
 }
 
-/** Another one each time, as are the partners. */
+/** A new random address at each call. */
 export function someWallet(): Address {
   return `0x${randomBytes(20).toString('hex')}` as Address;
 }
@@ -92,7 +92,7 @@ export function expiryOf(redemption: Redemption): DeadEvidence {
   return { outcome: 'dead', reason: 'expired', finalised };
 }
 
-/** What the domain decides on an event, as a write; a refusal is the test's own fault. */
+/** The domain's decision on an event, as a write. Throws where the domain refuses the event. */
 export function decided(
   before: Redemption,
   event: RedemptionEvent,
@@ -108,7 +108,7 @@ export function decided(
   return { before, decision, event: event.type, actor: 'worker', ...place, ...change };
 }
 
-/** A note as it stands in the table, of a moment that the database's own clock has long passed. */
+/** Inserts a note into the table, of a moment that is long past by the database's clock. */
 export async function noteRestored(database: Database, note: LedgerRestore): Promise<void> {
   const { atMs, lostSinceMs, vouchersUntilSeconds } = note;
   await database.query(

@@ -64,7 +64,7 @@ function parseBound(text: string): Decimal {
   return parseDecimal(bound.price);
 }
 
-/** Of PRICE_MAX_USD: a range without a price in it holds each. */
+/** Validates PRICE_MAX_USD: with a maximum below the minimum, every price would be held. */
 export function NotBelowMinimum(): PropertyDecorator {
   return ValidateBy({
     name: 'notBelowMinimum',
@@ -87,7 +87,10 @@ export interface LimitingSettings {
 
 const ALL = parseDecimal('1');
 
-/** @returns what of the price's settings follows no market, or limits nothing: a price that falls by all of itself is still above 0 */
+/**
+ * @returns the settings that follow no market or limit nothing: a price that falls by any share is still above 0, so
+ * that a share of 1 or more never holds a falling price
+ */
 export function looseLimits(settings: LimitingSettings): DevelopmentSetting[] {
   const { priceSource = [], priceMaxChange, priceMaxChangePerHour, priceMaxSpread } = settings;
   const shares = [

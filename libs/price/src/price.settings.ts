@@ -88,8 +88,8 @@ export interface LimitingSettings {
 const ALL = parseDecimal('1');
 
 /**
- * @returns the settings that follow no market or limit nothing: a price that falls by any share is still above 0, so
- * that a share of 1 or more never holds a falling price
+ * @returns the settings that follow no market or limit nothing. A share of 1 or more never holds a falling price,
+ * because the price stays above 0
  */
 export function looseLimits(settings: LimitingSettings): DevelopmentSetting[] {
   const { priceSource = [], priceMaxChange, priceMaxChangePerHour, priceMaxSpread } = settings;

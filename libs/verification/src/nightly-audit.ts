@@ -1,6 +1,7 @@
 /**
  * One audit of the index, stored in the database and logged. The audit runs slowly, and the index goes on beside it.
- * Wallets that differed the last time are compared again, so that a sample without them does not count as a cure.
+ * Wallets that differed the last time are compared again, because a sample without them would look as if the difference
+ * had gone.
  */
 import { once } from 'node:events';
 import { type ChainReader } from '#libs/chain';

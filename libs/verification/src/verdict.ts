@@ -44,9 +44,9 @@ export function requireComparison(
 }
 
 /**
- * Requires that everything that differed the last time was compared again, so that a view that no endpoint answers any
- * more does not count as a cure. A view that the operator has since taken out of the settings is not required, because
- * the operator declares by this that the view means something else.
+ * Requires that everything that differed the last time was compared again. Without this rule, a view that no endpoint
+ * answers any more would look as if the difference had gone. A view that the operator has since taken out of the
+ * settings is not required, because the operator declares by this that the view means something else.
  * @throws AuditImpossibleError
  */
 export function requireComparedAgain(

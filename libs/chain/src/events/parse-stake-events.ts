@@ -146,7 +146,10 @@ const TRANSFER: PresetEntry = {
   effect: 'transfer',
 };
 
-/** Shares and receipts are ERC-20 tokens: https://eips.ethereum.org/EIPS/eip-20, https://eips.ethereum.org/EIPS/eip-4626 */
+/**
+ * Shares and receipts are ERC-20 tokens.
+ * @see https://eips.ethereum.org/EIPS/eip-20 https://eips.ethereum.org/EIPS/eip-4626
+ */
 const TOKEN: PresetDescription = {
   events: [TRANSFER],
   totalView: TOTAL_SUPPLY,

@@ -187,7 +187,10 @@ interface AnsweredHeader {
   readonly answer: unknown;
 }
 
-/** The newest block and the newest final one, as one node answers them. @throws NodeBehindError, MalformedAnswerError */
+/**
+ * The newest block and the newest final one, as one node answers them.
+ * @throws NodeBehindError, MalformedAnswerError
+ */
 export async function readHeads(
   session: RpcSession,
   finality: Finality,

@@ -16,7 +16,10 @@ import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.j
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
 interface StakeViewSettings {
-  /** STAKE_TOTAL_VIEW as text or parsed; an empty list: no view, undefined: the views that contracts usually have. */
+  /**
+   * STAKE_TOTAL_VIEW as text or parsed. An empty list means no view; undefined means the views that contracts usually
+   * have.
+   */
   readonly totalView?: string | readonly StakeView[] | undefined;
   /** STAKE_BALANCE_VIEW, in the same form. */
   readonly balanceView?: string | readonly StakeView[] | undefined;

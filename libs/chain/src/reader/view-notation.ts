@@ -1,9 +1,9 @@
 /**
  * The notation in which an operator writes a view of a stake contract, as one line or as JSON. stake-view.ts interprets
- * the names.
+ * the names. One line:
  *
- *   [function] name(type [name] [= constant], …) [view] returns (type [name], …) [-> output] [at 0xcontract] [+ another
- *   view]
+ *   [function] name(type [name] [= constant], …) [view] returns (type [name], …)
+ *     [-> output] [at 0xcontract] [+ another view]
  */
 import { PermanentError } from '#libs/domain';
 import { isRecord } from '../shape/hex.js';

@@ -154,8 +154,8 @@ const SMALLEST = 2;
 export class BatchSize {
   private limit = FIRST_LIMIT;
   /**
-   * Most calls in a request after a rate limit, which refuses a batch with all its calls; doubles as requests are
-   * answered.
+   * Most calls that are risked in one request, because a rate limit refuses a batch with all its calls. Few at first
+   * and after a rate limit; doubles when a batch of at least half this size is answered.
    */
   private risked = FIRST_RISK;
 

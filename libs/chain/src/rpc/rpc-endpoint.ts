@@ -287,7 +287,9 @@ export class RpcEndpoint {
   }
 }
 
-/** Whether a retry soon is useless: nothing answers at the address, or the endpoint does not let us in. */
+/**
+ * Whether a retry soon is useless: nothing answers at the address, or an HTTP status such as 401 rejects every request.
+ */
 export function isClosed(error: RpcError): boolean {
   const { rpcCode = 0 } = error instanceof RpcRefusedError ? error : {};
   return error instanceof UnreachableError || (rpcCode >= 300 && rpcCode < 600 && rpcCode !== 400);

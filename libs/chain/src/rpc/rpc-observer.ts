@@ -22,7 +22,7 @@ interface Failure {
 export interface RpcRequestEvent extends Failure {
   readonly endpoint: string;
   readonly method: string;
-  /** `ok`, or the error's code in lower case without `RPC_`: timeout, rate_limited, range_too_large, malformed_answer, … */
+  /** `ok`, or the error's code in lower case without `RPC_`, such as timeout, rate_limited or range_too_large. */
   readonly outcome: string;
   readonly seconds: number;
   readonly bytes: number;

@@ -164,7 +164,7 @@ export class Throttle {
     return Math.floor(this.window);
   }
 
-  /** An endpoint without noise shows its limit by a single refusal. */
+  /** An endpoint that refuses nothing below its limit shows the limit by a single refusal. */
   private get tooManyProbing(): typeof TOO_MANY_PROBING {
     return this.noise < HARD_NOISE ? { atLeast: 1, share: 0 } : TOO_MANY_PROBING;
   }

@@ -72,7 +72,8 @@ export interface VerificationForm {
 }
 
 /**
- * Gas of one call, which runs a contract that a stranger chooses. A signature that costs more to verify does not count.
+ * Gas limit of a call, which runs a contract that a stranger chooses. A signature that costs more to verify does not
+ * count.
  */
 const GAS = toQuantity(10_000_000);
 /** Code that returns a 32-byte word that no other code returns: PUSH7 "lowmark", MSTORE at 0, RETURN 32 bytes. */

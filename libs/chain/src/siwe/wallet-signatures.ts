@@ -35,8 +35,7 @@ const REFUSAL_HOLDS_MS = 3_600_000;
  * Whether a wallet signed a text (EIP-191). The signature of an account is recovered in this process. Any other
  * signature is verified by the chain, in the first of these ways that the endpoint serves:
  *
- * 1. the universal verifier that is known on this chain: EIP-6492, so that wallets that do not exist yet can sign in
- * too;
+ * 1. the universal verifier that is known on this chain: EIP-6492, which covers wallets that do not exist yet;
  * 2. the same verifier as the code of a call without `to`; ZK Stack chains refuse such calls;
  * 3. the wallet itself (EIP-1271). A wallet that does not exist yet cannot sign in then.
  *

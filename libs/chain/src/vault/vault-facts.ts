@@ -128,8 +128,8 @@ export function vaultFaults(facts: VaultFacts, question: VaultQuestion): string[
 }
 
 /**
- * The vault refuses a voucher whose deadline is further away than maxTtlSeconds, so that such a service would pay
- * nothing at first.
+ * The vault refuses a voucher whose deadline is further away than maxTtlSeconds. With a longer VOUCHER_TTL_SECONDS no
+ * new voucher could be claimed at first.
  */
 export function ttlFaults(
   { maxTtlSeconds }: { readonly maxTtlSeconds: bigint | undefined },

@@ -92,8 +92,8 @@ export class VaultReader {
   }
 
   /**
-   * The newest block that two endpoints hold final; a new payout plan stores its number as `fromBlock`. @see
-   * FinalBlocks.newest
+   * The newest block that two endpoints hold final; a new payout plan stores its number as `fromBlock`.
+   * @see FinalBlocks.newest
    * @throws EndpointsDisagreeError, AllEndpointsFailedError
    */
   finalised(): Promise<BlockRef> {
@@ -269,7 +269,8 @@ export class VaultReader {
       const calls = [TOKEN, ...data].map((one) => ({ to: vault, data: one }));
       const [itsToken, ...words] = await this.calls.read(session, calls, block);
       if (itsToken !== BigInt(token)) {
-        // This endpoint never will for that block: another endpoint may, and this one is not asked again.
+        // The endpoint's state of this block does not change. Another endpoint may be asked, and this one is not asked
+        // again.
         throw new StateUnavailableError(
           `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
           session,

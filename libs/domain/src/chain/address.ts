@@ -21,7 +21,8 @@ const EIP155 = /^eip155:([1-9]\d{0,15}):(0x[0-9a-fA-F]{40})$/;
 
 /**
  * Parses a CAIP-10 account id such as `eip155:1:0x…`, with the address in any case; undefined for any other text, and
- * for other kinds of chains. https://standards.chainagnostic.org/CAIPs/caip-10
+ * for other kinds of chains.
+ * @see https://standards.chainagnostic.org/CAIPs/caip-10
  */
 export function parseAccountId(text: string): AccountId | undefined {
   const [, chain = '', digits = ''] = EIP155.exec(text) ?? [];

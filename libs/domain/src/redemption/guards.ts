@@ -1,6 +1,6 @@
 /**
- * The guards that prevent that points are given back and tokens paid both, or neither (rules D to G). Each guard is one
- * function, used wherever its rule applies.
+ * The guards against giving points back and paying tokens for one redemption, and against doing neither (rules D to G).
+ * Each guard is one function, used wherever its rule applies.
  */
 import { type Address } from '../chain/address.js';
 import { type PartnerPolicy } from './partner-call.js';

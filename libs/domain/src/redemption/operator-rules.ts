@@ -42,8 +42,8 @@ export const cancelDeducted: Rule<'cancel'> = (redemption, { by }, context) =>
   restore(redemption, context, CANCELLED_BY[by]);
 
 /**
- * Records the wish, upon which the worker asks the vault to cancel. The state stays until a final block shows the
- * outcome, because a wish moves no money (rule F).
+ * Records the wish, and lets the worker ask the vault to cancel. The state stays until a final block shows the outcome,
+ * because a wish moves no money (rule F).
  */
 export const requestCancel: Rule<'cancel'> = (redemption, { by }, context) =>
   move(redemption, context, {
@@ -187,7 +187,7 @@ const BEFORE_THE_VAULT: readonly (RedemptionReason | null)[] = [
   'payout-unresolved',
 ];
 
-/** An operator's statement about points ends the redemption only where the vault may not contradict it. */
+/** An operator's statement about points does not end a redemption about which the vault has to be asked first. */
 function notAgainstTheVault({ reason }: Redemption): Refusal | undefined {
   return BEFORE_THE_VAULT.includes(reason) ? refuse('not-restorable') : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Retry schedules (rules H and I). The functions are pure: the caller passes the random number for the jitter, in [0,
- * 1).
+ * Retry schedules (rules H and I). The functions are pure: the caller passes the random number for the jitter, from 0
+ * to below 1.
  */
 
 const SECOND = 1000;

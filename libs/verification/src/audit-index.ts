@@ -50,7 +50,7 @@ export async function requireIndex(database: Database): Promise<IndexState> {
 }
 
 /**
- * The block at which index and contract are read. The block is final, so that neither changes during the audit.
+ * The block at which index and contract are read. The block is final, so neither changes during the audit.
  * @param wanted a number, or `finalised` for the newest final block that is indexed
  * @throws AuditImpossibleError where the block is not final, not indexed, or not available
  */

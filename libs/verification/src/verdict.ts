@@ -4,7 +4,7 @@ import { type AuditComparison } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type AuditResult } from './compare-balances.js';
 
-/** The audit could not be made, so that it says nothing about the balances. */
+/** The audit could not be made, so it says nothing about the balances. */
 export class AuditImpossibleError extends PermanentError {
   constructor(message: string) {
     super('AUDIT_IMPOSSIBLE', message);

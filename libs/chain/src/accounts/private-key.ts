@@ -34,7 +34,7 @@ function invalid(): PermanentError {
 }
 
 /**
- * Mnemonic of the accounts that anvil and Hardhat make and unlock. It is published with them, so that these keys are no
+ * Mnemonic of the accounts that anvil and Hardhat make and unlock. It is published with them, so these keys are no
  * secrets.
  */
 const MNEMONIC = 'test test test test test test test test test test test junk';

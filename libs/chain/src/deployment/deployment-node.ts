@@ -163,7 +163,7 @@ export class DeploymentNode {
     const { chainId, contract } = this;
     const refusal = await this.refusalOf(EMPTY_PROGRAM);
     if (refusal !== undefined) {
-      // Some nodes refuse this form of a call and yet accept deployments, so that the estimate that follows decides.
+      // Some nodes refuse this form of a call and yet accept deployments, so the estimate that follows decides.
       this.refuseWhereToIsRequired(refusal);
       return;
     }

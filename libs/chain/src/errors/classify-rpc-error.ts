@@ -223,7 +223,7 @@ function limitedTo(text: string, from: bigint): bigint | undefined {
   return undefined;
 }
 
-/** Longest wait. An endpoint that asks for more may recover long before, so that it is tried once a minute. */
+/** Longest wait. An endpoint that asks for more may recover long before, so it is tried once a minute. */
 const LONGEST_MS = 60_000;
 /** Some providers write fractions of a second. */
 const FRACTION = /^\s*\d+\.\d+\s*$/;

@@ -190,7 +190,7 @@ export function sizeFailureIn(error: unknown): RpcError | undefined {
     : undefined;
 }
 
-/** Two endpoints differ about a final block. One of them is wrong, so that nothing is done that rests on either. */
+/** Two endpoints differ about a final block. One of them is wrong, so nothing is done that rests on either. */
 export class EndpointsDisagreeError extends RetryableError {
   constructor(message: string) {
     super('RPC_ENDPOINTS_DISAGREE', message);

@@ -184,7 +184,7 @@ export class LogSource {
     } catch (error) {
       const { from, to } = range;
       if (from < to || !(error instanceof RangeTooLargeError)) throw error;
-      // A RangeTooLargeError makes the caller ask for fewer blocks, so that a single block is a failure of the endpoint
+      // A RangeTooLargeError makes the caller ask for fewer blocks, so a single block is a failure of the endpoint
       // instead.
       const what = `block ${from.toString()} alone is too large`;
       throw new TransportError(what, { endpoint: session.endpoint, cause: error });

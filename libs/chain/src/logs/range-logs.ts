@@ -58,7 +58,7 @@ export interface RangeAnswer extends BlockRange {
   readonly blocks: readonly BlockDeltas[];
   /** Every block of the range; with `headers: 'events'` the blocks with events and the last block. Ascending. */
   readonly headers: readonly BlockRef[];
-  /** Whether the fields of each header hash to its own hash, so that its time is proven. */
+  /** Whether the fields of each header hash to its own hash, so its time is proven. */
   readonly isProven: boolean;
   /** The contracts' total at the end of `to`, where it was asked for with the logs and answered. */
   readonly total?: bigint | undefined;
@@ -98,7 +98,7 @@ export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLo
 }
 
 /**
- * Reads logs one after the other. Neighbours repeat their block, contract and event literally, so that each text is
+ * Reads logs one after the other. Neighbours repeat their block, contract and event literally, so each text is
  * parsed and checked once, and only compared after that.
  */
 class LogCursor {

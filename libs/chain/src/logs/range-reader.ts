@@ -243,7 +243,7 @@ export async function readTip(
     bytes: answer.bytes,
   };
   const missing = latest.number - head.number;
-  // A node may refuse logs from a block on that it does not have yet, so that the logs are not looked at.
+  // A node may refuse logs from a block on that it does not have yet, so the logs are not looked at.
   if (missing <= 0n || missing > MOST_BLOCKS) return { ...reading, headers: [], logs: [] };
   const numbers = Array.from(
     { length: Number(missing) - 1 },

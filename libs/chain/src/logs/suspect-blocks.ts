@@ -124,7 +124,7 @@ export class SuspectBlocks {
 
   /**
    * @returns undefined where the node does not have the method, its answer is too large, or the receipts show fewer
-   * logs than the bloom hints at, so that they prove nothing
+   * logs than the bloom hints at, so they prove nothing
    */
   private async countByReceipts(
     session: RpcSession,

@@ -56,9 +56,9 @@ export function multicallOf(chainId: number): Address {
 }
 
 export class Multicall {
-  /** A block at which Multicall3 was seen, so that later blocks have it too. */
+  /** A block at which Multicall3 was seen, so later blocks have it too. */
   private presentFrom: bigint | undefined;
-  /** A block at which Multicall3 was missing, so that earlier blocks lack it too. */
+  /** A block at which Multicall3 was missing, so earlier blocks lack it too. */
   private absentUntil = -1n;
   /** The sizes that endpoints accept; absent: the full size. */
   private readonly limits: TtlCache<string, number>;

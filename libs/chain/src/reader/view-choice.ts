@@ -135,7 +135,7 @@ function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: Rp
   if (data === '0x') return silent('answers nothing');
   const value = trial.view.valueIn(data);
   if (typeof value === 'bigint') return { kind: 'answers', text: '' };
-  // No contract answers with a part of a word, so that the endpoint is wrong.
+  // No contract answers with a part of a word, so the endpoint is wrong.
   if ((data.length - 2) % 64 !== 0)
     throw new MalformedAnswerError(misfitText(trial, value), session);
   return { kind: 'misfit', text: misfitText(trial, value) };

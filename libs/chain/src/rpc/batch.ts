@@ -130,7 +130,7 @@ export class BatchResults {
       const { error } = result;
       if (error instanceof RpcError && isTransient(error)) failures.set(place, error);
     }
-    // The caller asks for a smaller range, so that the other calls are not retried before.
+    // The caller asks for a smaller range, so the other calls are not retried before.
     if (isTooLarge) return { failed: undefined, again: [] };
     const [failed] = failures.values();
     const first = failures.has(0) || failures.has(1);

@@ -100,7 +100,7 @@ export class Delivery {
 
   note(tookMs: number, failed: boolean, nowMs: number): void {
     const weight = this.samples++ === 0 ? 1 : WEIGHT;
-    // A failure comes fast and delivers nothing, so that it does not count for the latency.
+    // A failure comes fast and delivers nothing, so it does not count for the latency.
     if (!failed) this.latencyMs += (tookMs - this.latencyMs) * (this.latencyMs === 0 ? 1 : weight);
     this.failed += ((failed ? 1 : 0) - this.failed) * weight;
     this.lastMs = nowMs;

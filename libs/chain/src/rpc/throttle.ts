@@ -68,7 +68,7 @@ export class Throttle {
   private everTooMany = false;
   private inFlight = 0;
   private rate: TokenBucket | undefined;
-  /** Whether the last rate was measured over less than a second, so that it may be far too low. */
+  /** Whether the last rate was measured over less than a second, so it may be far too low. */
   private rateIsGuess = false;
   private readonly budget: TokenBucket | undefined;
   private readonly recent: RecentOutcomes;

@@ -2,7 +2,7 @@
  * Requests headers of blocks, parses them, proves them by their hash, and checks that they belong to one chain.
  *
  * The hash is keccak256 of the fields' RLP, in the order of Ethereum's header (Yellow Paper 4.4.3). The fields after
- * the nonce came with EIP-1559, 4895, 4844, 4788, 7685, 7928 and 7843, each at the end, so that a header has the first
+ * the nonce came with EIP-1559, 4895, 4844, 4788, 7685, 7928 and 7843, each at the end, so a header has the first
  * few of them and none of the rest. Headers of OP Stack and Arbitrum have this form; those of ZK Stack do not.
  */
 import { keccak256, toRlp } from 'viem/utils';

@@ -29,7 +29,7 @@ const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\
 
 /**
  * The whole of EIP-4361, version 1, line by line. viem's parser finds its fields anywhere and skips what it does not
- * know, so that a wallet could show its user text that was not checked.
+ * know, so a wallet could show its user text that was not checked.
  */
 const FORM = new RegExp(
   String.raw`^(?:[A-Za-z][A-Za-z0-9+.-]*://)?[A-Za-z0-9.-]+(?::\d{1,5})? wants you to sign in with your Ethereum account:\n` +
@@ -136,7 +136,7 @@ export const DEPLOYLESS: VerificationForm = {
 
 /**
  * ZK Stack nodes refuse the form with code 3, as for a revert: "Failed to serialize transaction: toAddressIsNull"
- * (zksync-era, core/node/api_server/src/web3/tests/vm.rs). The probe cannot revert by itself, so that a revert of the
+ * (zksync-era, core/node/api_server/src/web3/tests/vm.rs). The probe cannot revert by itself, so a revert of the
  * probe is a refusal of the form.
  */
 function isProbeAnswered(probed: RpcResult | undefined, session: RpcSession): boolean {

@@ -152,7 +152,7 @@ function verdict(
 }
 
 /**
- * Whether an account signed a text (EIP-191). No chain is asked, so that the result is false for every contract wallet.
+ * Whether an account signed a text (EIP-191). No chain is asked, so the result is false for every contract wallet.
  * @param signature `0x` and hex digits; any other text gives false
  */
 export async function isSignedByAccount(

@@ -20,7 +20,7 @@ interface ClaimLook {
   readonly claims: readonly ShownClaim[];
   /** The lowest final block of the endpoints. */
   readonly finalised: bigint;
-  /** False where a second endpoint is configured and could not be asked, so that claims may be missing. */
+  /** False where a second endpoint is configured and could not be asked, so claims may be missing. */
   readonly isComplete: boolean;
 }
 

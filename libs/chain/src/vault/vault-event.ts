@@ -113,7 +113,7 @@ export function vaultIdOf(redemptionId: string): VaultId {
   return `0x${uuid.replaceAll('-', '').padEnd(64, '0')}` as VaultId;
 }
 
-/** The UUID in lower case; undefined where `vaultIdOf` did not make the bytes, so that the claim is none of ours. */
+/** The UUID in lower case; undefined where `vaultIdOf` did not make the bytes, so the claim is none of ours. */
 export function redemptionIdOf(vaultId: string): UuidV7 | undefined {
   const parts = PARTS.exec(vaultId);
   return parts ? parseUuidV7(parts.slice(1).join('-')) : undefined;

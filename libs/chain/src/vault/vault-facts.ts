@@ -57,7 +57,7 @@ const CANCELLER_ROLE = keccak256(stringToBytes('CANCELLER_ROLE'));
 const PAUSER_ROLE = keccak256(stringToBytes('PAUSER_ROLE'));
 
 /**
- * Reads the facts at the newest block. A fact that the contract does not answer is false, 0 or undefined, so that an
+ * Reads the facts at the newest block. A fact that the contract does not answer is false, 0 or undefined, so an
  * address without a vault is no error.
  * @throws AllEndpointsFailedError
  */

@@ -45,7 +45,7 @@ export interface SyncFacts {
   readonly hasMulticall: boolean;
   /** Whether another endpoint can be asked for a second look at a block's logs; otherwise the receipts are read. */
   readonly hasOtherEndpoint: boolean;
-  /** Whether the endpoints are of two providers, so that every range is compared at the other one, in every mode. */
+  /** Whether the endpoints are of two providers, so every range is compared at the other one, in every mode. */
   readonly hasOtherProvider?: boolean;
 }
 

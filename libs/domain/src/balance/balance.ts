@@ -33,7 +33,7 @@ export interface DayBalance {
   readonly day: number;
   /**
    * The lowest balance that the wallet held for any time of the day before its closing balance, including the balance
-   * at 00:00. Null where the day has no change after 00:00:00, so that the closing balance held all day.
+   * at 00:00. Null where the day has no change after 00:00:00, so the closing balance held all day.
    */
   readonly low: bigint | null;
   /** The balance at the end of the day. */

@@ -55,7 +55,7 @@ interface Ledger {
   sinceSeconds: number | undefined;
   low: bigint | null;
   day: number;
-  /** Whether the folded blocks changed the balance on `day`, so that the day needs a row. */
+  /** Whether the folded blocks changed the balance on `day`, so the day needs a row. */
   changed: boolean;
   /** Index in `blocks` of the newest block with an effect on the wallet; -1 before the first. */
   block: number;

@@ -58,7 +58,7 @@ export function deductEvent(
           return id !== undefined && signed
             ? confirmed(id)
             : { type: 'deduct-duplicate', requestId, candidateTransactionId: id };
-        // A copy of a call that has deducted may be refused with one of these codes, so that they prove nothing.
+        // A copy of a call that has deducted may be refused with one of these codes, so they prove nothing.
         case 'ERR-AUTH-FAILED':
         case 'ERR-INTERNAL':
         case 'ERR-TRANSACTION-NOT-FOUND':

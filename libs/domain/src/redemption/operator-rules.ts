@@ -37,7 +37,7 @@ export const cancelCreated: Rule<'cancel'> = (redemption, { by, because }, conte
     ? resolveForgotten(redemption, context, CANCELLED_BY[by])
     : fail(redemption, context, because ?? CANCELLED_BY[by]);
 
-/** No payout was authorised in `deducted`, so that the points can be given back. */
+/** No payout was authorised in `deducted`, so the points can be given back. */
 export const cancelDeducted: Rule<'cancel'> = (redemption, { by }, context) =>
   restore(redemption, context, CANCELLED_BY[by]);
 

@@ -79,7 +79,7 @@ export function parsePartnerAnswer<S extends PartnerStep>(
     answer[field] = read;
   }
   const extra = without(value, ['success', ...Object.keys(readers)]);
-  // Each reader has set its field, so that the answer is complete.
+  // Each reader has set its field, so the answer is complete.
   return { kind: 'success', answer: answer as PartnerAnswers[S], extra };
 }
 

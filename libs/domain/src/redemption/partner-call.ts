@@ -33,9 +33,9 @@ export type PartnerRequest =
  *
  * - `revert-by-redemption-id`: a revert without `partnerTransactionId` reverts the deduction of that `svcRedemptionId`
  * - `tombstones`: a revert that finds nothing makes a later deduct call with the same `svcRedemptionId` fail
- * - `enforces-freshness`: a call is refused when its `X-API-REQUEST` is more than 300 s old, so that a late copy has no
+ * - `enforces-freshness`: a call is refused when its `X-API-REQUEST` is more than 300 s old, so a late copy has no
  *   effect
- * - `signs-all-responses`: every answer is signed, whatever its status, so that an unsigned answer is not the partner's
+ * - `signs-all-responses`: every answer is signed, whatever its status, so an unsigned answer is not the partner's
  * - `refuses-mismatched-pair`: a revert whose transaction id belongs to another `svcRedemptionId` is refused. Only with
  *   this capability a candidate id may be tried (rule E)
  */

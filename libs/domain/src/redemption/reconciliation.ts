@@ -183,7 +183,7 @@ function imbalance({ partner, deducted, claimed, reverted, open }: LedgerFigures
 }
 
 /**
- * Rows are never removed and final rows never change, so that these sums only grow. A smaller sum means that a backup
+ * Rows are never removed and final rows never change, so these sums only grow. A smaller sum means that a backup
  * was restored, or that a row was written by hand.
  */
 function shrinkage(now: readonly LedgerFigures[], before: readonly LedgerFigures[]): Difference[] {

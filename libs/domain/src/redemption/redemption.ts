@@ -1,6 +1,6 @@
 /**
  * One redemption of points for tokens, as a value; `transition.ts` has its state machine. The value holds everything
- * that a transition depends on, so that a worker needs only the row, the clock and the partner's settings.
+ * that a transition depends on, so a worker needs only the row, the clock and the partner's settings.
  */
 import { type Decimal } from '../amount/decimal.js';
 import { type Address } from '../chain/address.js';
@@ -170,7 +170,7 @@ export interface Redemption extends RedemptionTerms {
   readonly deadEvidence: DeadEvidence | null;
   readonly paidEvidence: PaidEvidence | null;
   /**
-   * Set where the ledger was restored from a backup after this redemption was created, so that it may lack a voucher:
+   * Set where the ledger was restored from a backup after this redemption was created, so it may lack a voucher:
    * the latest time, in Unix seconds, at which that voucher could be claimed. Null where nothing was lost, and where
    * the plan is older than the loss, because then no other voucher exists.
    */

@@ -94,7 +94,7 @@ export const amountDisputed: Rule<'revert-amount-disputed'> = (redemption, _even
   hold(redemption, context, 'amount-disputed');
 
 /**
- * No byte of the call was sent, so that it does not count as an attempt of the schedule. It is tried again soon, for as
+ * No byte of the call was sent, so it does not count as an attempt of the schedule. It is tried again soon, for as
  * long as reverts are tried.
  */
 export const revertNotSent: Rule<'revert-not-sent'> = (redemption, event, context) => {
@@ -119,7 +119,7 @@ export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, cont
   const { nowMs, policy } = context;
   const freshMs = freshUntilMs(redemption);
   if (openCall.startedAtMs <= freshMs) {
-    // A deduct call may still arrive, so that a deduction that is missing now may exist later.
+    // A deduct call may still arrive, so a deduction that is missing now may exist later.
     const { retryAfterSeconds } = event;
     return revertLater(redemption, context, { notBeforeMs: freshMs + 1, retryAfterSeconds });
   }

@@ -148,7 +148,7 @@ export function cellOf(
  * Decides what follows from an event: the next value with at most one command, or a refusal that changes nothing. The
  * caller writes the next value under the version of the value that it read, and makes the call only after the commit.
  * @throws PermanentError ILLEGAL_TRANSITION where a rule leads to a state that its cell does not allow: a defect of
- * this program, so that nothing may be written
+ * this program, so nothing may be written
  */
 export function transition<T extends RedemptionEventType>(
   redemption: Redemption,

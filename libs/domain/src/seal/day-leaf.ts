@@ -1,8 +1,8 @@
 /**
  * The leaf of one wallet in the tree of a sealed day: `(address wallet, uint256 low, address next)`, hashed as a
- * standard leaf of `@openzeppelin/merkle-tree`. `next` is the following wallet in ascending order, so that a leaf also
+ * standard leaf of `@openzeppelin/merkle-tree`. `next` is the following wallet in ascending order, so a leaf also
  * proves that no wallet lies between the two: it encloses every address between them. The zero address and the highest
- * address always have a leaf, so that each address has a leaf of its own or lies between two. See
+ * address always have a leaf, so each address has a leaf of its own or lies between two. See
  * docs/decisions/0011-sealed-days.md.
  */
 import { type Address, ZERO_ADDRESS } from '../chain/address.js';

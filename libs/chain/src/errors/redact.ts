@@ -24,7 +24,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 /**
  * Every part of a URL that providers are known to put a key into: user, password, both as the header that sends them,
- * path segments and their values behind a `=`, query values, and names in a query that are no plain words.
+ * path segments and their values behind a `=` or a `:`, query values, and names in a query that are no plain words.
  * @returns the longest first, with the escapes of the URL and without them
  */
 export function secretsOf(url: URL): string[] {

@@ -129,8 +129,9 @@ const JUDGED_AFTER = 64;
 const WORTHLESS_SHARE = 0.5;
 
 /**
- * How reliable this chain's blooms are. A bloom is a hint: one that hints at missing events, or denies present ones,
- * asks for a second look. A chain that fills its blooms with ones would ask for a second look at every block.
+ * How reliable this chain's blooms are. A bloom is a hint: one that hints at events that the logs lack, or denies
+ * events that the logs have, asks for a second look. A chain that fills its blooms with ones would ask for a second
+ * look at every block.
  *
  * States: unknown -> filled (a bloom that is not zero was seen); absent (a log came from a block with a zero bloom);
  * worthless (most hints were refuted). Absent and worthless are final: an empty answer is then confirmed in another

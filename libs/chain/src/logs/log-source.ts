@@ -184,8 +184,8 @@ export class LogSource {
     } catch (error) {
       const { from, to } = range;
       if (from < to || !(error instanceof RangeTooLargeError)) throw error;
-      // A RangeTooLargeError makes the caller ask for fewer blocks, so a single block is a failure of the endpoint
-      // instead.
+      // A RangeTooLargeError makes the caller ask for fewer blocks, which is impossible for a single block. So the
+      // error becomes a failure of the endpoint.
       const what = `block ${from.toString()} alone is too large`;
       throw new TransportError(what, { endpoint: session.endpoint, cause: error });
     }

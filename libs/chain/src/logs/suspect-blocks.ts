@@ -1,6 +1,6 @@
 /**
- * A second look at blocks: counts their logs of ours from another source than the answer in doubt. The sources are
- * another endpoint, the receipts of the same endpoint, and the same request again, in this order.
+ * A second look at blocks: counts our logs in these blocks from another source than the answer in doubt. The sources
+ * are another endpoint, the receipts of the same endpoint, and the same request again, in this order.
  */
 import {
   LogsWithheldError,

@@ -17,7 +17,7 @@ export interface CoolDown {
 
 /** The limits that the partner and the operator set. */
 export interface RedemptionLimits {
-  /** Stops all redemptions with the partner. */
+  /** Refuses all new redemptions with the partner. */
   readonly paused: boolean;
   readonly minPoints?: bigint | undefined;
   readonly maxPoints?: bigint | undefined;

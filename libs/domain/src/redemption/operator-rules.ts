@@ -192,7 +192,7 @@ function notAgainstTheVault({ reason }: Redemption): Refusal | undefined {
   return BEFORE_THE_VAULT.includes(reason) ? refuse('not-restorable') : undefined;
 }
 
-/** Rule F: no redemption leaves `authorised` without dead evidence. */
+/** Rule F: no redemption is reverted from `authorised` without dead evidence. */
 function onlyReverting(redemption: Redemption): Refusal | undefined {
   return redemption.resume === 'reverting' && mayRestore(redemption)
     ? undefined

@@ -56,8 +56,9 @@ export interface VaultSighting {
 export interface Doubt {
   /**
    * `contradiction`: the facts about this payout cannot all be true, and a person should look at them. `unconfirmed`:
-   * one endpoint sees an end, and no second endpoint could be asked yet or has the block final. `disagreement`: the
-   * endpoints differ about the final blocks themselves, for all payouts, which is reported once.
+   * one endpoint sees an end, and either no second endpoint could be asked yet, or the second one does not have that
+   * block final. `disagreement`: the endpoints differ about the final blocks themselves, for all payouts, which is
+   * reported once.
    */
   readonly kind: 'contradiction' | 'unconfirmed' | 'disagreement';
   readonly text: string;

@@ -30,7 +30,6 @@ export interface PriceReading {
 
 export type PriceReader = () => Promise<PriceReading>;
 
-/** The result of one source in one reading. */
 export interface SourceReading {
   readonly name: string;
   /** `apart`: too far from the combined price, or no two sources agree. `stale`: too old to count. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
 import { plainPrice } from './plain-price.js';
 
-/** One parsed source of PRICE_SOURCE. */
 export type PriceSource =
   | { readonly kind: 'fixed'; readonly usd: string }
   | { readonly kind: 'chainlink'; readonly feed: Address }
@@ -105,7 +104,6 @@ export function nameOfSource(source: PriceSource): string {
   }
 }
 
-/** The names of all sources of PRICE_SOURCE in one text. */
 export function nameOfSources(sources: readonly PriceSource[]): string {
   return sources.map(nameOfSource).join(', ') || 'none';
 }

@@ -1,4 +1,3 @@
-/** Settings of the price that several programs share. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { type DevelopmentSetting, type SettingOptions } from '#libs/config';
 import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';

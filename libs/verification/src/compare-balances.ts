@@ -24,7 +24,6 @@ export interface AuditQuestion {
   readonly block: bigint | 'finalised';
   /** How many wallets are drawn at random. */
   readonly sample: number | 'all';
-  /** Wallets that are compared in any case. */
   readonly always?: readonly Address[];
   /** Batches have 100 wallets each. The pause is between two requests to the endpoints or the database. */
   readonly pace: { readonly batchesAtOnce: number; readonly pauseMs: number };
@@ -169,7 +168,6 @@ class WalletComparison {
   }
 }
 
-/** Cuts a list into pieces of `size`, in order; the last piece may be shorter. */
 function chunks<T>(list: readonly T[], size: number): (readonly T[])[] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),

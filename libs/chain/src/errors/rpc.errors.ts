@@ -211,7 +211,6 @@ export function isOutage(error: unknown): error is AllEndpointsFailedError {
   );
 }
 
-/** Undefined where every endpoint that may be asked failed. */
 export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -240,7 +239,6 @@ export class ExecutionRevertedError extends PermanentError {
   }
 }
 
-/** An endpoint serves another chain than CHAIN_ID. */
 export class ChainMismatchError extends PermanentError {
   constructor(endpoint: string, expected: number, actual: number) {
     super(

@@ -100,7 +100,6 @@ export function mayContain(bloom: string, bits: BloomBits): boolean {
   return true;
 }
 
-/** The bloom of a block with exactly these addresses and topics, as hex text. */
 export function bloomOf(items: Iterable<BloomBits>): string {
   const digits = new Uint8Array(514);
   for (const bits of items) {

@@ -201,7 +201,6 @@ function openBlock(
   };
 }
 
-/** Whether a bloom contains all addresses and topics of our logs. */
 function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter): boolean {
   const addresses = filter.addresses.filter((address) => seen.has(address));
   const topics = filter.topics.filter((topic) => seen.has(topic));

@@ -1,4 +1,3 @@
-/** Reads everything from the chain except the logs. */
 import { type Address, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';

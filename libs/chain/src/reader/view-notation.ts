@@ -8,7 +8,6 @@
 import { PermanentError } from '#libs/domain';
 import { isRecord } from '../shape/hex.js';
 
-/** One view, split into its parts. */
 export interface ViewNotation {
   /** The setting, or the part of the file, that the view comes from, for errors. */
   readonly where: string;

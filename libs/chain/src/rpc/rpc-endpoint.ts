@@ -65,7 +65,6 @@ export class RpcEndpoint {
   readonly name: string;
   readonly health: EndpointHealth;
   readonly delivery = new Delivery();
-  /** Budget of the endpoint by RPC_URLS. */
   readonly budget: Budget | undefined;
   isVerified = false;
   /** Whether the endpoint is excluded because it serves another chain. */

@@ -27,7 +27,6 @@ export interface RpcRequestEvent extends Failure {
   readonly seconds: number;
   readonly bytes: number;
   readonly calls: number;
-  /** The same calls, by method and outcome. */
   readonly callOutcomes: readonly CallOutcome[];
 }
 

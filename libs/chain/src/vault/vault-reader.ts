@@ -41,7 +41,6 @@ export interface VaultReaderOptions {
   readonly marginSeconds?: number;
 }
 
-/** An authorised payout to be watched. */
 export interface WatchedPayout extends PayoutTerms {
   /** UUIDv7. */
   readonly redemptionId: string;

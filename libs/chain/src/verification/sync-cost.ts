@@ -11,7 +11,6 @@ import { type VerificationMode } from './verification.js';
 /** Target size of one answer in bytes: large enough to be worth a round trip, small enough to parse without a pause. */
 export const ANSWER_BYTES = 3 * 1024 * 1024;
 
-/** The methods that a sync uses. */
 export const SYNC_METHODS = [
   'eth_getLogs',
   'eth_getBlockByNumber',

@@ -20,7 +20,6 @@ import { askFigure, askOtherProvider, countProviders } from '../rpc/endpoint-url
 export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'headers'] as const;
 export type VerificationMode = (typeof VERIFICATION_MODES)[number];
 
-/** The setting STAKE_VERIFICATION. */
 export type VerificationSetting = 'auto' | VerificationMode;
 
 /** @throws Error saying what the setting may be */

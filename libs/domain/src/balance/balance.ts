@@ -36,7 +36,6 @@ export interface DayBalance {
    * at 00:00. Null where the day has no change after 00:00:00, so the closing balance held all day.
    */
   readonly low: bigint | null;
-  /** The balance at the end of the day. */
   readonly closing: bigint;
 }
 

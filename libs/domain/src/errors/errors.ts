@@ -28,12 +28,10 @@ export abstract class LowmarkError extends Error {
   }
 }
 
-/** The operation may succeed when it is tried again, later or elsewhere. */
 export class RetryableError extends LowmarkError {
   override readonly retryable = true as const;
 }
 
-/** The operation fails however often it is tried. */
 export class PermanentError extends LowmarkError {
   override readonly retryable = false as const;
 }

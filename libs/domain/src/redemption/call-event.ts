@@ -113,7 +113,6 @@ export function revertEvent(
   }
 }
 
-/** The event for the outcome of a call that changes the player's points. */
 export function callEvent(
   call: OpenCall,
   outcome: CallOutcome<BookingStep>,

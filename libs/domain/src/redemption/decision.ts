@@ -1,4 +1,3 @@
-/** The type of the rules in the transition table, and the moves that several rules share. */
 import { type ConfirmationPayload, confirmationPayload } from './confirmation.js';
 import { mayRestore } from './guards.js';
 import { type PartnerPolicy, type PartnerRequest } from './partner-call.js';

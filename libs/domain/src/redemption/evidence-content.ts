@@ -87,7 +87,6 @@ export function sendsNames({ state, openCall }: Redemption): boolean {
   return state === 'reverting' && openCall === null;
 }
 
-/** The terms of a session: the wallet, the page on which it signed in, and the expiry. */
 export interface SessionTerms {
   /** SHA-256 of the bearer token, hex. */
   readonly tokenHash: string;

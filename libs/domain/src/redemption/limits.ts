@@ -15,7 +15,6 @@ export interface CoolDown {
   readonly longestSeconds: number;
 }
 
-/** The limits that the partner and the operator set. */
 export interface RedemptionLimits {
   /** Refuses all new redemptions with the partner. */
   readonly paused: boolean;
@@ -142,7 +141,6 @@ export function priceBreach(
     : undefined;
 }
 
-/** The last moment at which the price may be used, Unix milliseconds. */
 export function priceUsableUntilMs(
   { observedAtMs }: QuotedPrice,
   { priceMaxAgeSeconds }: RedemptionLimits,
@@ -195,7 +193,6 @@ export function tokensLeftToday(
   return partnerLeft === undefined ? walletLeft : smaller(partnerLeft, walletLeft);
 }
 
-/** What is left of a budget; undefined without a budget. */
 function left(budget: bigint | undefined, used: bigint): bigint | undefined {
   if (budget === undefined) return undefined;
   return used < budget ? budget - used : 0n;

@@ -123,7 +123,6 @@ export interface RevertAnswer {
   readonly partnerRevertId: string;
 }
 
-/** The fields of a successful answer, by step. */
 export interface PartnerAnswers {
   readonly balance: BalanceAnswer;
   readonly deduct: DeductAnswer;

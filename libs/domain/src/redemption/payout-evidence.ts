@@ -11,7 +11,6 @@
 import { type Address } from '../chain/address.js';
 import { type BlockRef } from '../chain/block.js';
 
-/** The vault's status of a redemption. */
 export type VaultStatus = 'none' | 'claimed' | 'cancelled';
 
 /** The authorised payout, frozen before the voucher is signed. */
@@ -29,7 +28,6 @@ interface VaultEventAt {
   readonly block: BlockRef;
 }
 
-/** The vault paid. */
 export interface ClaimEvent extends VaultEventAt {
   readonly recipient: Address;
   /** In the token's smallest unit. */

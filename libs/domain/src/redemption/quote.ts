@@ -44,7 +44,6 @@ export function redemptionAmounts(
 /** Everything that determines the tokens for a number of points. */
 export interface RedemptionQuote {
   readonly rate: RedemptionRate;
-  /** Price of one token. */
   readonly priceUsd: Decimal;
   readonly tokenDecimals: number;
 }

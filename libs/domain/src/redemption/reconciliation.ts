@@ -88,7 +88,6 @@ export type DifferenceKind =
 export interface Difference extends Tokens {
   readonly kind: DifferenceKind;
   readonly severity: 'warning' | 'critical';
-  /** Text for the operator. */
   readonly text: string;
   /** The partner, the vault, or `elsewhere`. */
   readonly subject: string;

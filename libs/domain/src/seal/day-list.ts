@@ -126,7 +126,6 @@ export class DayListBuilder {
     throw new RangeError(`wallet ${addressFrom(wallet)} is not above ${addressFrom(before)}`);
   }
 
-  /** Makes room for `more` bytes. */
   private grow(more: number): void {
     if (this.used + more <= this.bytes.length) return;
     const entries = Math.ceil(((this.used + more) * 1.5) / ENTRY_BYTES);

@@ -12,7 +12,6 @@ import {
 } from './day-leaf.js';
 
 export interface DayProof {
-  /** Root of the sealed day. */
   readonly root: NodeHash;
   /** The wallet's own leaf, or the leaf that encloses the wallet. */
   readonly leaf: DayLeaf;
@@ -40,7 +39,6 @@ export function provenLow(
   return isOwn ? leaf.low : 0n;
 }
 
-/** The root that follows from a leaf and the nodes of its proof. */
 export function rootOf(leaf: DayLeaf, proof: readonly NodeHash[], keccak: Keccak256): NodeHash {
   let node = new LeafEncoder(keccak).hashOf(leaf);
   const pair = new Uint8Array(2 * NODE_BYTES);

@@ -1,19 +1,21 @@
-/** A source that answers with JSON over HTTP: its price with every digit that was sent, and the time of it. */
+/**
+ * A source that answers with JSON over HTTP: reads its price with every digit that was sent, and the time of the price.
+ */
 import { plainPrice } from './plain-price.js';
 import { type HttpSource, PriceRefusedError, PriceUnavailableError } from './price-source.js';
 
 const HTTP_TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 1_048_576;
 
-/** A plain number; beyond this it counts milliseconds: in seconds it would be the year 5138. */
+/** A plain number below this value is in seconds, any other in milliseconds: in seconds this value is the year 5138. */
 const SECONDS_BELOW = 100_000_000_000;
 const NUMBER = /^\d{1,16}(?:\.\d{1,9})?$/;
-/** ISO 8601 with its zone: without one it could be any of 24 hours. */
+/** ISO 8601 with a time zone, because a time without one is ambiguous. */
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/;
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** @returns the price, and its time where the source tells one. @throws PriceRefusedError, PriceUnavailableError */
+/** @returns the price, and its time where the source gives one. @throws PriceRefusedError, PriceUnavailableError */
 export async function readHttpSource({
   url,
   pointer,
@@ -32,7 +34,7 @@ export async function readHttpSource({
   return { usd, observedAtMs };
 }
 
-/** What is behind a URL, whose credentials are sent as HTTP basic. */
+/** Fetches a URL. Credentials in the URL are sent as HTTP basic authentication. */
 async function fetchText(url: string): Promise<string> {
   const { username, password, href } = new URL(url);
   const bare = new URL(href);
@@ -44,7 +46,7 @@ async function fetchText(url: string): Promise<string> {
         accept: 'application/json',
         ...(username === '' ? {} : { authorization: `Basic ${basic.toString('base64')}` }),
       },
-      // One deadline for everything, the body included.
+      // One timeout for the whole exchange, including the body.
       signal: AbortSignal.timeout(HTTP_TIMEOUT_MS),
     });
     if (!response.ok) throw new PriceUnavailableError(`answered with status ${response.status}`);
@@ -66,12 +68,12 @@ async function boundedText(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** JSON with each number as `{ source }`, the text that was sent: a double would round it. */
+/** Parses JSON with each number as `{ source }`, the text that was sent, because a double would round it. */
 function parseExactly(document: string): unknown {
   const keepDigits: Reviver = (_key, value, context) =>
     typeof value === 'number' ? { source: context.source ?? String(value) } : value;
   try {
-    // The third argument of a reviver is in every supported runtime, and not yet in TypeScript's library.
+    // Every supported runtime passes a third argument to a reviver, which TypeScript's library does not declare yet.
     return JSON.parse(document, keepDigits as Parameters<typeof JSON.parse>[1]) as unknown;
   } catch (cause) {
     throw new PriceUnavailableError('did not send JSON', cause);
@@ -89,14 +91,17 @@ function valueAt(document: unknown, pointer: string): unknown {
   return value;
 }
 
-/** The text of a number, or of a string that holds one. */
+/** The text of a number, or a string as it is; undefined for any other value. */
 function decimalText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value !== 'object' || value === null || !('source' in value)) return undefined;
   return typeof value.source === 'string' ? value.source : undefined;
 }
 
-/** Unix seconds, Unix milliseconds, or ISO 8601 with a zone. @returns Unix milliseconds; undefined where it is no time */
+/**
+ * Parses Unix seconds, Unix milliseconds, or ISO 8601 with a time zone.
+ * @returns Unix milliseconds; undefined for any other text
+ */
 function timeMs(text = ''): number | undefined {
   if (NUMBER.test(text)) {
     const number = Number(text);

@@ -1,4 +1,4 @@
-/** Prices as decimals: how they are written, and how far they are apart. Exact. */
+/** Prices as exact decimals: their notation, and the distance between two of them. */
 import { type Decimal, parseDecimal } from '#libs/domain';
 
 export type PlainPrice =
@@ -10,8 +10,8 @@ const MAX_DECIMALS = 36;
 const MAX_WHOLE_DIGITS = 15;
 
 /**
- * A price as a plain decimal above zero, exactly as the source gave it; or why it is refused: zero, negative, no number, or
- * of a size or precision that no token's price has (over 15 digits before or 36 behind the point).
+ * A price as a plain decimal above zero, exactly as the source gave it, or why it is refused: zero, negative, no
+ * number, or of a size or precision that no token's price has (over 15 digits before the decimal point or 36 after it).
  */
 export function plainPrice(text: string): PlainPrice {
   if (/^-\d/.test(text)) return { refused: 'is negative' };
@@ -21,7 +21,7 @@ export function plainPrice(text: string): PlainPrice {
   return shifted(whole + fraction, fraction.length - Number(exponent));
 }
 
-/** The price digits / 10^scale; see plainPrice. */
+/** The price digits / 10^scale, checked as by `plainPrice`. */
 export function scaledPrice(digits: bigint, scale: number): PlainPrice {
   if (digits < 0n) return { refused: 'is negative' };
   return shifted(digits.toString(), scale);
@@ -45,13 +45,13 @@ export function isWithinShare(price: Decimal, base: Decimal, share: Decimal): bo
   return difference * 10n ** BigInt(share.scale) <= share.digits * right;
 }
 
-/** The exact middle of two. */
+/** The exact mean of two prices. */
 export function meanPrice(a: Decimal, b: Decimal): Decimal {
   const [left, right] = aligned(a, b);
   return { digits: (left + right) * 5n, scale: Math.max(a.scale, b.scale) + 1 };
 }
 
-/** For settings that are a share: 0.05 is a twentieth. @throws Error that says what is expected */
+/** Parses a setting that is a share: 0.05 is a twentieth. @throws Error that says what is expected */
 export function parseShare(text: string): Decimal {
   if (!/^\d{1,3}(?:\.\d{1,9})?$/.test(text) || /^[0.]+$/.test(text)) {
     throw new Error('must be a share above 0, such as 0.05');

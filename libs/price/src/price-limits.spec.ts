@@ -100,7 +100,7 @@ describe('holdReason', () => {
     let price = 1000;
     const hour: number[] = [price];
     let reason: string | undefined;
-    // 15 % a reading is no jump.
+    // A change of 15 % in one reading is no jump.
     for (let minute = 0; reason === undefined && minute < 60; minute++) {
       price *= 0.85;
       const text = (value: number): string => value.toFixed(12);

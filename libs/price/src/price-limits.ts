@@ -1,43 +1,46 @@
-/** What a price must keep within to be used without a person, and what becomes of one that does not. */
+/** The limits that a price must keep to be used without an operator, and what happens to a price that breaks them. */
 import { decimalText, type Price, type PriceStore, type StandingPrice } from '#libs/db';
 import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
 import { isWithinShare } from './plain-price.js';
 
 export interface PriceBounds {
-  /** PRICE_MIN_USD; absent: none. */
+  /** PRICE_MIN_USD; absent where there is no bound. */
   readonly min?: Decimal | undefined;
-  /** PRICE_MAX_USD; absent: none. */
+  /** PRICE_MAX_USD; absent where there is no bound. */
   readonly max?: Decimal | undefined;
 }
 
 export interface PriceLimits extends PriceBounds {
-  /** PRICE_MAX_CHANGE: 0.2 is a fifth of the price before. */
+  /** PRICE_MAX_CHANGE: the largest change from the previous price, as a share of it (0.2 is a fifth). */
   readonly maxChange: Decimal;
-  /** PRICE_MAX_CHANGE_PER_HOUR, against each price of the last hour. */
+  /** PRICE_MAX_CHANGE_PER_HOUR: the largest change from each price of the last hour, as a share of it. */
   readonly maxChangePerHour: Decimal;
-  /** The first price of all is the operator's own figure. */
+  /** Whether the first price of all needs no operator, because it is the operator's own figure. */
   readonly trustsFirst: boolean;
 }
 
-/** What is known when a price is read. */
+/** The prices that a new price is compared with. */
 export interface StandingPrices {
-  /** The price before: the newest that was stored or, where that came later, accepted by an operator. */
+  /** The previous price: the newest stored price, or a price that an operator accepted later. */
   readonly before?: Decimal | undefined;
-  /** The lowest and the highest of the last hour, or of the time since an operator has accepted one. */
+  /** The lowest and the highest price of the last hour, or of the time since an operator accepted a price. */
   readonly lowest?: Decimal | undefined;
   readonly highest?: Decimal | undefined;
-  /** What an operator has accepted last, however long ago. */
+  /** The price that an operator accepted last, however long ago. */
   readonly accepted?: Decimal | undefined;
 }
 
 /**
- * `first`: there is nothing to compare it with, and PRICE_MIN_USD and PRICE_MAX_USD are not both set. `jump`: too far from the price
- * before. `drift`: too far from one of the last hour.
+ * `first`: there is no previous price, and PRICE_MIN_USD and PRICE_MAX_USD are not both set. `jump`: too far from the
+ * previous price. `drift`: too far from a price of the last hour.
  */
 export type HoldReason = 'first' | BoundsBreach | 'jump' | 'drift';
 export type BoundsBreach = 'below-minimum' | 'above-maximum';
 
-/** Whether a price lies outside of the bounds. A figure that an operator has accepted outside of them widens them, to that figure. */
+/**
+ * Whether a price is outside the bounds. A price outside the bounds that an operator has accepted widens them to that
+ * price.
+ */
 export function boundsBreach(
   price: Decimal,
   { min, max }: PriceBounds,
@@ -51,7 +54,7 @@ export function boundsBreach(
   return isAbove ? 'above-maximum' : undefined;
 }
 
-/** @param side -1: below the bound, 1: above it; a bound that is absent has nothing beyond it */
+/** @param side -1: below the bound, 1: above it; no price is beyond an absent bound */
 function isBeyond(side: -1 | 1, price: Decimal, bound: Decimal | undefined): boolean {
   return bound !== undefined && compareDecimals(price, bound) === side;
 }
@@ -77,7 +80,7 @@ export function holdReason(
 }
 
 export type JudgedPrice =
-  /** `isStored` is false where its source has told a newer price before. */
+  /** `isStored` is false where the source has already given a newer price. */
   | { readonly kind: 'kept'; readonly isStored: boolean }
   | {
       readonly kind: 'held';
@@ -87,9 +90,10 @@ export type JudgedPrice =
     };
 
 /**
- * Stores it or holds it. A hold ends by a price that keeps within the limits after an operator has accepted one, not before.
- * @param fence of the lead that it was read under
- * @throws FencedError where another leads by now
+ * Stores the price or holds it. A hold ends with a price that keeps the limits after an operator has accepted a price,
+ * not before.
+ * @param fence fencing token of the leader that read the price
+ * @throws FencedError where another process is the leader by now
  */
 export async function judgePrice(
   store: PriceStore,

@@ -189,7 +189,9 @@ describe('several sources', () => {
     found.length = 0;
   });
 
-  /** What each answers, as a document with a time where it has two parts; undefined: it is dead. */
+  /**
+   * Reads one source for each body, with a time pointer where the body has a time; undefined: a source that is down.
+   */
   async function readAll(...bodies: (string | undefined)[]): Promise<PriceReading> {
     const sources: string[] = [];
     for (const body of bodies) {

@@ -1,4 +1,4 @@
-/** Reads PRICE_SOURCE: one source as it is; of several the median, where two sources agree on it. */
+/** Reads PRICE_SOURCE: a single source as it is; of several sources the median, where two sources agree on it. */
 import { type PriceRound } from '#libs/chain';
 import {
   type Address,
@@ -17,41 +17,43 @@ import {
   PriceUnavailableError,
 } from './price-source.js';
 
-/** Clocks of source and machine may differ by this much. */
+/** Milliseconds by which a price may be dated ahead of our clock, because clocks differ. */
 const MAX_AHEAD_MS = 300_000;
 
-/** One reading of one source, or of all of them. */
+/** One reading of one source, or of all sources combined. */
 export interface PriceReading {
   /** A plain decimal above 0. */
   readonly usd: string;
-  /** When the source found it: its own time where it tells one, else the time of the reading. */
+  /** When the source found the price: the source's own time where it gives one, else the time of the reading. */
   readonly observedAt: Date;
 }
 
 export type PriceReader = () => Promise<PriceReading>;
 
-/** What became of one source in one reading. */
 export interface SourceReading {
   readonly name: string;
-  /** `apart`: too far from the combined price; `stale`: too old to count. */
+  /** `apart`: too far from the combined price, or no two sources agree. `stale`: too old to count. */
   readonly result: 'used' | 'apart' | 'stale' | 'refused' | 'failed';
   readonly usd?: string;
   readonly error?: LowmarkError;
 }
 
 export interface PriceReaderOptions {
-  /** Where price feeds are read: a ChainReader. */
+  /** Reads price feeds: a ChainReader. */
   readonly chain: { latestRound(feed: Address): Promise<PriceRound> };
   readonly clock: Clock;
-  /** How far sources may differ: 0.05 is a twentieth. */
+  /** How far two sources may differ to agree, as a share of the lower one: 0.05 is a twentieth. */
   readonly spread: Decimal;
-  /** Of several sources, one whose price is older does not count. */
+  /** With several sources, a source whose price is older does not count. */
   readonly maxAgeSeconds: number;
-  /** Told of each source after each reading of several. */
+  /** Called for each source after each reading of several sources. */
   readonly onSource?: (reading: SourceReading) => void;
 }
 
-/** How to read PRICE_SOURCE; undefined for `none`. The reader throws PriceRefusedError, PriceUnavailableError or what the chain throws. */
+/**
+ * The reader of PRICE_SOURCE; undefined for `none`. The reader throws PriceRefusedError, PriceUnavailableError, or the
+ * error of the chain.
+ */
 export function priceReader(
   sources: readonly PriceSource[],
   options: PriceReaderOptions,
@@ -81,7 +83,7 @@ interface NamedReading extends PriceReading {
   readonly name: string;
 }
 
-/** A reading, or why it does not count. */
+/** A reading, or the result of a source that does not count. */
 type Tried = { readonly reading: NamedReading } | { readonly left: SourceReading };
 
 async function trySource(source: PriceSource, options: PriceReaderOptions): Promise<Tried> {
@@ -97,7 +99,7 @@ async function trySource(source: PriceSource, options: PriceReaderOptions): Prom
   }
 }
 
-/** @param combined absent where no two sources agree */
+/** @param combined the combined price; absent where no two sources agree */
 function judged(tried: Tried, combined: PriceReading | undefined, spread: Decimal): SourceReading {
   if ('left' in tried) return tried.left;
   const { name, usd } = tried.reading;
@@ -142,12 +144,13 @@ function accepted(price: PlainPrice): string {
 }
 
 /**
- * The median of two or more readings, of an even number the middle of the two in the middle. It counts where two readings stand for
- * it: the two in the middle, or the one in the middle and one beside it, differ by no more than `spread`. So one wrong source of
- * three changes nothing, and two have to agree. Its time is the newest of those that agree with it.
+ * Combines two or more readings to their median; of an even number, the median is the mean of the two in the middle.
+ * The median counts where two readings support it: the two in the middle, or the one in the middle and a neighbour,
+ * differ by no more than `spread`. So one wrong source of three changes nothing, and two have to agree. The time is the
+ * newest of the readings that agree with the median.
  *
- * @param spread 0.05: a twentieth of the lower one
- * @throws PriceRefusedError that names all figures, where no two of them agree in the middle
+ * @param spread as a share of the lower price: 0.05 is a twentieth
+ * @throws PriceRefusedError that names all prices, where no two of them agree in the middle
  */
 function combinePrices(readings: readonly NamedReading[], spread: Decimal): PriceReading {
   const sorted = readings
@@ -178,6 +181,6 @@ function isNear(a: Decimal, b: Decimal, spread: Decimal): boolean {
 
 function textOf({ digits, scale }: Decimal): string {
   const exact = scaledPrice(digits, scale);
-  // The middle of two may have one digit more than a price may have.
+  // The mean of two prices may have one decimal more than a price may have.
   return exact.refused === undefined ? exact.price : accepted(scaledPrice(digits / 10n, scale - 1));
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type Address, parseAddress, PermanentError, RetryableError } from '#libs/domain';
 import { plainPrice } from './plain-price.js';
 
-/** One source of PRICE_SOURCE, understood. */
 export type PriceSource =
   | { readonly kind: 'fixed'; readonly usd: string }
   | { readonly kind: 'chainlink'; readonly feed: Address }
@@ -11,9 +10,9 @@ export type PriceSource =
 export interface HttpSource {
   readonly kind: 'http';
   readonly url: string;
-  /** RFC 6901, for example `/ethereum/usd`; empty for the whole document. */
+  /** JSON pointer (RFC 6901) of the price, for example `/ethereum/usd`; empty for the whole document. */
   readonly pointer: string;
-  /** Where the document says when the price was found; absent: the time of the reading counts. */
+  /** JSON pointer of the time at which the source found the price; where absent, the time of the reading counts. */
   readonly timePointer?: string;
 }
 
@@ -21,12 +20,12 @@ const EXPECTED =
   'must be none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>, or several separated by commas';
 const POINTER = /^(\/([^~]|~[01])*)*$/;
 const MOST = 9;
-/** A comma in a URL stays what it is: one between sources has a whole beginning of a source behind it. */
+/** Splits at commas before the beginning of a source only, so that a URL may contain commas. */
 const BETWEEN = /,\s*(?=(?:none$|none,|fixed:|chainlink:|http:https?:\/\/))/;
 
 /**
- * Reads PRICE_SOURCE: none for `none`, else one or several. For `@Setting({ parse: parsePriceSources })`.
- * @throws Error that says what is expected, without the text
+ * Parses PRICE_SOURCE: no source for `none`, else one or several. For `@Setting({ parse: parsePriceSources })`.
+ * @throws Error that says what is expected, without the text of the setting
  */
 export function parsePriceSources(text: string): readonly PriceSource[] {
   if (text === 'none') return [];
@@ -59,7 +58,7 @@ function parsePriceSource(text: string): PriceSource {
   }
 }
 
-/** `<url>#<pointer>`, and behind another # the pointer of its time. */
+/** Parses `<url>#<pointer>`, or `<url>#<pointer>#<pointer of the time>`. */
 function httpSource(text: string): PriceSource {
   const [url = '', pointer, timePointer, ...more] = text.split('#');
   const protocol = URL.canParse(url) ? new URL(url).protocol : undefined;
@@ -89,8 +88,8 @@ function pointerOf(text: string, expected: string): string {
 }
 
 /**
- * How a source is named in the database and the log. Of a URL only the origin: user, password, path and query may hold a key. A few
- * digits of its hash tell two sources of one host apart.
+ * The name of a source in the database and the log. Of a URL the name has only the origin, because user, password, path
+ * and query may contain a key. The first digits of the URL's hash tell two sources of one host apart.
  */
 export function nameOfSource(source: PriceSource): string {
   switch (source.kind) {
@@ -105,19 +104,18 @@ export function nameOfSource(source: PriceSource): string {
   }
 }
 
-/** All of PRICE_SOURCE in one text. */
 export function nameOfSources(sources: readonly PriceSource[]): string {
   return sources.map(nameOfSource).join(', ') || 'none';
 }
 
-/** The source answered with something that is no price; it is not stored. */
+/** The source answered with something that is no price, which is not stored. */
 export class PriceRefusedError extends PermanentError {
   constructor(reason: string) {
     super('PRICE_REFUSED', `The price ${reason}`);
   }
 }
 
-/** The source did not answer as it should; it may do so the next time. */
+/** The source did not answer as it should, and may do so the next time. */
 export class PriceUnavailableError extends RetryableError {
   constructor(reason: string, cause?: unknown) {
     super('PRICE_UNAVAILABLE', `The source of the price ${reason}`, { cause });

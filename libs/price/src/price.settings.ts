@@ -1,4 +1,3 @@
-/** Settings of the price that several programs share. */
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { type DevelopmentSetting, type SettingOptions } from '#libs/config';
 import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
@@ -64,7 +63,7 @@ function parseBound(text: string): Decimal {
   return parseDecimal(bound.price);
 }
 
-/** Of PRICE_MAX_USD: a range without a price in it holds each. */
+/** Validates PRICE_MAX_USD: with a maximum below the minimum, every price would be held. */
 export function NotBelowMinimum(): PropertyDecorator {
   return ValidateBy({
     name: 'notBelowMinimum',
@@ -87,7 +86,10 @@ export interface LimitingSettings {
 
 const ALL = parseDecimal('1');
 
-/** @returns what of the price's settings follows no market, or limits nothing: a price that falls by all of itself is still above 0 */
+/**
+ * @returns the settings that follow no market or limit nothing. A share of 1 or more never holds a falling price,
+ * because the price stays above 0
+ */
 export function looseLimits(settings: LimitingSettings): DevelopmentSetting[] {
   const { priceSource = [], priceMaxChange, priceMaxChangePerHour, priceMaxSpread } = settings;
   const shares = [

@@ -1,4 +1,4 @@
-/** The audit over a real index and a contract that says what the test wants. */
+/** The audit on a real index, with a contract whose figures the test sets. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { AllEndpointsFailedError, type ChainReader, type FigureOptions } from '#libs/chain';
 import { type Database, IndexStore } from '#libs/db';
@@ -24,13 +24,13 @@ const WRONG = aWallet(17);
 const BLOCK = aBlock(1);
 let test: TestDatabase;
 let database: Database;
-/** What the contract says; each test begins with what the index has. */
+/** The contract's balances; each test begins with those of the index. */
 let contract: Map<Address, bigint>;
 interface Node {
   readonly name: string;
   readonly says: ReadonlyMap<Address, bigint>;
 }
-/** Who is asked, in order; one that says what the contract says, where a test does not want more. */
+/** The endpoints in the order in which they are asked; by default one that reports the contract's balances. */
 let nodes: readonly Node[];
 const truth: Node = {
   name: 'true',
@@ -76,7 +76,7 @@ function totalOf(all: ReadonlyMap<Address, bigint>): bigint {
   return [...all.values()].reduce((sum, balance) => sum + balance, 0n);
 }
 
-/** As the indexer does it where it goes back. */
+/** Counts a rollback, as the indexer does. */
 async function goBack(): Promise<void> {
   await database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });
 }
@@ -86,7 +86,7 @@ interface Asked {
   readonly endpoint: string;
 }
 
-/** As the pool does it: the first that may be asked. */
+/** The first endpoint that may be asked, as the pool chooses it. */
 function nodeFor({ avoid = [], saidBy }: FigureOptions = {}): Node {
   const node = nodes.find(({ name }) => !avoid.includes(name));
   if (node === undefined) throw new AllEndpointsFailedError([], 60_000);
@@ -94,7 +94,7 @@ function nodeFor({ avoid = [], saidBy }: FigureOptions = {}): Node {
   return node;
 }
 
-/** The result, and what the contract was asked for. */
+/** The result, and the requests to the contract. */
 async function audit(
   change: Partial<AuditQuestion> = {},
   beforeAnswer: (asked: Asked, question: number) => unknown = () => undefined,

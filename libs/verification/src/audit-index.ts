@@ -1,10 +1,10 @@
 /**
- * The balances of the index held against the contract's own view of them, and their sum against the contract's total, at one final
- * block. It reads only.
+ * The audit: compares the balances of the index with the contract's own view of them, and their sum with the contract's
+ * total, at one final block. It only reads.
  *
- * A difference counts where a second endpoint finds it too, or the only one does twice, and the index did not go back while it was
- * compared. Where it did, and everything agrees all the same, that is good enough: what was read was right. Where it did and something
- * differs, those wallets and the sum are compared once more.
+ * A difference counts where a second endpoint finds it too, or the only endpoint finds it twice, and no rollback of the
+ * index happened during the comparison. After a rollback, a result without differences stands, because what was read
+ * was right. Where something differs, the differing wallets and the sum are compared once more.
  */
 import { type ChainReader } from '#libs/chain';
 import { type Database, type IndexState, IndexStore } from '#libs/db';
@@ -13,11 +13,11 @@ import { type AuditQuestion, type AuditResult, compareBalances } from './compare
 import { indexedContracts } from './indexed-contracts.js';
 import { agrees, AuditImpossibleError } from './verdict.js';
 
-/** Comparisons in all, where the index goes back under each of them. */
+/** Comparisons in one audit at most, where a rollback happens during each of them. */
 const MOST_ROUNDS = 3;
 
 /**
- * Whether the result is a comparison at all, `requireComparison` says.
+ * `requireComparison` decides whether the result is a comparison at all.
  * @throws AuditImpossibleError, AllEndpointsFailedError, DatabaseUnavailableError, or the reason of `signal`
  */
 export async function auditIndex(question: AuditQuestion): Promise<AuditResult> {
@@ -42,7 +42,7 @@ export async function auditIndex(question: AuditQuestion): Promise<AuditResult> 
   return result;
 }
 
-/** @throws AuditImpossibleError where there is none */
+/** @throws AuditImpossibleError where there is no index */
 export async function requireIndex(database: Database): Promise<IndexState> {
   const state = await new IndexStore(database).state();
   if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
@@ -50,9 +50,9 @@ export async function requireIndex(database: Database): Promise<IndexState> {
 }
 
 /**
- * The block that both sides are read at: final, so that neither changes meanwhile.
- * @param wanted a number, or the newest final block that is indexed
- * @throws AuditImpossibleError where it is not final, not indexed, or not there
+ * The block at which index and contract are read. The block is final, so neither changes during the audit.
+ * @param wanted a number, or `finalised` for the newest final block that is indexed
+ * @throws AuditImpossibleError where the block is not final, not indexed, or not available
  */
 async function auditBlock(
   state: IndexState,
@@ -78,7 +78,10 @@ async function auditBlock(
   return header;
 }
 
-/** The indexer itself goes back below what is final where the contract's figures prove it wrong. */
+/**
+ * A rollback can reach below the finalised block: the indexer makes one where the contract's figures prove the index
+ * wrong.
+ */
 function wentBack(): AuditImpossibleError {
   return new AuditImpossibleError(
     'The index went back while it was looked at: run the audit again once the indexer is level with the chain.',

@@ -1,4 +1,7 @@
-/** Wallets in the index beside the contract's own balances of them. With two providers no single one makes a difference believed. */
+/**
+ * Compares wallets in the index with the contract's own balances of them. With two providers, no single provider can
+ * make a difference believed.
+ */
 import {
   askFigure,
   askOtherProvider,
@@ -20,7 +23,9 @@ interface Compared {
 }
 
 export class BalanceComparison {
-  /** Providers take turns, so that a difference that one of them hides is seen by the other. */
+  /**
+   * The endpoint that was asked last. Providers take turns, so that one provider sees a difference that another hides.
+   */
   private lastAsked: string | undefined;
 
   constructor(
@@ -30,8 +35,9 @@ export class BalanceComparison {
   ) {}
 
   /**
-   * The wallets that differ at the end of a block. One that another provider has as the index has it is none: that is logged.
-   * @returns undefined where no endpoint has the state of that block
+   * The wallets that differ at the end of a block. A wallet that another provider reports as the index has it does not
+   * count, and is logged.
+   * @returns undefined where no endpoint has the state of the block
    */
   async compare(wallets: readonly Address[], block: BlockRef): Promise<Difference[] | undefined> {
     if (wallets.length === 0) return [];
@@ -52,7 +58,7 @@ export class BalanceComparison {
     return first.differences.filter(({ wallet }) => confirmed.has(wallet));
   }
 
-  /** By another provider than the last time; undefined where it cannot say, which another time it can. */
+  /** Asks another provider than the last time; undefined where that provider cannot answer now. */
   private async compareInTurn(
     wallets: readonly Address[],
     block: BlockRef,

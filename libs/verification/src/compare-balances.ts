@@ -1,6 +1,6 @@
 /**
- * One comparison of the index with the contract, at one block. A difference is believed only where a second endpoint finds it too, or the
- * only one does twice.
+ * One comparison of the index with the contract, at one block. A difference is believed only where a second endpoint
+ * finds it too, or the only endpoint finds it twice.
  */
 import {
   AllEndpointsFailedError,
@@ -24,32 +24,31 @@ export interface AuditQuestion {
   readonly block: bigint | 'finalised';
   /** How many wallets are drawn at random. */
   readonly sample: number | 'all';
-  /** Compared in any case. */
   readonly always?: readonly Address[];
-  /** Batches are of 100 wallets each; the pause is between two questions to the nodes or the database. */
+  /** Batches have 100 wallets each. The pause is between two requests to the endpoints or the database. */
   readonly pace: { readonly batchesAtOnce: number; readonly pauseMs: number };
   readonly sleep: (ms: number) => Promise<unknown>;
-  /** Ends the audit between two questions, with its reason. */
+  /** Ends the audit between two requests, with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly onProgress: (said: string) => void;
 }
 
 export interface AuditResult {
   readonly block: BlockRef;
-  /** Of the index, also those whose history begins after the block. */
+  /** Number of wallets of the index, including those whose history begins after the block. */
   readonly wallets: number;
-  /** Held against the contract; undefined where no contract or node tells balances. */
+  /** Number of wallets compared with the contract; undefined where no contract or endpoint reports balances. */
   readonly compared: number | undefined;
-  /** False where the nodes forgot the block's state before all balances that were wanted had been compared. */
+  /** False where the endpoints lost the block's state before all wanted balances were compared. */
   readonly isWhole: boolean;
   readonly differences: readonly AuditDifference[];
   readonly total: { readonly indexed: bigint; readonly contract: bigint | undefined };
 }
 
 const PAGE = 2000;
-/** Drawn at once: each is two look-ups in the database. */
+/** Wallets drawn in one query; each needs two look-ups in the database. */
 const DRAW = 1000;
-/** In one batch; with several contracts as many calls for each. */
+/** Wallets in one batch. With several contracts, each contract needs one call for each wallet. */
 const WALLETS_AT_ONCE = 100;
 
 /** @throws AllEndpointsFailedError, DatabaseUnavailableError, or the reason of the signal */
@@ -59,7 +58,7 @@ export async function compareBalances(
 ): Promise<AuditResult> {
   const { database, reader, sample, pace, sleep, onProgress, signal } = question;
   const askTotal = (options: FigureOptions) => reader.stakeTotal(block, options);
-  // First: a node that keeps little state has it longest for what is asked first.
+  // The total comes first, while a node that keeps little state still has the state of the block.
   const total = await askPatiently(question, () => askFigure(askTotal));
   const comparison = new WalletComparison(question, block);
   if (sample !== 'all') {
@@ -90,7 +89,7 @@ export async function compareBalances(
   return { block, wallets, compared, isWhole, differences, total: { indexed, contract } };
 }
 
-/** Few wallets are taken all; of many, as many as wanted are drawn, and some of them twice. */
+/** Takes all wallets where there are few. Of many, draws as many as wanted, some of them twice. */
 async function drawWallets(
   { database, always = [], signal }: AuditQuestion,
   sample: number,
@@ -121,12 +120,12 @@ class WalletComparison {
     private readonly block: BlockRef,
   ) {}
 
-  /** Undefined where no endpoint tells balances. */
+  /** Undefined where no endpoint reports balances. */
   get compared(): number | undefined {
     return this.isTold || this.count > 0 ? this.count : undefined;
   }
 
-  /** False where balances were told at first, and then no more: no node had the block's state any longer. */
+  /** False where endpoints reported balances at first, and no endpoint had the block's state any more later. */
   get isWhole(): boolean {
     return this.isTold || this.count === 0;
   }
@@ -169,7 +168,6 @@ class WalletComparison {
   }
 }
 
-/** The list in its order, cut into pieces of `size`; the last may be shorter. */
 function chunks<T>(list: readonly T[], size: number): (readonly T[])[] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
     list.slice(index * size, (index + 1) * size),
@@ -179,7 +177,10 @@ function chunks<T>(list: readonly T[], size: number): (readonly T[])[] {
 const ATTEMPTS = 5;
 const LONGEST_WAIT_MS = 10_000;
 
-/** An endpoint that has had enough for the moment does not end a long audit. @throws AllEndpointsFailedError, or the reason of the signal */
+/**
+ * Retries while all endpoints fail, so that a rate limit does not end a long audit.
+ * @throws AllEndpointsFailedError, or the reason of the signal
+ */
 async function askPatiently<T>(
   { sleep, signal }: AuditQuestion,
   ask: () => Promise<T>,
@@ -195,7 +196,10 @@ async function askPatiently<T>(
   }
 }
 
-/** Of another endpoint than `endpoint`; once more of that one where no other can tell. @throws as `askPatiently` does */
+/**
+ * Asks another endpoint than `endpoint`. Where no other endpoint can answer, asks once more without this restriction.
+ * @throws as `askPatiently`
+ */
 async function askElsewhere<T>(
   question: AuditQuestion,
   endpoint: string,

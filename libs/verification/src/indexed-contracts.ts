@@ -1,17 +1,17 @@
 import { type IndexState, stakeContractsOf } from '#libs/db';
 import { type Address } from '#libs/domain';
 
-/** What the index was made of, as its settings are stored with it. */
+/** The contracts and events that the index covers, from the settings that are stored with it. */
 interface IndexedContracts {
   readonly contracts: readonly [Address, ...Address[]];
   readonly startBlock: bigint | undefined;
   /** keccak256 of the events' signatures. */
   readonly topics: readonly string[];
-  /** Only a part of the contract's events counts: its own figures speak of the whole. */
+  /** Whether only a part of the contract's events counts, while the contract's own figures cover all of them. */
   readonly isPartial: boolean;
 }
 
-/** Fields that are not as the indexer writes them are left out. */
+/** Leaves out fields that do not have the form in which the indexer writes them. */
 export function indexedContracts(state: IndexState): IndexedContracts {
   const { startBlock, events } = state.settings;
   const specs = listOf(events).filter(isRecord);

@@ -1,6 +1,7 @@
 /**
- * One audit of the index, kept in the database and told in the log. It takes its time: the index goes on beside it. Wallets that
- * differed the last time are compared again, so that a sample which misses them does not pass for a cure.
+ * One audit of the index, stored in the database and logged. The audit runs slowly, and the index goes on beside it.
+ * Wallets that differed the last time are compared again, because a sample without them would look as if the difference
+ * had gone.
  */
 import { once } from 'node:events';
 import { type ChainReader } from '#libs/chain';
@@ -20,12 +21,12 @@ import { type AuditResult } from './compare-balances.js';
 import { agrees, requireComparedAgain, requireComparison } from './verdict.js';
 
 const PACE = { batchesAtOnce: 1, pauseMs: 100 };
-/** Wallets that differ: kept with both figures, and told in the log. */
+/** Differing wallets that are stored with both figures (MOST_KEPT), and that are logged (MOST_TOLD), at most. */
 const MOST_KEPT = 100;
 const MOST_TOLD = 20;
 
 export class NightlyAudit {
-  /** @param reader best with endpoints of its own: what they say to the audit must not hold up the index */
+  /** @param reader best with endpoints of its own, so that their answers to the audit do not delay the index */
   constructor(
     private readonly database: Database,
     private readonly reader: ChainReader,
@@ -35,11 +36,11 @@ export class NightlyAudit {
   ) {}
 
   /**
-   * @param lead that it is made and kept under
-   * @param sample how many wallets are drawn at random; the sum is that of all
-   * @returns the run as it is kept; `impossible` where nothing could be compared
-   * @throws FencedError where this process does not lead any more, DatabaseUnavailableError, DatabaseRefusedError, or the
-   * reason of the signal; nothing is kept then
+   * @param lead fencing token and signal of the leader that makes and stores the audit
+   * @param sample how many wallets are drawn at random; the sum is always that of all wallets
+   * @returns the run as it is stored; `impossible` where nothing could be compared
+   * @throws FencedError where this process is not the leader any more, DatabaseUnavailableError, DatabaseRefusedError,
+   * or the reason of the signal; nothing is stored then
    */
   async audit(
     { fence, signal }: { readonly fence: bigint; readonly signal: AbortSignal },
@@ -47,7 +48,7 @@ export class NightlyAudit {
   ): Promise<AuditRun> {
     const startedAt = new Date(this.clock.nowMs());
     const state = await requireIndex(this.database);
-    // A question that hangs is left behind: it changes nothing.
+    // When the signal is aborted, a request that hangs is abandoned, because it changes nothing.
     const found = await Promise.race([
       this.compare(state, sample, signal),
       rejectWhenAborted(signal),

@@ -1,17 +1,17 @@
-/** What the result of an audit is worth. */
+/** Decides what the result of an audit proves. */
 import { type ChainReader } from '#libs/chain';
 import { type AuditComparison } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type AuditResult } from './compare-balances.js';
 
-/** The audit could not be made; it says nothing about the balances. */
+/** The audit could not be made, so it says nothing about the balances. */
 export class AuditImpossibleError extends PermanentError {
   constructor(message: string) {
     super('AUDIT_IMPOSSIBLE', message);
   }
 }
 
-/** Whether the index and the contract agree in all that could be compared. */
+/** Whether index and contract agree in everything that could be compared. */
 export function agrees({ differences, total }: AuditResult): boolean {
   return (
     differences.length === 0 && (total.contract === undefined || total.contract === total.indexed)
@@ -19,8 +19,9 @@ export function agrees({ differences, total }: AuditResult): boolean {
 }
 
 /**
- * That nothing was found is worth something only where all was looked at that the contract tells; a difference counts in any case.
- * @throws AuditImpossibleError with what to do
+ * Requires of a result without differences that it covers everything that the contract reports, because otherwise it
+ * proves nothing. A difference counts in any case.
+ * @throws AuditImpossibleError that says what to do
  */
 export function requireComparison(
   result: AuditResult,
@@ -43,8 +44,9 @@ export function requireComparison(
 }
 
 /**
- * That what differed the last time was compared again, so that a view which no node tells any more does not pass for a cure. A view
- * that the settings no longer ask for is the operator's word that it meant something else.
+ * Requires that everything that differed the last time was compared again. Without this rule, a view that no endpoint
+ * answers any more would look as if the difference had gone. A view that the operator has since taken out of the
+ * settings is not required, because the operator declares by this that the view means something else.
  * @throws AuditImpossibleError
  */
 export function requireComparedAgain(

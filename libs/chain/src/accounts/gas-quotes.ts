@@ -1,4 +1,4 @@
-/** What a transaction costs by the word of nodes, which is bounded by our own caps. */
+/** The cost of a transaction as nodes quote it, bounded by our own caps. */
 import { formatGwei } from 'viem/utils';
 import { type Address, RetryableError } from '#libs/domain';
 import { MalformedAnswerError, unlessAllFail } from '../errors/rpc.errors.js';
@@ -6,14 +6,14 @@ import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RunOptions } from '../rpc/rpc-pool.js';
 import { quantity, wideQuantity } from '../shape/hex.js';
 
-/** What one transaction may cost, whatever a node says of the price. */
+/** The highest cost of one transaction, whatever price a node quotes. */
 export interface GasCaps {
   /** Per unit of gas, in the smallest unit of the chain's coin (wei). */
   readonly maxGasPrice: bigint;
   readonly maxGas: bigint;
 }
 
-/** How errors name the caps: the settings that they come from. */
+/** The names of the caps in errors: the settings that they come from. */
 export interface CapNames {
   readonly code: string;
   readonly gasPrice: string;
@@ -22,7 +22,7 @@ export interface CapNames {
 
 export interface GasQuote {
   readonly endpoint: string;
-  /** The account's next one by the node's word, transactions that wait included. */
+  /** The account's next nonce by the node, after the transactions that wait. */
   readonly nonce: number;
   readonly gasPrice: bigint;
   readonly gas: bigint;
@@ -32,7 +32,7 @@ interface QuotedCall {
   readonly to: Address;
   /** Hex. */
   readonly data: string;
-  /** Where it is known; else the node estimates it. */
+  /** Gas of the call, where known; otherwise the node estimates it. */
   readonly gas?: bigint;
 }
 
@@ -60,9 +60,10 @@ export class GasQuotes {
   constructor(private readonly options: QuotesOptions) {}
 
   /**
-   * One endpoint alone must not keep a transaction from being sent: another one, where there is one, is asked as well.
-   * @throws GasRefusedError where the call would pass a cap; ExecutionRevertedError where the contract would refuse it;
-   *   AllEndpointsFailedError
+   * A quote within the caps. Where the quote of the first endpoint exceeds a cap another endpoint is asked as well,
+   * because one endpoint alone must not keep a transaction from being sent.
+   * @throws GasRefusedError where the call would exceed a cap; ExecutionRevertedError where the contract would refuse
+   * it; AllEndpointsFailedError
    */
   async affordable(call: QuotedCall): Promise<GasQuote> {
     const { pool } = this.options;
@@ -76,7 +77,7 @@ export class GasQuotes {
     return second;
   }
 
-  /** What one endpoint says, within the caps or not. */
+  /** The quote of one endpoint, within the caps or not. */
   quote({ to, data, gas: known }: QuotedCall, options: RunOptions = {}): Promise<GasQuote> {
     const { pool, account } = this.options;
     return pool.run(async (session) => {
@@ -116,7 +117,7 @@ export class GasQuotes {
     );
   }
 
-  /** At half more than the going price and a quarter more gas than estimated, within the caps. */
+  /** Half more than the quoted price and a quarter more than the estimated gas, within the caps. */
   priced(quote: GasQuote): GasQuote {
     const { maxGasPrice, maxGas } = this.options.caps;
     return {

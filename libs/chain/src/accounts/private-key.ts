@@ -3,7 +3,7 @@ import { type Address, parseAddress, PermanentError } from '#libs/domain';
 
 const KEY = /^(?:0x)?[0-9a-fA-F]{64}$/;
 
-/** The address of a private key. @throws PermanentError where it is not a key; the message does not repeat it */
+/** The address of a private key. @throws PermanentError where the text is not a key; the message does not repeat it */
 export function addressOfKey(privateKey: string): Address {
   return addressOfAccount(accountOf(privateKey));
 }
@@ -14,14 +14,14 @@ export function addressOfAccount({ address }: PrivateKeyAccount): Address {
   return parsed;
 }
 
-/** @throws PermanentError that holds nothing of the key, nor does its cause */
+/** @throws PermanentError; neither the error nor its cause contains the key */
 export function accountOf(privateKey: string): PrivateKeyAccount {
   const text = privateKey.trim();
   if (!KEY.test(text)) throw invalid();
   try {
     return privateKeyToAccount(`0x${text.replace(/^0x/, '')}`);
   } catch {
-    // Zero, or not below the order of the curve. The library's error quotes the key.
+    // The key is zero, or not below the order of the curve. The library's error quotes the key.
     throw invalid();
   }
 }
@@ -33,11 +33,17 @@ function invalid(): PermanentError {
   );
 }
 
-/** Of the accounts that anvil and Hardhat make and unlock: published with them, so everyone's. */
+/**
+ * Mnemonic of the accounts that anvil and Hardhat make and unlock. It is published with them, so these keys are no
+ * secrets.
+ */
 const MNEMONIC = 'test test test test test test test test test test test junk';
 const ACCOUNTS = 20;
 
-/** Whether a private key is one of those that development chains publish. @param privateKey 64 hex digits, with or without 0x */
+/**
+ * Whether a private key is one of those that development chains publish.
+ * @param privateKey 64 hex digits, with or without 0x
+ */
 export function isDevelopmentKey(privateKey: string): boolean {
   const { address } = accountOf(privateKey);
   return Array.from({ length: ACCOUNTS }, (_, addressIndex) =>
@@ -52,7 +58,7 @@ interface ServiceKeys {
   readonly registryPrivateKey?: string | undefined;
 }
 
-/** Of each key that holds a role on chain: whether it is one of those. Never the key. */
+/** For each key that holds a role on chain: whether development chains publish it. Never contains the key. */
 export function publishedKeys(
   keys: ServiceKeys,
 ): { variable: string; isGiven: boolean; why: string }[] {

@@ -16,7 +16,7 @@ export interface SendingAccountOptions {
   readonly caps: GasCaps;
 }
 
-/** All that a signature is over, besides the chain. The same fields always give the same bytes (RFC 6979). */
+/** Everything that a signature covers, besides the chain. The same fields always give the same bytes (RFC 6979). */
 export interface UnsignedTransaction {
   readonly to: Address;
   readonly nonce: number;
@@ -32,15 +32,18 @@ export interface SignedTransaction {
   readonly raw: Hex;
 }
 
-/** An account that sends legacy transactions, which every chain takes, at the prices that nodes quote and the caps allow. */
+/**
+ * An account that sends legacy transactions, which every chain accepts, at the prices that nodes quote and the caps
+ * allow.
+ */
 export class SendingAccount {
   readonly address: Address;
   protected readonly quotes: GasQuotes;
-  /** A true private field: neither printing nor serialising the account shows the key. */
+  /** A true private field, so that neither printing nor serialising the account shows the key. */
   readonly #account: PrivateKeyAccount;
   private readonly chainId: number;
 
-  /** @throws PermanentError where it is not a key; the message does not repeat it */
+  /** @throws PermanentError where the text is not a key; the message does not repeat it */
   constructor({ pool, chainId, privateKey, caps }: SendingAccountOptions, names: CapNames) {
     this.#account = accountOf(privateKey);
     this.address = addressOfAccount(this.#account);

@@ -1,4 +1,4 @@
-/** Puts our contracts on a real chain. Local chains are set up by libs/devchain. */
+/** Deploys our contracts on a real chain. libs/devchain sets up local chains. */
 import { encodeDeployData } from 'viem';
 import { type Address } from '#libs/domain';
 import {
@@ -25,9 +25,11 @@ interface VaultDeployment extends DeploymentPlace {
   readonly windowSeconds: bigint;
   /** In the token's smallest unit. */
   readonly windowCap: bigint;
-  /** How far a voucher's deadline may be after the block of its claim; VOUCHER_TTL_SECONDS must not be longer. */
+  /**
+   * Seconds by which a voucher's deadline may be after the block of its claim; VOUCHER_TTL_SECONDS must not be longer.
+   */
   readonly maxTtlSeconds: bigint;
-  /** How long another account waits for DEFAULT_ADMIN_ROLE. */
+  /** Seconds that another account waits for DEFAULT_ADMIN_ROLE. */
   readonly adminDelaySeconds: number;
 }
 
@@ -39,8 +41,8 @@ const VAULT = {
 };
 
 /**
- * @param deployerKey pays for the transaction and holds no role afterwards, unless it is named as one
- * @throws as DeploymentNode.deploy does
+ * @param deployerKey pays for the transaction, and holds no role afterwards unless it is named for one
+ * @throws as DeploymentNode.deploy
  */
 export async function deployVault(
   deployment: VaultDeployment,
@@ -68,7 +70,7 @@ export async function deployVault(
 interface RegistryDeployment extends DeploymentPlace {
   readonly admin: Address;
   readonly publisher: Address;
-  /** How long another account waits for DEFAULT_ADMIN_ROLE. */
+  /** Seconds that another account waits for DEFAULT_ADMIN_ROLE. */
   readonly adminDelaySeconds: number;
   /** STAKE_CONTRACT of the stake set, and CHAIN_ID of its indexer. */
   readonly stakeContracts: readonly Address[];
@@ -85,8 +87,8 @@ const REGISTRY = {
 };
 
 /**
- * @param deployerKey pays for the transaction and holds no role afterwards, unless it is named as one
- * @throws as DeploymentNode.deploy does
+ * @param deployerKey pays for the transaction, and holds no role afterwards unless it is named for one
+ * @throws as DeploymentNode.deploy
  */
 export async function deployRegistry(
   deployment: RegistryDeployment,

@@ -75,7 +75,7 @@ describe('a registry is deployed', () => {
     };
     try {
       await writeFile(key, `${KEY}\n`, { mode: 0o600 });
-      // What is not given has a default.
+      // Settings that are not given have a default.
       const given = { ...deployment(), adminDelaySeconds: undefined, stakeChainId: undefined };
       await writeFile(settings, JSON.stringify(given));
       const { stdout } = await run();

@@ -30,7 +30,7 @@ let question: VaultQuestion;
 let pool: RpcPool;
 
 beforeAll(async () => {
-  // Given some of the chain's coin.
+  // This account receives some of the chain's coin.
   const canceller = accountOf(OTHER_KEY).address.toLowerCase() as Address;
   bench = await VaultBench.start({ canceller });
   await bench.chain.rpc.call('evm_setAutomine', true);
@@ -108,7 +108,7 @@ describe('a vault is deployed by the command', () => {
   it('from files', async () => {
     const [settings, key] = [join(directory, 'vault.json'), join(directory, 'deployer.key')];
     const given = { ...deployment(), windowSeconds: 3_600, windowCap: '50' };
-    // What is not given has a default.
+    // Settings that are not given have a default.
     const text = { ...given, maxTtlSeconds: undefined, adminDelaySeconds: undefined };
     await writeFile(settings, JSON.stringify(text));
     await writeFile(key, `${OTHER_KEY}\n`, { mode: 0o600 });

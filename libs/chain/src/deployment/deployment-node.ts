@@ -1,4 +1,4 @@
-/** A node of a real chain, as far as the deployment of a contract needs it. */
+/** A node of a real chain, with the functions that the deployment of a contract needs. */
 import {
   BaseError,
   createPublicClient,
@@ -21,7 +21,7 @@ export interface DeploymentPlace {
 }
 
 interface DeployedContract {
-  /** The beginning of the codes of errors: `VAULT`. */
+  /** Prefix of the codes of errors: `VAULT`. */
   readonly code: string;
   readonly name: string;
   readonly source: string;
@@ -59,16 +59,17 @@ export class DeploymentNode {
   }
 
   /**
-   * Nothing is sent to a chain that cannot run the contract, and no address is returned whose code is not what was compiled.
+   * Sends nothing to a chain that cannot run the contract, and returns no address whose code is not the compiled code.
    * @param account pays for the transaction
    * @param data creates the contract
    * @returns once the transaction is in a block
-   * @throws PermanentError where a setting is wrong, the chain cannot run the contract (…_CHAIN_UNSUITABLE), the transaction fails or
-   *   the code is another; RetryableError where the node cannot be asked. No message holds a key or the URL.
+   * @throws PermanentError where a setting is wrong, the chain cannot run the contract (…_CHAIN_UNSUITABLE), the
+   * transaction fails or the code differs; RetryableError where the node cannot be asked. No message holds a key or the
+   * URL.
    */
   async deploy(account: PrivateKeyAccount, data: Hex): Promise<Deployed> {
     await this.verifyChain();
-    // The whole deployment is run for this without being sent.
+    // The estimate runs the whole deployment without sending it.
     const gas = await this.asked('the estimate of the deployment', () =>
       this.reader.estimateGas({ account: account.address, data }),
     );
@@ -80,7 +81,7 @@ export class DeploymentNode {
     return { address, transactionHash, blockNumber, deployer };
   }
 
-  /** @throws PermanentError where it is another chain, or one that cannot run the contract */
+  /** @throws PermanentError where the node serves another chain, or the chain cannot run the contract */
   private async verifyChain(): Promise<void> {
     const actual = await this.asked('eth_chainId', () => this.reader.getChainId());
     if (actual !== this.chainId) {
@@ -92,7 +93,7 @@ export class DeploymentNode {
     await this.requireSuitableChain();
   }
 
-  /** @throws PermanentError where the transaction failed or left other code than the contract's */
+  /** @throws PermanentError where the transaction failed, or created other code than the contract's */
   private async deployed(hash: Hex): Promise<{ address: Address; blockNumber: bigint }> {
     const { code: kind, name, isCode } = this.contract;
     const receipt = await this.asked(
@@ -117,7 +118,7 @@ export class DeploymentNode {
     return { address, blockNumber };
   }
 
-  /** Without the library's message, which quotes the URL and the request. */
+  /** Replaces the library's message, which quotes the URL and the request. */
   private async asked<T>(what: string, ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
@@ -140,7 +141,7 @@ export class DeploymentNode {
     }
   }
 
-  /** What the node answered, where it answered at all. */
+  /** What the node answered; undefined where it did not answer at all. */
   private refusal(error: BaseError): NodeRefusal | undefined {
     const answer = error.walk((cause) => cause instanceof RpcRequestError);
     if (!(answer instanceof RpcRequestError)) return undefined;
@@ -154,15 +155,15 @@ export class DeploymentNode {
   }
 
   /**
-   * Whether a chain can run the bytecode, asked before anything is sent. Every opcode is tried: a chain of before Cancun may take the
-   * deployment, and the contract's first call would fail.
+   * Checks that the chain can run the bytecode, before anything is sent. Every opcode is tried, because a chain before
+   * Cancun may accept the deployment and fail at the contract's first call.
    * @throws PermanentError …_CHAIN_UNSUITABLE; RetryableError where the node cannot tell
    */
   private async requireSuitableChain(): Promise<void> {
     const { chainId, contract } = this;
     const refusal = await this.refusalOf(EMPTY_PROGRAM);
     if (refusal !== undefined) {
-      // Some nodes refuse the form and yet take deployments: the estimate that follows decides.
+      // Some nodes refuse this form of a call and yet accept deployments, so the estimate that follows decides.
       this.refuseWhereToIsRequired(refusal);
       return;
     }
@@ -176,7 +177,7 @@ export class DeploymentNode {
     }
   }
 
-  /** @throws PermanentError …_CHAIN_UNSUITABLE where that is what the node says */
+  /** @throws PermanentError …_CHAIN_UNSUITABLE where the node says that `to` is required */
   private refuseWhereToIsRequired({ text }: NodeRefusal): void {
     if (!TO_REQUIRED.test(text)) return;
     throw this.unsuitable(
@@ -196,14 +197,17 @@ export class DeploymentNode {
 interface NodeRefusal {
   /** Holds no secret. */
   readonly text: string;
-  /** It speaks of the program that was run, not of the request. */
+  /** Whether the refusal concerns the program that was run, not the request. */
   readonly isRevert: boolean;
 }
 
-/** STOP: creates nothing, and fails only where the form is refused. */
+/** STOP: creates nothing, and fails only where the node refuses the form of the call. */
 const EMPTY_PROGRAM = '0x00';
 
-/** What solc uses for `evmVersion: cancun`, and what the vault's guard against re-entry is made of (EIP-1153); the registry has no such guard. */
+/**
+ * Opcodes that solc uses for `evmVersion: cancun`, and those of the vault's guard against re-entry (EIP-1153). The
+ * registry has no such guard.
+ */
 const OPCODES: readonly { readonly name: string; readonly upgrade: string; readonly code: Hex }[] =
   [
     { name: 'PUSH0', upgrade: 'Shanghai', code: '0x5f00' },
@@ -213,7 +217,7 @@ const OPCODES: readonly { readonly name: string; readonly upgrade: string; reado
   ];
 
 /**
- * zksync-era (core/lib/types/src/transaction_request.rs): a transaction without `to` creates a contract of EVM bytecode, and is refused
- * so where the chain has no EVM emulator.
+ * The refusal of ZK Stack nodes (zksync-era, core/lib/types/src/transaction_request.rs): a transaction without `to`
+ * creates a contract of EVM bytecode, which a chain without the EVM emulator refuses.
  */
 const TO_REQUIRED = /toaddressisnull|to.?address is null|missing (?:field )?[`'"]to[`'"]/i;

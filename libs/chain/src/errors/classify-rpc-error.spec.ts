@@ -11,7 +11,7 @@ function classOf(error: unknown, call = LOGS as { method: string; params: unknow
 const message = (code: number, text: string): unknown => ({ code, message: text });
 
 describe('what a refusal of eth_getLogs means', () => {
-  // As users of these providers and nodes reported them.
+  // As reported by users of these providers and nodes.
   it.each([
     [
       'Alchemy',

@@ -35,7 +35,7 @@ interface RpcErrorContext {
   readonly endpoint: string;
   /** Parts of the URL that must not appear in a message. */
   readonly secrets: readonly string[];
-  /** What the error answers; for an error of a whole batch its first call. */
+  /** The call that the error answers; for an error of a whole batch, its first call. */
   readonly call: RpcCall;
   readonly retryAfterMs?: number | undefined;
 }
@@ -72,7 +72,7 @@ export function classifyRpcError(
   if (says(TIMED_OUT)) return new RpcTimeoutError(what, options);
   if (code === 3 || says(REVERTED)) return new ExecutionRevertedError(what, options);
   if (code === -32005 || code === -32001) {
-    // "Limit exceeded" says nothing of which; only who asks to wait means the rate.
+    // "Limit exceeded" does not say which limit; only an error that asks to wait means the rate.
     const limited = rateLimited(what, data, context);
     const isRange = grows && code === -32005 && limited.retryAfterMs === undefined;
     return isRange ? new RangeTooLargeError(what, options) : limited;
@@ -84,7 +84,7 @@ export function classifyRpcError(
   return new RpcRefusedError(what, { ...options, rpcCode: code, sizeMayExplain });
 }
 
-/** A height that the node has, and yet not its state. */
+/** Whether the node has the block of this height, and yet not its state. */
 function isPrunedHeight(text: string): boolean {
   const [, height, requested] = BLOCK_OUT_OF_RANGE.exec(text) ?? [];
   return height !== undefined && requested !== undefined && BigInt(requested) <= BigInt(height);
@@ -118,7 +118,7 @@ function rateLimited(what: string, data: unknown, context: RpcErrorContext): Rat
   return new RateLimitedError(what, { endpoint: context.endpoint, retryAfterMs });
 }
 
-/** Infura puts its advice beside `see` or into `rate`. */
+/** Infura puts its advice into the data itself, or into its `rate`. */
 function nested(data: Record<string, unknown>, name: string): unknown {
   const rate = data['rate'];
   return data[name] ?? (isRecord(rate) ? rate[name] : undefined);
@@ -141,7 +141,7 @@ function rangeTooLarge(
 ): RangeTooLargeError {
   const filter = call.params[0];
   const { fromBlock, toBlock } = isRecord(filter) ? filter : {};
-  // Not a tag, as in a question for all up to the newest block.
+  // Undefined for a tag, as in a request up to the newest block.
   const [from, to] = [quantity(fromBlock), quantity(toBlock)];
   const asked =
     from === undefined || to === undefined ? undefined : { from: BigInt(from), to: BigInt(to) };
@@ -153,9 +153,11 @@ function rangeTooLarge(
 
 /**
  * The smaller range that a node proposes in its refusal, in the forms seen in the field:
- * - "this block range should work: [0x1, 0x2]" (Alchemy), "Try with this block range [0x1, 0x2]." (Infura, zkSync, thirdweb)
+ * - "this block range should work: [0x1, 0x2]" (Alchemy), "Try with this block range [0x1, 0x2]." (Infura, zkSync,
+ *   thirdweb)
  * - "retry with the range 25766988-25775072" (reth)
- * - "range 1000000 exceeds limit of 10000", "limited to a 10,000 range", "up to a 2K block range", "maximum is set to 1024"
+ * - "range 1000000 exceeds limit of 10000", "limited to a 10,000 range", "up to a 2K block range", "maximum is set to
+ *   1024"
  * - `data: { from, to }` (Infura)
  */
 
@@ -178,8 +180,8 @@ const LIMITS = [
 /**
  * @param text the message in lower case
  * @param asked the range that was refused
- * @returns the last block of the proposal, where it starts as we did and is smaller than what we asked: nodes were seen to
- *   propose the refused range itself, or one that they refuse again
+ * @returns the last block of the proposal, where it starts at the same block and is smaller than the refused range:
+ * some nodes propose the refused range itself, or one that they refuse again
  */
 export function proposedTo(
   text: string,
@@ -221,12 +223,15 @@ function limitedTo(text: string, from: bigint): bigint | undefined {
   return undefined;
 }
 
-/** An endpoint that asks for more may be well long before: it is tried once a minute. */
+/** Longest wait. An endpoint that asks for more may recover long before, so it is tried once a minute. */
 const LONGEST_MS = 60_000;
-/** Some providers write parts of a second. */
+/** Some providers write fractions of a second. */
 const FRACTION = /^\s*\d+\.\d+\s*$/;
 
-/** @returns milliseconds from `nowMs`, 0 to a minute; undefined where the header is absent or neither seconds nor an HTTP date */
+/**
+ * @returns milliseconds from `nowMs`, 0 to a minute; undefined where the header is absent, or is neither seconds nor an
+ * HTTP date
+ */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   if (FRACTION.test(header)) return Math.min(LONGEST_MS, Math.ceil(Number(header) * 1000));

@@ -1,6 +1,7 @@
 /**
- * Texts with which nodes and providers refuse, in lower case, collected from their sources and their users' reports. The codes
- * alone say little: -32005 is a rate limit at one provider and a range limit at the next, -32602 and -32600 and -32000 are both.
+ * Texts of refusals by nodes and providers, in lower case, collected from their sources and from reports of their
+ * users. The codes alone say little: -32005 is a rate limit at one provider and a range limit at another, and -32602,
+ * -32600 and -32000 are used for both.
  */
 
 /** geth, nethermind, besu, erigon, reth, parity and proxies in front of them: the state or history was pruned. */
@@ -23,12 +24,12 @@ export const STATE_UNAVAILABLE = [
 ];
 
 /**
- * anvil after a restart: the state of older blocks is gone, and the text is the one of a block that is not there yet. The numbers tell
- * which of the two it is.
+ * anvil after a restart: the state of older blocks is gone, and the text is that of a block that does not exist yet.
+ * The two numbers tell the cases apart.
  */
 export const BLOCK_OUT_OF_RANGE = /block height is (\d+) but requested was (\d+)/;
 
-/** The block is not known here (yet). */
+/** The node does not know the block (yet). */
 export const NODE_BEHIND = [
   'header not found',
   'block not found',
@@ -64,7 +65,7 @@ export const BATCH_TOO_LARGE = [
   'maximum batch',
 ];
 
-/** Too much traffic, or no money left; both pass with time, not with a smaller range. */
+/** Too much traffic, or no credit left. Both pass with time, not with a smaller range. */
 export const RATE_LIMITED = [
   'rate limit',
   'rate-limit',
@@ -91,12 +92,12 @@ export const RATE_LIMITED = [
   'throttle',
 ];
 
-/** Codes that are used for nothing else: QuickNode, TheRPC and several public gateways. */
+/** Codes that mean nothing but a rate limit: QuickNode, TheRPC and several public gateways. */
 export const RATE_LIMIT_CODES: readonly (number | undefined)[] = [
   429, -32007, -32012, -32016, -32029,
 ];
 
-/** The node, or the gateway before it, says that it cannot answer now. */
+/** The node, or the gateway before it, reports that it cannot answer now. */
 export const UNAVAILABLE = [
   'temporary internal error',
   'temporarily unavailable',
@@ -114,7 +115,7 @@ export const UNAVAILABLE = [
   'try again later',
 ];
 
-/** The whole text of an error that says nothing else. */
+/** The whole text of an error without any details. */
 export const INTERNAL_ERROR = /^internal (?:json-rpc )?error\.?\s*$/;
 
 export const TIMED_OUT = [
@@ -137,15 +138,15 @@ export const REVERTED = [
   'stack underflow',
 ];
 
-/** A range that is wrong, whatever its size. */
+/** A range that is invalid, whatever its size. */
 export const RANGE_INVALID =
   /invalid (?:block )?range(?!.*(?:limit|exceed|max|bigger|too ))|from ?block (?:is )?(?:larger|greater|higher|after|above)/;
 
-/** Names the range itself, so talk of plans and limits beside it is no rate limit. */
+/** Texts that name the range itself, so that words about plans and limits beside it do not mean a rate limit. */
 export const RANGE_FOR_CERTAIN =
   /blocks? range|range limit|range is too|requested range|range is over|[\d,]+k? (?:blocks? )?range|more than [\d,]+ (?:results|logs)/;
 
-/** Refusals of eth_getLogs that speak of size. Matched after the lists above. */
+/** Refusals of eth_getLogs for size. Matched after the lists above. */
 export const RANGE_TOO_LARGE =
   /\brange\b.{0,40}(?:limit|exceed|too |max|over|bigger|larger|greater|wide)|(?:limit|exceed|max|up to|smaller|narrow|reduce).{0,40}\brange\b|\branges over\b|too many (?:blocks|logs|results)|more than [\d,]+ (?:results|logs|blocks)|max(?:imum)? (?:results|logs|blocks)|(?:response|result|query|log)s? ?(?:set |size )?(?:is |was )?(?:too (?:big|large)|exceed)|size exceeded|query set is too large|narrow (?:down )?your filter|exceeds? (?:the )?max|blocks distance|blocks are not supported|limit the query|query limit|up to an? [\d,]+k? block|limited to [\d,]+k? blocks/;
 

@@ -1,17 +1,17 @@
 const LONGEST = 300;
-/** More of a text is not looked at. */
+/** Characters of a text that are read; the rest is dropped. */
 const MOST_READ = 20_000;
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,20}:\/\/\S+/gi;
 const SHORTEST_SECRET = 6;
-/** A name before a value, as in `apikey=…`, is no secret. */
+/** A name before a value, such as `apikey` in `apikey=…`, is no secret. */
 const PLAIN_NAME = /^[a-z][a-z_-]{0,19}$/i;
 
 /**
- * Makes a foreign text fit for a message: without URLs, without anything secret of ours, one line, bounded.
+ * Makes an external text fit for a message: one line of at most 300 characters, without URLs and without our secrets.
  * @param secrets parts of the endpoint's URL that may be credentials
  */
 export function redact(text: string, secrets: readonly string[]): string {
-  // Before anything is cut: half a secret would not be found.
+  // Secrets are replaced before the text is shortened, because half a secret would not be found.
   let clean = text.slice(0, MOST_READ);
   for (const secret of secrets) {
     clean = clean.replace(new RegExp(anyFormOf(secret), 'gi'), '<redacted>');
@@ -23,8 +23,8 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Every part of a URL that providers are known to put a key into: user, password, both as the header that they are sent in, path
- * segments and what they hold behind a `=`, query values, and the names of a query that are no plain words.
+ * Every part of a URL that providers are known to put a key into: user, password, both as the header that sends them,
+ * path segments and their values behind a `=` or a `:`, query values, and names in a query that are no plain words.
  * @returns the longest first, with the escapes of the URL and without them
  */
 export function secretsOf(url: URL): string[] {
@@ -42,7 +42,7 @@ export function secretsOf(url: URL): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/** A part of a path or a query, and its name and its value by themselves. */
+/** A part of a path or a query; where it has a name and a value, the value, and the name unless it is a plain word. */
 function withItsValue(part: string): string[] {
   const at = part.search(/[=:]/);
   if (at < 0) return [part];
@@ -50,7 +50,7 @@ function withItsValue(part: string): string[] {
   return PLAIN_NAME.test(name) && value !== '' ? [value] : [name, value];
 }
 
-/** A pattern of a secret as it is, with the escapes of a URL, or with those of JSON. */
+/** A pattern of a secret as it is, with URL escapes, or with JSON escapes. */
 function anyFormOf(secret: string): string {
   return Array.from(secret, (character) => {
     if (/[a-z0-9]/i.test(character)) return character;
@@ -77,13 +77,13 @@ function literally(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 }
 
-/** Of `user:password@` in a URL, in base64 (RFC 7617); undefined where there is neither. */
+/** The `user:password` of a URL in base64 (RFC 7617); undefined where the URL has neither. */
 export function basicCredentials({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   return Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
 }
 
-/** Without the escapes of a URL; as it is where they are none. */
+/** The text without URL escapes; unchanged where the escapes are invalid. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -11,7 +11,7 @@ describe('Retry-After', () => {
     ['Thu, 01 Jan 2026 12:00:30 GMT', 30_000],
     ['Thu, 01 Jan 2026 11:59:00 GMT', 0],
     ['45', 45_000],
-    // Well again long before: it is tried once a minute.
+    // The endpoint may recover long before, so it is tried once a minute.
     ['1000000000', 60_000],
     ['soon', undefined],
     ['-5', undefined],

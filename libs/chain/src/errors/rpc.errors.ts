@@ -1,13 +1,14 @@
 /**
- * What can go wrong between us and a node. Policy follows from the class: the pool asks another endpoint, the caller narrows
- * the range, or the process stops. No message holds a URL or a credential: endpoints are named by host and ordinal.
+ * The errors between us and a node. The class decides what follows: the pool asks another endpoint, the caller narrows
+ * the range, or the process stops. No message contains a URL or a credential: endpoints are named by host and place in
+ * the list.
  */
 import { PermanentError, RetryableError } from '#libs/domain';
 
 interface RpcErrorOptions {
   readonly endpoint: string;
   readonly cause?: Error | undefined;
-  /** A smaller request might have succeeded: a cut body, a 5xx, an error without a known meaning. */
+  /** Whether a smaller request might have succeeded: after a cut body, a 5xx, or an error without a known meaning. */
   readonly sizeMayExplain?: boolean;
   readonly httpStatus?: number | undefined;
 }
@@ -25,9 +26,14 @@ export abstract class RpcError extends RetryableError {
   }
 }
 
-/** The range holds too many blocks, logs or bytes for this endpoint, or took too long: ask for fewer blocks. */
+/**
+ * The range holds too many blocks, logs or bytes for this endpoint, or took too long. The caller asks for fewer blocks.
+ */
 export class RangeTooLargeError extends RpcError {
-  /** The last block of the range that the node proposed: inside the asked range and below its end, otherwise left out. */
+  /**
+   * The last block of the range that the node proposed; undefined unless the block is inside the requested range and
+   * below its end.
+   */
   readonly proposedTo: bigint | undefined;
 
   constructor(
@@ -38,7 +44,7 @@ export class RangeTooLargeError extends RpcError {
     this.proposedTo = options.proposedTo;
   }
 
-  /** How many blocks the node proposed. @param from the first block of the range that it refused */
+  /** How many blocks the node proposed. @param from the first block of the refused range */
   proposedBlocks(from: bigint): number | undefined {
     return this.proposedTo === undefined ? undefined : Number(this.proposedTo - from) + 1;
   }
@@ -56,55 +62,61 @@ export class RateLimitedError extends RpcError {
   }
 }
 
-/** The node does not have a block that we know exists, or exists on another node. */
+/** The node does not have a block that is known to exist, or exists on another node. */
 export class NodeBehindError extends RpcError {
   constructor(what: string, options: RpcErrorOptions) {
     super('RPC_NODE_BEHIND', what, options);
   }
 }
 
-/** What the endpoint says of its final block cannot be true: another endpoint may be asked, this one not again for the same question. */
+/**
+ * The endpoint's statement about its final block cannot be true. Another endpoint may be asked; this one is not asked
+ * again for the same question.
+ */
 export class FinalBlockRefusedError extends RpcError {
   constructor(what: string, options: RpcErrorOptions) {
     super('RPC_FINAL_BLOCK_REFUSED', what, options);
   }
 }
 
-/** The node knows the block and has thrown its state or history away. */
+/** The node knows the block, and no longer has its state or history. */
 export class StateUnavailableError extends RpcError {
   constructor(what: string, options: RpcErrorOptions) {
     super('RPC_STATE_UNAVAILABLE', what, options);
   }
 }
 
-/** Not JSON, not the shape of the protocol, or parts that contradict each other. */
+/** The answer is not JSON, does not have the form of the protocol, or contradicts itself. */
 export class MalformedAnswerError extends RpcError {
   constructor(what: string, options: RpcErrorOptions) {
     super('RPC_MALFORMED_ANSWER', what, options);
   }
 }
 
-/** No answer: refused, reset, DNS, TLS, 5xx, or a node that says of itself that it cannot answer now. */
+/** No answer: connection refused or reset, DNS, TLS, 5xx, or a node that reports that it cannot answer now. */
 export class TransportError extends RpcError {
   constructor(what: string, options: RpcErrorOptions, code = 'RPC_TRANSPORT') {
     super(code, what, options);
   }
 }
 
-/** Nothing was reached at all: refused, unknown host, no route, no TLS. No request of another size would do better. */
+/**
+ * Nothing was reached: connection refused, unknown host, no route, no TLS. A request of another size would fail as
+ * well.
+ */
 export class UnreachableError extends TransportError {}
 
-/** HTTP 503: too busy, mostly whatever is asked; now and then because of what was asked. */
+/** HTTP 503: the endpoint is too busy, mostly for any request, now and then because of this one. */
 export class OverloadedError extends TransportError {}
 
-/** No whole answer within the deadline, the body included, or the node gave up itself. */
+/** No complete answer within the timeout, or the node itself gave up. */
 export class RpcTimeoutError extends TransportError {
   constructor(what: string, options: RpcErrorOptions) {
     super(what, { ...options, sizeMayExplain: true }, 'RPC_TIMEOUT');
   }
 }
 
-/** The node answered that a block has no logs of ours, or fewer than it has. */
+/** The node answered that a block has no logs of ours, or fewer than the block has. */
 export class LogsWithheldError extends RpcError {
   readonly blockNumber: bigint;
 
@@ -134,7 +146,7 @@ export class RpcRefusedError extends RpcError {
   }
 }
 
-/** Whether the same request may well be answered if it is sent again. */
+/** Whether a retry of the same request may well succeed. */
 export function isTransient(error: unknown): boolean {
   return (
     error instanceof RateLimitedError ||
@@ -170,7 +182,7 @@ export class AllEndpointsFailedError extends RetryableError {
   }
 }
 
-/** The failure that a smaller range may cure, of one endpoint or of any; undefined where there is none. */
+/** The failure, of any endpoint, that a smaller range may cure; undefined where there is none. */
 export function sizeFailureIn(error: unknown): RpcError | undefined {
   if (error instanceof RangeTooLargeError) return error;
   return error instanceof AllEndpointsFailedError
@@ -178,14 +190,17 @@ export function sizeFailureIn(error: unknown): RpcError | undefined {
     : undefined;
 }
 
-/** Two endpoints differ about a final block: one of them is wrong, and nothing that rests on either is done. */
+/** Two endpoints differ about a final block. One of them is wrong, so nothing is done that rests on either. */
 export class EndpointsDisagreeError extends RetryableError {
   constructor(message: string) {
     super('RPC_ENDPOINTS_DISAGREE', message);
   }
 }
 
-/** Whether endpoints gave no answer at all, rather than one that cannot be: it is not what they said that keeps a question open. */
+/**
+ * Whether the endpoints gave no answer at all. False where an answer could not be true, or a block or its state was
+ * missing.
+ */
 export function isOutage(error: unknown): error is AllEndpointsFailedError {
   const isSilent = (failure: RpcError): boolean =>
     failure instanceof TransportError ||
@@ -196,7 +211,6 @@ export function isOutage(error: unknown): error is AllEndpointsFailedError {
   );
 }
 
-/** Undefined where every endpoint that may be asked failed. */
 export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -206,7 +220,7 @@ export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined
   }
 }
 
-/** Undefined where endpoints gave no answer at all. */
+/** Undefined where the endpoints gave no answer at all (`isOutage`). */
 export async function unlessOut<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -225,7 +239,6 @@ export class ExecutionRevertedError extends PermanentError {
   }
 }
 
-/** Endpoints of different chains, or of another chain than CHAIN_ID. */
 export class ChainMismatchError extends PermanentError {
   constructor(endpoint: string, expected: number, actual: number) {
     super(

@@ -1,4 +1,4 @@
-/** From an entry of STAKE_EVENTS to what the decoder looks for. */
+/** Converts an entry of STAKE_EVENTS into the form that the decoder works with. */
 import {
   type AbiField,
   type AmountSlot,
@@ -12,7 +12,7 @@ import {
 } from './stake-event.js';
 import { isRecord } from '../shape/hex.js';
 
-/** The form that the decoder works with. @throws StakeEventsError */
+/** @throws StakeEventsError */
 export function eventSpecOf(entry: StakeEventEntry, where: string): StakeEventSpec {
   const { signature, topic0, topics, dataWords, fields } = parseEventLayout(entry.event, where);
   const of = new EventFields(signature, fields, where);
@@ -29,7 +29,7 @@ export function eventSpecOf(entry: StakeEventEntry, where: string): StakeEventSp
   };
 }
 
-/** The fields of one event, as an entry names them. Each method throws StakeEventsError. */
+/** The fields of one event, by the names in an entry. Each method throws StakeEventsError. */
 class EventFields {
   constructor(
     private readonly signature: string,
@@ -80,7 +80,10 @@ class EventFields {
   }
 }
 
-/** The same effect of the same event twice would count it twice, unless their conditions exclude each other. @throws StakeEventsError */
+/**
+ * Refuses entries that would count the same effect of the same event twice, unless their conditions exclude each other.
+ * @throws StakeEventsError
+ */
 export function refuseDoubles(specs: readonly StakeEventSpec[]): void {
   for (const [index, spec] of specs.entries()) {
     const earlier = specs.slice(0, index).findIndex((other) => isDouble(spec, other));
@@ -108,14 +111,14 @@ function isDouble(one: StakeEventSpec, other: StakeEventSpec): boolean {
 interface StakeEventEntry {
   /** `event Name(type [indexed] field, …)` */
   readonly event: string;
-  /** The field whose stake changes; for a transfer, the giver's (by default `from`). */
+  /** The field of the wallet whose stake changes; for a transfer, that of the sender (by default `from`). */
   readonly account: string;
-  /** For a transfer, the receiver's field (by default `to`). */
+  /** For a transfer, the field of the receiver (by default `to`). */
   readonly receiver?: string;
-  /** A field; or a number that every such event counts for, `1` where each is of one token. */
+  /** A field; or a number that every event counts for: `1` where each event is about one token. */
   readonly amount: string;
   readonly effect: StakeEffect;
-  /** Field names with the value that the event must have to count. */
+  /** Field names, each with the value that the event must have to count. */
   readonly where?: Readonly<Record<string, string>>;
 }
 

@@ -6,15 +6,18 @@ import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';
 
 export interface StakeDescription {
   readonly events: StakeEventSpec[];
-  /** A filter picks a part of the contract's stakes. */
+  /** Whether a filter selects only a part of the contract's stakes. */
   readonly isPartial: boolean;
-  /** Views whose figures add up to the total of all stakes; none where there is no such total, undefined where nothing is said. */
+  /**
+   * Views whose figures add up to the total of all stakes; empty where there is no such total, undefined where the
+   * description does not say.
+   */
   readonly totalView?: readonly StakeView[];
   readonly balanceView?: readonly StakeView[];
 }
 
 /**
- * The setting STAKE_EVENTS: the name of a preset, or the path of a JSON file.
+ * Loads the setting STAKE_EVENTS: the name of a preset, or the path of a JSON file.
  * @throws StakeEventsError, StakeViewError saying which part is wrong and why
  */
 export async function loadStakeDescription(setting: string): Promise<StakeDescription> {
@@ -101,8 +104,8 @@ function parseJson(text: string): RawDescription {
 }
 
 /**
- * The values of STAKE_EVENTS that need no file: the events of staking contracts that are in use, and their views where the
- * contract has figures of its own for exactly these stakes. docs/operating/contracts.md says what each is for.
+ * The values of STAKE_EVENTS that need no file: the events of staking contracts in use, and their views where the
+ * contract has figures of its own for exactly these stakes. docs/operating/contracts.md explains each of them.
  */
 
 interface PresetDescription {
@@ -119,7 +122,7 @@ interface PresetEntry {
   readonly where?: Readonly<Record<string, string>>;
 }
 
-/** What is the same for every contract, or depends on the number of a pool behind a colon: `masterchef-v1:3`. */
+/** A preset is the same for every contract, or depends on the number of a pool behind a colon: `masterchef-v1:3`. */
 type StakePreset = PresetDescription | ((pid: string) => PresetDescription);
 
 const TOTAL_SUPPLY = 'totalSupply() view returns (uint256)';
@@ -143,7 +146,10 @@ const TRANSFER: PresetEntry = {
   effect: 'transfer',
 };
 
-/** Shares and receipts are ERC-20 tokens: https://eips.ethereum.org/EIPS/eip-20, https://eips.ethereum.org/EIPS/eip-4626 */
+/**
+ * Shares and receipts are ERC-20 tokens.
+ * @see https://eips.ethereum.org/EIPS/eip-20 https://eips.ethereum.org/EIPS/eip-4626
+ */
 const TOKEN: PresetDescription = {
   events: [TRANSFER],
   totalView: TOTAL_SUPPLY,
@@ -153,10 +159,12 @@ const TOKEN: PresetDescription = {
 /**
  * A pool of a MasterChef. Version 1: https://etherscan.io/address/0xc2edad668740f1aa35e4d8f227fb8e17dca888cd#code
  *
- * Version 2 (https://etherscan.io/address/0xef0881ec094552b2e128cf945ef17a6752b4ec5d#code): `user` sent the transaction. A deposit is added
- * to the stake of `to`; a withdrawal is taken from the stake of `user` and its tokens go to `to`.
+ * Version 2 (https://etherscan.io/address/0xef0881ec094552b2e128cf945ef17a6752b4ec5d#code): `user` sent the
+ * transaction. A deposit is added to the stake of `to`; a withdrawal is taken from the stake of `user` and its tokens
+ * go to `to`.
  *
- * No total: what the contract holds of the pool's token is more where it is also the reward, or was sent without a deposit.
+ * There is no total: the contract holds more of the pool's token than the stakes, where this token is also the reward
+ * or was sent without a deposit.
  */
 function pool(pid: string, version: 1 | 2): PresetDescription {
   const [to, debt] = version === 1 ? ['', 'uint256'] : [', address indexed to', 'int256'];
@@ -211,8 +219,8 @@ const STAKE_PRESETS: Readonly<Record<string, StakePreset>> = {
 
 /**
  * @param setting `transfer`, or `masterchef-v1:3`
- * @returns undefined where no preset has that name
- * @throws StakeEventsError where the number of its pool is missing, or not a number
+ * @returns undefined where no preset has this name
+ * @throws StakeEventsError where the number of the pool is missing, or is not a number
  */
 function presetOf(setting: string): PresetDescription | undefined {
   const [, name = '', , pid] = /^([\w-]+)(:(.*))?$/s.exec(setting) ?? [];

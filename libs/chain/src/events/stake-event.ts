@@ -1,4 +1,4 @@
-/** The only place that reads human-readable event signatures. */
+/** The only file that parses human-readable event signatures. */
 import { parseAbiItem, toEventSelector } from 'viem/utils';
 import { PermanentError } from '#libs/domain';
 import { isRecord } from '../shape/hex.js';
@@ -7,7 +7,7 @@ export interface AbiField {
   readonly name: string;
   /** The canonical type: `uint256` for `uint`. */
   readonly type: string;
-  /** Undefined where only a hash or an offset of the value is in the log. */
+  /** Undefined where the log holds only a hash or an offset of the value. */
   readonly slot: FieldSlot | undefined;
 }
 
@@ -71,7 +71,7 @@ function parse(text: string, where: string): { name: string; inputs: readonly Pa
   try {
     item = parseAbiItem(text as 'event E()');
   } catch (error) {
-    // The library's message has several lines, its own version among them; the first two say what is wrong.
+    // The library's message has several lines, its own version among them; the first two give the reason.
     const reason = error instanceof Error ? error.message.split('\n').slice(0, 2).join(' ') : '';
     throw new StakeEventsError(where, `"${text}" is not an event signature: ${reason}`);
   }
@@ -86,7 +86,9 @@ function isValue(type: string): boolean {
   return /^(?:u?int\d{1,3}|address|bool|bytes\d{1,2})$/.test(type);
 }
 
-/** Words that a field takes in the head of the data; a dynamic one takes one, its offset (Contract ABI specification). */
+/**
+ * Words of a field in the head of the data; a dynamic field takes one word, its offset (Contract ABI specification).
+ */
 export function headWords(parameter: Parameter): number {
   const array = /^(.*)\[(\d*)\]$/.exec(parameter.type);
   if (array) {
@@ -112,7 +114,7 @@ function canonicalType(parameter: Parameter): string {
 }
 
 /**
- * One static ABI value as its 32-byte word.
+ * Encodes one static ABI value as its 32-byte word.
  * @param type canonical: `uint256`, `int64`, `address`, `bool`, `bytes32`
  * @returns 64 lower-case hex digits, or undefined where the text is not a value of the type
  */
@@ -144,33 +146,36 @@ function encodeInteger(text: string, bits: number, signed: boolean): string | un
 
 export type StakeEffect = 'increase' | 'decrease' | 'transfer';
 
-/** Where a field of an event lies: the topic of that index (1 to 3), or the 32-byte word of the data. */
+/** The place of a field in an event: the topic of this index (1 to 3), or this 32-byte word of the data. */
 export type FieldSlot =
   { readonly in: 'topic'; readonly index: number } | { readonly in: 'data'; readonly word: number };
 
-/** A field, or for every event the same: 64 lower-case hex digits. */
+/** A field, or the same amount for every event: 64 lower-case hex digits. */
 export type AmountSlot = FieldSlot | { readonly in: 'constant'; readonly word: string };
 
-/** The event counts only where the field holds this 32-byte word, 64 lower-case hex digits. */
+/** The event counts only where the field holds `word`: 64 lower-case hex digits. */
 export interface FieldCondition {
   readonly slot: FieldSlot;
   readonly word: string;
 }
 
-/** What an event of a stake contract means, in the form the decoder works with. Plain data: part of the settings' fingerprint. */
+/**
+ * The meaning of an event of a stake contract, in the form that the decoder works with. Plain data, because it is part
+ * of the settings' fingerprint.
+ */
 export interface StakeEventSpec {
-  /** With the types only, as it is hashed: `Staked(address,uint256)`. */
+  /** The name with the types only, as hashed: `Staked(address,uint256)`. */
   readonly signature: string;
   /** keccak256 of the signature, lower case. */
   readonly topic0: string;
-  /** topic0 included. */
+  /** Number of topics, including topic0. */
   readonly topics: number;
-  /** The fewest 32-byte words that the data must hold. */
+  /** Number of 32-byte words that the data must hold at least. */
   readonly dataWords: number;
   readonly effect: StakeEffect;
-  /** Whose stake changes; for a transfer, who gives. */
+  /** The wallet whose stake changes; for a transfer, the sender. */
   readonly account: FieldSlot;
-  /** For a transfer, who receives. */
+  /** For a transfer, the receiver. */
   readonly receiver?: FieldSlot;
   readonly amount: AmountSlot;
   readonly where: readonly FieldCondition[];

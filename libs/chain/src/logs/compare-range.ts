@@ -1,4 +1,7 @@
-/** The same range by another node: its logs, their times, the block at its end, and what else one request can tell. */
+/**
+ * Reads a range from another node, to compare it: its logs, their times, the block at its end, and the figures that the
+ * same request can read.
+ */
 import { type BlockDeltas, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { type TotalCalls } from '../reader/stake-views.js';
@@ -18,26 +21,26 @@ import { type BlockLogs, type RangeAnswer } from './range-logs.js';
 import { type RangeReader } from './range-reader.js';
 
 export interface ComparisonQuestion {
-  /** Also asked for: the contracts' total at the end of the range. */
+  /** Also read: the contracts' total at the end of the range. */
   readonly total?: TotalCalls | undefined;
-  /** Also asked for: the newest block that is final by this tag. */
+  /** Also read: the newest block that is final by this tag. */
   readonly tag?: 'finalized' | 'safe' | undefined;
 }
 
-/** What another node says of a range that has the same block at its end. */
+/** The statement of another node about a range, with the same block at its end. */
 export interface Comparison {
   readonly endpoint: string;
-  /** Blocks whose effects, or whose times, are not the same. Ascending. */
+  /** Blocks whose effects or times differ, ascending. */
   readonly differing: readonly bigint[];
-  /** Undefined where it was not asked for, or not told. */
+  /** Undefined where it was not asked for, or not answered. */
   readonly total: bigint | undefined;
   readonly finalised: BlockHeader | undefined;
 }
 
 /**
- * One request. Where logs do not have their blocks' times and the answer does not prove them, another one for these headers.
- * @throws NodeBehindError where the node has another block at the end of the range, or none yet; MalformedAnswerError where it dates
- * that block otherwise
+ * Makes one request, and another one for headers where logs have no times and the answer does not prove them.
+ * @throws NodeBehindError where the node has another block at the end of the range, or none yet; MalformedAnswerError
+ * where it dates that block otherwise
  */
 export async function compareRange(
   session: RpcSession,
@@ -81,8 +84,8 @@ function requireSame(
 }
 
 /**
- * Many nodes put the time into each log. Else the time of the same block counts as it was answered, where its header proves it, or where
- * it is this provider's own word already.
+ * Completes the times of blocks. Many nodes put the time into each log. Otherwise the time in the answer counts, where
+ * the block's header proves it, or where the answer is from the same provider.
  */
 function adoptTimes(
   { endpoint }: RpcSession,
@@ -97,7 +100,7 @@ function adoptTimes(
   }
 }
 
-/** For what is left, the headers of this very node are read. */
+/** Reads the headers of this node for the blocks that still have no time. */
 async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Promise<void> {
   const untimed = blocks.filter(({ timestampSeconds }) => timestampSeconds === undefined);
   if (untimed.length === 0) return;
@@ -114,7 +117,7 @@ async function readTimes(session: RpcSession, blocks: readonly BlockLogs[]): Pro
 }
 
 /**
- * Blocks whose effects or times are not the same, or not in the same order, in two answers about the same blocks of one chain.
+ * The blocks whose effects, their order, or times differ between two answers about the same blocks of one chain.
  * @returns ascending
  */
 function differingBlocks(answer: readonly BlockDeltas[], other: readonly BlockLogs[]): bigint[] {
@@ -127,7 +130,7 @@ function differingBlocks(answer: readonly BlockDeltas[], other: readonly BlockLo
     const isOtherTime = mine !== undefined && mine.timestampSeconds !== timestampSeconds;
     if (isOtherTime || !isSame(mine?.deltas ?? [], deltas)) differing.push(BigInt(number));
   }
-  // What the other answer lacks altogether.
+  // Blocks that the other answer lacks.
   for (const [number, { deltas }] of effects) if (deltas.length > 0) differing.push(number);
   return differing.sort((a, b) => (a < b ? -1 : 1));
 }

@@ -1,10 +1,11 @@
 /**
- * From the hex of a log straight to its effects on balances: only the fields that are needed, nothing allocated that is not kept.
+ * Decodes the hex of a log directly into its effects on balances. Reads only the fields that are needed, and allocates
+ * nothing that is not kept.
  */
 import { PermanentError, type Address, type StakeDelta, ZERO_ADDRESS } from '#libs/domain';
 import { type AmountSlot, type StakeEventSpec } from '../events/stake-event.js';
 
-/** A contract emits an event that the settings describe differently; no other node will answer otherwise. */
+/** A contract emits an event that the settings describe differently. No other node would answer otherwise. */
 export class EventMismatchError extends PermanentError {
   constructor(blockNumber: number, spec: StakeEventSpec, found: string) {
     super(
@@ -21,13 +22,13 @@ interface EventLog {
 }
 type EventLogOfBlock = EventLog & { readonly blockNumber: number };
 
-/** Wallets are kept so that a million events of a thousand wallets make a thousand strings. */
+/** Size of the cache of wallets, so that a million events of a thousand wallets make a thousand strings. */
 const MAX_KNOWN_WALLETS = 100_000;
 const WORD = /^0x[0-9a-f]{64}$/;
 const ADDRESS_WORD = /^0x0{24}[0-9a-f]{40}$/;
 
 export class EventDecoder {
-  /** Searched from the front: there are few, and comparing is cheaper than hashing every topic anew. */
+  /** Searched from the front: the list is short, and comparing is cheaper than hashing every topic. */
   private readonly kinds: readonly { readonly topic0: string; readonly specs: StakeEventSpec[] }[];
   private readonly wallets = new Map<string, Address>();
 
@@ -40,7 +41,7 @@ export class EventDecoder {
   }
 
   /**
-   * Appends the effects of one log. Amounts of zero have none, nor does anything happen to the zero address.
+   * Appends the effects of one log. An amount of zero has no effect, and the zero address has no balance.
    * @returns undefined, or what is malformed about the log
    * @throws EventMismatchError where the log has another layout than the settings say
    */
@@ -99,14 +100,14 @@ export class EventDecoder {
     if (known !== undefined) return known;
     if (!ADDRESS_WORD.test(word)) return undefined;
     if (this.wallets.size >= MAX_KNOWN_WALLETS) this.wallets.clear();
-    // Through a buffer, so that the short string does not keep the long one alive.
+    // Copied through a buffer, so that the short string does not keep the long one in memory.
     const wallet = `0x${Buffer.from(word.slice(26)).toString('latin1')}` as Address;
     this.wallets.set(word, wallet);
     return wallet;
   }
 }
 
-/** Whether one of the events counts this log: its layout fits, and so do the conditions of `where`. */
+/** Whether one of the events counts this log: its layout fits, and the conditions of `where` hold. */
 export function isCounted(events: readonly StakeEventSpec[], log: EventLog): boolean {
   return events.some(
     (spec) =>
@@ -118,14 +119,14 @@ function matches(spec: StakeEventSpec, log: EventLog): boolean {
   return spec.where.every(({ slot, word }) => wordAt(log, slot).endsWith(word));
 }
 
-/** `0x` and 64 hex digits; for a topic, whatever the node sent instead. */
+/** `0x` and 64 hex digits; for a topic, whatever the node sent. */
 function wordAt(log: EventLog, slot: AmountSlot): string {
   if (slot.in === 'constant') return `0x${slot.word}`;
   if (slot.in === 'topic') {
     const topic = log.topics[slot.index];
     return typeof topic === 'string' ? topic : '';
   }
-  // Most events have one word of data: nothing to cut.
+  // Most events have one word of data, which needs no cut.
   if (slot.word === 0 && log.data.length === 66) return log.data;
   return `0x${log.data.slice(2 + slot.word * 64, 66 + slot.word * 64)}`;
 }

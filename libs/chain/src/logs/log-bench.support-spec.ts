@@ -3,7 +3,7 @@ import { parseStakeEvents } from '../events/parse-stake-events.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
 import { LogSource, type LogSourceOptions } from './log-source.js';
 
-/** A log source with an endpoint for each of the faults; undefined: an endpoint without one. */
+/** A log source with one endpoint for each of the faults; undefined: an endpoint without a fault. */
 export async function aSourceOf(
   history: FaultyHistory,
   faults: readonly (Fault | readonly Fault[] | undefined)[],

@@ -1,4 +1,4 @@
-/** Which logs are ours, what the bloom of a block says of them, and what the blooms of a chain are worth. */
+/** Which logs are ours, what the bloom of a block says about them, and how reliable the blooms of a chain are. */
 import { keccak256 } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import { type StakeEventSpec } from '../events/stake-event.js';
@@ -24,12 +24,14 @@ export class LogFilter {
     return { fromBlock: toQuantity(from), toBlock: toQuantity(to), ...this.what() };
   }
 
-  /** The parameter of eth_getLogs for a block and all that the node has after it. */
+  /** The parameter of eth_getLogs for a block and all later blocks that the node has. */
   from(first: bigint): Record<string, unknown> {
     return { fromBlock: toQuantity(first), toBlock: 'latest', ...this.what() };
   }
 
-  /** The parameter of eth_getLogs for one block; a node that does not know it answers with an error (EIP-234). */
+  /**
+   * The parameter of eth_getLogs for one block; a node that does not know the block answers with an error (EIP-234).
+   */
   forBlock(blockHash: string): Record<string, unknown> {
     return { blockHash, ...this.what() };
   }
@@ -46,8 +48,8 @@ export class LogFilter {
   }
 
   /**
-   * Whether a block's bloom speaks of one of our events that the block's logs do not account for. An address and a topic that
-   * are both in the bloom for the sake of logs we have seen prove nothing.
+   * Whether a block's bloom hints at one of our events that the block's logs do not account for. An address and a topic
+   * that both occur in logs of the block explain their own bits.
    * @param seen addresses and topics of the logs that we have of the block
    */
   isSuspect(bloom: string, seen: ReadonlySet<string> | undefined): boolean {
@@ -68,11 +70,11 @@ export class LogFilter {
 }
 
 /**
- * The three bits that an address or topic sets in a block's 2048-bit bloom (Ethereum Yellow Paper, section 4.3.1), as places in
- * the bloom's hex text.
+ * The three bits that an address or a topic sets in a block's 2048-bit bloom (Ethereum Yellow Paper, section 4.3.1), as
+ * places in the bloom's hex text.
  */
 export interface BloomBits {
-  /** Indexes into the text, `0x` included. */
+  /** Indexes into the text, including its `0x`. */
   readonly digits: readonly number[];
   readonly masks: readonly number[];
 }
@@ -98,7 +100,6 @@ export function mayContain(bloom: string, bits: BloomBits): boolean {
   return true;
 }
 
-/** The bloom of a block with exactly these addresses and topics, as hex text. */
 export function bloomOf(items: Iterable<BloomBits>): string {
   const digits = new Uint8Array(514);
   for (const bits of items) {
@@ -121,17 +122,19 @@ function hexDigit(code: number): number {
   return code < 58 ? code - 48 : code - 87;
 }
 
-/** Blocks over which hints are counted before the chain's blooms are judged. */
+/** Number of blocks over which hints are counted before the chain's blooms are judged. */
 const JUDGED_AFTER = 64;
-/** A full bloom speaks of any event now and then; of one in every second block only where blooms mean nothing. */
+/** A full bloom hints at any event now and then. Hints in every second block occur only where blooms mean nothing. */
 const WORTHLESS_SHARE = 0.5;
 
 /**
- * What this chain's blooms are worth. They are hints: one that speaks of events that are not there, or denies some that are, asks for
- * a second look. A chain that fills its blooms with ones would ask for one in every block.
+ * How reliable this chain's blooms are. A bloom is a hint: one that hints at events that the logs lack, or denies
+ * events that the logs have, asks for a second look. A chain that fills its blooms with ones would ask for a second
+ * look at every block.
  *
- * States: unknown -> filled (a bloom that is not zero was seen); absent (a log came from a block with a zero bloom); worthless (most
- * hints were refuted). Absent and worthless stay: an empty answer is then confirmed in another way.
+ * States: unknown -> filled (a bloom that is not zero was seen); absent (a log came from a block with a zero bloom);
+ * worthless (most hints were refuted). Absent and worthless are final: an empty answer is then confirmed in another
+ * way.
  */
 export class BloomTrust {
   private state: 'unknown' | 'filled' | 'absent' | 'worthless' = 'unknown';
@@ -142,7 +145,7 @@ export class BloomTrust {
     return this.state === 'unknown' || this.state === 'filled';
   }
 
-  /** Whether a block that its bloom calls empty is believed to be. */
+  /** Whether a block is believed to be empty because its bloom says so. */
   get isFilled(): boolean {
     return this.state === 'filled';
   }
@@ -163,8 +166,9 @@ export class BloomTrust {
   }
 
   /**
-   * Blooms of `blocks` blocks were looked at; `refuted` of them hinted at what a second look did not find.
-   * @returns whether blooms are not looked at from now on
+   * Records that the blooms of `blocks` blocks were checked, and that `refuted` of them hinted at events that a second
+   * look did not find.
+   * @returns whether blooms are not checked any more from now on
    */
   judge(blocks: number, refuted: number): boolean {
     this.looked += blocks;

@@ -1,4 +1,4 @@
-/** What the log source makes of failures that a smaller range may cure, and of limits. */
+/** How the log source treats limits, and failures that a smaller range may cure. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Fault, FaultyHistory } from '#libs/testing';
 import { type RangeTooLargeError } from '../errors/rpc.errors.js';

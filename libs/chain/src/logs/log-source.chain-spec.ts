@@ -1,4 +1,4 @@
-/** The log source in front of a real chain, with nodes in between that lie about it. */
+/** The log source on a real chain, with nodes between them that give false answers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aWallet, type Fault, FaultyHistory } from '#libs/testing';
 import { aSourceOf } from './log-bench.support-spec.js';

@@ -1,6 +1,6 @@
 /**
- * The logs of block ranges. Every answer comes with the header of its last block from the same node; what a bloom, or the caller,
- * puts in doubt is looked at a second time.
+ * Reads the logs of block ranges. Every answer comes with the header of its last block from the same node. Blocks that
+ * a bloom or the caller puts in doubt are looked at a second time.
  */
 import { type Address } from '#libs/domain';
 import {
@@ -33,28 +33,32 @@ export interface LogSourceOptions {
 }
 
 export interface FetchOptions extends Omit<RunOptions, 'only'> {
-  /** `receipts` reads every block's receipts instead of asking for logs: slow, and a second opinion of the same node. */
+  /** `receipts` reads the receipts of every block instead of logs: slow, and a second opinion of the same node. */
   readonly by?: 'logs' | 'receipts';
   /**
-   * `all` (default): the header of every block, linked to each other, and its bloom looked at. `events`: only of the last block and of
-   * those with events, which is enough where nothing can be reorganised and something else vouches for the range.
+   * `all` (default): the header of every block, linked to each other, and with their blooms checked. `events`: only the
+   * headers of the last block and of blocks with events, which is enough where nothing can be reorganised and something
+   * else vouches for the range.
    */
   readonly headers?: 'all' | 'events';
-  /** The contracts' total at the end of the range, asked for by its number in the same request: for final blocks. */
+  /** The contracts' total at the end of the range, read by the block's number in the same request: for final blocks. */
   readonly total?: TotalCalls | undefined;
-  /** Blocks with events are looked at a second time, where nothing else would show that one of several is missing. */
+  /**
+   * Whether blocks with events are looked at a second time, where nothing else would show that one of several is
+   * missing.
+   */
   readonly recount?: boolean;
-  /** An answer whose last block is dated later is not believed. Unix seconds. */
+  /** The latest time of the last block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
 }
 
 export interface Tip extends TipFacts {
   readonly endpoint: string;
-  /** The blocks after the known one; undefined where there are none, or so many that ranges are to be read. */
+  /** The blocks after the known head; undefined where there are none, or so many that ranges have to be read. */
   readonly answer: RangeAnswer | undefined;
 }
 
-/** How often the same question goes to an endpoint that left out logs, before its receipts are read. */
+/** How often an endpoint that left out logs is asked the same again, before its receipts are read. */
 const ASKED_AGAIN = 2;
 
 export class LogSource {
@@ -80,7 +84,7 @@ export class LogSource {
 
   /**
    * The effects of our events in the blocks `from` to `to`, both included.
-   * @throws RangeTooLargeError for whatever a smaller range may cure, unless the range is one block
+   * @throws RangeTooLargeError for any failure that a smaller range may cure, unless the range is one block
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async fetch({ from, to }: BlockRange, asked: FetchOptions = {}): Promise<RangeAnswer> {
@@ -100,8 +104,8 @@ export class LogSource {
   }
 
   /**
-   * What is new at the chain's tip: one request where one block is, another for the headers where there are several.
-   * @param options `avoid`, `recount`, `latestSeconds` and `signal` count
+   * Reads what is new at the chain's tip, in one request, or in two where several blocks are new.
+   * @param options only `avoid`, `recount`, `latestSeconds` and `signal` are used
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
@@ -128,15 +132,19 @@ export class LogSource {
   }
 
   /**
-   * Asks for the same blocks again, of which only the logs, their times and the last header are read.
-   * @param options `avoid` says whose word does not count as a second one
-   * @throws as `fetch` does; AllEndpointsFailedError also where the other has another block at the end, or dates it otherwise
+   * Reads the same blocks again from another endpoint: the logs, their times and the last header.
+   * @param options `avoid` names the endpoints that do not count as a second one
+   * @throws as `fetch` does; AllEndpointsFailedError also where the other endpoint has another block at the end, or
+   * dates it otherwise
    */
   compare(answer: RangeAnswer, options: FetchOptions & ComparisonQuestion): Promise<Comparison> {
     return this.pool.run((session) => compareRange(session, answer, this.reader, options), options);
   }
 
-  /** Every endpoint left out logs: the same question again, which is often answered in full, then the receipts. */
+  /**
+   * Every endpoint left out logs. The same request is repeated, which is often answered in full, before the receipts
+   * are read.
+   */
   private async askAgain(
     endpoint: string,
     range: BlockRange,
@@ -176,7 +184,8 @@ export class LogSource {
     } catch (error) {
       const { from, to } = range;
       if (from < to || !(error instanceof RangeTooLargeError)) throw error;
-      // A time-out of several blocks asks for fewer; a single block that is too large is a failure of the endpoint.
+      // A RangeTooLargeError makes the caller ask for fewer blocks, which is impossible for a single block. So the
+      // error becomes a failure of the endpoint.
       const what = `block ${from.toString()} alone is too large`;
       throw new TransportError(what, { endpoint: session.endpoint, cause: error });
     }
@@ -208,7 +217,7 @@ export class LogSource {
     }
   }
 
-  /** Blocks whose bloom speaks of events that the answer lacks, or denies some that it has. */
+  /** Blocks whose bloom hints at events that the answer lacks, or denies events that the answer has. */
   private hinted({ headers, blocks, denied }: RangeReading): SuspectBlock[] {
     const byNumber = new Map(blocks.map((block) => [block.number, block]));
     return headers.flatMap((header) => {
@@ -220,7 +229,7 @@ export class LogSource {
   }
 }
 
-/** The hints, and all other blocks with events. */
+/** The hinted blocks, and all other blocks with events. */
 function withBusy(
   { headers, blocks }: RangeReading,
   hints: readonly SuspectBlock[],

@@ -1,4 +1,7 @@
-/** The logs of one answer, checked against the range and the headers, turned into effects block by block, and made an answer. */
+/**
+ * Checks the logs of one answer against the range and the headers, converts them to effects block by block, and builds
+ * the answer.
+ */
 import {
   type BlockDeltas,
   type BlockHash,
@@ -22,7 +25,7 @@ export interface BlockRange {
 export interface BlockLogs {
   readonly number: number;
   readonly hash: BlockHash;
-  /** From the header, else from the log; undefined where neither is known. */
+  /** From the header, else from the log; undefined where neither has it. */
   timestampSeconds: number | undefined;
   readonly deltas: StakeDelta[];
   logs: number;
@@ -33,14 +36,14 @@ export interface RangeLogs {
   /** Ascending. */
   readonly blocks: BlockLogs[];
   readonly events: number;
-  /** Numbers of blocks whose bloom denies logs that were given. */
+  /** Numbers of blocks whose bloom denies logs of the answer. */
   readonly denied: ReadonlySet<number>;
 }
 
 export interface RangeReading extends RangeLogs {
   /** Ascending; the last is that of `to`. */
   readonly headers: readonly FullHeader[];
-  /** The contracts' total at the end of the range, where it was asked for and told. */
+  /** The contracts' total at the end of the range, where it was asked for and answered. */
   readonly total?: bigint | undefined;
   readonly bytes: number;
 }
@@ -48,19 +51,19 @@ export interface RangeReading extends RangeLogs {
 /** The logs of a range of blocks, vouched for by the node that gave them. */
 export interface RangeAnswer extends BlockRange {
   readonly endpoint: string;
-  /** Of `from`: the hash of the block before the range. Undefined where that header was not read. */
+  /** Hash of the block before the range, from the header of `from`; undefined where that header was not read. */
   readonly parentHash: BlockHash | undefined;
   readonly head: BlockHeader;
-  /** Blocks in which something happened, ascending. */
+  /** Blocks with effects, ascending. */
   readonly blocks: readonly BlockDeltas[];
-  /** Every block of the range; with `headers: 'events'` those with events and the last. Ascending. */
+  /** Every block of the range; with `headers: 'events'` the blocks with events and the last block. Ascending. */
   readonly headers: readonly BlockRef[];
-  /** Each of the headers hashes to its own hash, so that its time is that of the hash. */
+  /** Whether the fields of each header hash to its own hash, so its time is proven. */
   readonly isProven: boolean;
-  /** The contracts' total at the end of `to`, where it was asked for with the logs and told. */
+  /** The contracts' total at the end of `to`, where it was asked for with the logs and answered. */
   readonly total?: bigint | undefined;
   readonly events: number;
-  /** Bytes of the bodies, decoded. */
+  /** Decoded bytes of the bodies. */
   readonly bytes: number;
 }
 
@@ -69,14 +72,14 @@ interface RangeLogsContext extends AtEndpoint {
   readonly to: number;
   readonly filter: LogFilter;
   readonly decoder: EventDecoder;
-  /** By block number; those that are known. */
+  /** The headers that are known, by block number. */
   readonly headers: ReadonlyMap<number, FullHeader>;
 }
 
 const DATA = /^0x[0-9a-f]*$/;
 
 /**
- * @param logs the result of eth_getLogs, not trusted
+ * @param logs the result of eth_getLogs, which is not trusted
  * @throws MalformedAnswerError, EventMismatchError
  */
 export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLogs {
@@ -95,8 +98,8 @@ export function readRangeLogs(logs: unknown, context: RangeLogsContext): RangeLo
 }
 
 /**
- * Reads logs one after the other. Neighbours repeat their block, contract and event literally: each is parsed and checked once,
- * and compared as text after that.
+ * Reads logs one after the other. Neighbours repeat their block, contract and event literally, so each text is
+ * parsed and checked once, and only compared after that.
  */
 class LogCursor {
   readonly blocks: BlockLogs[] = [];
@@ -161,7 +164,10 @@ class LogCursor {
   }
 }
 
-/** Begins a block at its first log: in the range, after the block before it, and the block that the headers know. */
+/**
+ * Begins a block at its first log. The block must be in the range, after the previous block, and the same as in the
+ * headers.
+ */
 function openBlock(
   log: Record<string, unknown>,
   previous: BlockLogs | undefined,
@@ -195,7 +201,6 @@ function openBlock(
   };
 }
 
-/** Whether a bloom holds all addresses and topics of logs of ours. */
 function isInBloom(bloom: string, seen: ReadonlySet<string>, filter: LogFilter): boolean {
   const addresses = filter.addresses.filter((address) => seen.has(address));
   const topics = filter.topics.filter((topic) => seen.has(topic));
@@ -210,7 +215,7 @@ function malformed(what: string, { endpoint }: AtEndpoint): MalformedAnswerError
   return new MalformedAnswerError(what, { endpoint });
 }
 
-/** The answer to eth_getLogs; what is in it is not looked at. @throws MalformedAnswerError */
+/** The answer to eth_getLogs as a list; its entries are not checked. @throws MalformedAnswerError */
 export function logList(logs: unknown, at: AtEndpoint): unknown[] {
   if (!Array.isArray(logs)) throw malformed('the logs are not a list', at);
   return logs;

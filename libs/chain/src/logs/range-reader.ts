@@ -1,4 +1,7 @@
-/** Reads logs and headers from one endpoint, of a range or at the chain's tip; what they prove together is checked by the log source. */
+/**
+ * Reads logs and headers from one endpoint, of a range or at the chain's tip. The log source checks what they prove
+ * together.
+ */
 import { LRUCache } from 'lru-cache';
 import { type BlockHash, type BlockRef } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
@@ -27,25 +30,28 @@ import {
 import { readReceiptLogs } from './receipt-logs.js';
 
 interface ReadingOptions {
-  /** Which headers are read: of every block, or of the last one and those with events. */
+  /** The headers to read: of every block, or of the last block and the blocks with events. */
   readonly headers?: 'all' | 'events';
-  /** Asked for by the number of the last block: for ranges in which nothing can be reorganised. */
+  /** The contracts' total, read by the number of the last block: for ranges in which nothing can be reorganised. */
   readonly total?: TotalCalls | undefined;
 }
 
-/** Headers of final blocks that are kept, for when the same range is asked for again; half a kilobyte each. */
+/** Size of the cache of final headers, for ranges that are read again; half a kilobyte each. */
 const KEPT_HEADERS = 20_000;
-/** Where so many of the last range's blocks had events, all headers are asked for at once, and one round trip is saved. */
+/**
+ * Share of blocks with events in the last range from which on all headers are requested with the logs, which saves a
+ * round trip.
+ */
 const DENSE = 0.95;
 const MOST_AT_ONCE = 500;
 
 export class RangeReader {
-  /** By endpoint and number: what one says does not stand for the word of another. */
+  /** Cached headers by endpoint and number: the header of one endpoint does not stand for that of another. */
   private readonly kept = new LRUCache<string, FullHeader>({ max: KEPT_HEADERS });
-  /** Of the last range: the share of blocks with events. */
+  /** Share of blocks with events in the last range. */
   private density = 0;
 
-  /** @param proves whether headers are hashed: where another provider's word is held against theirs */
+  /** @param proves whether headers are hashed, for the comparison with another provider */
   constructor(
     readonly filter: LogFilter,
     private readonly decoder: EventDecoder,
@@ -53,8 +59,9 @@ export class RangeReader {
   ) {}
 
   /**
-   * The logs in one request with the header of the last block, which proves that this node has it. With `events` the headers of
-   * the blocks with events follow: a log's time is believed only where its block's header has the same.
+   * Reads the logs in one request with the header of the last block, which proves that this node has the block. With
+   * `events` the headers of the blocks with events follow, because the time of a log is believed only where the header
+   * of its block has the same time.
    */
   async readByLogs(
     session: RpcSession,
@@ -86,7 +93,7 @@ export class RangeReader {
     return { ...read, headers, total: total?.sumOf(others.slice(numbers.length)), bytes };
   }
 
-  /** The same from the receipts of every block. */
+  /** Reads the logs of a range from the receipts of every block. */
   async readByReceipts(session: RpcSession, range: BlockRange): Promise<RangeReading> {
     const answer = await fetchHeaders(session, lastFirst(range));
     const { headers } = answer;
@@ -99,7 +106,7 @@ export class RangeReader {
     return { ...this.read(logs, { session, range, headers }), headers, bytes };
   }
 
-  /** Logs that are here already. @throws MalformedAnswerError, EventMismatchError */
+  /** Parses logs that were received before. @throws MalformedAnswerError, EventMismatchError */
   read(
     logs: unknown,
     at: {
@@ -119,7 +126,7 @@ export class RangeReader {
     });
   }
 
-  /** Ascending, without the last block's, which is read with the logs. */
+  /** The headers of the blocks with events, ascending, without that of the last block, which is read with the logs. */
   private async headersOfEvents(
     session: RpcSession,
     logs: unknown,
@@ -139,7 +146,10 @@ export class RangeReader {
     return { headers: all, bytes };
   }
 
-  /** A range that was read before needs only the headers that are not kept. */
+  /**
+   * Whether to request all headers with the logs. A range that was read before needs only the headers that are not
+   * cached.
+   */
   private isDense({ from, to }: BlockRange, session: RpcSession): boolean {
     const isKept = this.kept.has(keyOf(session, from));
     return this.density >= DENSE && to - from < MOST_AT_ONCE && !isKept;
@@ -154,12 +164,12 @@ function keyOf({ endpoint }: RpcSession, number: bigint): string {
   return `${endpoint} ${number.toString()}`;
 }
 
-/** The last block first: its header shares a request with the logs. */
+/** The last block first, because its header shares a request with the logs. */
 function lastFirst({ from, to }: BlockRange): bigint[] {
   return [to, ...Array.from({ length: Number(to - from) }, (_, index) => from + BigInt(index))];
 }
 
-/** The numbers and hashes of the blocks that logs say they are from; everything else about the logs is checked later. */
+/** The numbers and hashes of the blocks that the logs name; everything else about the logs is checked later. */
 function blocksOf(
   logs: unknown,
   { from, to }: BlockRange,
@@ -191,23 +201,25 @@ export interface TipQuestion {
 export interface TipFacts {
   readonly latest: FullHeader;
   readonly finalised: FullHeader | undefined;
-  /** By the node's newest block, which may be newer than `latest`. */
+  /** At the node's newest block, which may be newer than `latest`. */
   readonly total: bigint | undefined;
 }
 
 interface TipReading extends TipFacts {
-  /** Of the blocks after the head, ascending; none where there are none, or too many to be read like this. */
+  /**
+   * Headers of the blocks after the head, ascending; empty where there are none, or too many to be read in this way.
+   */
   readonly headers: readonly FullHeader[];
   readonly logs: unknown;
   readonly bytes: number;
 }
 
-/** With more blocks missing, ranges are read instead. */
+/** Most blocks that are read in this way. Where more are missing, ranges are read instead. */
 const MOST_BLOCKS = 64n;
 
 /**
- * What is new at the chain's tip, in one request: the logs after a known block, the newest block, the newest final one, and the
- * contract's total.
+ * Reads what is new at the chain's tip in one request: the logs after a known block, the newest block, the newest final
+ * block, and the contracts' total. A second request reads headers where several blocks are new.
  * @throws MalformedAnswerError, NodeBehindError, and the errors of the calls that matter
  */
 export async function readTip(
@@ -231,7 +243,7 @@ export async function readTip(
     bytes: answer.bytes,
   };
   const missing = latest.number - head.number;
-  // A node may refuse logs from a block on that it does not have yet.
+  // A node may refuse logs from a block on that it does not have yet, so the logs are not looked at.
   if (missing <= 0n || missing > MOST_BLOCKS) return { ...reading, headers: [], logs: [] };
   const numbers = Array.from(
     { length: Number(missing) - 1 },
@@ -248,7 +260,9 @@ export async function readTip(
   };
 }
 
-/** A block may have come in between two calls of one request; its logs are read with it, the next time. */
+/**
+ * Drops the logs above `latest`. A block may arrive between two calls of one request; its logs are read the next time.
+ */
 function upTo(logs: unknown, latest: FullHeader, session: RpcSession): unknown[] {
   const isLater = (log: unknown): boolean => {
     const number = isRecord(log) ? quantity(log['blockNumber']) : undefined;

@@ -4,7 +4,7 @@ import { RangeSizer } from './range-stream.js';
 
 const options = { targetBytes: 1000, maxBlocks: 1000, initialBlocks: 100 };
 
-/** Asks for `ranges` ranges of a provider that takes up to `limit` blocks. @returns the sizes asked for */
+/** Requests `ranges` ranges from a provider that accepts up to `limit` blocks. @returns the requested sizes */
 function ask(sizer: RangeSizer, limit: number, ranges: number): number[] {
   return Array.from({ length: ranges }, () => {
     const size = sizer.next();

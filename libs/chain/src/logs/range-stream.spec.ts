@@ -122,7 +122,7 @@ describe('streamRanges', () => {
     const ranges: BlockRange[] = [];
     for await (const { from, to } of streamRanges(whole, options, never)) {
       ranges.push({ from, to });
-      // The consumer is slow: meanwhile more answers come in.
+      // The consumer is slow, so more answers arrive in the meantime.
       for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
     expectWhole(ranges, whole);

@@ -2,9 +2,10 @@ import { RangeTooLargeError } from '../errors/rpc.errors.js';
 import { type BlockRange } from './range-logs.js';
 
 /**
- * How many blocks to ask for at once. Grows while answers are small, shrinks when the provider refuses for size or an answer is
- * heavy. Between the largest range that came in and the smallest that was refused it searches by halves, so that a limit that was not
- * named is found in a few tries; what was refused is tried again soon, and less soon each time that it is refused again.
+ * Options of `RangeSizer`, which decides how many blocks to request at once. The size grows while answers are small,
+ * and shrinks when the provider refuses a range for its size or an answer is large. Between the largest accepted range
+ * and the smallest refused one it bisects, so that a limit that the provider does not name is found in a few tries. A
+ * refused size is tried again soon, and less soon each time that it is refused again.
  */
 interface RangeSizerOptions {
   readonly targetBytes: number;
@@ -12,22 +13,25 @@ interface RangeSizerOptions {
   readonly initialBlocks: number;
 }
 
-/** Full ranges in a row before more than the limit is tried again: at first, and at the most. */
+/** Full ranges in a row before more than the limit is tried again: at first, and at most. */
 const FIRST_PATIENCE = 8;
 const LONGEST_PATIENCE = 1024;
-/** The limit is known where the smallest refused range is at most so much larger than the largest that came in. */
+/**
+ * The limit counts as known where the smallest refused range is at most this factor larger than the largest accepted
+ * one.
+ */
 const KNOWN_WITHIN = 1.06;
-/** Providers like round limits. */
+/** Round limits, which providers prefer. */
 const ROUND = [1, 2, 5].flatMap((digit) => [1, 10, 100, 1000, 10_000].map((unit) => digit * unit));
 
 export class RangeSizer {
   private blocks: number;
-  /** The largest range that came in since the last refusal; 0 where none did. */
+  /** The largest accepted range that no later refusal contradicts; 0 where there is none. */
   private accepted = 0;
   private refusedBlocks = Infinity;
   private patience = FIRST_PATIENCE;
   private successes = 0;
-  /** The smallest range that was refused is to be tried again. */
+  /** Whether the smallest refused size is to be tried again. */
   private isProbeDue = false;
   private bytesPerBlock = 0;
 
@@ -40,7 +44,9 @@ export class RangeSizer {
     return this.blocks;
   }
 
-  /** Blocks to ask for next: mostly `size`. One range now and then tries what was refused; those beside it do not. */
+  /**
+   * Blocks to request next: mostly `size`. Now and then one range tries the refused size; the ranges beside it do not.
+   */
   next(): number {
     if (!this.isProbeDue) return this.blocks;
     this.isProbeDue = false;
@@ -48,15 +54,15 @@ export class RangeSizer {
     return Math.min(this.options.maxBlocks, this.refusedBlocks);
   }
 
-  /** Bytes that the next answer will have, as far as the last ones tell. */
+  /** Expected bytes of the next answer, by the last answers. */
   get expectedBytes(): number {
     return this.bytesPerBlock * this.blocks;
   }
 
-  /** An answer of `bytes` for `blocks` blocks came in. Moves at most by a factor of two at a time. */
+  /** Records an answer of `bytes` bytes for `blocks` blocks. Changes the size by a factor of two at most. */
   succeeded(blocks: number, bytes: number): void {
     const isFull = blocks * 2 >= this.blocks;
-    // A short range at the head says nothing about how much a long one would bring.
+    // A short range at the head does not show how many bytes a long range would bring.
     if (!isFull && bytes < this.options.targetBytes) return;
     this.bytesPerBlock = (this.bytesPerBlock + bytes / blocks) / (this.bytesPerBlock === 0 ? 1 : 2);
     this.accepted = Math.max(this.accepted, blocks);
@@ -71,8 +77,8 @@ export class RangeSizer {
   }
 
   /**
-   * A range of `blocks` was too much. `proposedBlocks` is what the provider says would fit: taken as a hint only, since it
-   * counts logs and not bytes, and never trusted to be smaller by itself.
+   * Records that a range of `blocks` blocks was too large. `proposedBlocks` is what the provider says would fit: only a
+   * hint, because it counts logs and not bytes, and may not even be smaller.
    * @returns the number of blocks to try instead, less than `blocks` unless that is 1
    */
   refused(blocks: number, proposedBlocks?: number): number {
@@ -81,7 +87,7 @@ export class RangeSizer {
       this.patience = Math.min(LONGEST_PATIENCE, this.patience * 2);
     this.isProbeDue = false;
     this.refusedBlocks = Math.min(this.refusedBlocks, blocks);
-    // What came in before is refused now: the limit has changed, or is of another kind.
+    // A size that was accepted before is refused now: the limit has changed, or is of another kind.
     if (this.accepted >= this.refusedBlocks) this.accepted = 0;
     const isUsable =
       proposedBlocks !== undefined && proposedBlocks >= 1 && proposedBlocks < this.refusedBlocks;
@@ -99,7 +105,7 @@ export class RangeSizer {
     return this.refusedBlocks <= Math.max(this.accepted + 1, this.accepted * KNOWN_WITHIN);
   }
 
-  /** The most that is worth a try. */
+  /** The largest size that is worth a try. */
   private get ceiling(): number {
     const { maxBlocks } = this.options;
     if (this.refusedBlocks === Infinity) return maxBlocks;
@@ -122,26 +128,26 @@ function clamp(blocks: number, ceiling: number): number {
 }
 
 /**
- * Block ranges fetched several at a time and handed out in order, without a gap.
+ * Fetches block ranges several at a time, and hands them out in order, without a gap.
  *
- * Invariant: the ranges of the slots, in order, cover exactly what is still to be handed out. A range that proves too large is
- * cut in two in its place. What has been fetched but not yet handed out is bounded in bytes, so memory does not grow with
- * history, however much faster the node is than the database.
+ * Invariant: the ranges of the slots, in order, cover exactly the planned blocks that are still to be handed out. A
+ * range that proves too large is cut in two in its place. Fetched ranges that are not handed out yet are bounded in
+ * bytes, so that memory does not grow with history, however much faster the node is than the database.
  */
 
-/** Ranges planned at once, for each request in flight: those that wait to be handed out are what is joined. */
+/** Planned ranges for each request in flight. Those that wait to be handed out can be joined. */
 const SLOTS_PER_REQUEST = 4;
 
 interface RangeStreamOptions<T> {
   readonly fetch: (range: BlockRange, signal: AbortSignal) => Promise<T>;
   readonly sizer: RangeSizer;
-  /** Ranges that are worth fetching at once; asked for each time, as endpoints come and go. */
+  /** Number of ranges that are useful to fetch at once; called each time, because endpoints come and go. */
   readonly concurrency: () => number;
-  /** Fetched and not yet handed out, in bytes of the answers as they came. */
+  /** Most bytes that are fetched and not yet handed out, by the size of the answers as received. */
   readonly maxBufferedBytes: number;
-  /** Shortens a planned range from its end, where what follows must be read in another way. */
+  /** Shortens a planned range from its end, where the following blocks must be read in another way. */
   readonly cut?: (range: BlockRange) => BlockRange;
-  /** Makes one answer of two neighbours that came in together; undefined where they must be handed out one by one. */
+  /** Joins the answers of two neighbours that have both arrived; undefined where they must be handed out one by one. */
   readonly join?: (earlier: T, later: T) => T | undefined;
 }
 
@@ -153,8 +159,8 @@ interface Slot<T> {
 }
 
 /**
- * @returns the answers for `range`, ascending. An error other than "too large" ends the stream when its turn comes, after all
- *   earlier ranges were handed out.
+ * @returns the answers for `range`, ascending. An error other than RangeTooLargeError ends the stream when its turn
+ * comes, after all earlier ranges were handed out.
  */
 export async function* streamRanges<T extends { readonly bytes: number }>(
   range: BlockRange,
@@ -186,7 +192,10 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
     );
   };
 
-  /** Answers in flight take half of what may be fetched ahead at most; a slow line needs several, however heavy they are. */
+  /**
+   * Number of requests in flight. Their answers may take half of the buffer; two are always allowed, because a slow
+   * line needs several requests, however large their answers are.
+   */
   const flights = (): number => {
     const fitting = Math.floor(
       options.maxBufferedBytes / 2 / Math.max(1, options.sizer.expectedBytes),
@@ -212,7 +221,7 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
   const fill = (): void => {
     while (slots.filter((slot) => slot.state === 'flying').length < flights()) {
       const next = nextSlot();
-      // The slot whose turn it is must always go, or a full buffer behind it would wait for ever.
+      // The slot whose turn it is must always start; otherwise a full buffer behind it would wait for ever.
       if (!next || (buffered >= options.maxBufferedBytes && next !== slots[0])) return;
       launch(next);
     }
@@ -248,8 +257,8 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
 }
 
 /**
- * Takes the first slot's answer and, joined to it, those behind it that are there already: while the database is slower than
- * the node its transactions grow, which makes it faster.
+ * Takes the answer of the first slot, joined with the answers of the following slots that have arrived. While the
+ * database is slower than the node its transactions grow, which makes it faster.
  */
 function takeReady<T>(slots: Slot<T>[], join: RangeStreamOptions<T>['join']): T {
   let answer = slots.shift()?.answer as T;
@@ -262,7 +271,7 @@ function takeReady<T>(slots: Slot<T>[], join: RangeStreamOptions<T>['join']): T 
   return answer;
 }
 
-/** Turns a slot that was too large into its first part; returns the rest, or undefined where the error is final. */
+/** Cuts a slot that was too large to its first part, and returns the rest; undefined where the error is final. */
 function narrowed<T>(slot: Slot<T>, error: unknown, sizer: RangeSizer): Slot<T> | undefined {
   const blocks = blocksIn(slot.range);
   if (!(error instanceof RangeTooLargeError) || blocks === 1) {
@@ -274,7 +283,7 @@ function narrowed<T>(slot: Slot<T>, error: unknown, sizer: RangeSizer): Slot<T> 
   return restBeyond(slot, sizer.refused(blocks, error.proposedBlocks(slot.range.from)));
 }
 
-/** Cuts a slot to its first blocks. @returns a slot of the others, where there are any */
+/** Cuts a slot to its first `blocks` blocks. @returns a slot of the rest, where there is one */
 function restBeyond<T>(slot: Slot<T>, blocks: number): Slot<T> | undefined {
   const { from, to } = slot.range;
   const cut = from + BigInt(blocks) - 1n;

@@ -1,4 +1,7 @@
-/** Our logs out of eth_getBlockReceipts: a second source on the same node, and of blocks whose logs cannot be asked for. */
+/**
+ * Reads our logs from eth_getBlockReceipts: a second source on the same node, also for blocks whose logs cannot be
+ * asked for.
+ */
 import { MalformedAnswerError, NodeBehindError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
@@ -7,22 +10,23 @@ import { bytes, hash, type Hex, isRecord, toQuantity } from '../shape/hex.js';
 import { bloomBits, type BloomBits, bloomOf, isWithin, type LogFilter } from './log-filter.js';
 
 interface ReceiptLogs {
-  /** Those of ours as they came, in order; everything about them is checked later, as with eth_getLogs. */
+  /** Our logs as received, in order; they are checked later, as those of eth_getLogs. */
   readonly ours: readonly unknown[];
   /**
-   * The header's bloom holds nothing but what the receipts show. Where it holds more, logs are missing, or the chain's blooms hold
-   * what no receipt shows, as those of ZK Stack chains do (matter-labs/zksync-era, pull request 2633).
+   * Whether the header's bloom holds nothing but what the receipts show. Where it holds more, logs are missing, or the
+   * chain's blooms hold what no receipt shows, as those of ZK Stack chains do (matter-labs/zksync-era, pull request
+   * 2633).
    */
   readonly explainsBloom: boolean;
-  /** Of the whole request, counted with its first block. */
+  /** Bytes of the whole request, counted with its first block. */
   readonly bytes: number;
 }
 
-/** Receipts of whole blocks are large: no more of them in one answer. */
+/** Blocks in one request, because the receipts of whole blocks are large. */
 const RECEIPTS_AT_ONCE = 25;
 
 /**
- * Block by block, in the order of the headers.
+ * Yields block by block, in the order of the headers.
  * @throws MalformedAnswerError, NodeBehindError, and the errors of the calls
  */
 export async function* readReceiptLogs(

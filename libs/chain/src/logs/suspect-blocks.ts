@@ -1,6 +1,6 @@
 /**
- * A second look at blocks: how many logs of ours they have, by another source than the answer in doubt. Another endpoint comes first,
- * then the same one's receipts, then the same question again.
+ * A second look at blocks: counts our logs in these blocks from another source than the answer in doubt. The sources
+ * are another endpoint, the receipts of the same endpoint, and the same request again, in this order.
  */
 import {
   LogsWithheldError,
@@ -37,7 +37,7 @@ export class SuspectBlocks {
   ) {}
 
   /**
-   * Returns where the second look finds as many logs in each block as the answer held.
+   * Returns where the second look finds as many logs in each block as the answer has.
    * @throws LogsWithheldError where a block has more, MalformedAnswerError where it has fewer
    */
   async verify(
@@ -59,8 +59,8 @@ export class SuspectBlocks {
   }
 
   /**
-   * For chains whose blooms say nothing: a second endpoint must find the range empty too. Where none can answer, the range
-   * passes with a warning; what else vouches for it remains.
+   * For chains whose blooms say nothing: a second endpoint must find the range empty too. Where no other endpoint can
+   * answer, the range passes with a warning; other checks still vouch for it.
    */
   async verifyEmpty(
     session: RpcSession,
@@ -123,8 +123,8 @@ export class SuspectBlocks {
   }
 
   /**
-   * @returns undefined where the node has no such method, its answer is too large, or the receipts show fewer logs than the bloom
-   * speaks of: then they prove nothing
+   * @returns undefined where the node does not have the method, its answer is too large, or the receipts show fewer
+   * logs than the bloom hints at, so they prove nothing
    */
   private async countByReceipts(
     session: RpcSession,
@@ -154,7 +154,9 @@ export class SuspectBlocks {
     return error;
   }
 
-  /** Once: a chain whose blooms hold more than its receipts show does so in every block. */
+  /**
+   * Warns once, because on a chain whose blooms hold more than its receipts show, every block would cause a warning.
+   */
   private sayUnexplained({ endpoint }: RpcSession, { number }: FullHeader): void {
     if (this.saidUnexplained) return;
     this.saidUnexplained = true;

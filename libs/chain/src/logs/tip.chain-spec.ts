@@ -70,7 +70,7 @@ describe('the tip of the chain', () => {
 
   it('is not believed where a bloom speaks of an event that the logs lack', async () => {
     let hasLied = false;
-    // The node that is asked first, whichever that is: one that was slow before is asked second.
+    // The fault is at the node that is asked first, whichever it is: a node that was slow before is asked second.
     const fault: Fault = {
       kind: 'lie',
       change: ({ method }) => {

@@ -175,7 +175,7 @@ describe('ChainReader', () => {
       node.fault = undefined;
       const asked = node.requests.length;
       clock.advance(59_000);
-      // A backfill does not pay for it with each range.
+      // A missing view costs no request for each range of a backfill.
       expect(await reader.stakeTotal(before)).toBeUndefined();
       expect(node.requests).toHaveLength(asked);
       clock.advance(1_000);

@@ -1,4 +1,3 @@
-/** What is read from the chain beside the logs. */
 import { type Address, type BlockHeader } from '#libs/domain';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { valueOf } from '../rpc/rpc-call.js';
@@ -21,7 +20,7 @@ export interface ChainReaderOptions extends StakeViewOptions {
 }
 
 interface HeadsOptions extends RunOptions {
-  /** A newest block that is dated later is not believed. Unix seconds. */
+  /** The latest time of the newest block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
 }
 
@@ -31,7 +30,7 @@ export interface Heads {
   readonly finalised: BlockHeader;
 }
 
-/** Blocks, tokens and price feeds, and the stake contracts' own figures. */
+/** Reads blocks, tokens and price feeds, and the stake contracts' own figures. */
 export class ChainReader extends StakeViews {
   readonly finality: Finality;
 
@@ -63,7 +62,7 @@ export class ChainReader extends StakeViews {
     }, options);
   }
 
-  /** @returns in the order of the numbers; undefined where the node has no such block */
+  /** @returns the headers in the order of the numbers; undefined where the node does not have the block */
   headers(numbers: readonly bigint[], options?: RunOptions): Promise<(BlockHeader | undefined)[]> {
     if (numbers.length === 0) return Promise.resolve([]);
     return this.pool.run(async (session) => {

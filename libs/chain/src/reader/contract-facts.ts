@@ -1,6 +1,7 @@
 /**
- * What contracts say of themselves, by more than one endpoint where there are several: the newest round of a price feed (Chainlink's
- * AggregatorV3Interface, https://docs.chain.link/data-feeds/api-reference), the symbol and decimals of a token.
+ * Reads what contracts report about themselves, from more than one endpoint where there are several: the newest round
+ * of a price feed (Chainlink's AggregatorV3Interface, https://docs.chain.link/data-feeds/api-reference), and the symbol
+ * and decimals of a token.
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
@@ -17,7 +18,7 @@ export interface PriceRound {
   readonly answer: bigint;
   readonly decimals: number;
   readonly updatedAtSeconds: number;
-  /** Below `roundId` the answer was carried over from an earlier round. */
+  /** Below `roundId`, the answer was carried over from an earlier round. */
   readonly answeredInRound: bigint;
 }
 
@@ -32,7 +33,7 @@ class FeedDisagreementError extends PermanentError {
   }
 }
 
-/** keccak256 of the signatures, the first four bytes. */
+/** Function selectors: the first four bytes of keccak256 of the signatures. */
 const DECIMALS = '0x313ce567';
 const LATEST_ROUND_DATA = '0xfeaf968c';
 
@@ -43,10 +44,10 @@ interface Sighting {
 }
 
 /**
- * The newest round of a feed; whether it is fresh or sane is for the caller to say. Where there are two endpoints, two must tell the
- * same: where their newest rounds differ, at the lower of their two heads.
- * @throws PermanentError where the address is not such a feed; FeedDisagreementError; AllEndpointsFailedError where no endpoint
- * answers, or only one of several
+ * The newest round of a feed; the caller checks whether it is fresh and plausible. Where there are two endpoints, two
+ * must report the same round; where their newest rounds differ, both are read at the lower of their two heads.
+ * @throws PermanentError where the address is not such a feed; FeedDisagreementError; AllEndpointsFailedError where no
+ * endpoint answers, or only one of several
  */
 export async function readLatestRound(pool: RpcPool, feed: Address): Promise<PriceRound> {
   if (pool.endpoints.length < 2) {
@@ -69,7 +70,7 @@ function calls(feed: Address, height?: number): RpcCall[] {
   return [LATEST_ROUND_DATA, DECIMALS].map((data) => ethCall({ to: feed, data }, block));
 }
 
-/** @param height of the block; absent: the newest */
+/** @param height number of the block; absent: the newest block */
 async function lookAt(session: RpcSession, feed: Address, height?: number): Promise<Sighting> {
   const newest = { method: 'eth_blockNumber', params: [] };
   const answer = await session.batch([...calls(feed, height), newest]);
@@ -130,15 +131,15 @@ export interface KnownTokenFacts {
   readonly decimals?: number | undefined;
 }
 
-/** keccak256 of the signature, the first four bytes. */
+/** Function selector: the first four bytes of keccak256 of the signature. */
 const SYMBOL = '0x95d89b41';
 
 /**
- * What a token says of itself by every provider that answers. It is read once and kept, so that one provider alone is not believed where
- * there are several.
- * @param known about that no provider is asked for its word
- * @throws PermanentError where the contract does not say and the settings do not either, or two providers tell different facts;
- * AllEndpointsFailedError where none answers, or one answers with something else
+ * The symbol and decimals of a token, by every provider that answers. The facts are read once and kept, so that one
+ * provider alone is not believed where there are several.
+ * @param known facts of the settings, which are not compared between providers
+ * @throws PermanentError where neither the contract nor the settings give a fact, or two providers report different
+ * facts; AllEndpointsFailedError where none answers, or one gives an answer of another form
  */
 export async function readTokenFacts(
   pool: RpcPool,
@@ -161,14 +162,17 @@ function unreadable(address: Address, what: string, variable: string): Permanent
   );
 }
 
-/** As far as the contract tells them. */
+/** The facts, as far as the contract gives them. */
 interface ToldFacts {
   readonly endpoint: string;
   readonly symbol: string | undefined;
   readonly decimals: number | undefined;
 }
 
-/** A provider that is out is left out: the facts can be set, and `doctor` compares them at any time. */
+/**
+ * Compares the facts of all providers. A provider with an outage is left out, because the facts can be set, and
+ * `doctor` compares them at any time.
+ */
 async function askEveryProvider(
   pool: RpcPool,
   address: Address,
@@ -215,9 +219,9 @@ function textOf({ endpoint, symbol, decimals }: ToldFacts): string {
 }
 
 /**
- * The symbol() of a token: a string (Contract ABI, dynamic), or bytes32 as the oldest tokens have it.
+ * Decodes the symbol() of a token: a string (Contract ABI, dynamic), or bytes32 as the oldest tokens have it.
  * @param data the result of the call, hex
- * @returns undefined where it is neither, empty, or holds what cannot be printed
+ * @returns undefined where the result is neither, is empty, or holds characters that cannot be printed
  */
 export function decodeText(data: string): string | undefined {
   const content = data.length === 66 ? data.replace(/^(0x(?:..)*?)00.*$/, '$1') : stringIn(data);
@@ -227,7 +231,9 @@ export function decodeText(data: string): string | undefined {
   return text !== '' && !/[\p{C}\uFFFD]/u.test(text) ? text : undefined;
 }
 
-/** The bytes of an encoded string as hex: it is encoded as bytes are, and these are not trimmed. */
+/**
+ * The bytes of an encoded string as hex. They are decoded as bytes, which have the same encoding and are not trimmed.
+ */
 function stringIn(data: string): string {
   try {
     return decodeAbiParameters([{ type: 'bytes' }], data as Hex)[0];

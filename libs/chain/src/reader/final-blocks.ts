@@ -1,12 +1,14 @@
 /**
- * Which block is final, by two endpoints where there are two.
+ * Decides which block is final, by two endpoints where there are two.
  *
- * Each endpoint says it for itself: its own newest final block. The lower of the two counts, and the endpoint with the higher one must
- * have it too, with the same hash and the same time. Where the fields of one of the two headers hash to that hash, the chain's header
- * format is known, and every header at hand must do so: an endpoint cannot get out of it by odd fields, because the other one's are not
- * odd. Where neither's do, the format is another one (ZK Stack, say): that is told once, and the other rules remain.
+ * Each endpoint states its own newest final block. The lower of the two counts, and the endpoint with the higher one
+ * must have the lower one too, with the same hash and the same time. Where the fields of one of the two headers hash to
+ * that hash, the chain's header format is known, and every header at hand must do so: an endpoint cannot evade the rule
+ * by odd fields, because those of the other endpoint are not odd. Where neither header does so, the format is another
+ * one (for example ZK Stack). This is reported once, and the other rules remain.
  *
- * A single endpoint is held against itself and our clock only: its final header must hash like its newest one, or like an earlier one.
+ * A single endpoint is compared with itself and with our clock only: its final header must hash like its newest one, or
+ * like an earlier one.
  */
 import {
   aheadOfClock,
@@ -36,25 +38,28 @@ import {
 } from '../shape/header.js';
 
 export interface FinalWord extends FinalStatement {
-  /** The header's fields hash to its hash. */
+  /** Whether the header's fields hash to its hash. */
   readonly isHashed: boolean;
 }
 
-/** The codes of the pool's warnings about final blocks: nothing that rests on them is done meanwhile. */
+/**
+ * The codes of the pool's warnings about final blocks. While they are reported, nothing is done that rests on final
+ * blocks.
+ */
 export const FINAL_BLOCK_CODES = {
   disagree: 'RPC_ENDPOINTS_DISAGREE',
   refused: 'RPC_FINAL_BLOCK_REFUSED',
 } as const;
 const FORMAT = 'RPC_HEADER_FORMAT';
-/** The same is told again after so long. */
+/** How long the same warning is not repeated. */
 const TOLD_AGAIN_MS = 60_000;
 
 export class FinalBlocks {
-  /** How many endpoints must say the same: two, where there are two. */
+  /** How many endpoints must agree: two, where there are two. */
   readonly witnesses: number;
   private readonly told: TtlCache<string, true>;
   private hasToldFormat = false;
-  /** Of a single endpoint: one of its headers has hashed to its hash. */
+  /** For a single endpoint: whether one of its headers has ever hashed to its hash. */
   private hasHashed = false;
   private lastAgreed: BlockRef | undefined;
 
@@ -73,7 +78,8 @@ export class FinalBlocks {
 
   /**
    * The endpoint's own newest final block.
-   * @throws FinalBlockRefusedError where it is too far ahead of our clock, or does not hash as the endpoint's other headers do
+   * @throws FinalBlockRefusedError where the block is too far ahead of our clock, or does not hash as the endpoint's
+   * other headers do
    */
   async by(session: RpcSession): Promise<FinalWord> {
     const { latest, finalised } = await readHeads(session, this.finality);
@@ -85,8 +91,9 @@ export class FinalBlocks {
   }
 
   /**
-   * The lower of two endpoints' final blocks, as both have it.
-   * @throws EndpointsDisagreeError naming what either says; AllEndpointsFailedError where the other one cannot be asked for it now
+   * The lower of two endpoints' final blocks, which both have.
+   * @throws EndpointsDisagreeError naming both statements; AllEndpointsFailedError where the other endpoint cannot be
+   * asked for the block now
    */
   async agree(one: FinalWord, other: FinalWord): Promise<BlockRef> {
     const [low, high] = one.block.number <= other.block.number ? [one, other] : [other, one];
@@ -106,8 +113,8 @@ export class FinalBlocks {
   }
 
   /**
-   * The newest block that two endpoints hold final. While the second cannot be asked: the last one that both held final, else the word of
-   * the first.
+   * The newest block that two endpoints hold final. While the second one cannot be asked: the last block that both held
+   * final, else the final block of the first.
    * @throws EndpointsDisagreeError; AllEndpointsFailedError
    */
   async newest(): Promise<BlockRef> {
@@ -121,7 +128,7 @@ export class FinalBlocks {
     return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
   }
 
-  /** What the endpoint with the higher final block says of the lower one. */
+  /** Asks the endpoint with the higher final block for the lower one. */
   private again({ witness }: FinalWord, { number }: BlockRef): Promise<FinalWord> {
     return this.pool.run(
       async (session) => wordOf(session.endpoint, await readHeader(session, number)),
@@ -162,7 +169,7 @@ export class FinalBlocks {
     );
   }
 
-  /** Not with every look. */
+  /** Reports the same warning once in TOLD_AGAIN_MS. */
   private tell(endpoints: string, code: string, text: string): void {
     const key = `${code} ${endpoints}`;
     if (this.told.get(key)) return;
@@ -180,7 +187,10 @@ interface AnsweredHeader {
   readonly answer: unknown;
 }
 
-/** The newest block and the newest final one, as one node answers them. @throws NodeBehindError, MalformedAnswerError */
+/**
+ * The newest block and the newest final one, as one node answers them.
+ * @throws NodeBehindError, MalformedAnswerError
+ */
 export async function readHeads(
   session: RpcSession,
   finality: Finality,
@@ -204,7 +214,7 @@ export async function readHeads(
   return { latest, finalised };
 }
 
-/** The block of this number. @throws NodeBehindError where the node does not have it; MalformedAnswerError */
+/** @throws NodeBehindError where the node does not have the block; MalformedAnswerError */
 async function readHeader(session: RpcSession, number: bigint): Promise<AnsweredHeader> {
   const { results } = await session.batch([headerCall(number)]);
   const answer = valueOf(results[0]);
@@ -213,12 +223,12 @@ async function readHeader(session: RpcSession, number: bigint): Promise<Answered
   throw new NodeBehindError(`does not have block ${number.toString()}`, session);
 }
 
-/** Which block is final: by a tag of the node, or so many blocks below its newest. */
+/** Which block is final: by a tag of the node, or as a number of blocks below its newest. */
 export type Finality =
   | { readonly kind: 'tag'; readonly tag: 'finalized' | 'safe' }
   | { readonly kind: 'depth'; readonly blocks: bigint };
 
-/** The setting FINALITY: `finalized`, `safe` or `depth:<blocks>`. @throws PermanentError */
+/** Parses the setting FINALITY: `finalized`, `safe` or `depth:<blocks>`. @throws PermanentError */
 export function parseFinality(text: string): Finality {
   if (text === 'finalized' || text === 'safe') return { kind: 'tag', tag: text };
   const depth = /^depth:(\d{1,7})$/.exec(text)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Many calls in one eth_call, by aggregate3 of Multicall3 (https://github.com/mds1/multicall3), where that is deployed at the
- * block; else, and where an endpoint refuses calls of that size, in batches.
+ * Makes many calls in one eth_call, by aggregate3 of Multicall3 (https://github.com/mds1/multicall3), where Multicall3
+ * is deployed at the block. Otherwise, and where an endpoint refuses calls of this size, sends the calls in batches.
  */
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem/utils';
 import { type Address, type BlockRef } from '#libs/domain';
@@ -24,7 +24,7 @@ import { type Hex } from '../shape/hex.js';
 
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;
 
-/** By chain id. ZK Stack chains derive addresses in another way; these are from viem's chain definitions. */
+/** Addresses by chain id. ZK Stack chains derive addresses in another way; these are from viem's chain definitions. */
 const ELSEWHERE: Readonly<Record<number, Address>> = {
   2741: '0xaa4de41dba0ca5dcbb288b7cc6b708f3aac759e7' as Address,
   11124: '0xf9cda624fbc7e059355ce98a31693d299facd963' as Address,
@@ -33,15 +33,15 @@ const ELSEWHERE: Readonly<Record<number, Address>> = {
 };
 
 /**
- * Calls in one aggregate3: some 130 kB of calldata, and with 10,000 gas for each call a tenth of the 50 million that geth
- * allows an eth_call by default (--rpc.gascap).
+ * Calls in one aggregate3: some 130 kB of calldata. With 10,000 gas for each call, that is a tenth of the 50 million
+ * gas that geth allows an eth_call by default (--rpc.gascap).
  */
 export const MULTICALL_SIZE = 500;
-/** A smaller aggregate than this saves little against a batch. */
+/** Smallest aggregate; a smaller one saves little against a batch. */
 const SMALLEST = 50;
-/** Fewer calls are sent as a batch: they do not pay for looking whether there is a Multicall3. */
+/** Fewer calls are sent as a batch, because they would not pay for the check whether there is a Multicall3. */
 const FEWEST = 10;
-/** How long an endpoint is spared the sizes that it refused. */
+/** How long a size that an endpoint refused is not sent to that endpoint again. */
 const LOOK_AGAIN_MS = 600_000;
 
 const ABI = parseAbi([
@@ -50,17 +50,17 @@ const ABI = parseAbi([
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
 ]);
 
-/** Where Multicall3 is on a chain, if it is there at all. */
+/** The address of Multicall3 on a chain, if it is deployed there at all. */
 export function multicallOf(chainId: number): Address {
   return ELSEWHERE[chainId] ?? MULTICALL3;
 }
 
 export class Multicall {
-  /** It was seen at this block, hence is there in later ones. */
+  /** A block at which Multicall3 was seen, so later blocks have it too. */
   private presentFrom: bigint | undefined;
-  /** It was not there at this block, hence neither before. */
+  /** A block at which Multicall3 was missing, so earlier blocks lack it too. */
   private absentUntil = -1n;
-  /** The sizes that endpoints take; absent: the full one. */
+  /** The sizes that endpoints accept; absent: the full size. */
   private readonly limits: TtlCache<string, number>;
 
   constructor(
@@ -71,7 +71,7 @@ export class Multicall {
     this.limits = new TtlCache({ clock, ttlMs: LOOK_AGAIN_MS });
   }
 
-  /** @see PinnedCalls.data: the same answers and errors. */
+  /** Gives the same answers and errors as PinnedCalls.data. */
   async data(session: RpcSession, calls: readonly ContractCall[], block: BlockRef): Promise<Hex[]> {
     const { pinned } = this;
     if (calls.length < FEWEST || !(await this.isThere(session, block))) {
@@ -116,7 +116,8 @@ export class Multicall {
       results = resultsIn(hexOf(answer, session), calls.length);
     } catch (error) {
       if (isRefusal(error)) return undefined;
-      // Maybe it was too much, maybe the endpoint is dead: others are asked first, and this one for less the next time.
+      // Either the call was too large or the endpoint is dead. The pool asks other endpoints first, and this one gets a
+      // smaller call the next time.
       if (error instanceof RpcTimeoutError) this.shrink(session.endpoint, calls.length);
       throw error;
     }
@@ -126,7 +127,8 @@ export class Multicall {
       return result?.success === true && result.returnData === '0x' ? [call.to] : [];
     });
     await pinned.requireAbsent(session, new Set(silent), block);
-    // A call that failed in an aggregate may have run out of the gas of all: by itself it answers, or tells why not.
+    // A call that failed in an aggregate may have run out of the gas that all calls share. Sent by itself, it answers,
+    // or fails with a reason.
     const failed = calls.filter((_, index) => results[index]?.success === false);
     if (failed.length === 0) return results.map(({ returnData }) => returnData);
     const again = await pinned.data(session, failed, block);
@@ -157,7 +159,7 @@ function calldataOf(calls: readonly ContractCall[]): Hex {
   return encodeFunctionData({ abi: ABI, functionName: 'aggregate3', args: [args] });
 }
 
-/** Undefined where the answer is not one of aggregate3 to so many calls. */
+/** Undefined where the answer is not that of aggregate3 to `count` calls. */
 function resultsIn(
   data: Hex,
   count: number,
@@ -170,7 +172,10 @@ function resultsIn(
   }
 }
 
-/** Out of gas, too long or too large: a smaller call may do. A rate limit or a missing state is not of that kind. */
+/**
+ * Whether a smaller call may succeed: out of gas, too long or too large. A rate limit or a missing state is no such
+ * error.
+ */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof ExecutionRevertedError ||

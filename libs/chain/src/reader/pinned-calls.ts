@@ -1,4 +1,7 @@
-/** eth_call at one exact block: by its hash (EIP-1898), or by its number and a proof of its hash where a node refuses that. */
+/**
+ * eth_call at one exact block: by the block's hash (EIP-1898), or, where a node refuses that, by its number together
+ * with a proof of the hash.
+ */
 import { type Address, type BlockRef } from '#libs/domain';
 import {
   MalformedAnswerError,
@@ -17,7 +20,7 @@ export interface ContractCall {
   readonly data: string;
 }
 
-/** The same calls at a block by its hash or number. */
+/** The same calls at any block, given by hash or by number. */
 export type Question = (block: unknown) => readonly RpcCall[];
 
 export const CALLS_AT_ONCE = 100;
@@ -27,11 +30,11 @@ export function ethCall({ to, data }: ContractCall, block: unknown): RpcCall {
 }
 
 export class PinnedCalls {
-  /** Endpoints that do not take a block hash. */
+  /** Endpoints that do not accept a block hash. */
   private readonly byNumber = new Set<string>();
 
   /**
-   * @returns one unsigned integer for each call; 0 where there was no contract yet at that block
+   * @returns one unsigned integer for each call; 0 where the contract did not exist yet at that block
    * @throws as `data`
    */
   async read(
@@ -44,8 +47,8 @@ export class PinnedCalls {
   }
 
   /**
-   * @returns the answer to each call; `0x` where there was no contract yet at that block. An empty answer of one that was there is
-   * no answer: the endpoint has not its state, or the function came later
+   * @returns the answer to each call; `0x` where the contract did not exist yet at that block. An empty answer of an
+   * existing contract is refused, because the endpoint lacks its state or the function was added later
    * @throws ExecutionRevertedError, NodeBehindError, StateUnavailableError, MalformedAnswerError
    */
   async data(session: RpcSession, calls: readonly ContractCall[], block: BlockRef): Promise<Hex[]> {
@@ -63,8 +66,8 @@ export class PinnedCalls {
   }
 
   /**
-   * Proves that there was no contract at these addresses.
-   * @throws StateUnavailableError where there was one
+   * Proves that no contract existed at these addresses.
+   * @throws StateUnavailableError where one existed
    */
   async requireAbsent(
     session: RpcSession,
@@ -101,7 +104,7 @@ export class PinnedCalls {
   }
 }
 
-/** @returns undefined where the contract refuses, or answers with no bytes. @throws other errors of the call */
+/** @returns undefined where the contract reverts, or the answer is not bytes. @throws other errors of the call */
 export function bytesUnlessReverted(result: RpcResult | undefined): Hex | undefined {
   return isReverted(result) ? undefined : bytes(valueOf(result));
 }
@@ -111,7 +114,10 @@ export function wordIn(data: Hex | undefined): bigint | undefined {
   return data?.length === 66 ? BigInt(data) : undefined;
 }
 
-/** A result of exactly one word, or undefined where the function is not there. @throws other errors of the call */
+/**
+ * A result of exactly one word; undefined otherwise, as where the function does not exist. @throws other errors of the
+ * call
+ */
 export function wordOf(result: RpcResult | undefined): bigint | undefined {
   return wordIn(bytesUnlessReverted(result));
 }

@@ -13,7 +13,7 @@ interface Round {
   readonly answer: bigint;
   readonly updatedAt: bigint;
 }
-/** The rounds by the height from which on they are the newest. */
+/** The rounds of a feed, each by the height of the first block that has it. */
 type Rounds = Readonly<Record<number, Round>>;
 
 const OLD: Round = { roundId: 8n, answer: 15_000_000n, updatedAt: 1_700_000_000n };
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const node of nodes.splice(0)) await node.close();
 });
 
-/** A node at this height that tells these rounds. */
+/** A node at this height with these rounds. */
 async function aNode(head: number, rounds: Rounds = RIGHT): Promise<string> {
   const upstream = ({ method, params }: NodeCall): unknown => {
     if (method === 'eth_blockNumber') return `0x${head.toString(16)}`;
@@ -96,7 +96,7 @@ describe('a feed that two endpoints tell of', () => {
     const dead = 'http://127.0.0.1:1';
     await expect(feeds(honest, dead).latestRound(FEED)).rejects.toMatchObject({ retryable: true });
     expect(await feeds(honest).latestRound(FEED)).toEqual(told(NEW));
-    // A third one can stand in.
+    // A third endpoint can replace one that is down.
     expect(await feeds(dead, honest, await aNode(105)).latestRound(FEED)).toEqual(told(NEW));
   });
 });

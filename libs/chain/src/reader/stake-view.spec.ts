@@ -229,7 +229,7 @@ describe('a view of a stake contract', () => {
           const figure = any >> BigInt(256 - size);
           const type = `uint${size}`;
           const outputs = [...before, `${type} figure`, ...after].join(', ');
-          // Words as they come: small types too, whose encoder takes numbers.
+          // The answer is encoded as full words, because the encoder takes numbers for small types.
           const words = [...before, 'uint256', ...after].join(', ');
           const data = answer(
             words,

@@ -1,4 +1,7 @@
-/** A view of a stake contract that tells a figure: its calldata for a wallet, and the figure in its answer. */
+/**
+ * A view of a stake contract that reports a figure: encodes its calldata for a wallet, and reads the figure from its
+ * answer.
+ */
 import { type AbiParameter } from 'viem';
 import { decodeAbiParameters, parseAbiItem, toFunctionSelector } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
@@ -15,15 +18,15 @@ interface FunctionItem {
 }
 
 export class StakeView {
-  /** `userInfo(uint256,address)` */
+  /** For example `userInfo(uint256,address)`. */
   readonly signature: string;
-  /** Where it is not to be asked of every contract of STAKE_CONTRACT. */
+  /** The contract to call; undefined: every contract of STAKE_CONTRACT. */
   readonly contract: Address | undefined;
-  /** The calldata before and after the wallet's word, hex. */
+  /** Calldata before and after the wallet's word, hex. */
   private readonly head: Hex;
   private readonly tail: string;
   private readonly takesWallet: boolean;
-  /** @returns the figure in an answer, or what came in place of it */
+  /** @returns the figure in an answer, or a description of the answer where it has none */
   readonly valueIn: (data: Hex) => bigint | string;
 
   /** @throws StakeViewError */
@@ -44,15 +47,15 @@ export class StakeView {
     this.contract = contractOf(notation);
   }
 
-  /** @param wallet is not looked at for a total */
+  /** @param wallet ignored for a total */
   calldata(wallet: Address): Hex {
     return `${this.head}${this.takesWallet ? wallet.slice(2).padStart(64, '0') : ''}${this.tail}`;
   }
 }
 
 /**
- * The views whose figures add up to the total, or to a wallet's balance.
- * @param setting one line, an object, or a list of both; `none` gives none
+ * Parses the views whose figures add up to the total, or to a wallet's balance.
+ * @param setting one line, an object, or a list of both; `none` gives no view
  * @param where the name of the setting, for errors
  * @throws StakeViewError saying which part is wrong and what to do
  */
@@ -69,7 +72,7 @@ function parseFunction({ function: text, where }: ViewNotation): FunctionItem {
   try {
     item = parseAbiItem(text as 'function f()');
   } catch (error) {
-    // The library's message has several lines, its own version among them; the first two say what is wrong.
+    // The library's message has several lines, its own version among them; the first two give the reason.
     const reason = error instanceof Error ? error.message.split('\n').slice(0, 2).join(' ') : '';
     throw new StakeViewError(where, `"${text}" is not a function signature: ${reason}`);
   }
@@ -79,7 +82,7 @@ function parseFunction({ function: text, where }: ViewNotation): FunctionItem {
   return item as unknown as FunctionItem;
 }
 
-/** The 32-byte words of the parameters that have a constant, by position. */
+/** The 32-byte words of the parameters with a constant, by position. */
 function constantWords(
   { arguments: constants, where }: ViewNotation,
   { name, inputs }: FunctionItem,
@@ -109,7 +112,7 @@ function constantWords(
   return words;
 }
 
-/** Exactly one address is left open for a balance, and nothing for a total. */
+/** Requires that exactly one address is without a constant for a balance, and no parameter for a total. */
 function requireWallet(
   open: readonly number[],
   kind: FigureKind,
@@ -153,10 +156,10 @@ function contractOf({ contract, where }: ViewNotation): Address | undefined {
 const WORD_DIGITS = 64;
 
 /**
- * One unsigned integer among the outputs of a function.
+ * Makes a reader of one unsigned integer among the outputs of a function.
  * @param path `amount`, `1` or `info.amount`; may be left out where there is one output
- * @returns reads the figure of an answer, or says what is wrong with it. Words beyond the declared ones are ignored: upgraded contracts
- *   append outputs
+ * @returns a function that reads the figure of an answer, or says what is wrong with the answer. Words beyond the
+ * declared ones are ignored, because upgraded contracts append outputs
  * @throws StakeViewError
  */
 function figureReader(
@@ -166,7 +169,7 @@ function figureReader(
 ): (data: Hex) => bigint | string {
   const { steps, type } = choose(outputs, path?.split('.') ?? [], where);
   const bits = Number(type.slice('uint'.length));
-  // Without names, so that tuples decode to lists, and the chosen one as uint256, so that its range can be checked.
+  // Without names, tuples decode to lists. The chosen output is decoded as uint256, so that its range can be checked.
   const types = outputs.map((output, index) =>
     unnamed(output, steps[0] === index ? steps.slice(1) : undefined),
   );
@@ -188,7 +191,7 @@ function figureReader(
   };
 }
 
-/** @returns the way to the output, and its type, such as `uint128` */
+/** @returns the path to the output as positions, and its type, such as `uint128` */
 function choose(
   outputs: readonly AbiParameter[],
   names: readonly string[],
@@ -250,7 +253,7 @@ function componentsOf(parameter: unknown): readonly AbiParameter[] | undefined {
   return Array.isArray(components) ? (components as readonly AbiParameter[]) : undefined;
 }
 
-/** @param steps to the chosen output; undefined where it does not lie in this one */
+/** @param steps path to the chosen output; undefined where it is not inside this parameter */
 function unnamed(parameter: AbiParameter, steps: readonly number[] | undefined): AbiParameter {
   const components = componentsOf(parameter);
   if (components === undefined) {

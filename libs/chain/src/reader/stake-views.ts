@@ -1,4 +1,4 @@
-/** The stake contracts' own figures, for comparison with what their events add up to. */
+/** The stake contracts' own figures, for comparison with the sums of their events. */
 import { type Address, type BlockRef, ZERO_ADDRESS } from '#libs/domain';
 import {
   AllEndpointsFailedError,
@@ -16,15 +16,18 @@ import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.j
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
 interface StakeViewSettings {
-  /** STAKE_TOTAL_VIEW as text or parsed; none is no view, undefined what the contracts usually have. */
+  /**
+   * STAKE_TOTAL_VIEW as text or parsed. An empty list means no view; undefined means the views that contracts usually
+   * have.
+   */
   readonly totalView?: string | readonly StakeView[] | undefined;
-  /** STAKE_BALANCE_VIEW, likewise. */
+  /** STAKE_BALANCE_VIEW, in the same form. */
   readonly balanceView?: string | readonly StakeView[] | undefined;
 }
 
 export interface StakeViewOptions extends StakeViewSettings {
   readonly contracts?: readonly Address[];
-  /** Where Multicall3 is on this chain, if anywhere; by default the address of most chains. */
+  /** The address of Multicall3 on this chain; by default that of most chains. */
   readonly multicall?: Address | undefined;
 }
 
@@ -32,7 +35,7 @@ export interface FigureOptions extends RunOptions {
   readonly saidBy?: (endpoint: string) => void;
 }
 
-/** What is tried of each contract where nothing is set. */
+/** The views that are tried on each contract where the settings name none. */
 const USUAL: Readonly<Record<FigureKind, readonly StakeView[]>> = {
   total: ['totalStaked()', 'totalSupply()'].flatMap((text) =>
     parseStakeViews(`${text} view returns (uint256)`, text, 'total'),
@@ -63,17 +66,17 @@ export class StakeViews {
     this.balances = new ViewChoice(pool, partsOf(balanceView, 'STAKE_BALANCE_VIEW', 'balance'));
   }
 
-  /** False while it is known that the contracts have no total to compare with; that is looked at again every minute. */
+  /** False while the contracts are known to have no total; checked again every minute. */
   get hasTotal(): boolean {
     return !this.totals.isMissing;
   }
 
-  /** False while it is known that the contracts do not tell a wallet's balance. */
+  /** False while the contracts are known not to report a wallet's balance. */
   get hasBalances(): boolean {
     return !this.balances.isMissing;
   }
 
-  /** Why views that the settings name tell nothing; empty while they do, and before they were asked. */
+  /** Why views that the settings name do not answer; empty while they do, and before they were called. */
   get unansweredViews(): readonly string[] {
     return [...this.totals.unanswered, ...this.balances.unanswered];
   }
@@ -88,19 +91,19 @@ export class StakeViews {
   }
 
   /**
-   * The sum of all stakes at the end of exactly this block, by the contracts' own account.
-   * @returns undefined where no node has the state of that block, the view refuses, or there is none
-   * @throws PermanentError where the contract's answer is not what the setting declares
+   * The sum of all stakes at the end of exactly this block, as the contracts report it.
+   * @returns undefined where no node has the state of the block, the view reverts, or there is none
+   * @throws PermanentError where the contract's answer does not have the form that the setting declares
    */
   async stakeTotal(block: BlockRef, options?: FigureOptions): Promise<bigint | undefined> {
     const views = await this.totals.views();
-    // A total is not of a wallet.
+    // A total does not depend on the wallet.
     const [total] =
       (views && (await this.sums(views, [ZERO_ADDRESS], { ...options, block }))) ?? [];
     return total;
   }
 
-  /** The calls for the total, to share a request with others; undefined where there is no total. */
+  /** The calls for the total, to be sent in one request with others; undefined where there is no total. */
   async totalCalls(): Promise<TotalCalls | undefined> {
     const views = await this.totals.views();
     if (!views) return undefined;
@@ -117,7 +120,7 @@ export class StakeViews {
     };
   }
 
-  /** The wallets' stakes at the end of exactly this block, in their order; undefined and errors as for the total. */
+  /** The wallets' stakes at the end of exactly this block, in their order; undefined and errors as for `stakeTotal`. */
   async stakeBalances(
     wallets: readonly Address[],
     block: BlockRef,
@@ -154,7 +157,7 @@ export class StakeViews {
     }
   }
 
-  /** @param calls one for each part of a figure, one wallet after the other */
+  /** @param calls one for each part of a figure, wallet after wallet */
   private async read(
     session: RpcSession,
     calls: readonly (ChosenView & { readonly data: Hex })[],
@@ -163,7 +166,7 @@ export class StakeViews {
     const answers = await this.multicall.data(session, calls, block);
     return calls.map((call, index) => {
       const answer = answers[index] ?? '0x';
-      // There was no contract yet.
+      // The contract did not exist yet.
       if (answer === '0x') return 0n;
       const value = call.view.valueIn(answer);
       if (typeof value === 'bigint') return value;
@@ -173,12 +176,15 @@ export class StakeViews {
 }
 
 /**
- * A good number of wallets for one call of `stakeBalances`: four multicalls or twenty batches for a contract with one view, a second
- * or so, which is what a failure on the way costs again. 100,000 wallets are fifty such calls.
+ * A good number of wallets for one call of `stakeBalances`. A contract with one view needs four multicalls or twenty
+ * batches, about a second, which is also the cost of a failure on the way. 100,000 wallets are fifty such calls.
  */
 export const WALLETS_AT_ONCE = 2_000;
 
-/** Views that are set add up, each of every contract, or of its own one; those that are not set are tried in turn. */
+/**
+ * Views that the settings name add up, each on every contract or on its own one. Where the settings name none, the
+ * usual views are tried in turn.
+ */
 function figureParts(
   views: readonly StakeView[] | undefined,
   contracts: readonly Address[],
@@ -200,8 +206,9 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /**
- * The views in force: what the variables say, else what STAKE_EVENTS says, else what contracts usually have. The last is not for
- * events that a filter picks: the usual figures speak of the whole contract, and cannot be compared with a part of it.
+ * The views in force: those of the variables, else those of STAKE_EVENTS, else those that contracts usually have.
+ * Filtered events have no usual views, because the usual figures cover the whole contract and cannot be compared with a
+ * part of it.
  * @param variables STAKE_TOTAL_VIEW and STAKE_BALANCE_VIEW
  */
 export function resolveStakeViews(
@@ -215,10 +222,10 @@ export function resolveStakeViews(
   };
 }
 
-/** The contracts' total as a part of a larger request. */
+/** The calls for the contracts' total, as a part of a larger request. */
 export interface TotalCalls {
-  /** @param block its number as a quantity, or a tag */
+  /** @param block the block's number as a quantity, or a tag */
   at(block: string): RpcCall[];
-  /** @returns undefined where one of the answers is none */
+  /** @returns undefined where one of the answers is invalid */
   sumOf(results: readonly RpcResult[]): bigint | undefined;
 }

@@ -1,4 +1,4 @@
-/** Which view of each stake contract tells a figure. */
+/** Chooses the view of each stake contract that reports a figure. */
 import { type Address, PermanentError } from '#libs/domain';
 import { SingleFlight } from '#libs/platform';
 import {
@@ -11,16 +11,16 @@ import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { ethCall, hexOf } from './pinned-calls.js';
 import { type StakeView } from './stake-view.js';
 
-/** A node may be behind the contract: that there is no view is believed for so long. */
+/** How long a view is believed to be missing, because a node may be behind the contract. */
 const LOOK_AGAIN_MS = 60_000;
-/** For trying a balance view: an address that no contract refuses, as some refuse zero. */
+/** Wallet for the trial of a balance view. No contract refuses this address, while some refuse the zero address. */
 const TRIAL_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
 
-/** A part of a figure: of this contract, by the first of the views that it has. */
+/** A part of a figure: of this contract, by the first of the candidates that it has. */
 export interface FigurePart {
   readonly to: Address;
   readonly candidates: readonly StakeView[];
-  /** The settings name the view: where it does not answer, that is logged. */
+  /** Whether the settings name the view; a missing answer is logged then. */
   readonly isSet: boolean;
 }
 
@@ -29,15 +29,15 @@ export interface ChosenView {
   readonly view: StakeView;
 }
 
-/** States: not asked -> found, for good; or missing, until it is looked for again. */
+/** States: not asked -> found, for good; or missing, until the next look. */
 export class ViewChoice {
   private found: readonly ChosenView[] | undefined;
   private lookAgainAtMs: number | undefined;
-  /** Why the views that the settings name do not tell their figure; empty while they do. */
+  /** Why views that the settings name do not report their figure; empty while they do. */
   unanswered: readonly string[] = [];
   private readonly looks = new SingleFlight<readonly ChosenView[] | undefined>();
 
-  /** @param parts add up; none where there is to be no figure */
+  /** @param parts add up to the figure; empty where no figure is wanted */
   constructor(
     private readonly pool: RpcPool,
     private readonly parts: readonly FigurePart[],
@@ -52,15 +52,15 @@ export class ViewChoice {
   }
 
   /**
-   * One for each part; undefined where one of them has none.
-   * @throws AllEndpointsFailedError; PermanentError where a view of the settings answers with less than it declares
+   * One view for each part; undefined where a part has none.
+   * @throws AllEndpointsFailedError; PermanentError where a view of the settings answers in another form than declared
    */
   async views(): Promise<readonly ChosenView[] | undefined> {
     if (this.found !== undefined || !this.isWanted) return this.found;
     if (this.lookAgainAtMs !== undefined && this.pool.nowMs() < this.lookAgainAtMs) {
       return undefined;
     }
-    // Ranges that are read at once ask once.
+    // Concurrent readers share one look (single-flight).
     return this.looks.run(() => this.look());
   }
 
@@ -83,8 +83,8 @@ export class ViewChoice {
   }
 
   /**
-   * The first view of each part that answers at the newest block of the first endpoint that knows them all.
-   * @param misfits one for each endpoint whose contracts answer, with something else than declared
+   * The first view of each part that answers at the newest block, from the first endpoint that answers for all parts.
+   * @param misfits collects a text for each endpoint whose contracts answer in another form than declared
    */
   private firstAnswering(misfits: string[]): Promise<readonly ChosenView[]> {
     const trials = this.parts.flatMap(({ to, candidates }) =>
@@ -114,7 +114,7 @@ export class ViewChoice {
   }
 }
 
-/** How a view that does not fit is spoken of: what, where, and what came. */
+/** The text about a view that does not fit: the view, its contract, and what the contract answered. */
 export function misfitText({ to, view }: ChosenView, came: string): string {
   return `The view ${view.signature} of ${to} answered with ${came}. Compare its declaration with the contract.`;
 }
@@ -124,7 +124,7 @@ interface Outcome {
   readonly text: string;
 }
 
-/** @throws errors that are not the contract's */
+/** @throws errors that the contract did not cause */
 function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: RpcSession): Outcome {
   const silent = (what: string): Outcome => ({
     kind: 'silent',
@@ -135,7 +135,7 @@ function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: Rp
   if (data === '0x') return silent('answers nothing');
   const value = trial.view.valueIn(data);
   if (typeof value === 'bigint') return { kind: 'answers', text: '' };
-  // No contract answers with a part of a word.
+  // No contract answers with a part of a word, so the endpoint is wrong.
   if ((data.length - 2) % 64 !== 0)
     throw new MalformedAnswerError(misfitText(trial, value), session);
   return { kind: 'misfit', text: misfitText(trial, value) };

@@ -1,21 +1,22 @@
 /**
- * How an operator writes a view of a stake contract, as one line or as JSON; what the names mean is for stake-view.ts.
+ * The notation in which an operator writes a view of a stake contract, as one line or as JSON. stake-view.ts interprets
+ * the names. One line:
  *
- *   [function] name(type [name] [= constant], …) [view] returns (type [name], …) [-> output] [at 0xcontract] [+ another view]
+ *   [function] name(type [name] [= constant], …) [view] returns (type [name], …)
+ *     [-> output] [at 0xcontract] [+ another view]
  */
 import { PermanentError } from '#libs/domain';
 import { isRecord } from '../shape/hex.js';
 
-/** One view, its parts told apart. */
 export interface ViewNotation {
-  /** Which setting or part of the file it comes from, for errors. */
+  /** The setting, or the part of the file, that the view comes from, for errors. */
   readonly where: string;
   readonly function: string;
   /** Constants by the name of the parameter, or by its position from 0. */
   readonly arguments: Readonly<Record<string, string>>;
-  /** Name or position of the output; those inside a tuple after a dot. */
+  /** Name or position of the output; a dot leads into a tuple. */
   readonly output: string | undefined;
-  /** Where it is not a contract of STAKE_CONTRACT. */
+  /** The contract, where it is none of STAKE_CONTRACT. */
   readonly contract: string | undefined;
 }
 
@@ -29,7 +30,7 @@ const KEYS = ['function', 'arguments', 'output', 'contract'];
 const TAIL = /(?:\s*->\s*(?<output>[\w.$]+))?(?:\s+at\s+(?<contract>[^\s;]+))?\s*;?\s*$/;
 
 /**
- * @param value one line, an object, or a list of both, whose figures add up; `none` and `[]` are no view at all
+ * @param value one line, an object, or a list of both, whose figures add up; `none` and `[]` mean no view
  * @throws StakeViewError
  */
 export function parseNotation(value: unknown, where: string): readonly ViewNotation[] {
@@ -50,7 +51,7 @@ function parseLine(line: string, where: string): ViewNotation {
   return { where, function: signature, arguments: values, output, contract };
 }
 
-/** Takes `= constant` out of the parameters: what is left is a signature in the usual form. */
+/** Takes `= constant` out of the parameters, which leaves a signature in the usual form. */
 function takeConstants(
   text: string,
   where: string,
@@ -82,7 +83,7 @@ function closingOf(text: string, open: number): number {
   return -1;
 }
 
-/** Split at the commas outside of parentheses. */
+/** Splits at the commas outside of parentheses. */
 function topLevelParts(text: string): string[] {
   if (text.trim() === '') return [];
   const parts: string[] = [];

@@ -16,7 +16,7 @@ export type RegistryTransaction = Omit<UnsignedTransaction, 'to'>;
 
 export interface Delivery {
   readonly taken: number;
-  /** Why the others do not, each with the endpoint's name. */
+  /** Why the other endpoints refused the transaction, each with the endpoint's name. */
   readonly refusals: readonly string[];
 }
 
@@ -26,15 +26,18 @@ const NAMES = {
   gas: 'REGISTRY_MAX_GAS',
 };
 
-/** The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two steps, so that what is signed is stored first. */
+/**
+ * The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two
+ * steps, so that a signed transaction is stored before it is sent.
+ */
 export class RegistryAccount extends SendingAccount {
-  /** @throws PermanentError where it is not a key; the message does not repeat it */
+  /** @throws PermanentError where the text is not a key; the message does not repeat it */
   constructor(private readonly options: RegistryAccountOptions) {
     super(options, NAMES);
   }
 
   /**
-   * What the call would be signed with now.
+   * The price and the gas at which the call would be signed now.
    * @throws GasRefusedError, ExecutionRevertedError, AllEndpointsFailedError
    */
   async price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
@@ -42,8 +45,8 @@ export class RegistryAccount extends SendingAccount {
   }
 
   /**
-   * The price of gas that something would be signed at now, in the place of a transaction that waits: a node may estimate it as if that
-   * one had succeeded, so its gas is not asked for.
+   * The price of gas at which a replacement of a waiting transaction would be signed now. The gas is given, because a
+   * node may estimate it as if the waiting transaction had succeeded.
    * @throws GasRefusedError, AllEndpointsFailedError
    */
   async gasPrice({ data, gas }: { readonly data: string; readonly gas: bigint }): Promise<bigint> {
@@ -56,8 +59,9 @@ export class RegistryAccount extends SendingAccount {
   }
 
   /**
-   * Hands it to every endpoint, so that none can keep it back; an endpoint that has it already has taken it.
-   * @throws AllEndpointsFailedError where none answers at all
+   * Sends the transaction to every endpoint, so that none can hold it back. An endpoint that has the transaction
+   * already counts as having taken it.
+   * @throws AllEndpointsFailedError where no endpoint answers at all
    */
   async send({ raw }: SignedTransaction): Promise<Delivery> {
     const refusals: string[] = [];
@@ -77,7 +81,10 @@ export class RegistryAccount extends SendingAccount {
     return { taken, refusals };
   }
 
-  /** @returns why the node refused it, which says nothing of the node's health */
+  /**
+   * @returns why the node refused the transaction, which says nothing about the node's health; undefined where it took
+   * it
+   */
   private sendBy(only: string, raw: Hex): Promise<string | undefined> {
     return this.options.pool.run(
       async (session) => {

@@ -1,14 +1,14 @@
-/** What a SnapshotRegistry holds, and the calls that read and set it. */
+/** The contents of a SnapshotRegistry, and the calls that read and set them. */
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils';
 import { isNodeHash, type NodeHash } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
 import { type Hex } from '../shape/hex.js';
 
-/** A day by itself, or the days of a period by one root. Days are counted from 1970-01-01 UTC. */
+/** A single day, or the days of a period with one root. Days are counted from 1970-01-01 UTC. */
 export interface RegistrySlot {
   readonly kind: 'day' | 'period';
   readonly firstDay: number;
-  /** Of a day the same. */
+  /** For a single day, the same as `firstDay`. */
   readonly lastDay: number;
 }
 
@@ -19,7 +19,7 @@ export interface RegistryEntry {
 
 const NO_ROOT = 0n;
 
-/** The data of a transaction to the registry that publishes; only from a holder of `PUBLISHER_ROLE`. */
+/** Calldata of a transaction to the registry that publishes; its sender must hold `PUBLISHER_ROLE`. */
 export function publishCalldata(
   { kind, firstDay, lastDay }: RegistrySlot,
   published: NodeHash,
@@ -30,7 +30,7 @@ export function publishCalldata(
     : encodeFunctionData({ abi, functionName: 'publishPeriod', args: [first, last, root] });
 }
 
-/** The data of a transaction that takes a day out of a published period; from anyone. */
+/** Calldata of a transaction that takes a day out of a published period; any account may send it. */
 export function openDayCalldata(
   firstDay: number,
   { day, root, proof }: { day: number; root: NodeHash; proof: readonly NodeHash[] },
@@ -50,7 +50,10 @@ export function slotCalldata({ kind, firstDay }: RegistrySlot): Hex {
     : encodeFunctionData({ abi, functionName: 'periods', args });
 }
 
-/** @returns undefined where nothing is published there, or there was no registry yet. @throws RangeError for an answer of another form */
+/**
+ * @returns undefined where nothing is published in the slot, or the registry did not exist yet. @throws RangeError for
+ * an answer of another form
+ */
 export function entryOf({ kind, lastDay }: RegistrySlot, data: Hex): RegistryEntry | undefined {
   if (data === '0x') return undefined;
   if (kind === 'day') {

@@ -1,4 +1,4 @@
-/** How a registry is set up, for the service before it publishes and for an operator. */
+/** The setup of a registry, for the service before it publishes and for an operator. */
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { accountIdText, type Address } from '#libs/domain';
 import { snapshotRegistryAbi as abi } from '../abi/snapshot-registry.generated.js';
@@ -7,20 +7,29 @@ import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type Hex, wideQuantity } from '../shape/hex.js';
 
 const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
-/** A day takes 48,000, a period 76,000, the first one 93,000. */
+/** Gas of one publication: a day takes 48,000, a period 76,000, the first period 93,000. */
 const GAS_OF_PUBLICATION = 80_000n;
-/** So many days of publishing an account should be able to pay for. */
+/** Number of publications that an account should be able to pay for. */
 export const PUBLICATIONS_KEPT = 30n;
 
 export interface RegistryFacts {
   readonly hasCode: boolean;
   readonly isRegistry: boolean;
   readonly mayPublish: boolean;
-  /** The staking contracts that it speaks of: CAIP-10 account ids, separated by commas; undefined where it is no registry. */
+  /**
+   * The staking contracts that the registry is for: CAIP-10 account ids, separated by commas; undefined where it is no
+   * registry.
+   */
   readonly stakedIn: string | undefined;
-  /** Of the publisher, in the smallest unit of the chain's coin; undefined where no endpoint tells. */
+  /**
+   * Balance of the publisher, in the smallest unit of the chain's coin; undefined where the endpoint does not report
+   * it.
+   */
   readonly coin: bigint | undefined;
-  /** How many publications that pays at the price of now; undefined where gas is free. */
+  /**
+   * Number of publications that the balance pays at the current price; undefined where gas is free, or a figure is
+   * missing.
+   */
   readonly publications: bigint | undefined;
 }
 
@@ -29,7 +38,7 @@ interface RegistryQuestion {
   readonly publisher: Address;
 }
 
-/** At the newest block. An address without a registry is no error. @throws AllEndpointsFailedError */
+/** Reads the facts at the newest block. An address without a registry is no error. @throws AllEndpointsFailedError */
 export async function readRegistryFacts(
   pool: RpcPool,
   { registry, publisher }: RegistryQuestion,
@@ -48,7 +57,7 @@ export async function readRegistryFacts(
       { method: 'eth_getCode', params: [registry, 'latest'] },
       ...[role, mayPublish, stakedIn].map((data) => ethCall({ to: registry, data }, 'latest')),
     ]);
-    // What is not there is an answer; what the node cannot tell now is asked of another one.
+    // A missing contract is an answer. Where the node cannot answer now, the error makes the pool ask another one.
     for (const result of answer.results.slice(2)) bytesUnlessReverted(result);
     return answer.results;
   });
@@ -67,7 +76,7 @@ export async function readRegistryFacts(
   };
 }
 
-/** What is set up wrongly, for an operator; empty where nothing. */
+/** Faults of the setup, as texts for an operator. */
 export function registryFaults(
   facts: RegistryFacts,
   { registry, publisher, chainId }: RegistryQuestion & { readonly chainId: number },
@@ -85,12 +94,12 @@ export function registryFaults(
       ];
 }
 
-/** What `stakedIn` of a registry must say for these contracts, in any order. */
+/** The text that `stakedIn` of a registry must have for these contracts; their order does not matter. */
 export function stakedInText(chainId: number, contracts: readonly Address[]): string {
   return contracts.map((address) => accountIdText({ chainId, address })).join(',');
 }
 
-/** Whether a registry is of exactly these contracts; the order and the case of the digits do not count. */
+/** Whether a registry is for exactly these contracts; their order and the case of the digits do not matter. */
 export function isStakedIn(text: string, chainId: number, contracts: readonly Address[]): boolean {
   const sorted = (ids: string): string =>
     ids
@@ -112,7 +121,7 @@ function textOf(data: Hex | undefined): string | undefined {
   try {
     return decodeFunctionResult({ abi, functionName: 'stakedIn', data });
   } catch {
-    // Another contract, whose answer has another shape.
+    // Another contract, whose answer has another form.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** What a registry holds, by two endpoints where there are two. */
+/** Reads the contents of a registry, by two endpoints where there are two. */
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
@@ -12,14 +12,14 @@ interface RegistryReaderOptions {
   readonly registry: Address;
   /** FINALITY: `finalized`, `safe` or `depth:<blocks>`. */
   readonly finality: string;
-  /** Ours, which final blocks are held against; default: the pool's. */
+  /** Our clock, which final blocks are compared with; default: the pool's. */
   readonly clock?: { nowMs(): number };
 }
 
 export interface SlotSight {
-  /** By the newest final block, as all asked endpoints have it. */
+  /** At the newest final block, as all asked endpoints have it. */
   readonly final: RegistryEntry | undefined;
-  /** By the newest block of each of them. */
+  /** At the newest block of each of these endpoints. */
   readonly latest: readonly (RegistryEntry | undefined)[];
 }
 
@@ -27,13 +27,13 @@ export interface RegistrySight {
   readonly final: BlockRef;
   /** In the order of the slots. */
   readonly slots: readonly SlotSight[];
-  /** How many transactions of the account final blocks hold. */
+  /** Number of the account's transactions in final blocks. */
   readonly finalNonce: number;
-  /** The same of the newest block of each endpoint. */
+  /** Number of the account's transactions up to the newest block of each endpoint. */
   readonly latestNonces: readonly number[];
 }
 
-/** What one endpoint says, at the final block that both hold and at its newest. */
+/** The statement of one endpoint, at the final block that both hold and at its own newest block. */
 interface Look {
   readonly endpoint: string;
   readonly final: readonly (RegistryEntry | undefined)[];
@@ -42,7 +42,7 @@ interface Look {
   readonly latestNonce: number;
 }
 
-/** So many slots are asked for at once. */
+/** Slots in one call of `look`. */
 export const SLOTS_AT_ONCE = 50;
 
 export class RegistryReader {
@@ -59,10 +59,10 @@ export class RegistryReader {
   }
 
   /**
-   * Where there are two endpoints both must answer: nothing is published on the word of one.
-   * @param account whose transactions are counted
-   * @throws EndpointsDisagreeError, told to the pool's observer as well; AllEndpointsFailedError; PermanentError where the address is
-   *   no registry
+   * Where there are two endpoints both must answer, so that nothing is published on the statement of one.
+   * @param account the account whose transactions are counted
+   * @throws EndpointsDisagreeError, reported to the pool's observer as well; AllEndpointsFailedError; PermanentError
+   * where there is no contract at the address
    */
   async look(slots: readonly RegistrySlot[], account: Address): Promise<RegistrySight> {
     const { final, witnesses } = await this.agreedBlock();
@@ -122,7 +122,7 @@ export class RegistryReader {
       finalNonce: nonceOf(counted, session),
       latest: slots.map((slot, index) => {
         const data = bytes(valueOf(latest[index]));
-        // An address without a contract answers nothing; it would take the transaction and keep the root of no day.
+        // An address without a contract answers nothing. It would accept the transaction without storing a root.
         if (data === '0x') {
           throw new PermanentError(
             'REGISTRY_NOT_THERE',
@@ -147,7 +147,7 @@ export class RegistryReader {
     }
   }
 
-  /** Of two endpoints that differ about a final block one is wrong. */
+  /** Where two endpoints differ about a final block, one of them is wrong. */
   private requireSame(one: Look, other: Look, { number }: BlockRef): void {
     const differs =
       one.finalNonce !== other.finalNonce ||

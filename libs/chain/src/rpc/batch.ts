@@ -17,8 +17,8 @@ import { isRecord } from '../shape/hex.js';
 /**
  * Matches the answers of a batch to its calls by their ids; nodes may answer in any order.
  * @returns one result for each call, in the order of the calls
- * @throws the error of the whole batch where the node answered with one; MalformedAnswerError where an answer is missing,
- *   doubled, unasked for, or has neither result nor error
+ * @throws the error of the whole batch where the node answered with one; MalformedAnswerError where an answer is
+ * missing, occurs twice, was not asked for, or has neither result nor error
  */
 export function matchAnswers(
   calls: readonly WireCall[],
@@ -36,7 +36,7 @@ export function matchAnswers(
     const result = resultOf(entry, calls, answer, at);
     if (!result.ok && !failed) failed = result;
     const index = indexOf(entry['id'], first.id);
-    // An error about the batch itself has no id, or null.
+    // An error about the batch itself has the id null.
     if (entry['id'] === null && !result.ok) throw result.error;
     if (index === undefined || index >= calls.length) {
       throw new MalformedAnswerError('the batch holds an answer to nothing we asked', at);
@@ -47,7 +47,7 @@ export function matchAnswers(
   if (failed && !failed.ok && failed.error instanceof BatchTooLargeError) throw failed.error;
   return results.map((result) => {
     if (result) return result;
-    // A node that gives up in the middle says why in the last answer it gives.
+    // A node that gives up in the middle says why in its last answer.
     if (failed && !failed.ok) throw failed.error;
     throw new MalformedAnswerError('the batch lacks an answer', at);
   });
@@ -78,7 +78,7 @@ function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): 
   const { body, status, retryAfterMs } = answer;
   if (isRecord(body) && body['error'] !== undefined && body['error'] !== null) {
     const error = classifyRpcError(body['error'], { ...at, call: first, retryAfterMs });
-    // Whatever an error without a known meaning says, with a 5xx it is one of the server.
+    // With a 5xx status, an error without a known meaning is a failure of the server.
     const isServerError = status >= 500 && error instanceof RpcRefusedError;
     return isServerError
       ? new TransportError(`HTTP ${status}`, { ...at, sizeMayExplain: true })
@@ -87,7 +87,7 @@ function wholeBatchError(answer: HttpAnswer, first: WireCall, at: EndpointUrl): 
   return new MalformedAnswerError('a batch was not answered with a list', at);
 }
 
-/** Ids are consecutive numbers; some nodes send them back as text. */
+/** Ids are consecutive numbers; some nodes return them as text. */
 function indexOf(id: unknown, firstId: number): number | undefined {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id;
   if (typeof number !== 'number' || !Number.isInteger(number) || number < firstId) return undefined;
@@ -114,7 +114,7 @@ export class BatchResults {
     return places.map((place) => this.calls[place] as RpcCall);
   }
 
-  /** @returns the places to ask for again, with the first failure */
+  /** @returns the places to request again, and the first failure */
   keep(
     places: readonly number[],
     { results, bytes }: BatchAnswer,
@@ -130,7 +130,7 @@ export class BatchResults {
       const { error } = result;
       if (error instanceof RpcError && isTransient(error)) failures.set(place, error);
     }
-    // The caller asks for less: the others are not asked for once more before.
+    // The caller asks for a smaller range, so the other calls are not retried before.
     if (isTooLarge) return { failed: undefined, again: [] };
     const [failed] = failures.values();
     const first = failures.has(0) || failures.has(1);
@@ -139,21 +139,24 @@ export class BatchResults {
   }
 }
 
-/** Calls in one batch to begin with: what geth, Alchemy and Ankr take. */
+/** Most calls in one batch at the start: the limit of geth, Alchemy and Ankr. */
 const FIRST_LIMIT = 1000;
-/** Calls at risk in the first request: a provider with a small budget refuses a large batch whole. */
+/** Most calls in the first request, because a provider with a small budget refuses a large batch as a whole. */
 const FIRST_RISK = 25;
-/** Limits seen in the field, tried one after the other where a node does not name its own. */
+/** Limits of nodes in the field, tried one after the other where a node does not name its own limit. */
 const STEPS = [500, 100, 50, 20, 10, 5, 3, 2];
-/** A refused batch of many calls comes back in parts; smaller ones say nothing about size. */
+/** A rate limit on fewer calls than twice this number says nothing about the size of the batch. */
 const SMALLEST_AFTER_REFUSAL = 10;
-/** The logs and the header that vouches for them need one batch of two. */
+/** Smallest batch: the logs and the header that vouches for them. */
 const SMALLEST = 2;
 
-/** How many calls an endpoint takes in one request: what it said of batches, and what its rate allows. */
+/** How many calls an endpoint accepts in one request, by its limit for batches and by its rate. */
 export class BatchSize {
   private limit = FIRST_LIMIT;
-  /** A refused batch is refused with all its calls: less is risked until some were answered. */
+  /**
+   * Most calls that are risked in one request, because a rate limit refuses a batch with all its calls. Few at first
+   * and after a rate limit; doubles when a batch of at least half this size is answered.
+   */
   private risked = FIRST_RISK;
 
   constructor(
@@ -161,7 +164,7 @@ export class BatchSize {
     private readonly throttle: Throttle,
   ) {}
 
-  /** The places of calls in parts of the right size; those of the first two calls stay together. */
+  /** Splits the places of calls into parts of the right size; the first two calls stay together. */
   split(places: readonly number[], calls: readonly RpcCall[]): number[][] {
     const { heaviest } = this.throttle;
     const mostCalls = Math.min(this.limit, this.risked, heaviest.calls);
@@ -191,7 +194,7 @@ export class BatchSize {
     if (sent * 2 >= this.risked) this.risked = Math.min(FIRST_LIMIT, this.risked * 2);
   }
 
-  /** @throws RpcRefusedError where not even two calls are taken together */
+  /** @throws RpcRefusedError where not even two calls are accepted together */
   lower(error: BatchTooLargeError, sent: number): void {
     if (this.limit < sent) return;
     const named = error.limit !== undefined && error.limit < sent ? error.limit : undefined;

@@ -5,14 +5,15 @@ export interface BackoffOptions {
   readonly longestMs: number;
 }
 
-/** A node that leaves out logs is not asked again soon, whatever else it answers. */
+/** A node that leaves out logs is set aside for this time, whatever else it answers. */
 const WITHHELD_MS = 60_000;
-/** A node behind the others usually follows within a block or two. */
+/** A node that is behind the others usually follows within a block or two. */
 const LONGEST_BEHIND_MS = 2_000;
 
 /**
- * Whether an endpoint may be asked. One that fails is set aside for a time that doubles with each failure in a row, shortened at
- * random by up to half so that several clients do not return together. Afterwards one request tries it.
+ * Whether an endpoint may be asked. An endpoint that fails is set aside for a time that doubles with each failure in a
+ * row. Jitter shortens this time by up to half, so that several clients do not return together. Afterwards one request
+ * tries the endpoint.
  */
 export class EndpointHealth {
   private failures = 0;
@@ -22,7 +23,7 @@ export class EndpointHealth {
 
   constructor(
     private readonly backoff: BackoffOptions,
-    /** 0 to 1. */
+    /** Random numbers from 0 to 1. */
     private readonly random: () => number,
   ) {}
 
@@ -30,17 +31,23 @@ export class EndpointHealth {
     return Math.max(0, this.asideUntilMs - nowMs);
   }
 
-  /** Set aside for what its answers said, which another answer does not change: it cannot be trusted, or is behind. */
+  /**
+   * Whether the endpoint is set aside for the content of its answers, which another answer does not change: it left out
+   * logs, or is behind.
+   */
   isHeld(nowMs: number): boolean {
     return this.held && this.waitMs(nowMs) > 0;
   }
 
-  /** Set aside for leaving out logs: it answers, and is asked where no other endpoint can be. */
+  /**
+   * Whether the endpoint is set aside because it left out logs. It answers, and is asked where no other endpoint can
+   * be.
+   */
   isDistrusted(nowMs: number): boolean {
     return this.isHeld(nowMs) && this.lastFailure instanceof LogsWithheldError;
   }
 
-  /** It was set aside and has not answered since. */
+  /** Whether the endpoint was set aside and has not answered since. */
   get isOnTrial(): boolean {
     return this.failures > 0 && !this.held;
   }
@@ -52,7 +59,7 @@ export class EndpointHealth {
   }
 
   failed(error: RpcError, nowMs: number): void {
-    // Requests that were in flight together fail together: one outage, one step.
+    // Requests that were in flight together fail together: one outage counts as one failure.
     if (this.waitMs(nowMs) === 0) {
       this.failures++;
       this.held = false;
@@ -69,20 +76,23 @@ export class EndpointHealth {
   }
 }
 
-/** How fast an endpoint delivers, from its last answers. */
+/** Weight of a new request in the means of `Delivery`, which rates how fast an endpoint delivers. */
 const WEIGHT = 0.2;
-/** What a failed request costs beside its own time: it is asked again after a wait. */
+/** The cost of a failed request besides its own time, because it is retried after a wait. */
 const FAILURE_MS = 500;
-/** The share of failures below which the next try is likely to succeed. */
+/** The share of failures below which a retry is likely to succeed. */
 const RARELY = 0.4;
-/** A figure that is not renewed loses half of its weight in this time, so that a slow endpoint is tried again now and then. */
+/**
+ * A rating that is not renewed loses half of its weight in this time, so that a slow endpoint is tried again now and
+ * then.
+ */
 const HALF_LIFE_MS = 30_000;
-/** Endpoints that differ by less are equal. */
+/** An endpoint is as fast as the best one up to NEAR_MS, or up to NEAR_SHARE times the time of the best. */
 const NEAR_MS = 25;
 const NEAR_SHARE = 1.25;
 
 export class Delivery {
-  /** The mean of the requests that did not fail. */
+  /** Mean latency of the requests that did not fail. */
   latencyMs = 0;
   private failed = 0;
   private samples = 0;
@@ -90,18 +100,18 @@ export class Delivery {
 
   note(tookMs: number, failed: boolean, nowMs: number): void {
     const weight = this.samples++ === 0 ? 1 : WEIGHT;
-    // A refusal comes fast and delivers nothing.
+    // A failure comes fast and delivers nothing, so it does not count for the latency.
     if (!failed) this.latencyMs += (tookMs - this.latencyMs) * (this.latencyMs === 0 ? 1 : weight);
     this.failed += ((failed ? 1 : 0) - this.failed) * weight;
     this.lastMs = nowMs;
   }
 
-  /** Bad luck now and then, no trouble. */
+  /** Whether failures are occasional bad luck. */
   get failsRarely(): boolean {
     return this.failed < RARELY;
   }
 
-  /** For one request with `before` others in the queue; of an endpoint that was never asked, 0: it is worth a try. */
+  /** Expected time of a request behind `before` others; 0 for an endpoint that was never asked, so that it is tried. */
   expectedMs(before: number, nowMs: number): number {
     const fresh = 0.5 ** (Math.max(0, nowMs - this.lastMs) / HALF_LIFE_MS);
     return (before + 1) * (this.latencyMs + this.failed * FAILURE_MS) * fresh;
@@ -114,7 +124,10 @@ interface Candidate {
   readonly hasFreeSlot: boolean;
 }
 
-/** @returns the one to ask: with a free slot if any has one, the first of those that deliver about equally fast, else the fastest */
+/**
+ * @returns the endpoint to ask, among those with a free slot where there are any: the first idle one that is about as
+ * fast as the best, else the fastest
+ */
 export function fastest<T extends Candidate>(all: readonly T[], nowMs: number): T | undefined {
   const free = all.filter((one) => one.hasFreeSlot);
   const candidates = free.length > 0 ? free : all;

@@ -4,7 +4,7 @@ import { unlessOut } from '../errors/rpc.errors.js';
 import { type Budget } from './throttle.js';
 
 export interface EndpointUrl {
-  /** Without its fragment. */
+  /** The URL without its fragment. */
   readonly url: URL;
   readonly endpoint: string;
   /** Parts of the URL that must not appear anywhere. */
@@ -12,14 +12,14 @@ export interface EndpointUrl {
   readonly budget: Budget | undefined;
 }
 
-/** Budgets in a URL's fragment, which is never sent. */
+/** Budgets by their name in the fragment of a URL, which is never sent. */
 const BUDGETS: Readonly<Record<string, Budget['unit']>> = { rps: 'calls', cups: 'computeUnits' };
 const BUDGET = /^#(rps|cups)=(\d{1,9}(?:\.\d{1,3})?)$/;
 const SHORTEST_SECRET = 6;
 
 /**
  * @returns each URL with its name, secrets and budget
- * @throws PermanentError naming the place of a wrong one, never its text, which may hold a key
+ * @throws PermanentError naming the place of a wrong URL, never its text, which may contain a key
  */
 export function endpointUrls(urls: readonly string[]): EndpointUrl[] {
   if (urls.length === 0) throw invalid('RPC_URLS names no endpoint.');
@@ -42,7 +42,10 @@ export function endpointUrls(urls: readonly string[]): EndpointUrl[] {
   });
 }
 
-/** An endpoint in logs and metrics: the end of its host, which holds no key, and its place in RPC_URLS, from 1 on. */
+/**
+ * The name of an endpoint in logs and metrics: the end of its host, which contains no key, and its place in RPC_URLS,
+ * from 1 on.
+ */
 export function endpointName(url: URL, place: number): string {
   return `${shownHost(url)}#${place}`;
 }
@@ -59,7 +62,7 @@ function budgetOf(fragment: string, place: number): Budget | undefined {
   return { perSecond, unit };
 }
 
-/** The labels before the last two: keys are there too, at QuickNode, Chainstack and on dedicated nodes. */
+/** The labels of the host before the last two. QuickNode, Chainstack and dedicated nodes have keys in these labels. */
 function hiddenLabels({ hostname }: URL): string[] {
   const isAddress = /^\[|^[\d.]+$/.test(hostname);
   return isAddress ? [] : hostname.split('.').slice(0, -2);
@@ -74,19 +77,21 @@ function invalid(message: string): PermanentError {
   return new PermanentError('RPC_URLS_INVALID', message);
 }
 
-/** The provider of an endpoint: what its name says before the ordinal, which is its domain. */
+/** The provider of an endpoint: its domain, which is the part of its name before the place. */
 export function providerOf(endpoint: string): string {
   return endpoint.replace(/#\d+$/, '');
 }
 
-/** So long another provider is waited for where the word of one will do while it is out. */
+/** How long another provider is waited for where one provider is enough during an outage of the other. */
 export const OUTAGE_PATIENCE_MS = 1_000;
 
 export function countProviders(endpoints: readonly string[]): number {
   return new Set(endpoints.map(providerOf)).size;
 }
 
-/** The endpoints of this one's provider, itself included: to be avoided where the word of another is wanted. */
+/**
+ * The endpoints of this endpoint's provider, itself included. They are avoided where another provider has to answer.
+ */
 export function ownProvider(endpoint: string, endpoints: readonly string[]): string[] {
   const provider = providerOf(endpoint);
   return endpoints.filter((name) => providerOf(name) === provider);
@@ -102,7 +107,7 @@ export interface ToldFigure<T> {
   readonly endpoint: string;
 }
 
-/** Asks for a figure and notes which endpoint tells it; undefined where none can. */
+/** Asks for a figure and notes which endpoint gives it; undefined where none can. */
 export async function askFigure<T>(
   ask: (options: { readonly saidBy: (endpoint: string) => void }) => Promise<T | undefined>,
 ): Promise<ToldFigure<T> | undefined> {
@@ -115,7 +120,7 @@ export async function askFigure<T>(
   return figure === undefined ? undefined : { figure, endpoint };
 }
 
-/** Asks another provider than that of `endpoint`; undefined where there is none, or it is out. */
+/** Asks another provider than that of `endpoint`; undefined where there is no other provider, or it has an outage. */
 export async function askOtherProvider<T>(
   endpoint: string,
   endpoints: readonly string[],

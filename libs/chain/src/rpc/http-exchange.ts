@@ -1,8 +1,8 @@
 /**
- * One HTTP exchange with a node: a JSON body out, a JSON body in, under one deadline that covers the whole of it.
+ * One HTTP exchange with a node: sends and receives a JSON body, under one timeout for the whole exchange.
  *
- * undici's `request` sends it, at half of what `fetch` costs, and follows no redirect. An error of a request may quote its URL, so only
- * codes and messages leave this file, without their secrets.
+ * undici's `request` costs half as much as `fetch`, and follows no redirect. The error of a request may quote its URL,
+ * so that only codes and messages leave this file, without the secrets of the URL.
  */
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -27,7 +27,7 @@ import {
 interface HttpExchangeOptions {
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
-  /** For dates. */
+  /** The wall clock, for dates in `Retry-After`. */
   readonly time: { wallMs(): number };
 }
 
@@ -47,7 +47,7 @@ export interface HttpAnswer {
 interface Progress {
   status: number;
   retryAfterMs: number | undefined;
-  /** Of the decoded body. */
+  /** Bytes of the decoded body. */
   bytes: number;
 }
 
@@ -56,13 +56,13 @@ class BodyTooLarge extends Error {}
 const TIMEOUT_STATUS = new Set([408, 504, 522, 524, 598]);
 const UNREACHABLE =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT|ERR_SSL|ERR_TLS/;
-/** The connection went away under an answer, which is how some nodes refuse what is too large for them. */
+/** The connection broke during the answer, which is how some nodes refuse a request that is too large for them. */
 const CUT = /terminated|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed/;
 
 export class HttpExchange {
   private readonly url: string;
   private readonly headers: Readonly<Record<string, string>>;
-  // The one deadline is the signal's.
+  // The signal carries the only timeout.
   private readonly dispatcher = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
 
   constructor(
@@ -82,7 +82,7 @@ export class HttpExchange {
 
   /**
    * @returns the parsed body; with a status other than 2xx only where the body is a JSON-RPC error
-   * @throws RpcError of the class that the failure calls for, or the reason of `signal` where it was aborted
+   * @throws RpcError of the class that fits the failure, or the reason of `signal` where it was aborted
    */
   async send(calls: readonly WireCall[], signal: AbortSignal | undefined): Promise<HttpAnswer> {
     signal?.throwIfAborted();
@@ -103,7 +103,7 @@ export class HttpExchange {
       if (error instanceof RpcError) throw error;
       throw this.failure(error, progress, calls);
     } finally {
-      // The rest of an answer that is too large is not waited for.
+      // Ends an answer that is too large, without waiting for its rest.
       deadline.abort();
     }
   }
@@ -175,7 +175,7 @@ export class HttpExchange {
   }
 }
 
-/** The JSON-RPC error that comes with a status of its own; undefined where the body is something else. */
+/** The body where it is a JSON-RPC error, which may come with any status; undefined for any other body. */
 function rpcErrorIn(text: string): unknown {
   try {
     const body: unknown = JSON.parse(text);
@@ -203,9 +203,9 @@ function networkReason(error: unknown, secrets: readonly string[]): string {
 
 const DECODERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
 
-/** A body in another encoding than those that were asked for comes as it is, and is no JSON then. */
+/** Decompresses a body. A body in an encoding that was not requested stays as it is, and fails as invalid JSON. */
 function decoded(body: Readable, encoding: string | string[] | undefined): AsyncIterable<Buffer> {
   const known = Object.entries(DECODERS).find(([name]) => name === encoding);
-  // Its end and its errors are those of the decoder, which is read.
+  // The decoder passes on the end and the errors of the body.
   return known ? pipeline(body, known[1](), () => undefined) : body;
 }

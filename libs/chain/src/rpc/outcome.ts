@@ -1,4 +1,4 @@
-/** What requests weigh, and what their ends say of an endpoint's limits. */
+/** The load of requests, and what their outcomes say about the limits of an endpoint. */
 import {
   isTransient,
   RateLimitedError,
@@ -11,11 +11,11 @@ import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 export interface Outcome {
   /** Compute units of the calls that were answered. */
   readonly answeredUnits: number;
-  /** 0 to 1: the share of the calls that were refused for their rate. */
+  /** The share of the calls that were refused by a rate limit, 0 to 1. */
   readonly refused: number;
-  /** 503, a time-out, a reset. */
+  /** Whether the endpoint was overloaded: a 503, a timeout, a reset. */
   readonly overloaded: boolean;
-  /** What the refusal asked us to wait. */
+  /** The wait that the rate limit asked for. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export function outcomeOfAnswer(calls: readonly RpcCall[], results: readonly Rpc
   };
 }
 
-/** @returns undefined where it says nothing of them */
+/** @returns undefined where the failure says nothing about limits */
 export function outcomeOfFailure(error: unknown): Outcome | undefined {
   if (!(error instanceof RpcError) || error instanceof UnreachableError) return undefined;
   const overloaded = error instanceof TransportError;
@@ -61,9 +61,9 @@ function waitOf(error: unknown): number {
 
 interface OutcomeSums {
   readonly requests: number;
-  /** The refused shares of all requests, added up. */
+  /** Sum of the refused shares of all requests. */
   readonly refused: number;
-  /** Requests with a refused call. */
+  /** Number of requests with a refused call. */
   readonly refusals: number;
   readonly overloads: number;
   readonly answeredUnits: number;
@@ -74,29 +74,32 @@ interface OutcomeSums {
 type Slot = { -readonly [key in Exclude<keyof OutcomeSums, 'spanMs'>]: number } & { atMs: number };
 
 const SLOT_MS = 250;
-/** Looked back at least so far, and further while there were fewer requests than this, up to the longest. */
+/** Sums look back over SHORTEST_MS at least, and further until they have FEW_REQUESTS requests, up to LONGEST_MS. */
 const SHORTEST_MS = 2_000;
 const FEW_REQUESTS = 40;
 const LONGEST_MS = 8_000;
 
-/** How the requests of the last seconds ended: enough of them to tell a limit from bad luck. */
+/** The outcomes of the requests of the last seconds: enough of them to tell a limit from chance. */
 export class RecentOutcomes {
   private slots: Slot[] = [];
-  /** Of the mark: outcomes of requests that started earlier belong to earlier limits. */
+  /** Time of the last mark. Outcomes of requests that started earlier belong to earlier limits. */
   sinceMarkMs: number;
 
   constructor(private sinceMs: number) {
     this.sinceMarkMs = sinceMs;
   }
 
-  /** Forgets everything: there was a time without requests. */
+  /** Forgets all outcomes, after a time without requests. */
   clear(nowMs: number): void {
     this.slots = [];
     this.sinceMs = nowMs;
     this.sinceMarkMs = nowMs;
   }
 
-  /** What comes now is judged by itself: the limits have changed. The goodput is still measured over the mark. */
+  /**
+   * Makes `sums` count later outcomes only, because the limits have changed. The goodput is still measured across the
+   * mark.
+   */
   mark(nowMs: number): void {
     this.sinceMarkMs = nowMs;
   }
@@ -118,7 +121,7 @@ export class RecentOutcomes {
     return this.sumsSince(this.sinceMs, nowMs);
   }
 
-  /** Compute units a second that were answered, over a second at least, and the time in which they were. */
+  /** The compute units a second that were answered, averaged over a second at least, and the time that was measured. */
   goodput(nowMs: number): { readonly perSecond: number; readonly spanMs: number } {
     const { answeredUnits, spanMs } = this.allSums(nowMs);
     return { perSecond: (answeredUnits * 1000) / Math.max(1000, spanMs), spanMs };

@@ -1,4 +1,4 @@
-/** Nodes that answer from a table, and pools over them in simulated time: a sleep moves the clock. */
+/** Nodes that answer from a table, and pools over these nodes in simulated time: a sleep advances the clock. */
 import { type Fault, FakeClock, type FaultyNode, NodeError, startFaultyNode } from '#libs/testing';
 import { AllEndpointsFailedError, type RpcError } from '../errors/rpc.errors.js';
 import { type BatchAnswer, type RpcCall } from './rpc-call.js';
@@ -49,7 +49,7 @@ export class PoolBench {
     return this.nodes[1] as FaultyNode;
   }
 
-  /** Over all nodes; with `nodes: 1` over the first alone. */
+  /** A pool over all nodes; with `nodes: 1` over the first one only. */
   pool({ nodes, ...options }: Partial<RpcPoolOptions> & { readonly nodes?: number } = {}): RpcPool {
     const chosen = options.urls ? [] : this.nodes.slice(0, nodes);
     return new RpcPool({
@@ -72,7 +72,7 @@ export class PoolBench {
     });
   }
 
-  /** What becomes of the calls at the first node, alone and with this fault. */
+  /** The error of the calls at the first node, asked alone and with this fault. */
   async failureOf(fault: Fault, options: RunOptions, ...calls: RpcCall[]): Promise<RpcError> {
     this.first.fault = fault;
     const error = await ask(this.pool({ nodes: 1 }), calls, options).then(

@@ -3,7 +3,7 @@ import { type EndpointHealth } from './endpoint-health.js';
 import { type Load, type Outcome } from './outcome.js';
 import { type Throttle, type Ticket } from './throttle.js';
 
-/** Makes requests wait for what the throttle allows, in the order in which they came. */
+/** Lets requests pass in the order of their arrival, as fast as the throttle allows. */
 export class RequestGate {
   private queue: Promise<unknown> = Promise.resolve();
   private released: (() => void) | undefined;
@@ -15,9 +15,9 @@ export class RequestGate {
   ) {}
 
   /**
-   * Rejects with the reason of `signal`, also while others are before it.
-   * @param mayAsk asked before each step; false ends the waiting
-   * @returns what `leave` wants back; undefined where the request may no longer be sent
+   * Rejects with the reason of `signal`, also while other requests are ahead.
+   * @param mayAsk checked before each step; false ends the wait
+   * @returns the ticket to pass to `leave`; undefined where the request may no longer be sent
    */
   enter(load: Load, mayAsk: () => boolean, signal: AbortSignal): Promise<Ticket | undefined> {
     const turn = this.queue.then(() => this.admit(load, mayAsk, signal));
@@ -52,7 +52,7 @@ export class RequestGate {
     for (;;) {
       signal.throwIfAborted();
       if (!mayAsk()) return undefined;
-      // One that is on trial is asked with one request only.
+      // An endpoint on trial gets one request at a time.
       const waitMs = throttle.waitMs(load, time.nowMs(), health.isOnTrial ? 1 : undefined);
       if (waitMs === 0) return throttle.start(load, time.nowMs());
       if (waitMs < Infinity) await time.sleep(waitMs, signal);
@@ -73,7 +73,7 @@ export class RequestGate {
   }
 }
 
-/** The pool's clock: at least as much time passes on it as was slept, whatever the clock beneath says. */
+/** The clock of the pool. A sleep advances it by at least the time slept, whatever the underlying clock says. */
 export class PoolTime {
   private aheadMs = 0;
 
@@ -84,7 +84,7 @@ export class PoolTime {
 
   readonly nowMs = (): number => this.clock.nowMs() + this.aheadMs;
 
-  /** The clock itself, for dates. */
+  /** The underlying clock, for dates. */
   readonly wallMs = (): number => this.clock.nowMs();
 
   readonly sleep: Sleep = async (ms, signal) => {

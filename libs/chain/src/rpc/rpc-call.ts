@@ -5,7 +5,7 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** Which endpoint is spoken of, by its name. */
+/** The name of the endpoint that a value or an error comes from. */
 export interface AtEndpoint {
   readonly endpoint: string;
 }
@@ -17,11 +17,11 @@ export type RpcResult =
 export interface BatchAnswer {
   /** In the order of the calls. */
   readonly results: readonly RpcResult[];
-  /** Of all bodies together, decoded. */
+  /** Decoded bytes of all bodies together. */
   readonly bytes: number;
 }
 
-/** The value of an answer. @throws its error */
+/** The value of an answer. @throws the error of the answer */
 export function valueOf(result: RpcResult | undefined): unknown {
   if (!result) throw new RangeError('no such call in the batch');
   if (!result.ok) throw result.error;
@@ -33,10 +33,11 @@ export function isReverted(result: RpcResult | undefined): boolean {
 }
 
 /**
- * What a call costs in compute units, in which providers bill and limit. The figures are those of Alchemy's price list, which others
- * follow closely; where its editions differ (eth_getLogs 75 and 60, eth_getBlockByNumber 16 and 20) the one in which logs weigh more
- * is taken, so that no plan is too cheap. Sources: docs.alchemyapi.io/documentation/compute-units and
- * www.alchemy.com/docs/reference/compute-unit-costs (eth_getBlockReceipts: 20).
+ * Compute units of a call, in which providers bill and limit. The figures are those of Alchemy's price list, which
+ * other providers follow closely. Where its editions differ (eth_getLogs 75 and 60, eth_getBlockByNumber 16 and 20) the
+ * edition in which logs weigh more is used, so that no plan is too cheap. Sources:
+ * docs.alchemyapi.io/documentation/compute-units and www.alchemy.com/docs/reference/compute-unit-costs
+ * (eth_getBlockReceipts: 20).
  */
 const COMPUTE_UNITS: Readonly<Record<string, number>> = {
   eth_blockNumber: 10,
@@ -58,7 +59,7 @@ const COMPUTE_UNITS: Readonly<Record<string, number>> = {
   eth_sendRawTransaction: 250,
 };
 
-/** Most methods that are not listed cost no more. */
+/** Compute units of a method that is not listed; most of these methods cost no more. */
 const OTHERS = 20;
 
 export function computeUnitsOf(method: string): number {

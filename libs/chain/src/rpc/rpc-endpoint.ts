@@ -1,6 +1,6 @@
 /**
- * One node, or one provider: sends batches in requests of the size and at the pace that it takes, and asks again only for what did
- * not arrive. Whether and after which wait it may be asked again is decided by the question that the batch belongs to.
+ * One endpoint. It sends batches in requests of a size and at a rate that the endpoint accepts, and requests again only
+ * what did not arrive. The question that a batch belongs to decides whether and after which wait to retry.
  */
 import { inChildSpan, type OpenSpan } from '#libs/platform';
 import {
@@ -38,37 +38,36 @@ export interface PoolContext {
   readonly observer: RpcObserver;
 }
 
-/** A request, or some of its calls, that failed transiently or for good. */
+/** A request that failed, or the calls of a request that failed, transiently or for good. */
 export interface RequestFailure {
   readonly error: RpcError;
   readonly calls: readonly RpcCall[];
-  /** How often these calls have failed in a row; 1 for the first time. */
+  /** How often these calls have failed in a row; 1 for the first failure. */
   readonly attempt: number;
 }
 
-/** The patience behind a batch. */
+/** The retry decisions of the question that a batch belongs to. */
 export interface RequestGuard {
   readonly signal: AbortSignal;
-  /** Resolves when the endpoint may be asked. @throws RpcError where the question does not wait for it */
+  /** Resolves when the endpoint may be asked. @throws RpcError where the question does not wait for this */
   ready(signal: AbortSignal): Promise<void>;
-  /** Whether the endpoint may still be asked, now that the request's turn has come. */
+  /** Whether the endpoint may still be asked, when the turn of the request has come. */
   mayAsk(): boolean;
   answered(): void;
   /** Resolves when the calls are to be sent again to the same endpoint. @throws RpcError where they are not */
   failed(failure: RequestFailure, signal: AbortSignal): Promise<void>;
 }
 
-/** Failures in a row, of whatever requests, after which the endpoint is set aside. */
+/** Failures in a row, of any requests, after which the endpoint is set aside. */
 const MOST_IN_A_ROW = 5;
 
 export class RpcEndpoint {
   readonly name: string;
   readonly health: EndpointHealth;
   readonly delivery = new Delivery();
-  /** What RPC_URLS allows it a second. */
   readonly budget: Budget | undefined;
   isVerified = false;
-  /** It serves another chain. */
+  /** Whether the endpoint is excluded because it serves another chain. */
   isExcluded = false;
   questions = 0;
   private readonly exchange: HttpExchange;
@@ -78,7 +77,7 @@ export class RpcEndpoint {
   private resting = 0;
   private inARow = 0;
   private fault: RpcError | undefined;
-  /** The newest refusal for the rate, of a request or of a call in one. */
+  /** The newest rate-limit error, of a request or of a call in one. */
   private refusal: RpcError | undefined;
   private nextId = 1;
 
@@ -96,7 +95,10 @@ export class RpcEndpoint {
     this.exchange = new HttpExchange(url, context);
   }
 
-  /** Until it may be asked: it failed, or refused nearly everything for a time. */
+  /**
+   * Milliseconds for which the endpoint is set aside: after failures, or after rate limits on half of its requests or
+   * more.
+   */
   asideMs(nowMs: number): number {
     return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
   }
@@ -105,7 +107,10 @@ export class RpcEndpoint {
     return this.fault ?? this.health.lastFailure;
   }
 
-  /** The same, also where other answers came since: a provider that refuses calls one by one answers the request. */
+  /**
+   * Why the endpoint is set aside. Includes rate limits on single calls, because a provider that refuses the calls of a
+   * request one by one still answers the request.
+   */
   get asideBecause(): RpcError | undefined {
     return this.lastFailure ?? this.refusal;
   }
@@ -114,17 +119,17 @@ export class RpcEndpoint {
     return this.throttle.hasFreeSlot && this.questions < this.parallelism;
   }
 
-  /** How many requests at once are of use; those that wait to be sent again leave their place to others. */
+  /** How many requests at once are useful. Requests that wait for a retry leave their place to others. */
   get parallelism(): number {
     const most = this.throttle.parallelism(this.delivery.latencyMs);
     return most + Math.min(most, this.resting);
   }
 
   /**
-   * The answers to the calls, in one request or in as many as the endpoint needs; the first two calls always share one, and count
-   * only together: they are the logs and the header that vouches for them. What arrived is not fetched again. An error of a single
-   * call that would be the same the next time is part of the answer.
-   * @throws what `guard` throws; RpcRefusedError where the endpoint takes no batches
+   * The answers to the calls, in one request or in as many as the endpoint needs. The first two calls always share a
+   * request and count only together: they are the logs and the header that vouches for them. What arrived is not
+   * requested again. An error of a single call that a retry would not change is part of the answer.
+   * @throws the errors of `guard`; RpcRefusedError where the endpoint accepts no batches
    */
   async batch(calls: readonly RpcCall[], guard: RequestGuard): Promise<BatchAnswer> {
     const batch = new BatchResults(calls);
@@ -134,12 +139,12 @@ export class RpcEndpoint {
       await this.collect(batch, batch.all, { guard, signal });
       return batch.answer;
     } finally {
-      // Where one part failed for good, the others are of no use.
+      // After one part has failed for good, the other parts are useless.
       stop.abort();
     }
   }
 
-  /** Whether it answers a question of no size. */
+  /** Whether the endpoint answers a request without a range. */
   async isAlive(signal: AbortSignal): Promise<boolean> {
     try {
       const [result] = (await this.send([{ method: 'eth_chainId', params: [] }], signal)).results;
@@ -273,7 +278,7 @@ export class RpcEndpoint {
     const nowMs = this.context.time.nowMs();
     const isFault = error !== undefined && (isTransient(error) || isClosed(error));
     this.delivery.note(tookMs, isFault, nowMs);
-    // Refusals for the rate are the throttle's.
+    // The throttle handles rate limits.
     if (!(error instanceof RateLimitedError)) this.inARow = isFault ? this.inARow + 1 : 0;
     this.fault = isFault ? error : undefined;
     if (!isFault) this.health.succeeded(nowMs);
@@ -281,7 +286,9 @@ export class RpcEndpoint {
   }
 }
 
-/** Asking again soon is of no use: nothing is there, or it does not let us in. */
+/**
+ * Whether a retry soon is useless: nothing answers at the address, or an HTTP status such as 401 rejects every request.
+ */
 export function isClosed(error: RpcError): boolean {
   const { rpcCode = 0 } = error instanceof RpcRefusedError ? error : {};
   return error instanceof UnreachableError || (rpcCode >= 300 && rpcCode < 600 && rpcCode !== 400);

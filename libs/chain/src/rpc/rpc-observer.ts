@@ -3,17 +3,17 @@ import { type SpanStart } from '#libs/platform';
 import { RpcError } from '../errors/rpc.errors.js';
 import { computeUnitsOf, type RpcCall, type RpcResult } from './rpc-call.js';
 
-/** What the pool tells of its requests; the application turns it into metrics and logs. */
+/** Receives the events of the pool, which the application turns into metrics and logs. */
 export interface RpcObserver {
   request(event: RpcRequestEvent): void;
-  /** Something an operator should read; said once for each fault, not for each request. */
+  /** A message for the operator, once for each fault and not for each request. */
   warning(event: RpcWarning): void;
-  /** A question sleeps because nothing answers it; said at each sleep. */
+  /** A question sleeps because no endpoint answers it; called at each sleep. */
   waiting?(event: RpcWaiting): void;
 }
 
 interface Failure {
-  /** What went wrong, without secrets; absent where nothing did. */
+  /** Why the request failed, without secrets; absent where it succeeded. */
   readonly reason?: string;
   /** Absent where no answer came. */
   readonly httpStatus?: number;
@@ -22,12 +22,11 @@ interface Failure {
 export interface RpcRequestEvent extends Failure {
   readonly endpoint: string;
   readonly method: string;
-  /** `ok`, or the error's code in lower case without `RPC_`: timeout, rate_limited, range_too_large, malformed_answer, … */
+  /** `ok`, or the error's code in lower case without `RPC_`, such as timeout, rate_limited or range_too_large. */
   readonly outcome: string;
   readonly seconds: number;
   readonly bytes: number;
   readonly calls: number;
-  /** The same calls by method and outcome. */
   readonly callOutcomes: readonly CallOutcome[];
 }
 
@@ -35,7 +34,7 @@ export interface CallOutcome {
   readonly method: string;
   readonly outcome: string;
   readonly calls: number;
-  /** Of the calls that the endpoint answered; one that it refused for its rate, or never answered, costs nothing. */
+  /** Compute units of answered calls. A call that was refused by a rate limit, or never answered, costs nothing. */
   readonly computeUnits: number;
 }
 
@@ -49,7 +48,7 @@ export interface RpcWaiting {
   readonly endpoint: string;
   readonly message: string;
   readonly waitMs: number;
-  /** Since the question was first not answered. */
+  /** Time since the first failure of the question. */
   readonly forMs: number;
 }
 
@@ -59,9 +58,9 @@ export const silentObserver: RpcObserver = {
 };
 
 /**
- * The span of one request to an endpoint. Nothing of its URL but the end of the host, since providers put keys into all the rest, and nothing of
- * what is asked but the method.
- * @param endpoint its name: the end of the host, and the place in the list
+ * The span of one request to an endpoint. Of the URL it has only the end of the host, because providers put keys into
+ * all other parts, and of the calls only the method.
+ * @param endpoint name of the endpoint: the end of the host, and the place in the list
  */
 export function rpcSpan(endpoint: string, calls: readonly RpcCall[]): SpanStart {
   const method = calls[0]?.method ?? 'none';
@@ -78,7 +77,7 @@ export function rpcSpan(endpoint: string, calls: readonly RpcCall[]): SpanStart 
   };
 }
 
-/** Outcomes for which no provider bills. */
+/** Outcomes that no provider bills. */
 const NOT_ANSWERED = new Set([
   'aborted',
   'malformed_answer',
@@ -112,14 +111,14 @@ export function callOutcomes(
   }));
 }
 
-/** Why a request failed, or the first call in it that did; undefined where all is well. */
+/** The error of the first call that failed; undefined where none did. */
 export function failureOf(results: readonly RpcResult[]): LowmarkError | undefined {
   return results.find((result) => !result.ok)?.error;
 }
 
 /**
- * What is told of a failure beside its outcome.
- * @param status of the answer that came; where none was kept, the error may know it
+ * The details of a failure besides its outcome.
+ * @param status of the answer; where it is undefined, the error may have one
  */
 export function reasonOf(failure: unknown, status: number | undefined): Failure {
   if (!(failure instanceof LowmarkError)) return {};

@@ -118,7 +118,7 @@ describe('RpcPool', () => {
     const asked = pool.run(async (session) => valueOf((await session.batch([LOGS])).results[0]));
     await expect(asked).rejects.toBeInstanceOf(RangeTooLargeError);
     first.fault = undefined;
-    // It alone, without waiting: it is not set aside.
+    // The first endpoint alone, without waiting, because it is not set aside.
     const options = { avoid: pool.endpoints.slice(1), patienceMs: 0 };
     const again = pool.run((session) => session.batch([echo(1)]), options);
     await expect(again).resolves.toBeDefined();

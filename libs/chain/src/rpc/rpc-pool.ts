@@ -1,6 +1,7 @@
 /**
- * All endpoints of the chain. A question goes to the one that delivers fastest, the first in the list among equals, and where that
- * fails on to the next; `RpcQuestion` decides how long. Every endpoint is asked for its chain id before anything else.
+ * All endpoints of the chain. A question, which is one operation with all its requests and retries, goes to the
+ * endpoint that delivers fastest, the first in the list among equals, and where that one fails to the next;
+ * `RpcQuestion` decides for how long. The chain id of every endpoint is checked before anything else.
  */
 import {
   ChainMismatchError,
@@ -19,22 +20,22 @@ import { RpcQuestion } from './rpc-question.js';
 import { type Budget } from './throttle.js';
 
 export interface RpcPoolOptions {
-  /** First preferred; http or https, each with a budget in its fragment where it has one: `#rps=25`, `#cups=500`. */
+  /** In order of preference; http or https. A fragment sets the budget of an endpoint: `#rps=25`, `#cups=500`. */
   readonly urls: readonly string[];
   readonly clock: { nowMs(): number };
   readonly observer?: RpcObserver;
-  /** For one HTTP request, the body included. */
+  /** For one HTTP request, including the body. */
   readonly timeoutMs?: number;
   readonly maxResponseBytes?: number;
   readonly backoff?: BackoffOptions;
-  /** How long a question goes on after its first failure, unless it says so itself. */
+  /** How long a question goes on after its first failure, unless the question sets its own patience. */
   readonly patienceMs?: number;
-  /** 0 to 1; for the jitter. */
+  /** Random numbers from 0 to 1, for the jitter. */
   readonly random?: () => number;
   readonly sleep?: Sleep;
 }
 
-/** One endpoint, for the length of one question. */
+/** One endpoint, for the duration of one question. */
 export interface RpcSession {
   readonly endpoint: string;
   /** @see RpcEndpoint.batch */
@@ -43,9 +44,12 @@ export interface RpcSession {
 
 export interface RunOptions {
   readonly avoid?: readonly string[] | undefined;
-  /** The only endpoint to ask, in health or not. */
+  /** The only endpoint to ask, even while it is set aside. */
   readonly only?: string | undefined;
-  /** How long the question goes on after its first failure; 0: nothing is waited for; Infinity, which needs a signal, for as long as it takes. */
+  /**
+   * How long the question goes on after its first failure. 0: without any wait. Infinity, which needs a signal: until
+   * the signal is aborted.
+   */
   readonly patienceMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -54,9 +58,9 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 const DEFAULT_BACKOFF = { firstMs: 250, longestMs: 60_000 };
 const DEFAULT_PATIENCE_MS = 5_000;
-/** At the start an endpoint that does not answer is left for later. */
+/** Patience at the start: an endpoint that does not answer is verified later. */
 const VERIFY_PATIENCE_MS = 1_000;
-/** Once one has answered, the others are waited for so long. */
+/** How long the other endpoints are waited for once one endpoint has answered. */
 const VERIFY_OTHERS_MS = 5_000;
 
 export class RpcPool {
@@ -66,7 +70,7 @@ export class RpcPool {
   private expectedChainId: number | undefined;
   private readonly stopping = new AbortController();
 
-  /** @throws PermanentError where a URL or its budget is not usable, naming its place in the list, never its text */
+  /** @throws PermanentError where a URL or its budget is not usable; names its place in the list, never its text */
   constructor(private readonly options: RpcPoolOptions) {
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
     this.context = {
@@ -85,12 +89,12 @@ export class RpcPool {
     return this.all.map(({ name }) => name);
   }
 
-  /** What RPC_URLS allows each endpoint a second, in the same order; undefined where it does not say. */
+  /** The budget of each endpoint by RPC_URLS, in the same order; undefined where RPC_URLS sets none. */
   get budgets(): readonly (Budget | undefined)[] {
     return this.all.map(({ budget }) => budget);
   }
 
-  /** How many requests at once are of use: what the endpoints in health take together, at least 1. */
+  /** How many requests at once are useful: the sum over the healthy endpoints, at least 1. */
   parallelism(): number {
     const nowMs = this.context.time.nowMs();
     const healthy = this.all.filter((one) => !one.isExcluded && one.asideMs(nowMs) === 0);
@@ -101,8 +105,8 @@ export class RpcPool {
   }
 
   /**
-   * Asks every endpoint for its chain id. One that cannot answer now is asked again before its first use, and is left out for
-   * good should it then turn out to serve another chain. A silent one holds up those that answer for some seconds only.
+   * Asks every endpoint for its chain id. An endpoint that cannot answer now is asked again before its first use, and
+   * is excluded for good if it serves another chain. A silent endpoint delays the others by some seconds only.
    * @throws ChainMismatchError naming the endpoint; AllEndpointsFailedError where none answers
    */
   async verifyChainId(expected: number, signal?: AbortSignal): Promise<void> {
@@ -139,8 +143,8 @@ export class RpcPool {
   }
 
   /**
-   * Runs `operation` against one endpoint after the other until one succeeds. A range that is too large, a revert or an error
-   * of our own ends it at once.
+   * Runs `operation` against one endpoint after the other until one succeeds. A range that is too large, a revert, or
+   * an error of our own code ends the question at once.
    * @throws AllEndpointsFailedError
    */
   async run<T>(
@@ -177,7 +181,7 @@ export class RpcPool {
     this.context.observer.warning({ endpoint, code, message });
   }
 
-  /** Ends every question, under way or to come, with an AbortError: no answer is waited for. */
+  /** Ends all current and later questions with an AbortError, without waiting for answers. */
   stop(): void {
     this.stopping.abort();
   }

@@ -1,6 +1,7 @@
 /**
- * The patience of one question: which endpoints it may still ask, whether a request that failed is sent again to the same one, and
- * how long all waits together may take. Without patience nothing is waited for; with infinite patience until the signal ends it.
+ * The patience of one question, which is one operation with all its requests and retries. Decides which endpoints the
+ * question may still ask, whether a failed request is sent again to the same endpoint, and how long all waits together
+ * may take. Without patience nothing is waited for; with infinite patience only the signal ends the question.
  */
 import { growsWithRange } from '../errors/classify-rpc-error.js';
 import {
@@ -26,22 +27,22 @@ import {
 interface QuestionOptions {
   /** In order of preference. */
   readonly endpoints: readonly RpcEndpoint[];
-  /** There is one endpoint, and it is asked whether it is set aside or not. */
+  /** The only endpoint is asked even while it is set aside. */
   readonly regardless: boolean;
   readonly patienceMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Tries at one endpoint before another one in health is asked. */
+/** Attempts at one endpoint before another healthy endpoint is asked. */
 const TRIES_IN_PLACE = 2;
-/** With another endpoint in health no wait is longer. */
+/** Longest wait for one endpoint while another endpoint is healthy. */
 const LONGEST_WAIT_IN_PLACE_MS = 2_000;
-/** The first wait is shorter by so much where failures are rare. */
+/** Divides the first wait where failures are rare. */
 const LUCK_DIVISOR = 25;
-/** Calls of a batch that a provider with a budget would refuse again. */
+/** A batch of this many calls is not retried early, because a provider with a budget would refuse it again. */
 const LARGE_BATCH = 20;
 const LONGEST_BACKOFF_MS = 15_000;
-/** Failures in a row that the size of the question may explain. */
+/** Failures in a row that the size of the request may explain. */
 const SIZE_FAILURES = 3;
 /** How often a node that is behind, or contradicts itself, is asked again. */
 const QUICK_RETRIES = 3;
@@ -49,18 +50,21 @@ const LONGEST_QUICK_RETRY_MS = 2_000;
 
 export class RpcQuestion {
   private readonly failures = new Map<RpcEndpoint, RpcError>();
-  /** Endpoints whose answer does not change by waiting. */
+  /** Endpoints whose answer a wait does not change. */
   private readonly done = new Set<RpcEndpoint>();
-  /** Failures with which the question moved on to another endpoint. */
+  /** Failures upon which the question moved on to another endpoint. */
   private readonly moved = new WeakSet<RpcError>();
-  /** By endpoint and first call. */
+  /** Failures that the size may explain, by endpoint and first call. */
   private readonly sizeFailures = new Map<string, number>();
   private readonly quickRetries = new Map<RpcEndpoint, number>();
   private hasMoved = false;
-  /** Since the last answer, as long as the question stays with one endpoint. */
+  /** Time of the first failure. An answer resets it, as long as the question stays with one endpoint. */
   private firstFailureMs: number | undefined;
   private isOver = false;
-  /** The only one that is asked once more when patience is over. */
+  /**
+   * The only endpoint that may be asked while it is set aside: once more when patience is over, or where only
+   * distrusted endpoints are left.
+   */
   private lastChance: RpcEndpoint | undefined;
 
   constructor(
@@ -68,7 +72,7 @@ export class RpcQuestion {
     private readonly options: QuestionOptions,
   ) {}
 
-  /** @throws AllEndpointsFailedError where none is left to be asked */
+  /** @throws AllEndpointsFailedError where no endpoint is left */
   next(): RpcEndpoint {
     const { endpoints } = this.options;
     const left = endpoints.filter((endpoint) => !this.done.has(endpoint));
@@ -84,14 +88,14 @@ export class RpcQuestion {
     return chosen;
   }
 
-  /** What the requests to an endpoint ask before they are sent and when they fail. */
+  /** The decisions for the requests to an endpoint, before they are sent and when they fail. */
   guard(endpoint: RpcEndpoint): RequestGuard {
     return {
       signal: this.options.signal,
       mayAsk: () => this.isReady(endpoint),
       ready: (signal) => this.ready(endpoint, signal),
       answered: () => {
-        // One that has moved is not renewed: it could move to and fro for ever.
+        // After a move the patience is not renewed, because the question could move to and fro for ever.
         if (!this.hasMoved) this.firstFailureMs = undefined;
       },
       failed: (failure, signal) => this.failed(endpoint, failure, signal),
@@ -99,8 +103,8 @@ export class RpcQuestion {
   }
 
   /**
-   * The operation ended with an error of this endpoint, of a request or of what it made of the answers.
-   * Resolves when another endpoint, or the same one, is to be asked.
+   * The operation ended with an error of this endpoint, of a request or of the check of its answers. Resolves when
+   * another endpoint, or the same one, is to be asked.
    */
   async operationFailed(endpoint: RpcEndpoint, error: RpcError): Promise<void> {
     this.note(endpoint, error);
@@ -179,7 +183,10 @@ export class RpcQuestion {
     await this.pause(endpoint, waitMs, signal);
   }
 
-  /** The same range failed again and again while the endpoint answers questions of no size. */
+  /**
+   * Whether the size of the range is the cause: the same range failed repeatedly, while the endpoint answers a request
+   * without a range.
+   */
   private async isForItsSize(
     endpoint: RpcEndpoint,
     { error, calls }: RequestFailure,
@@ -187,14 +194,14 @@ export class RpcQuestion {
   ): Promise<boolean> {
     if (!error.sizeMayExplain || !growsWithRange(calls[0]?.method ?? '')) return false;
     const key = `${endpoint.name} ${JSON.stringify(calls[0])}`;
-    // Three 503 in a row happen by chance where one in twenty is one.
+    // A 503 counts half, because three in a row happen by chance where one request in twenty gets one.
     const weight = error instanceof OverloadedError ? 0.5 : 1;
     const count = (this.sizeFailures.get(key) ?? 0) + weight;
     this.sizeFailures.set(key, count);
     return count % SIZE_FAILURES === 0 && (await endpoint.isAlive(signal));
   }
 
-  /** Whether patience reaches so far; where it does not, it is over. */
+  /** Whether patience allows the wait; where it does not, patience is over. */
   private reaches(waitMs: number): boolean {
     this.firstFailureMs ??= this.nowMs;
     const leftMs = this.options.patienceMs - (this.nowMs - this.firstFailureMs);
@@ -227,7 +234,10 @@ export class RpcQuestion {
     );
   }
 
-  /** One that left out logs is better than none: its answers are held against something else in any case. */
+  /**
+   * An endpoint that left out logs is better than none, because its answers are checked against another source in any
+   * case.
+   */
   private distrusted(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
     this.lastChance = endpoints.find(({ health }) => health.isDistrusted(this.nowMs));
     return this.lastChance;
@@ -238,7 +248,7 @@ export class RpcQuestion {
     return [...endpoints].sort((a, b) => aside(a) - aside(b))[0];
   }
 
-  /** Doubles with each attempt, shortened at random by up to half. */
+  /** Doubles with each attempt; jitter shortens the result by up to half. */
   private backoffMs(attempt: number): number {
     const { backoff, random } = this.context;
     const longest = Math.min(LONGEST_BACKOFF_MS, backoff.longestMs);

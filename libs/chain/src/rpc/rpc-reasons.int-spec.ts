@@ -1,4 +1,4 @@
-/** What an operator is told of a failure: the reason, and the HTTP status. */
+/** What operators learn about a failure: the reason, and the HTTP status. */
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { type Fault } from '#libs/testing';
 import { ask, echo, PoolBench } from './pool-bench.support-spec.js';

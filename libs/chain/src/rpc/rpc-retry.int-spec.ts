@@ -1,4 +1,4 @@
-/** What becomes of requests that fail, over real sockets and in simulated time. */
+/** What the pool does with requests that fail, over real sockets and in simulated time. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Fault, type NodeCall } from '#libs/testing';
 import { AllEndpointsFailedError } from '../errors/rpc.errors.js';
@@ -11,7 +11,7 @@ const isFor =
   (call: NodeCall): boolean =>
     values.includes(call.params[0]);
 
-/** mulberry32, so that a failure can be seen again. */
+/** mulberry32, so that a failure can be reproduced. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -31,7 +31,7 @@ describe('a request that fails', () => {
 
   afterEach(() => bench.stop());
 
-  /** What the calls of each request to the first node asked for. */
+  /** The first parameter of each call, for each request to the first node. */
   const asked = (): unknown[][] =>
     bench.first.requests.map(({ calls }) => calls.map(({ params }) => params[0]));
 
@@ -258,7 +258,7 @@ describe('a request that fails', () => {
         failures: [{ sizeMayExplain: true }, { sizeMayExplain: true }],
       });
       for (const node of bench.nodes) expect(node.count('eth_getLogs')).toBe(3);
-      // The probes.
+      // One probe for each node.
       for (const node of bench.nodes) expect(node.count('eth_chainId')).toBe(1);
     },
   );

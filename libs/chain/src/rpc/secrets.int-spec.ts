@@ -1,13 +1,13 @@
-/** No part of an endpoint's URL but the end of its host reaches an error, an event or a name, whatever goes wrong. */
+/** No part of an endpoint's URL but the end of its host appears in an error, an event or a name, whatever fails. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Fault } from '#libs/testing';
 import { ask, echo, LOGS, PoolBench } from './pool-bench.support-spec.js';
 
 const KEYS = ['user-key-01', 'pass-key-02', 'path-key-03', 'query-key-04'];
 const HOST_KEY = 'host-key-05';
-/** User and password as they are sent (RFC 7617). */
+/** User and password as the Basic header sends them (RFC 7617). */
 const SENT = Buffer.from(`${KEYS[0]}:${KEYS[1]}`).toString('base64');
-/** What a provider may quote of the request. */
+/** Everything of the request that a provider may quote. */
 const QUOTE = [...KEYS, HOST_KEY, SENT].join(' ');
 const SECRETS = [...KEYS, SENT.toLowerCase()];
 
@@ -26,7 +26,7 @@ describe('the secrets of a URL', () => {
     return url.href;
   };
 
-  /** Everything that is said, as one text. */
+  /** All texts of errors, events and names, as one text. */
   async function said(url: string, host?: string): Promise<string> {
     const pool = bench.pool({ urls: [url], timeoutMs: 300, patienceMs: 400 });
     const error = await ask(pool, [LOGS, echo(1)]).catch((reason: unknown) => reason);

@@ -5,7 +5,7 @@ import { type Budget, Throttle, type Ticket } from './throttle.js';
 
 type Verdict = 'ok' | 'refused' | 'overloaded';
 
-/** What an endpoint says to a request of so many units at this time. */
+/** The answer of an endpoint to a request of `units` compute units at this time. */
 type Endpoint = (units: number, nowMs: number) => Verdict;
 
 interface Stretch {
@@ -16,7 +16,7 @@ interface Stretch {
 const LOAD: Load = { calls: 2, computeUnits: 91 };
 const LATENCY_MS = 20;
 
-/** A demand without end against one endpoint. */
+/** An endless demand against one endpoint. */
 class Simulation {
   readonly throttle: Throttle;
   private readonly log: { atMs: number; verdict: Verdict; units: number; calls: number }[] = [];
@@ -45,7 +45,7 @@ class Simulation {
     return this;
   }
 
-  /** Units answered a second. */
+  /** Compute units a second that were answered. */
   goodput({ fromMs, toMs }: Stretch): number {
     const answered = this.within({ fromMs, toMs }).filter(({ verdict }) => verdict === 'ok');
     return answered.reduce((sum, { units }) => sum + units, 0) / ((toMs - fromMs) / 1000);
@@ -90,7 +90,7 @@ class Simulation {
   }
 }
 
-/** mulberry32, so that a failure can be seen again. */
+/** mulberry32, so that a failure can be reproduced. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -112,7 +112,7 @@ function noisy(seed: number): Endpoint {
   };
 }
 
-/** So many units in each second of the clock. */
+/** Answers `unitsPerSecond` units in each second of the clock. */
 function fixedWindow(unitsPerSecond: number): Endpoint {
   let [second, used] = [0, 0];
   return (units, nowMs) => {
@@ -123,7 +123,7 @@ function fixedWindow(unitsPerSecond: number): Endpoint {
   };
 }
 
-/** So many units a second flow in, and one second's worth can be saved up. */
+/** A token bucket of one second: `unitsPerSecond` units flow in each second. */
 function bucket(unitsPerSecond: number): Endpoint {
   let [atMs, tokens] = [0, unitsPerSecond];
   return (units, nowMs) => {
@@ -146,7 +146,7 @@ describe('a throttle', () => {
   it.each([1, 2, 3, 4, 5])('keeps its speed under random faults (seed %i)', (seed) => {
     const full = new Simulation(perfect).runUntil(70_000).goodput(LATER);
     const one = new Simulation(noisy(seed)).runUntil(70_000);
-    // Nine of ten requests are answered at best.
+    // The endpoint answers nine of ten requests at best.
     expect(one.goodput(LATER) / full).toBeGreaterThan(0.8);
     expect(one.throttle.parallelism(LATENCY_MS)).toBeGreaterThan(12);
   });
@@ -173,7 +173,7 @@ describe('a throttle', () => {
       [5_000, 1000],
     ])('of %i units finds the rate (Retry-After %p)', (units, retryAfterMs) => {
       const one = new Simulation(endpoint(units)).runUntil(70_000, retryAfterMs);
-      // What the endpoint can answer: whole requests only.
+      // The most that the endpoint can answer in whole requests.
       const most = endpoint === fixedWindow ? units - (units % 91) : units;
       expect(one.goodput(LATER) / most).toBeGreaterThan(0.85);
       expect(one.refusedShare(LATER)).toBeLessThan(0.1);
@@ -226,7 +226,7 @@ describe('a throttle', () => {
       return budget.unit === 'calls' ? one.callsPerSecond(stretch) : one.goodput(stretch);
     };
     for (let from = 0; from < 19_000; from += 100) {
-      // A burst of a fifth of a second, and the request that was under way.
+      // A burst of a fifth of a second, and the request in flight.
       expect(used(from)).toBeLessThanOrEqual(budget.perSecond * 1.2 + load[budget.unit]);
     }
     expect(used(10_000)).toBeGreaterThan(budget.perSecond * 0.85);

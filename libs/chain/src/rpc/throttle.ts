@@ -1,57 +1,64 @@
 /**
- * How fast one endpoint may be asked. Pure: time is handed in and nothing waits here.
+ * The rate at which one endpoint may be asked. Pure: the caller passes the time, and nothing in this file waits.
  *
- * Two limits are learned: how many requests may be in flight (the window), and how many compute units a second are answered (the
- * rate, without one until the endpoint refuses). Both follow the share of refused requests over the last seconds, never a single
- * refusal: an endpoint that refuses one request in twenty at random keeps its speed. A rate is set from what was answered in that
- * time, and rises again while little is refused, the faster the longer nothing was. A budget of the operator is kept besides.
+ * The throttle learns two limits: how many requests may be in flight (the window), and how many compute units a second
+ * are answered (the rate, which is absent until the endpoint refuses). Both follow the share of refused requests over
+ * the last seconds, never a single refusal: an endpoint that refuses one request in twenty at random keeps its speed. A
+ * rate is set from what was answered in these seconds. It rises again while little is refused, the faster the longer
+ * the endpoint refuses nothing. A budget of the operator applies as well.
  */
 import { type Load, type Outcome, RecentOutcomes } from './outcome.js';
 
 export interface Budget {
   readonly perSecond: number;
-  /** A batch counts as its calls. */
+  /** `calls` counts each call of a batch. */
   readonly unit: 'calls' | 'computeUnits';
 }
 
 export interface Ticket {
   readonly load: Load;
   readonly startedMs: number;
-  /** The window was in full use. */
+  /** Whether this request filled the window. */
   readonly full: boolean;
 }
 
 const FIRST_WINDOW = 4;
 const LARGEST_WINDOW = 24;
-/** From how many bad requests, and which share of all, a limit is concluded; below is noise. */
+/** Number and share of refused requests from which on a limit is concluded; fewer are noise. */
 const TOO_MANY = { atLeast: 8, share: 0.25 };
-/** So many of nearly all are enough. */
+/** Fewer refused requests are enough where nearly all are refused. */
 const NEARLY_ALL = { atLeast: 4, share: 0.6 };
 const TOO_SLOW = { atLeast: 5, share: 0.2 };
-/** The same while the rate is probed upwards, beyond the noise. */
+/** As TOO_MANY, while the rate is probed upwards; the share is in addition to the noise. */
 const TOO_MANY_PROBING = { atLeast: 3, share: 0.07 };
-/** How fast the noise is learned: the share that is refused right after the rate was lowered, when no limit can be met. */
+/**
+ * Weight of one request in the noise, which is the share of requests refused right after the rate was lowered, when the
+ * endpoint's limit cannot be the cause.
+ */
 const NOISE_WEIGHT = 0.03;
 const MOST_NOISE = 0.15;
-/** From the second second after a change until then the noise is measured, and the rate does not rise. */
+/** The noise is measured from one second after a change until this time, during which the rate does not rise. */
 const NOISE_UNTIL_MS = 2_000;
-/** A limit that was found where it was before is probed less often, each time half as often, down to this. */
+/**
+ * Longest time without a rise. A limit that is found again at about the same rate (SAME_LIMIT) without noise
+ * (HARD_NOISE) is probed half as often each time.
+ */
 const LONGEST_HOLD_MS = 8_000;
 const SAME_LIMIT = 0.2;
 const HARD_NOISE = 0.01;
-/** With more than this, beyond the noise, the rate does not rise. */
+/** Above this share of refused requests, in addition to the noise, the rate does not rise. */
 const HOLD = 0.04;
 const BELOW_GOODPUT = 0.95;
 const LOWEST_RATE = 50;
 const RISE_PER_SECOND = 0.03;
 const FASTEST_RISE = 1;
-/** The rise doubles each time that it went well for so long. */
+/** The speed of the rise doubles after each such time without trouble. */
 const DOUBLES_EVERY_MS = 2_500;
-/** A rate that kept no request waiting for so long is forgotten. */
+/** A rate that delayed no request for this time is dropped. */
 const IDLE_RATE_MS = 10_000;
-/** A limit that was just set is given so long to show what it does; what is measured in less is no rate yet. */
+/** Time for which a new limit is not judged. A rate that was measured over less time is a guess. */
 const SHORTEST_SPAN_MS = 1_000;
-/** Without a request for so long, what was seen before says nothing. */
+/** After this time without requests, earlier outcomes are forgotten. */
 const IDLE_MS = 1_000;
 const RATE_BURST_SECONDS = 0.1;
 const BUDGET_BURST_SECONDS = 0.2;
@@ -61,13 +68,13 @@ export class Throttle {
   private everTooMany = false;
   private inFlight = 0;
   private rate: TokenBucket | undefined;
-  /** The last rate came from less than a second: it may be far too low. */
+  /** Whether the last rate was measured over less than a second, so it may be far too low. */
   private rateIsGuess = false;
   private readonly budget: TokenBucket | undefined;
   private readonly recent: RecentOutcomes;
   private pausedUntilMs = 0;
   private noise = 0;
-  /** How long the rate does not rise after it was lowered. */
+  /** How long the rate does not rise after it was lowered, in milliseconds. */
   private holdMs = NOISE_UNTIL_MS;
   private lastLimit = 0;
   private lastRiseMs = 0;
@@ -84,12 +91,15 @@ export class Throttle {
     this.budget = limit && new TokenBucket(limit.perSecond, BUDGET_BURST_SECONDS, nowMs);
   }
 
-  /** Until the endpoint may be asked at all: it refused nearly everything and named a time. */
+  /**
+   * Milliseconds until the endpoint may be asked at all, after it refused half of its requests or more and named a
+   * time.
+   */
   pausedMs(nowMs: number): number {
     return Math.max(0, this.pausedUntilMs - nowMs);
   }
 
-  /** Until a request of this weight may start; Infinity where first another one has to end. */
+  /** Milliseconds until a request with this load may start; Infinity where another request has to end first. */
   waitMs(load: Load, nowMs: number, mostInFlight = LARGEST_WINDOW): number {
     if (this.inFlight >= Math.min(this.slots, mostInFlight)) return Infinity;
     if (nowMs - this.lastBindingMs > IDLE_RATE_MS) this.rate = undefined;
@@ -111,7 +121,7 @@ export class Throttle {
     return { load, startedMs: nowMs, full: this.inFlight >= this.slots };
   }
 
-  /** @param outcome undefined where the request says nothing of the endpoint, as one that we gave up ourselves */
+  /** @param outcome undefined where the request says nothing about the endpoint, for example because we aborted it */
   end(ticket: Ticket, outcome: Outcome | undefined, nowMs: number): void {
     this.inFlight--;
     this.busyUntilMs = nowMs;
@@ -128,7 +138,7 @@ export class Throttle {
     if (ticket.full) this.widen();
   }
 
-  /** How many requests at once are of use, by the window and by the rate. */
+  /** How many requests at once are useful, by the window and by the rate. */
   parallelism(latencyMs: number): number {
     const units = this.limit?.unit === 'calls' ? Infinity : (this.budget?.perSecond ?? Infinity);
     const perSecond = Math.min(units, this.rate?.perSecond ?? Infinity) / (this.meanUnits || 1);
@@ -140,7 +150,7 @@ export class Throttle {
     return this.inFlight < this.slots;
   }
 
-  /** A heavier request would take the share of many, or could never be answered. */
+  /** The largest load of one request. A heavier request would take the share of many, or could never be answered. */
   get heaviest(): Load {
     const { unit, perSecond = Infinity } = this.limit ?? {};
     const rate = this.rate?.perSecond ?? Infinity;
@@ -154,12 +164,12 @@ export class Throttle {
     return Math.floor(this.window);
   }
 
-  /** An endpoint that refused nothing below its limit says at once where that is. */
+  /** An endpoint that refuses nothing below its limit shows the limit by a single refusal. */
   private get tooManyProbing(): typeof TOO_MANY_PROBING {
     return this.noise < HARD_NOISE ? { atLeast: 1, share: 0 } : TOO_MANY_PROBING;
   }
 
-  /** For everyone, where nearly everything was refused; else only the refused request itself waits. */
+  /** Pauses all requests where half of them or more were refused; otherwise only the refused request waits. */
   private pause({ retryAfterMs = 0 }: Outcome, nowMs: number): void {
     const { requests, refused } = this.recent.allSums(nowMs);
     const all = refused / requests >= 0.5 && (requests >= 4 || this.inFlight === 0);
@@ -191,7 +201,7 @@ export class Throttle {
 
   private lowerRate(nowMs: number): void {
     const { perSecond: goodput, spanMs } = this.recent.goodput(nowMs);
-    // Where nothing at all was answered, the requests themselves may be too heavy.
+    // Where nothing was answered, the requests themselves may be too heavy.
     const perSecond = goodput > 0 ? goodput * BELOW_GOODPUT : this.heaviestRefused / 2;
     const isSame = Math.abs(perSecond - this.lastLimit) < SAME_LIMIT * this.lastLimit;
     const isHard = isSame && this.noise < HARD_NOISE;
@@ -233,7 +243,7 @@ export class Throttle {
   }
 }
 
-/** Tokens that flow in at a steady rate, up to a short burst. Time is handed in; nothing here waits. */
+/** A token bucket: tokens flow in at a steady rate, up to a short burst. The caller passes the time. */
 class TokenBucket {
   private tokens: number;
   private atMs: number;
@@ -247,7 +257,10 @@ class TokenBucket {
     this.atMs = nowMs;
   }
 
-  /** Until so many may be taken. More than a full bucket may be taken as soon as it is full; the debt is paid back afterwards. */
+  /**
+   * Milliseconds until `amount` tokens may be taken. More than a full bucket may be taken once the bucket is full; the
+   * debt is paid back afterwards.
+   */
   waitMs(amount: number, nowMs: number): number {
     this.refill(nowMs);
     const missing = Math.min(amount, this.perSecond * this.burstSeconds) - this.tokens;

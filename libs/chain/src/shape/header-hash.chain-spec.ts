@@ -1,4 +1,4 @@
-/** Headers of a real chain, in each form that its upgrades gave them. */
+/** Headers of a real chain, in each form that an upgrade gave them. */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type DevChain, type DevChainOptions, launchDevChain } from '#libs/devchain';
 import { hashesToItself } from './header.js';
@@ -43,7 +43,7 @@ describe('the hash of a header', () => {
   it('is not that of a header with fields that are missing or odd', async () => {
     const block = await aBlock();
     const isBeside = /^(size|totalDifficulty|transactions|uncles|withdrawals)$/;
-    // These are zero, which is encoded as a field that the chain does without.
+    // These fields are zero, which is encoded like a field that the chain does not use.
     const isZero = /^(baseFeePerGas|blobGasUsed|excessBlobGas)$/;
     const unneeded = Object.keys(block).filter((field) =>
       hashesToItself({ ...block, [field]: undefined }),

@@ -1,9 +1,9 @@
 /**
- * Headers of blocks: asked for, parsed, proved by their hash, and held to be of one chain.
+ * Requests headers of blocks, parses them, proves them by their hash, and checks that they belong to one chain.
  *
- * The hash is keccak256 of the fields' RLP, in the order of Ethereum's header (Yellow Paper 4.4.3). The fields after the nonce came with
- * EIP-1559, 4895, 4844, 4788, 7685, 7928 and 7843, each at the end, so that a header has some of the first of them and none of the rest.
- * OP Stack and Arbitrum headers have this form; those of ZK Stack have not.
+ * The hash is keccak256 of the fields' RLP, in the order of Ethereum's header (Yellow Paper 4.4.3). The fields after
+ * the nonce came with EIP-1559, 4895, 4844, 4788, 7685, 7928 and 7843, each at the end, so a header has the first
+ * few of them and none of the rest. Headers of OP Stack and Arbitrum have this form; those of ZK Stack do not.
  */
 import { keccak256, toRlp } from 'viem/utils';
 import { type BlockHeader, type BlockRef } from '#libs/domain';
@@ -16,7 +16,10 @@ export interface FullHeader extends BlockHeader {
   /** `0x` and 512 lower-case hex digits. */
   readonly logsBloom: string;
   readonly transactions: number;
-  /** Its fields hash to its own hash, which proves number and time of that hash. Undefined where it was not looked at. */
+  /**
+   * Whether the fields hash to the header's own hash, which proves number and time of that hash. Undefined where this
+   * was not checked.
+   */
   readonly isProven?: boolean;
 }
 
@@ -57,7 +60,7 @@ export function parseHeader(value: unknown, at: AtEndpoint): FullHeader | undefi
   };
 }
 
-/** Chains without blooms leave the field out, null, empty or all zero; for us these are the same. */
+/** Chains without blooms leave the field out, or send null, nothing or zeros; all of these count as an empty bloom. */
 function bloom(value: unknown, at: AtEndpoint): string {
   if (value === undefined || value === null || value === '0x') return EMPTY_BLOOM;
   const text = typeof value === 'string' ? value.toLowerCase() : '';
@@ -67,7 +70,7 @@ function bloom(value: unknown, at: AtEndpoint): string {
   return text;
 }
 
-/** The header of exactly this block. @throws MalformedAnswerError where the node answered with another one */
+/** The header of exactly this block. @throws MalformedAnswerError where the node answered with another block */
 export function parseHeaderOf(
   value: unknown,
   number: bigint,
@@ -91,7 +94,7 @@ export function parseTagged(value: unknown, tag: string, at: AtEndpoint): FullHe
   throw new NodeBehindError(what, at);
 }
 
-/** Without the bloom, which is half a kilobyte for each block. */
+/** The header without the bloom, which is half a kilobyte for each block. */
 export function plainHeader({
   number,
   hash,
@@ -113,7 +116,7 @@ export function tagCall(tag: string): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [tag, false] };
 }
 
-/** The headers of these blocks by one node, and the bytes of its answer. @throws as `readHeaders` */
+/** The headers of these blocks from one node, and the bytes of its answer. @throws as `readHeaders` */
 export async function fetchHeaders(
   session: RpcSession,
   numbers: readonly bigint[],
@@ -125,9 +128,9 @@ export async function fetchHeaders(
 }
 
 /**
- * The headers of these blocks in the answers to `headerCall`, ascending.
+ * The headers of these blocks, from the answers to `headerCall`, ascending.
  * @param proves whether to hash them
- * @throws NodeBehindError where a block is missing, MalformedAnswerError where they are not one chain
+ * @throws NodeBehindError where a block is missing, MalformedAnswerError where the headers do not belong to one chain
  */
 export function readHeaders(
   numbers: readonly bigint[],
@@ -147,9 +150,9 @@ export function readHeaders(
 }
 
 /**
- * Checks that headers are of one chain: neighbours are linked by their hashes, and time never runs backwards.
+ * Checks that headers belong to one chain: neighbours are linked by their hashes, and times never decrease.
  * @param headers ascending, gaps allowed
- * @throws MalformedAnswerError; also after a reorganisation between two requests, when asking again helps
+ * @throws MalformedAnswerError; also after a reorganisation between two requests, where a retry helps
  */
 export function requireChain(headers: readonly FullHeader[], at: AtEndpoint): void {
   let previous: FullHeader | undefined;
@@ -174,8 +177,8 @@ export function requireChain(headers: readonly FullHeader[], at: AtEndpoint): vo
 }
 
 /**
- * Refuses a block that is dated later than it can be: nothing else shows that a chain's newest block is not new.
- * @param latestSeconds Unix seconds; undefined where the caller does not say
+ * Refuses a block that is dated later than possible, because nothing but its time shows whether a newest block is new.
+ * @param latestSeconds Unix seconds; undefined where the caller sets no limit
  * @throws MalformedAnswerError
  */
 export function requireNotAhead(
@@ -224,8 +227,9 @@ const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
 const EMPTY: Hex = '0x';
 
 /**
- * Whether the fields of a block, as eth_getBlockByNumber answers it, hash to the block's own `hash`. True proves number and timestamp of
- * that hash; false says that a field was altered or left out, or that the chain's headers have another form.
+ * Whether the fields of a block, as eth_getBlockByNumber answers it, hash to the block's own `hash`. True proves number
+ * and timestamp of that hash. False means that a field was altered or left out, or that the chain's headers have
+ * another form.
  */
 export function hashesToItself(block: unknown): boolean {
   if (!isRecord(block)) return false;
@@ -236,10 +240,10 @@ export function hashesToItself(block: unknown): boolean {
   return keccak256(toRlp(fields)) === own;
 }
 
-/** @returns undefined where the field is not what it should be */
+/** @returns undefined where the field has an invalid form */
 function encoded(block: Record<string, unknown>, [name, kind]: Field): Hex | undefined {
   const value = block[name];
-  // A field that a later one follows is encoded as empty where the chain does without it.
+  // A field that a later field follows is encoded as empty where the chain does not use it.
   if (!isThere(value)) return LATER.some(([later]) => later === name) ? EMPTY : undefined;
   if (kind === 'data') return bytes(value);
   if (typeof value !== 'string' || !QUANTITY.test(value)) return undefined;

@@ -1,4 +1,4 @@
-/** Shapes of the JSON-RPC wire: quantities and fixed-length data, checked before use. */
+/** Quantities and fixed-length data of the JSON-RPC wire, checked before use. */
 import { type Address, parseAddress, type BlockHash } from '#libs/domain';
 
 export type Hex = `0x${string}`;
@@ -14,12 +14,14 @@ export function quantity(value: unknown): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** A quantity of any size: a price may pass 2^53. */
+/** A quantity of any size, because a price may exceed 2^53. */
 export function wideQuantity(value: unknown): bigint | undefined {
   return typeof value === 'string' && QUANTITY.test(value) ? BigInt(value) : undefined;
 }
 
-/** A safe integer of at most seven digits, without a regular expression: asked once for every log. */
+/**
+ * A safe integer of at most seven hex digits. Works without a regular expression, because it is called for every log.
+ */
 export function smallQuantity(value: unknown): number | undefined {
   if (typeof value !== 'string' || value.length < 3 || value.length > 9) return undefined;
   if (value.charCodeAt(0) !== 48 || value.charCodeAt(1) !== 120) return undefined;

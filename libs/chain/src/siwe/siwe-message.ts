@@ -11,9 +11,9 @@ import { type RpcCall, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes, type Hex, toQuantity } from '../shape/hex.js';
 
-/** What a Sign-In with Ethereum message says, its form checked and nothing else. */
+/** The fields of a Sign-In with Ethereum message. Only the form of the message is checked. */
 export interface SiweMessage {
-  /** Host and port of the page that asked for it, as written. */
+  /** Host and port of the page that asked for the signature, as written. */
   readonly domain: string;
   readonly wallet: Address;
   readonly uri: string;
@@ -28,8 +28,8 @@ const LONGEST_MESSAGE = 4096;
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)`;
 
 /**
- * The whole of EIP-4361, version 1, line by line. viem's parser finds its fields wherever they are and skips what it does not know:
- * a wallet would show its user text that was not checked here.
+ * The whole of EIP-4361, version 1, line by line. viem's parser finds its fields anywhere and skips what it does not
+ * know, so a wallet could show its user text that was not checked.
  */
 const FORM = new RegExp(
   String.raw`^(?:[A-Za-z][A-Za-z0-9+.-]*://)?[A-Za-z0-9.-]+(?::\d{1,5})? wants you to sign in with your Ethereum account:\n` +
@@ -38,7 +38,7 @@ const FORM = new RegExp(
     String.raw`(?:\nExpiration Time: ${TIME})?(?:\nNot Before: ${TIME})?(?:\nRequest ID: [^\r\n]*)?(?:\nResources:(?:\n- [^\r\n]+)*)?$`,
 );
 
-/** @returns undefined where the text is not such a message in every line, or a time in it does not exist */
+/** @returns undefined where any line of the text does not have this form, or a time in it does not exist */
 export function parseSiwe(text: string): SiweMessage | undefined {
   if (text.length > LONGEST_MESSAGE || !FORM.test(text)) return undefined;
   const { domain, address, uri, chainId, nonce, ...times } = parseSiweMessage(text);
@@ -50,11 +50,11 @@ export function parseSiwe(text: string): SiweMessage | undefined {
   return { domain, wallet, uri, chainId, nonce, issuedAtMs, expiresAtMs, notBeforeMs };
 }
 
-/** How a chain is asked whether a signature is good: the call, the probe of whether this endpoint serves such calls, and the answers. */
+/** How a chain verifies a signature: the call, the probe whether this endpoint serves such calls, and the answers. */
 
 export interface SignatureQuestion {
   readonly wallet: Address;
-  /** Of the text, by EIP-191. */
+  /** Hash of the text by EIP-191. */
   readonly hash: Hex;
   readonly signature: Hex;
 }
@@ -62,24 +62,29 @@ export interface SignatureQuestion {
 export interface VerificationForm {
   call(question: SignatureQuestion): RpcCall;
   readonly probe: RpcCall;
-  /** What the probe says. @throws RpcError where it says nothing of the form */
+  /** Whether the probe shows that the form is served. @throws RpcError where the probe says nothing about the form */
   isServed(probed: RpcResult | undefined, session: RpcSession): boolean;
-  /** The only answers there are; a call that reverts is a signature that is not valid. */
+  /** The only two answers. A call that reverts means an invalid signature. */
   readonly valid: Hex;
   readonly invalid: Hex;
-  /** For the operator, where the form is not served. */
+  /** Text for the operator where the form is not served. */
   readonly absence: string;
 }
 
-/** What is called is a stranger's contract; a signature that costs more to check is no signature. */
+/**
+ * Gas limit of a call, which runs a contract that a stranger chooses. A signature that costs more to verify does not
+ * count.
+ */
 const GAS = toQuantity(10_000_000);
-/** Returns a 32-byte word that nothing else returns: PUSH7 "lowmark", MSTORE at 0, RETURN 32 bytes. */
+/** Code that returns a 32-byte word that no other code returns: PUSH7 "lowmark", MSTORE at 0, RETURN 32 bytes. */
 const PROBE_CODE = '0x666c6f776d61726b60005260206000f3';
 const PROBE_ANSWER = `0x${'6c6f776d61726b'.padStart(64, '0')}`;
-/** Invalid request, invalid params. */
+/** JSON-RPC codes of an invalid request and of invalid params. */
 const REFUSED_AS_INVALID = [-32600, -32602];
 
-/** An `eth_call` at the newest block, its gas bounded. Without `to`, `data` is run as the code that creates a contract. */
+/**
+ * An `eth_call` at the newest block with bounded gas. Without `to`, `data` runs as the code that creates a contract.
+ */
 export function boundedCall(call: { readonly to?: string; readonly data: Hex }): RpcCall {
   return { method: 'eth_call', params: [{ ...call, gas: GAS }, 'latest'] };
 }
@@ -88,7 +93,7 @@ export function codeOf(contract: string): RpcCall {
   return { method: 'eth_getCode', params: [contract, 'latest'] };
 }
 
-/** In lower case. @throws the call's error; MalformedAnswerError */
+/** The returned bytes in lower case. @throws the call's error; MalformedAnswerError */
 export function returnedBytes(result: RpcResult | undefined, session: RpcSession): Hex {
   const data = bytes(valueOf(result));
   if (data === undefined) throw new MalformedAnswerError('an answer is not bytes', session);
@@ -130,8 +135,9 @@ export const DEPLOYLESS: VerificationForm = {
 };
 
 /**
- * ZK Stack nodes refuse with code 3, as for a revert, "Failed to serialize transaction: toAddressIsNull" (zksync-era,
- * core/node/api_server/src/web3/tests/vm.rs). The probe cannot revert by itself, so here a revert is a refusal of the form.
+ * ZK Stack nodes refuse the form with code 3, as for a revert: "Failed to serialize transaction: toAddressIsNull"
+ * (zksync-era, core/node/api_server/src/web3/tests/vm.rs). The probe cannot revert by itself, so a revert of the
+ * probe is a refusal of the form.
  */
 function isProbeAnswered(probed: RpcResult | undefined, session: RpcSession): boolean {
   if (probed?.ok !== false) return returnedBytes(probed, session) === PROBE_ANSWER;

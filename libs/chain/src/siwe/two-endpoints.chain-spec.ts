@@ -1,4 +1,4 @@
-/** Signatures of contract wallets, with an endpoint that calls all of them valid, or none. */
+/** Signatures of contract wallets, where one endpoint calls all of them valid, or none. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type Address } from '#libs/domain';
@@ -20,7 +20,7 @@ const START = 1_760_000_000;
 const TEXT = 'example.com wants you to sign in';
 const owner = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 const thief = privateKeyToAccount(`0x${'44'.repeat(32)}`);
-/** Beside the probe, which it answers as it should. */
+/** A false answer to every call but the probe. */
 const saysOf = (result: string): Fault => ({
   kind: 'result',
   method: 'eth_call',

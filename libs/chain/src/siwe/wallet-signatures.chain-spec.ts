@@ -26,7 +26,7 @@ const owner = privateKeyToAccount(`0x${'33'.repeat(32)}`);
 const stranger = privateKeyToAccount(`0x${'44'.repeat(32)}`);
 const REFUSES: Fault = { kind: 'no-deployless-calls' };
 
-/** How a chain can be asked, best first. */
+/** Chains by the ways in which they can verify a signature, the best first. */
 const CHAINS: readonly [string, { chainId: number; hasVerifier: boolean; fault?: Fault }][] = [
   ['takes calls without `to`', { chainId: 31_337, hasVerifier: false }],
   ['has the verifier', { chainId: ABSTRACT, hasVerifier: true, fault: REFUSES }],
@@ -77,7 +77,7 @@ describe.each(CHAINS)('on a chain that %s', (name, { chainId, hasVerifier, fault
     const { wallet, sign, make } = await wallets.undeployed(owner);
     expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(canAskUndeployed);
     expect(await bench.isSigned(wallet, await sign(TEXT, stranger))).toBe(false);
-    // The wrapper of one wallet does not vouch for another.
+    // The wrapper of one wallet is no signature of another wallet.
     expect(await bench.isSigned(aWallet(7), await sign(TEXT))).toBe(false);
     expect(await chain.rpc.call('eth_getCode', wallet, 'latest')).toBe('0x');
     const codes = bench.warnings.map(({ code }) => code);
@@ -119,7 +119,7 @@ describe.each(CHAINS)('on a chain that %s', (name, { chainId, hasVerifier, fault
     await bench.isSigned(wallet, signature);
     const before = calls();
     expect(await bench.isSigned(wallet, signature)).toBe(true);
-    // One call of a verifier, or the wallet’s code and its answer.
+    // One call of a verifier, or two calls: for the wallet's code and for its answer.
     expect(calls() - before).toBe(canAskUndeployed ? 1 : 2);
     const forms = bench.warnings.filter(({ code }) => code === 'SIGN_IN_FORM');
     expect(forms).toHaveLength(canAskUndeployed ? 0 : hasNoVerifierOf(chainId) ? 1 : 2);
@@ -227,7 +227,7 @@ describe('an endpoint that answers', () => {
   });
 });
 
-/** Signatures by way of one endpoint with a fault. */
+/** Verifies signatures by one endpoint with a fault. */
 class Bench {
   readonly clock = new FakeClock(START * 1000);
   readonly warnings: RpcWarning[] = [];

@@ -23,27 +23,31 @@ import {
 } from './siwe-message.js';
 
 const ACCOUNT_SIGNATURE = /^0x[0-9a-f]{130}$/i;
-/** The code of the pool's warning that one endpoint called a signature valid and another one did not. */
+/** The code of the pool's warning that one endpoint called a signature valid and another endpoint did not. */
 export const SIGN_IN_DISAGREEMENT = 'SIGN_IN_DISAGREEMENT';
-/** A chain learns new ways, and an endpoint that answered rubbish once gets well. */
+/**
+ * How long a refusal of an endpoint is remembered. A chain may learn a new way, and an endpoint may recover from a
+ * wrong answer.
+ */
 const REFUSAL_HOLDS_MS = 3_600_000;
 
 /**
- * Whether a wallet signed a text (EIP-191). An account's signature is recovered here; all else is left to the chain in the first of
- * these ways that the endpoint serves:
+ * Whether a wallet signed a text (EIP-191). The signature of an account is recovered in this process. Any other
+ * signature is verified by the chain, in the first of these ways that the endpoint serves:
  *
- * 1. the universal verifier that is known on this chain: EIP-6492, so also wallets that do not exist yet;
+ * 1. the universal verifier that is known on this chain: EIP-6492, which covers wallets that do not exist yet;
  * 2. the same verifier as the code of a call without `to`; ZK Stack chains refuse such calls;
- * 3. the wallet itself (EIP-1271). One that does not exist yet cannot sign in then.
+ * 3. the wallet itself (EIP-1271). A wallet that does not exist yet cannot sign in then.
  *
- * A probe tells which, in the same batch as the first question, and not the question's own outcome: a refusal looks like a revert.
- * Each way has one answer that means valid; a way that is not served leads to the next one and never to an answer.
- * Where there are two endpoints, two must call it valid: one alone could sign in as any wallet.
- * The pool should serve nothing else: what strangers let it call may make a node slow to answer.
+ * A probe in the batch of the first question shows whether a way is served. The outcome of the question does not show
+ * this, because a refusal looks like a revert. Each way has one answer that means valid; a way that is not served leads
+ * to the next way, and never to an answer. Where there are two endpoints, two must call a signature valid, because one
+ * alone could sign in as any wallet. The pool should serve nothing else: contracts that strangers choose may make a
+ * node slow to answer.
  */
 export class WalletSignatures {
   private readonly forms: readonly VerificationForm[];
-  /** By endpoint; without a form only the wallet itself can be asked. */
+  /** The form that each endpoint serves; without a form, only the wallet itself can be asked. */
   private readonly learned: TtlCache<string, { readonly form: VerificationForm | undefined }>;
   private readonly warned = new Set<string>();
 
@@ -57,8 +61,9 @@ export class WalletSignatures {
   }
 
   /**
-   * @param signature `0x` and hex digits; false where it is anything else
-   * @throws AllEndpointsFailedError where the chain would have to say and cannot be asked, by two endpoints where there are two
+   * @param signature `0x` and hex digits; any other text gives false
+   * @throws AllEndpointsFailedError where the chain has to verify and cannot be asked, by two endpoints where there are
+   * two
    */
   async isSignedBy(wallet: Address, text: string, signature: string): Promise<boolean> {
     const data = bytes(signature);
@@ -130,7 +135,10 @@ export class WalletSignatures {
   }
 }
 
-/** @throws MalformedAnswerError where it is neither valid nor invalid; the call's error, unless the call reverted */
+/**
+ * @throws MalformedAnswerError where the answer is neither valid nor invalid; the call's error, unless the call
+ * reverted
+ */
 function verdict(
   result: RpcResult | undefined,
   { valid, invalid }: VerificationForm,
@@ -144,8 +152,8 @@ function verdict(
 }
 
 /**
- * Whether an account signed a text (EIP-191). No chain is asked: false for every contract wallet.
- * @param signature `0x` and hex digits; false where it is anything else
+ * Whether an account signed a text (EIP-191). No chain is asked, so the result is false for every contract wallet.
+ * @param signature `0x` and hex digits; any other text gives false
  */
 export async function isSignedByAccount(
   wallet: Address,
@@ -157,23 +165,23 @@ export async function isSignedByAccount(
   return (await recovered(hashMessage(text), data)) === wallet;
 }
 
-/** In lower case; undefined where no account can have made it. */
+/** The signer in lower case; undefined where no account can have made the signature. */
 async function recovered(hash: Hex, signature: Hex): Promise<string | undefined> {
   try {
     return (await recoverAddress({ hash, signature })).toLowerCase();
   } catch {
-    // A contract wallet's signature may be of the same length.
+    // The signature of a contract wallet may have the same length.
     return undefined;
   }
 }
 
-/** EIP-1271: a contract that stands on the chain is asked itself. */
+/** EIP-1271: a contract wallet that exists on the chain verifies the signature itself. */
 
 const ABI = parseAbi(['function isValidSignature(bytes32, bytes) view returns (bytes4)']);
 /** `bytes4(keccak256("isValidSignature(bytes32,bytes)"))`, left-aligned in its word. */
 const MAGIC_VALUE = `0x1626ba7e${'0'.repeat(56)}`;
 
-/** 'undeployed': a signature of EIP-6492, which a wallet without code cannot be asked about. */
+/** `undeployed`: the signature is one of EIP-6492, and the wallet has no code that could verify it. */
 type WalletVerdict = 'valid' | 'invalid' | 'undeployed';
 
 /** @throws RpcError where the endpoint cannot answer */
@@ -197,15 +205,16 @@ function unwrapped(signature: Hex): Hex | undefined {
   try {
     return parseErc6492Signature(signature).signature;
   } catch {
-    // The ending says that it is wrapped, and the rest is not the wrapper's form.
+    // The end of the signature marks it as wrapped, but the rest does not have the form of the wrapper.
     return undefined;
   }
 }
 
 /**
- * Chain id to the contract that verifies signatures by EIP-6492, where one was deployed because the chain takes no `eth_call` without
- * `to`: the ZK Stack chains of viem's chain definitions (`contracts.erc6492Verifier`, https://github.com/wevm/viem/pull/2807). Kept by
- * hand, as viem's list of all chains takes 50 MB and 0.3 s to load; a test compares the two.
+ * The contract that verifies signatures by EIP-6492, by chain id, where one was deployed because the chain accepts no
+ * `eth_call` without `to`: the ZK Stack chains of viem's chain definitions (`contracts.erc6492Verifier`,
+ * https://github.com/wevm/viem/pull/2807). The list is kept by hand, because viem's list of all chains takes 50 MB and
+ * 0.3 s to load; a test compares the two.
  */
 export const UNIVERSAL_VERIFIERS: ReadonlyMap<number, Address> = new Map(
   [

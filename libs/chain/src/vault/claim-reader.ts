@@ -1,4 +1,4 @@
-/** The claims of a vault up to the newest block, as each of two endpoints has them by itself, where there are two. */
+/** Reads the claims of a vault up to the newest block, from each of two endpoints separately, where there are two. */
 import { type Address, type BlockRef } from '#libs/domain';
 import { unlessAllFail } from '../errors/rpc.errors.js';
 import { type Finality, parseFinality, readHeads } from '../reader/final-blocks.js';
@@ -12,15 +12,15 @@ type ClaimedEvent = Extract<VaultEvent, { readonly kind: 'claimed' }>;
 export interface ShownClaim {
   readonly event: ClaimedEvent;
   readonly shownBy: readonly string[];
-  /** Endpoints that have its block and do not show it. */
+  /** Endpoints that have the block of the claim and do not show the claim. */
   readonly missedBy: readonly string[];
 }
 
 interface ClaimLook {
   readonly claims: readonly ShownClaim[];
-  /** The lowest of what the endpoints call final. */
+  /** The lowest final block of the endpoints. */
   readonly finalised: bigint;
-  /** False where a second endpoint is set and could not be asked: nothing of this may be taken for all there is. */
+  /** False where a second endpoint is configured and could not be asked, so claims may be missing. */
   readonly isComplete: boolean;
 }
 
@@ -33,16 +33,16 @@ interface Reading {
 
 interface Span {
   readonly vault: Address;
-  /** Undefined: what is not final yet. */
+  /** First block; undefined: the first block that is not final. */
   readonly from: bigint | undefined;
 }
 
 export class ClaimReader {
   private readonly finality: Finality;
-  /** Each learns how many blocks the nodes take at once. */
+  /** One reader for each vault, which learns how many blocks the endpoints accept at once. */
   private readonly logs = new Map<Address, VaultLogReader>();
 
-  /** @param finality FINALITY. @throws PermanentError where it is wrong */
+  /** @param finality FINALITY. @throws PermanentError where it is invalid */
   constructor(
     private readonly pool: RpcPool,
     finality: string,
@@ -51,8 +51,8 @@ export class ClaimReader {
   }
 
   /**
-   * A claim counts where one endpoint shows it, with the header of its block and the receipt of its transaction: another one may
-   * leave it out, and cannot hide it.
+   * A claim counts where one endpoint shows it, with the header of its block and the receipt of its transaction.
+   * Another endpoint may leave it out, and cannot hide it.
    * @throws AllEndpointsFailedError; the signal's reason
    */
   async read(span: Span, signal?: AbortSignal): Promise<ClaimLook> {
@@ -80,7 +80,7 @@ export class ClaimReader {
         const heads = await readHeads(session, this.finality);
         const latest = refOf(heads.latest.header);
         const finalised = heads.finalised.header.number;
-        // What is not final is read at each look, however far ahead the cursor is.
+        // Blocks that are not final are read each time, however far ahead the cursor is.
         const first = from === undefined || from > finalised ? finalised + 1n : from;
         const span = { from: first, head: latest };
         const events = await this.readerOf(vault).read(session, span);

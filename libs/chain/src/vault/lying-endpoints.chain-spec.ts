@@ -1,4 +1,6 @@
-/** Endpoints that lie about the final block itself: its time, its number, its hash, or its other fields. */
+/**
+ * Endpoints with false statements about the final block itself: its time, its number, its hash, or its other fields.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Fault, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
 import { type RpcWarning } from '../rpc/rpc-observer.js';
@@ -37,7 +39,7 @@ describe('VaultReader, among endpoints that lie about the final block,', () => {
     await Promise.all(nodes.splice(0).map((node) => node.close()));
   }
 
-  /** A reader of as many nodes as there are entries, at a moment of our clock. */
+  /** A reader over one node for each of the faults, at a moment of our clock. */
   async function aReader(faults: Faults, nowSeconds: number, marginSeconds = 0) {
     await closeNodes();
     const upstream = bench.chain.url;
@@ -71,7 +73,7 @@ describe('VaultReader, among endpoints that lie about the final block,', () => {
     return observe(await aReader(faults, nowSeconds), voucher);
   }
 
-  /** Endpoints that failed are asked again. */
+  /** Removes all faults, and waits until failed endpoints are asked again. */
   function mend(): void {
     for (const node of nodes) node.fault = undefined;
     poolClock.advance(60_000);
@@ -80,7 +82,7 @@ describe('VaultReader, among endpoints that lie about the final block,', () => {
   const codes = () => warnings.map(({ code }) => code);
   const shifted = (seconds: number): Fault => ({ kind: 'false-final', seconds });
 
-  /** None is so far ahead that our clock alone refuses it. */
+  /** No time is so far ahead that our clock alone refuses it. */
   const lies: [string, Fault][] = [
     ['a later time', shifted(200)],
     ['an earlier time', shifted(-WEEK_SECONDS)],
@@ -102,7 +104,7 @@ describe('VaultReader, among endpoints that lie about the final block,', () => {
 
   describe('one of two', () => {
     it.each(places)('ends no voucher by %s', async (_case, faults) => {
-      // The chain stands still, and our clock says that the deadline is over.
+      // The chain stands still, and the deadline has passed by our clock.
       const evidence = await observed(open, faults, open.deadlineSeconds + 1);
       expect(evidence).toMatchObject({ outcome: 'live' });
     });

@@ -1,4 +1,4 @@
-/** Transactions to the vault, and nodes that lie about what they cost. */
+/** Transactions to the vault, with nodes that report false costs. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { FakeClock, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
@@ -40,7 +40,7 @@ function anAccount(urls: readonly string[], changes: Partial<VaultAccountOptions
   });
 }
 
-/** Answers these methods with these figures. */
+/** A node that answers these methods with these figures. */
 async function lying(figures: Readonly<Record<string, bigint>>): Promise<FaultyNode> {
   const node = await startFaultyNode({
     upstream: bench.chain.url,
@@ -142,7 +142,7 @@ describe('a transaction to the vault', () => {
   it('is signed once, however many nodes must be asked to take it', async () => {
     const method = 'eth_sendRawTransaction';
     let asked = 0;
-    // The one that is asked first, whichever that is, takes it not.
+    // The endpoint that is asked first, whichever it is, refuses the transaction.
     const refuses: Fault = {
       kind: 'error',
       method,

@@ -11,7 +11,7 @@ import { type VaultId } from './vault-event.js';
 import { type Hex } from '../shape/hex.js';
 
 export interface VaultAccountOptions extends SendingAccountOptions {
-  /** Counts the most that a transaction can cost, in wei, before it is signed. @throws GasRefusedError */
+  /** Counts the highest possible cost of a transaction, in wei, before it is signed. @throws GasRefusedError */
   readonly reserve: (wei: bigint) => Promise<void>;
 }
 
@@ -22,18 +22,19 @@ const NAMES = {
 };
 
 /**
- * An account that sends transactions to vaults: cancellations, from one that holds `CANCELLER_ROLE`, or a pause, from one that holds
- * `PAUSER_ROLE`. It needs some of the chain's coin for gas. Nothing here is evidence: VaultReader finds what came of it.
+ * An account that sends transactions to vaults: cancellations, where it holds `CANCELLER_ROLE`, or a pause, where it
+ * holds `PAUSER_ROLE`. It needs some of the chain's coin for gas. Its results are no evidence: VaultReader finds what
+ * became of a transaction.
  */
 export class VaultAccount extends SendingAccount {
-  /** @throws PermanentError where it is not a key; the message does not repeat it */
+  /** @throws PermanentError where the text is not a key; the message does not repeat it */
   constructor(private readonly options: VaultAccountOptions) {
     super(options, NAMES);
   }
 
   /**
-   * Sends the transaction and does not wait for it. Sent twice, the second one fails on chain and changes nothing.
-   * @returns the hash
+   * Sends the transaction and does not wait for it. A second cancellation fails on chain and changes nothing.
+   * @returns the hash of the transaction
    * @throws ExecutionRevertedError where the vault would refuse: claimed or cancelled already, or without the role
    * @throws GasRefusedError, AllEndpointsFailedError
    */
@@ -43,10 +44,12 @@ export class VaultAccount extends SendingAccount {
   }
 
   /**
-   * Asks every endpoint by itself, so that none of them can keep the vault from being paused; what comes second fails on chain. The
-   * cheapest offer is sent first: a node that lies within the caps must not use up the day's coin before.
-   * @returns how many took a transaction, 1 at least
-   * @throws ExecutionRevertedError where it is paused already, or without the role; GasRefusedError, AllEndpointsFailedError
+   * Asks every endpoint separately, so that no endpoint can keep the vault from being paused; every transaction but the
+   * first fails on chain. The cheapest quote is sent first, so that an endpoint with a false price within the caps
+   * cannot use up the day's coin before.
+   * @returns how many endpoints took a transaction, 1 at least
+   * @throws ExecutionRevertedError where the vault is paused already, or without the role; GasRefusedError,
+   * AllEndpointsFailedError
    */
   async pause(vault: Address): Promise<number> {
     const data = pauseCalldata();
@@ -74,7 +77,7 @@ export class VaultAccount extends SendingAccount {
     return sent;
   }
 
-  /** It is signed once, whichever endpoint takes it. @param only the one to send it by */
+  /** Signs the transaction once, whichever endpoint takes it. @param only the endpoint to send it by */
   private async send(to: Address, data: Hex, quote: GasQuote, only?: string): Promise<string> {
     const { pool, reserve } = this.options;
     const { nonce, gasPrice, gas } = this.quotes.priced(quote);

@@ -1,4 +1,4 @@
-/** What a vault says of redemptions by its events, from logs that are not verified yet. */
+/** The events of a vault about redemptions, parsed from logs that are not verified yet. */
 import { toEventSelector } from 'viem/utils';
 import {
   type Address,
@@ -13,7 +13,7 @@ import { type AtEndpoint } from '../rpc/rpc-call.js';
 import { address, bytes, hash, type Hex, isRecord, quantity } from '../shape/hex.js';
 
 interface VaultEventFields {
-  /** Not necessarily of one of our redemptions; see `redemptionIdOf`. */
+  /** Not necessarily the id of one of our redemptions; see `redemptionIdOf`. */
   readonly vaultId: VaultId;
   /** `0x` and 64 lower-case hex digits. */
   readonly transactionHash: string;
@@ -30,7 +30,7 @@ export type VaultEvent =
     })
   | (VaultEventFields & { readonly kind: 'cancelled'; readonly canceller: Address });
 
-/** Where a log claims to be, and what it says. */
+/** The place and the content of a log, as the node states them. */
 export interface VaultLog {
   readonly blockNumber: bigint;
   readonly blockHash: BlockHash;
@@ -44,7 +44,7 @@ export interface VaultLog {
 export const CLAIMED = toEventSelector('Claimed(bytes32,address,uint256,address)');
 export const CANCELLED = toEventSelector('Cancelled(bytes32,address)');
 
-/** @throws MalformedAnswerError where it is no log of the vault, or one that was taken back */
+/** @throws MalformedAnswerError where the value is no log of the vault, or is marked as removed */
 export function parseVaultLog(value: unknown, vault: Address, at: AtEndpoint): VaultLog {
   const malformed = (what: string): never => {
     throw new MalformedAnswerError(`a log ${what}`, at);
@@ -101,7 +101,8 @@ export type VaultId = Hex & { readonly __brand: 'VaultId' };
 const PARTS = /^0x([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})0{32}$/;
 
 /**
- * The 16 bytes of the UUID left-aligned, as Solidity's `bytes32(bytes16)` has it. Letters of either case give the same id.
+ * Converts a UUID to its 16 bytes, left-aligned as by Solidity's `bytes32(bytes16)`. Letters of either case give the
+ * same id.
  * @throws PermanentError where the text is not a UUID of version 7 (RFC 9562)
  */
 export function vaultIdOf(redemptionId: string): VaultId {
@@ -112,7 +113,7 @@ export function vaultIdOf(redemptionId: string): VaultId {
   return `0x${uuid.replaceAll('-', '').padEnd(64, '0')}` as VaultId;
 }
 
-/** The UUID in lower case, or undefined where the bytes were not made by `vaultIdOf`: a claim that is none of ours. */
+/** The UUID in lower case; undefined where `vaultIdOf` did not make the bytes, so the claim is none of ours. */
 export function redemptionIdOf(vaultId: string): UuidV7 | undefined {
   const parts = PARTS.exec(vaultId);
   return parts ? parseUuidV7(parts.slice(1).join('-')) : undefined;

@@ -1,4 +1,4 @@
-/** The vault before a service starts, on a real chain. */
+/** The facts that a service reads about the vault before it starts, on a real chain. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import { aWallet, FakeClock, VaultBench } from '#libs/testing';

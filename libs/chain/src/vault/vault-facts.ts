@@ -1,4 +1,4 @@
-/** What a service finds out about its vault before it starts, and says on its health page. */
+/** The facts about the vault that a service reads before it starts, and shows on its health page. */
 import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
 import { lowmarkTokenAbi } from '../abi/lowmark-token.generated.js';
@@ -16,17 +16,23 @@ import { type Hex } from '../shape/hex.js';
 
 export interface VaultFacts {
   readonly hasCode: boolean;
-  /** Its EIP-712 domain is the one that our vouchers name: the right kind of contract, on the right chain. */
+  /**
+   * Whether the vault's EIP-712 domain is the one that our vouchers name, which proves the kind of contract and the
+   * chain.
+   */
   readonly takesOurVouchers: boolean;
-  /** What it pays; undefined where it is no vault. */
+  /** The token that the vault pays; undefined where the address is no vault. */
   readonly token: Address | undefined;
   readonly isSigner: boolean;
   readonly isCanceller: boolean;
   readonly isPauser: boolean;
   readonly isPaused: boolean;
-  /** How far after a claim the voucher's deadline may be; undefined in a vault of version 1, which sets no bound. */
+  /**
+   * Seconds by which a voucher's deadline may be after its claim; undefined in a vault of version 1, which sets no
+   * bound.
+   */
   readonly maxTtlSeconds: bigint | undefined;
-  /** In the token's smallest unit, as the rest. */
+  /** Balance in the token's smallest unit, as `windowCap` and `remainingInWindow`. */
   readonly balance: bigint;
   readonly windowCap: bigint;
   readonly remainingInWindow: bigint;
@@ -35,14 +41,14 @@ export interface VaultFacts {
 
 export interface VaultQuestion {
   readonly place: VaultPlace;
-  /** TOKEN_CONTRACT: whose balance is read. */
+  /** TOKEN_CONTRACT, of which the balance is read. */
   readonly token: Address;
   readonly signer: Address;
   /** The account that cancels; by default the signer. */
   readonly canceller?: Address;
   /** The account that may pause; by default the signer, which does not hold that role. */
   readonly pauser?: Address;
-  /** VOUCHER_TTL_SECONDS, where it is known. */
+  /** VOUCHER_TTL_SECONDS, where known. */
   readonly voucherTtlSeconds?: number | undefined;
 }
 
@@ -51,7 +57,8 @@ const CANCELLER_ROLE = keccak256(stringToBytes('CANCELLER_ROLE'));
 const PAUSER_ROLE = keccak256(stringToBytes('PAUSER_ROLE'));
 
 /**
- * The facts at the newest block. What a contract does not answer is false, 0 or undefined: an address without a vault is no error.
+ * Reads the facts at the newest block. A fact that the contract does not answer is false, 0 or undefined, so an
+ * address without a vault is no error.
  * @throws AllEndpointsFailedError
  */
 export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Promise<VaultFacts> {
@@ -99,7 +106,7 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
   };
 }
 
-/** What is set up wrongly, for an operator; empty where nothing. A pause and an empty vault are no faults of these: they pass. */
+/** Faults of the setup, as texts for an operator. A pause and an empty vault are no faults, because they pass. */
 export function vaultFaults(facts: VaultFacts, question: VaultQuestion): string[] {
   const { place, token, signer } = question;
   const { vault, chainId } = place;
@@ -120,7 +127,10 @@ export function vaultFaults(facts: VaultFacts, question: VaultQuestion): string[
   ];
 }
 
-/** The vault refuses a voucher whose deadline is further than that: such a service would pay nothing at first. */
+/**
+ * The vault refuses a voucher whose deadline is further away than maxTtlSeconds. With a longer VOUCHER_TTL_SECONDS no
+ * new voucher could be claimed at first.
+ */
 export function ttlFaults(
   { maxTtlSeconds }: { readonly maxTtlSeconds: bigint | undefined },
   { place, voucherTtlSeconds = 0 }: VaultQuestion,
@@ -172,7 +182,7 @@ function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
       contract.toLowerCase() === place.vault
     );
   } catch {
-    // Another contract, whose answer has another shape.
+    // Another contract, whose answer has another form.
     return false;
   }
 }
@@ -180,8 +190,8 @@ function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
 const WORD_DIGITS = 64;
 
 /**
- * Whether this is the code of the vault that is deployed now, version 2, as it was compiled. The words that its constructor fills in
- * (immutables) may hold anything: the vault's own address is among them.
+ * Whether the code is that of the vault that is deployed now, version 2, as compiled. The words that its constructor
+ * fills in (immutables, among them the vault's own address) may have any value.
  * @param code `0x` and hex digits
  */
 export function isVaultCode(code: string): boolean {
@@ -201,7 +211,7 @@ function withoutImmutables(code: string): string {
 }
 
 /**
- * Whether the vault pays nothing at the newest block, by all endpoints that answer, and by two where there are two.
+ * Whether the vault is paused at the newest block, by all endpoints that answer, and by two where there are two.
  * @throws ExecutionRevertedError where the address is no vault
  */
 export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<boolean> {

@@ -1,6 +1,7 @@
 /**
- * The vault's events up to one final block, from one node that proves to have that block. Every log is held against the header
- * of its block and the receipt of its transaction; whether any are missing is told by the vault's status, not here.
+ * Reads the vault's events up to one final block, from one node that proves to have that block. Every log is checked
+ * against the header of its block and the receipt of its transaction. Whether logs are missing is not checked in this
+ * file: the vault's status shows it.
  */
 import { type Address, type BlockRef } from '#libs/domain';
 import {
@@ -31,13 +32,16 @@ export interface VaultSpan {
   readonly from: bigint;
   /** The last block, which must be final. */
   readonly head: BlockRef;
-  /** Only of these redemptions; without it, of all. */
+  /** Limits the events to these redemptions; absent: all. */
   readonly ids?: readonly VaultId[];
 }
 
-/** Filters by address and topic are cheap for a node; where it takes fewer blocks at once, it says so. */
+/**
+ * Blocks per request. Filters by address and topic are cheap for a node, and a node that accepts fewer blocks reports
+ * that.
+ */
 const MOST_BLOCKS = 100_000;
-/** Fetched while the part before is held against its receipts. */
+/** Bytes that are fetched while the part before is checked against its receipts. */
 const MAX_BUFFERED_BYTES = 2 * ANSWER_BYTES;
 
 export class VaultLogReader {
@@ -50,7 +54,7 @@ export class VaultLogReader {
   constructor(private readonly vault: Address) {}
 
   /**
-   * @returns in the order of the chain
+   * @returns the events in the order of the chain
    * @throws NodeBehindError where the node does not have `head`; MalformedAnswerError, other RpcErrors
    */
   async read(session: RpcSession, span: VaultSpan): Promise<VaultEvent[]> {
@@ -77,7 +81,7 @@ export class VaultLogReader {
         const { endpoint } = error;
         throw new TransportError('a single block is too large', { endpoint, cause: error });
       }
-      // Another endpoint is asked now, and each of them for fewer blocks from now on.
+      // The pool asks another endpoint now. From now on every endpoint is asked for fewer blocks.
       const mayBeSize = error instanceof RpcError && error.sizeMayExplain;
       if (mayBeSize && !isTooLarge) this.sizer.refused(blocksIn(part));
       throw error;

@@ -1,4 +1,4 @@
-/** Nodes that lag, leave out, invent and alter: whatever they say, no false evidence. */
+/** Nodes that are behind, or leave out, invent and alter answers. None of them leads to false evidence. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { toFunctionSelector } from 'viem/utils';
 import { type PayoutEvidence } from '#libs/domain';
@@ -13,7 +13,7 @@ interface Call {
   readonly method: string;
   readonly params: readonly unknown[];
 }
-/** @returns the altered answer, or the same */
+/** @returns the altered answer, or the unchanged one */
 type Lie = (call: Call, answer: unknown) => unknown;
 
 const STATUS = toFunctionSelector('status(bytes32)');
@@ -39,7 +39,7 @@ describe('VaultReader, among nodes that are wrong,', () => {
   });
   afterAll(() => bench.stop());
 
-  /** The evidence through as many nodes as there are entries. */
+  /** The evidence by one node for each of the behaviours. */
   async function observed(voucher: Voucher, ...behaviours: (Faults | Lie)[]) {
     const upstream = bench.chain.url;
     for (const one of behaviours) {
@@ -206,7 +206,7 @@ describe('VaultReader, among nodes that are wrong,', () => {
       expect(await observed(voucher(), undefined, lie)).toMatchObject(contradicted('sees'));
     });
 
-    /** A claimed payout whose deadline is over: for a liar it has expired. */
+    /** A claimed payout after its deadline, which a false endpoint may report as expired. */
     const expiredTwin = (): Voucher => claimed;
   });
 

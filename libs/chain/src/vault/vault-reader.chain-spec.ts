@@ -1,4 +1,4 @@
-/** The evidence about payouts on a real chain, reorganisations included. */
+/** The evidence about payouts on a real chain, including reorganisations. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { aWallet, type FaultyNode, FakeClock, startFaultyNode, VaultBench } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
@@ -26,7 +26,7 @@ describe('VaultReader', () => {
     await bench.stop();
   });
 
-  /** Ours goes with the chain's. */
+  /** Our clock follows the chain's. */
   const chainTime = { nowMs: () => bench.seconds * 1000 };
 
   function aReader(options: Partial<VaultReaderOptions> = {}): VaultReader {

@@ -1,4 +1,4 @@
-/** What became of authorised payouts, by final blocks only. */
+/** Reads what became of authorised payouts, from final blocks only. */
 import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
 import {
   type Address,
@@ -27,24 +27,26 @@ import { type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
 import { VaultLogReader, type VaultSpan } from './vault-log-reader.js';
 
 export interface VaultReaderOptions {
-  /** The vault that the vouchers name; one of another deployment needs its own reader. */
+  /** The vault that the vouchers name. A vault of another deployment needs a reader of its own. */
   readonly vault: Address;
   readonly token: Address;
   /** FINALITY: `finalized` (default), `safe` or `depth:<blocks>`. */
   readonly finality?: string;
-  /** Ours, which final blocks and deadlines are held against; default: the pool's. */
+  /** Our clock, which final blocks and deadlines are compared with; default: the pool's. */
   readonly clock?: { nowMs(): number };
-  /** With a single endpoint: how long past its deadline by our clock a payout counts as expired at the earliest. Default 0. */
+  /**
+   * With a single endpoint: seconds after its deadline, by our clock, before which a payout does not count as expired.
+   * Default 0.
+   */
   readonly marginSeconds?: number;
 }
 
-/** An authorised payout to be watched. */
 export interface WatchedPayout extends PayoutTerms {
   /** UUIDv7. */
   readonly redemptionId: string;
   /**
-   * Where the search for its events begins: the newest block that was final before the voucher was signed, or an older one. Too
-   * high a number shows as a contradiction, never as false evidence.
+   * First block of the search for events: the newest block that was final before the voucher was signed, or an older
+   * one. Too high a number shows as a contradiction, never as false evidence.
    */
   readonly fromBlock: bigint;
 }
@@ -53,7 +55,7 @@ interface Watch extends WatchedPayout {
   readonly vaultId: VaultId;
 }
 
-/** What one endpoint says of some payouts up to its own final block. */
+/** The statement of one endpoint about some payouts, up to its own final block. */
 interface Look {
   readonly word: FinalWord;
   /** In the order of the payouts. */
@@ -65,7 +67,10 @@ const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
 const TOKEN = toFunctionSelector('token()');
 /** Ids in one filter of eth_getLogs. */
 const WATCHED_AT_ONCE = 50;
-/** So long after a deadline, by our clock, a payout that one endpoint calls open is looked at by another one too. */
+/**
+ * Seconds after a deadline, by our clock, from which on another endpoint also looks at a payout that one endpoint calls
+ * open.
+ */
 const OVERDUE_SECONDS = 1800;
 
 export class VaultReader {
@@ -86,14 +91,18 @@ export class VaultReader {
   }
 
   /**
-   * The newest block that two endpoints hold final; a new payout plan keeps its number as `fromBlock`. @see FinalBlocks.newest
+   * The newest block that two endpoints hold final; a new payout plan stores its number as `fromBlock`.
+   * @see FinalBlocks.newest
    * @throws EndpointsDisagreeError, AllEndpointsFailedError
    */
   finalised(): Promise<BlockRef> {
     return this.finals.newest();
   }
 
-  /** In the order of the ids, at the end of exactly this block. @throws AllEndpointsFailedError, ExecutionRevertedError */
+  /**
+   * The statuses in the order of the ids, at the end of exactly this block.
+   * @throws AllEndpointsFailedError, ExecutionRevertedError
+   */
   statuses(ids: readonly VaultId[], block: BlockRef): Promise<VaultStatus[]> {
     return this.pool.run((session) => this.statusesBy(session, ids, block));
   }
@@ -104,8 +113,8 @@ export class VaultReader {
   }
 
   /**
-   * The same by two nodes, where there are two: a node that leaves some out is made good by another, and what is in a receipt needs no
-   * second word. One that cannot be asked now is done without.
+   * As `events`, from two nodes where there are two. An event that one node leaves out comes from the other, and an
+   * event in a receipt needs no confirmation. A second node that cannot be asked now is left out.
    */
   async witnessedEvents(span: VaultSpan, signal?: AbortSignal): Promise<VaultEvent[]> {
     const read = (avoid: readonly string[]) =>
@@ -123,11 +132,12 @@ export class VaultReader {
   }
 
   /**
-   * The evidence about each payout at the newest final block, in their order. A doubt says what does not fit; it is worth an alert,
-   * and asking again costs nothing. What concerns the final blocks themselves is told to the pool's observer as well, by the codes of
-   * FINAL_BLOCK_CODES.
+   * The evidence about each payout at the newest final block, in the order of the payouts. A doubt says what does not
+   * fit together. It deserves an alert, and asking again costs nothing. Doubts about the final blocks themselves also
+   * go to the pool's observer, with the codes of FINAL_BLOCK_CODES.
    * @throws PermanentError where an id is not a UUIDv7
-   * @throws AllEndpointsFailedError where no node can be asked now; ExecutionRevertedError where VAULT_CONTRACT is no vault
+   * @throws AllEndpointsFailedError where no node can be asked now; ExecutionRevertedError where VAULT_CONTRACT is no
+   * vault
    */
   async observe(payouts: readonly WatchedPayout[]): Promise<PayoutEvidence[]> {
     if (payouts.length === 0) return [];
@@ -136,7 +146,7 @@ export class VaultReader {
       vaultId: vaultIdOf(payout.redemptionId),
     }));
     const evidence = new Map<Watch, PayoutEvidence>();
-    // Neighbours in time share a search, which is as long as that of the oldest.
+    // Payouts of about the same age share a search, which is as long as that of the oldest.
     const byAge = [...watches].sort((a, b) => Number(a.fromBlock - b.fromBlock));
     for (let at = 0; at < byAge.length; at += WATCHED_AT_ONCE) {
       const part = byAge.slice(at, at + WATCHED_AT_ONCE);
@@ -148,7 +158,10 @@ export class VaultReader {
     return watches.map((watch) => evidence.get(watch) ?? { outcome: 'live' });
   }
 
-  /** One endpoint looks at all; what has come to an end by its word, or should have by now, is looked at by a second one. */
+  /**
+   * One endpoint looks at all payouts. A second endpoint looks at those that have ended by its statement, or should
+   * have ended by now.
+   */
   private async observePart(watches: readonly Watch[]): Promise<PayoutEvidence[]> {
     const { nowSeconds, witnesses } = this.finals;
     const rules = { witnesses, nowSeconds, marginSeconds: this.marginSeconds };
@@ -180,9 +193,9 @@ export class VaultReader {
   }
 
   /**
-   * What a second endpoint sees, once both agree on the lower of their final blocks.
-   * @param heard also of those that failed to tell more than their final block
-   * @returns no sightings where no second one can be asked now, and the doubt where the two disagree
+   * What a second endpoint sees, after both agree on the lower of their final blocks.
+   * @param heard final blocks of all endpoints that were asked, also of those that failed afterwards
+   * @returns no sightings where no second endpoint can be asked now, and the doubt where the two disagree
    */
   private async confirm(
     watches: readonly Watch[],
@@ -203,9 +216,9 @@ export class VaultReader {
   }
 
   /**
-   * Final block, status and events of all, by one and the same endpoint.
-   * @param other the word of the one that has looked already, which it is held against before anything else is asked
-   * @param heard takes the word of each endpoint that was asked
+   * Reads the final block, and the statuses and events of all payouts, from one and the same endpoint.
+   * @param other the final block of the endpoint that has looked already; compared before anything else is asked
+   * @param heard receives the final block of each endpoint that was asked
    */
   private look(
     watches: readonly Watch[],
@@ -235,7 +248,8 @@ export class VaultReader {
   }
 
   /**
-   * Together with every batch of them the vault must tell its token: silence of an address without a vault would look like NONE.
+   * With every batch of statuses the vault must report its token, because an address without a vault answers nothing,
+   * which would look like NONE.
    * @throws NodeBehindError, StateUnavailableError, MalformedAnswerError, ExecutionRevertedError
    */
   private async statusesBy(
@@ -254,7 +268,8 @@ export class VaultReader {
       const calls = [TOKEN, ...data].map((one) => ({ to: vault, data: one }));
       const [itsToken, ...words] = await this.calls.read(session, calls, block);
       if (itsToken !== BigInt(token)) {
-        // At that block it never will: another endpoint may, this one is not asked again.
+        // The endpoint's state of this block does not change. Another endpoint may be asked, and this one is not asked
+        // again.
         throw new StateUnavailableError(
           `knows no vault of token ${token} at ${vault} in block ${block.number.toString()}`,
           session,
@@ -270,7 +285,7 @@ export class VaultReader {
   }
 }
 
-/** Each once; those that only the second node has come last. */
+/** The events of both nodes, each once; events that only the second node has come last. */
 function united(events: readonly VaultEvent[], others: readonly VaultEvent[]): VaultEvent[] {
   const key = ({ kind, vaultId, block }: VaultEvent) => `${kind} ${vaultId} ${block.hash}`;
   const known = new Set(events.map(key));
@@ -291,7 +306,10 @@ function split(events: readonly VaultEvent[]): Pick<VaultSighting, 'claims' | 'c
   return { claims, cancellations };
 }
 
-/** What looks open needs another look only where it should have ended by now: an endpoint may hold its clock back. */
+/**
+ * Whether a second endpoint has to look. A payout that looks open needs a second look only where it should have ended
+ * by now, because an endpoint may hold back its final block.
+ */
 function needsAnother(evidence: PayoutEvidence | undefined, sinceDeadlineSeconds: number): boolean {
   if (evidence?.outcome !== 'live') return true;
   return evidence.doubt?.kind === 'unconfirmed' || sinceDeadlineSeconds > OVERDUE_SECONDS;

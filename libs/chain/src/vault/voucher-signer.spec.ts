@@ -22,7 +22,7 @@ describe('the signer of vouchers', () => {
     const signature = await new VoucherSigner(place, KEY).sign(voucher);
     expect(await new VoucherSigner(place, `0x${KEY}`).sign({ ...voucher })).toBe(signature);
     expect(await new VoucherSigner(place, ` ${KEY.toUpperCase()}\n`).sign(voucher)).toBe(signature);
-    // Written down once: a library that signs otherwise breaks vouchers that are out.
+    // Fixed by hand: a library that signs differently would break vouchers that are already issued.
     expect(signature).toBe(
       '0x3956bc66d148849db1a4be8d8830304f80f06ef3b8957268824c2f2fb6c0a43d7b2181344e0e9503e756feeb0d6b523b17c4311df259e5ee83bfbaf78b067af81c',
     );

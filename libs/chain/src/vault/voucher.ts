@@ -6,18 +6,18 @@ import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generate
 import { type VaultId } from './vault-event.js';
 import { type Hex } from '../shape/hex.js';
 
-/** Where vouchers are good: one vault on one chain. */
+/** The vault and the chain for which vouchers are valid. */
 export interface VaultPlace {
   readonly chainId: number;
   readonly vault: Address;
 }
 
-/** What the signer promises; the vault's `Voucher`. */
+/** What the signer promises; the struct `Voucher` of the vault. */
 export interface Voucher extends PayoutTerms {
   readonly vaultId: VaultId;
 }
 
-/** The EIP-712 domain of a vault, as its `eip712Domain()` must tell it. */
+/** The EIP-712 domain of a vault, as its `eip712Domain()` must return it. */
 export function voucherDomain({ chainId, vault }: VaultPlace) {
   return {
     name: 'Lowmark Redemption Vault',
@@ -29,7 +29,8 @@ export function voucherDomain({ chainId, vault }: VaultPlace) {
 
 /**
  * A voucher as EIP-712 typed data.
- * @throws PermanentError for a voucher that no vault would pay: nothing, to the zero address, to the vault itself, without a time
+ * @throws PermanentError for a voucher that no vault would pay: without an amount or a deadline, to the zero address,
+ * or to the vault itself
  */
 export function voucherTypedData(place: VaultPlace, voucher: Voucher) {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;
@@ -67,7 +68,7 @@ function faultOf(place: VaultPlace, voucher: Voucher): string | undefined {
   return undefined;
 }
 
-/** The data of a transaction to the vault that claims the voucher; any account may send it, the recipient is paid. */
+/** Calldata of a transaction to the vault that claims the voucher. Any account may send it; the recipient is paid. */
 export function claimCalldata(voucher: Voucher, signature: Hex): Hex {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;
   return encodeFunctionData({
@@ -77,7 +78,7 @@ export function claimCalldata(voucher: Voucher, signature: Hex): Hex {
   });
 }
 
-/** The data of a transaction to the vault that cancels the redemption; only from a holder of `CANCELLER_ROLE`. */
+/** Calldata of a transaction to the vault that cancels the redemption; its sender must hold `CANCELLER_ROLE`. */
 export function cancelCalldata(vaultId: VaultId): Hex {
   return encodeFunctionData({
     abi,
@@ -86,24 +87,24 @@ export function cancelCalldata(vaultId: VaultId): Hex {
   });
 }
 
-/** The data of a transaction to the vault that pauses it; only from a holder of `PAUSER_ROLE`. */
+/** Calldata of a transaction to the vault that pauses it; its sender must hold `PAUSER_ROLE`. */
 export function pauseCalldata(): Hex {
   return encodeFunctionData({ abi, functionName: 'pause' });
 }
 
 /**
- * Signs vouchers for one vault with one key. The same voucher always gives the same bytes (RFC 6979, no added entropy), so that it
- * may be signed again after a crash.
+ * Signs vouchers for one vault with one key. The same voucher always gives the same signature (RFC 6979, no added
+ * entropy), so that it may be signed again after a crash.
  */
 export class VoucherSigner {
-  /** Who must hold the vault's `SIGNER_ROLE`. */
+  /** The address that must hold the vault's `SIGNER_ROLE`. */
   readonly address: Address;
-  /** A true private field: neither printing nor serialising the signer shows the key. */
+  /** A true private field, so that neither printing nor serialising the signer shows the key. */
   readonly #account: PrivateKeyAccount;
 
   /**
    * @param privateKey 64 hex digits, with or without `0x`; white space around it is ignored
-   * @throws PermanentError where it is not a key; the message does not repeat it
+   * @throws PermanentError where the text is not a key; the message does not repeat it
    */
   constructor(
     readonly place: VaultPlace,

@@ -11,7 +11,7 @@ import {
 } from './sync-cost.js';
 import { VERIFICATION_MODES } from './verification.js';
 
-/** The history of the issue that asked for this model: a contract like MasterChef, no total. */
+/** An example history: a contract like MasterChef, without a total. */
 const history: SyncFacts = {
   mode: 'two',
   finalBlocks: 778_000,

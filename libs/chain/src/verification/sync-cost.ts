@@ -1,16 +1,16 @@
 /**
- * What a first sync, or the rest of one, costs: calls by method, as range-verifier.ts and wallet-check.ts of the indexer make them. A
- * pure estimate; `plan-sync` and the indexer's line at its start both count here. Left out are the calls whose number does not grow
- * with the history: the heads that are asked for as it goes, a sample of wallets at the end, and whatever has to be asked twice.
+ * The cost of a first sync, or of the rest of one: calls by method, as range-verifier.ts and wallet-check.ts of the
+ * indexer make them. A pure estimate, used by `plan-sync` and by the indexer's log line at its start. Calls whose
+ * number does not grow with the history are left out: the heads that are read on the way, a sample of wallets at the
+ * end, and retries.
  */
 import { MULTICALL_SIZE } from '../reader/multicall.js';
 import { computeUnitsOf } from '../rpc/rpc-call.js';
 import { type VerificationMode } from './verification.js';
 
-/** Bytes of one answer to aim at: large enough to be worth a round trip, small enough to parse without a pause. */
+/** Target size of one answer in bytes: large enough to be worth a round trip, small enough to parse without a pause. */
 export const ANSWER_BYTES = 3 * 1024 * 1024;
 
-/** The methods that a sync is made of. */
 export const SYNC_METHODS = [
   'eth_getLogs',
   'eth_getBlockByNumber',
@@ -25,26 +25,26 @@ export interface SyncFacts {
   readonly mode: VerificationMode;
   /** Missing blocks up to the newest final one. */
   readonly finalBlocks: number;
-  /** Missing blocks above it. */
+  /** Missing blocks above the newest final one. */
   readonly tipBlocks: number;
-  /** Blocks of one eth_getLogs, at least 1. */
+  /** Blocks per eth_getLogs request, at least 1. */
   readonly rangeBlocks: number;
-  /** Of the final blocks those with events, and likewise of the others; 0 where that is not known. */
+  /** Blocks with events, among `finalBlocks` and among `tipBlocks`; 0 where not known. */
   readonly finalEventBlocks?: number;
   readonly tipEventBlocks?: number;
-  /** Calls for one reading of the contracts' total: one for each contract; 0 where there is no total. */
+  /** Calls that read the contracts' total once: one for each contract; 0 where there is no total. */
   readonly totalCalls: number;
   /** False where the total is compared above the newest final block only. Default: true. */
   readonly comparesPastTotals?: boolean;
-  /** Wallets to be compared at the end; in the mode `wallets` only. */
+  /** Wallets to compare at the end, in the mode `wallets` only. */
   readonly wallets?: number;
   /** Calls for the balance of one wallet: one for each contract. */
   readonly callsPerWallet?: number;
-  /** Multicall3 is on this chain. */
+  /** Whether Multicall3 is on this chain. */
   readonly hasMulticall: boolean;
-  /** There is another endpoint, which is asked for a block's logs where a second look is due; else the receipts are read. */
+  /** Whether another endpoint can be asked for a second look at a block's logs; otherwise the receipts are read. */
   readonly hasOtherEndpoint: boolean;
-  /** Endpoints are of two providers: every range is compared at the other one, in every mode. */
+  /** Whether the endpoints are of two providers, so every range is compared at the other one, in every mode. */
   readonly hasOtherProvider?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function syncCalls(facts: SyncFacts): SyncCalls {
   const tipEvents = Math.min(facts.tipEventBlocks ?? 0, facts.tipBlocks);
   const totals = tip + (facts.comparesPastTotals === false ? 0 : final);
   const isEveryHeader = mode === 'headers';
-  // Asked a second time: by another provider in the whole range, or by the same one in what is final.
+  // Ranges that are read a second time: all ranges from another provider, or the final ones from the same provider.
   const isCompared = mode === 'two' || facts.hasOtherProvider === true;
   const again = isCompared ? final + tip : mode === 'wallets' ? final : 0;
   // Blocks with events are looked at a second time where nothing else would show that one of several is missing.
@@ -80,25 +80,24 @@ function walletCalls({ wallets = 0, callsPerWallet = 1, hasMulticall }: SyncFact
   return hasMulticall ? Math.ceil(calls / MULTICALL_SIZE) : calls;
 }
 
-/** All calls together. */
 export function callsInAll(calls: SyncCalls): number {
   return SYNC_METHODS.reduce((sum, method) => sum + calls[method], 0);
 }
 
-/** @param units what a call of each method costs */
+/** @param units cost of a call of each method */
 export function unitsFor(calls: SyncCalls, units: Readonly<Record<SyncMethod, number>>): number {
   return SYNC_METHODS.reduce((sum, method) => sum + calls[method] * units[method], 0);
 }
 
 interface PriceList {
   readonly name: string;
-  /** What the provider calls its unit. */
+  /** The provider's name for its unit. */
   readonly unit: string;
   readonly perCall: Readonly<Record<SyncMethod, number>>;
   readonly source: string;
 }
 
-/** In which budgets of RPC_URLS, the metrics and docs/operating/chains.md are counted. */
+/** The unit of the budgets in RPC_URLS, of the metrics and of docs/operating/chains.md. */
 export const COMPUTE_UNITS: PriceList = {
   name: 'compute units',
   unit: 'CU',
@@ -112,8 +111,8 @@ export const COMPUTE_UNITS: PriceList = {
 };
 
 /**
- * What providers count for a call, compute units first. Facts of their public pages, read from stored copies that may be older than what
- * they charge now: they compare modes and ranges, and are no invoice.
+ * What providers count for a call, compute units first. The figures are from stored copies of the providers' public
+ * pages, which may be older than what they charge now. They serve to compare modes and ranges, and are no invoice.
  */
 export const PRICE_LISTS: readonly PriceList[] = [
   COMPUTE_UNITS,

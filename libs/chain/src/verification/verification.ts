@@ -1,6 +1,6 @@
 /**
- * By what the events of a range are vouched for before they are written (docs/decisions/0003). A pure choice from what the
- * deployment offers; the indexer, `doctor` and `plan-sync` all make it here.
+ * What vouches for the events of a range before they are written (docs/decisions/0003). A pure choice from what the
+ * deployment offers, which the indexer, `doctor` and `plan-sync` share.
  */
 import { type SettingOptions } from '#libs/config';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
@@ -20,7 +20,6 @@ import { askFigure, askOtherProvider, countProviders } from '../rpc/endpoint-url
 export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'headers'] as const;
 export type VerificationMode = (typeof VERIFICATION_MODES)[number];
 
-/** The setting STAKE_VERIFICATION. */
 export type VerificationSetting = 'auto' | VerificationMode;
 
 /** @throws Error saying what the setting may be */
@@ -30,15 +29,15 @@ function parseVerification(text: string): VerificationSetting {
   return found;
 }
 
-/** What there is to hold events against. */
+/** What events can be compared with. */
 export interface VerificationOffer {
-  /** The contracts' total: at past blocks too, at recent ones only, or there is none. */
+  /** Where the contracts' total can be read: at past blocks too, at recent ones only, or not at all. */
   readonly total: 'history' | 'recent' | 'none';
-  /** The contracts tell a wallet's balance. */
+  /** Whether the contracts report a wallet's balance. */
   readonly balances: boolean;
-  /** Why views that the settings name tell nothing, a sentence each. */
+  /** Why views that the settings name do not answer, one sentence each. */
   readonly unanswered?: readonly string[];
-  /** Providers among the endpoints: hosts of different domains. */
+  /** Number of providers among the endpoints: hosts of different domains. */
   readonly providers: number;
 }
 
@@ -46,9 +45,11 @@ export interface Verification {
   readonly mode: VerificationMode;
   /** Why this mode, in one sentence for an operator. */
   readonly reason: string;
-  /** What can be wrong and is not found by it. */
+  /** Faults that this mode does not find. */
   readonly cannotFind: string;
-  /** The contract's total is compared at past blocks too, in whatever mode; else only above the newest final one. */
+  /**
+   * Whether the contract's total is compared at past blocks too, in any mode; else only above the newest final block.
+   */
   readonly comparesPastTotals: boolean;
 }
 
@@ -63,8 +64,8 @@ const CANNOT_FIND: Readonly<Record<VerificationMode, string>> = {
 };
 
 /**
- * @throws PermanentError where STAKE_VERIFICATION asks for what the deployment does not offer, or only `headers` is left because a view
- * that is set does not answer; saying what to change
+ * @throws PermanentError saying what to change, where the deployment does not offer what STAKE_VERIFICATION asks for,
+ * or where only `headers` is left because a view that is set does not answer
  */
 export function chooseVerification(
   setting: VerificationSetting,
@@ -133,13 +134,14 @@ const NO_TOTAL: Readonly<Record<VerificationOffer['total'], string>> = {
   none: 'The contract tells no total',
 };
 
-/** Any wallet will do to see whether balances are told; some contracts refuse the zero address. */
+/** Any wallet shows whether balances are reported; some contracts refuse the zero address. */
 const ANY_WALLET = `0x${'1'.padStart(40, '0')}` as Address;
 
 /**
- * Asks the endpoints what there is to hold events against. Where there are two providers, the total at past blocks is offered only if
- * two have it and tell the same: one alone is not to choose by what events are verified.
- * @param past a block whose state tells whether the total can be read at past blocks: the one before the first that is missing
+ * Asks the endpoints what events can be compared with. Where there are two providers, the total at past blocks is
+ * offered only if both report the same total, because one alone must not choose how events are verified.
+ * @param past a block whose state shows whether the total can be read at past blocks: the one before the first missing
+ * block
  * @throws AllEndpointsFailedError
  */
 export async function readVerificationOffer(
@@ -157,7 +159,10 @@ export async function readVerificationOffer(
   };
 }
 
-/** Undefined also where the chain does not have that block any more, or one endpoint has not its state and no other answers. */
+/**
+ * Undefined also where the chain does not have the block any more, or where endpoints lack its state and no other
+ * endpoint answers.
+ */
 async function totalAt(
   reader: ChainReader,
   block: BlockRef,
@@ -174,7 +179,7 @@ async function totalAt(
 function isGone(failures: readonly RpcError[]): boolean {
   if (failures.some((failure) => failure instanceof NodeBehindError)) return true;
   const stateless = failures.filter((failure) => failure instanceof StateUnavailableError);
-  // One that is only busy may well have it.
+  // An endpoint that is only busy may well have the state.
   const silent = failures.filter(
     (failure) => failure instanceof TransportError && !(failure instanceof OverloadedError),
   );
@@ -186,7 +191,7 @@ async function isTotalKept(reader: ChainReader, past: BlockRef): Promise<boolean
   if (told === undefined) return false;
   const ask = async (options: FigureOptions) => ({ total: await totalAt(reader, past, options) });
   const other = await askOtherProvider(told.endpoint, reader.endpoints, ask);
-  // A provider that is out does not change the mode.
+  // An outage of a provider does not change the mode.
   return other === undefined || other.total === told.figure;
 }
 
@@ -199,7 +204,7 @@ async function totalOffered(
   return (await totalAt(reader, latest)) === undefined ? 'none' : 'recent';
 }
 
-/** Settings of the staking contract's own figures, and of what vouches for events; several programs read them. */
+/** Settings of the staking contract's own figures, and of the verification of events; several programs read them. */
 
 export const STAKE_TOTAL_VIEW_SETTING: SettingOptions = {
   description:

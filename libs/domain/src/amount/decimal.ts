@@ -11,9 +11,9 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
 const MAX_LENGTH = 400;
 
 /**
- * Reads a decimal number as JSON, PostgreSQL or a person writes it: `12`, `0.0001`, `-3.50`, `1e-7`. Exact: nothing is rounded;
- * trailing zeros keep their scale.
- * @throws PermanentError INVALID_DECIMAL for anything else, also for more than 400 characters
+ * Parses a decimal number in the notation of JSON, of PostgreSQL or of a person: `12`, `0.0001`, `-3.50`, `1e-7`. The
+ * result is exact, and trailing zeros count in its scale.
+ * @throws PermanentError INVALID_DECIMAL for any other text, and for more than 400 characters
  */
 export function parseDecimal(text: string): Decimal {
   const match = text.length <= MAX_LENGTH ? DECIMAL.exec(text) : null;
@@ -27,7 +27,7 @@ export function parseDecimal(text: string): Decimal {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 };
 }
 
-/** @returns below 0 where `a` is the smaller one, 0 where they are the same value */
+/** @returns -1 where `a` is less than `b`, 0 where both are equal, 1 where `a` is greater */
 export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   const scale = Math.max(a.scale, b.scale);
   const unitsOf = (one: Decimal): bigint => one.digits * 10n ** BigInt(scale - one.scale);
@@ -35,12 +35,12 @@ export function compareDecimals(a: Decimal, b: Decimal): -1 | 0 | 1 {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Whole tokens in the smallest unit, floored. */
+/** Converts a number of tokens into the smallest unit; a fraction of the unit is cut off. */
 export function smallestUnits({ digits, scale }: Decimal, tokenDecimals: number): bigint {
   return (digits * 10n ** BigInt(tokenDecimals)) / 10n ** BigInt(scale);
 }
 
-/** Whole tokens of an amount in the smallest unit, exact, without trailing zeros. */
+/** Converts an amount in the smallest unit into exact decimal text in tokens, without trailing zeros. */
 export function tokensText(amount: bigint, tokenDecimals: number): string {
   if (tokenDecimals === 0) return amount.toString();
   const digits = amount.toString().padStart(tokenDecimals + 1, '0');

@@ -26,13 +26,16 @@ function isEven(value: number): boolean {
 
 const abs = (value: bigint) => (value < 0n ? -value : value);
 
-/** |value - n/d|, as a numerator over d x 2^1100. */
+/** |value - n/d|, as the numerator of a fraction over d x 2^1100. */
 function distance(value: number, n: bigint, d: bigint): bigint {
   const { numerator, power } = exactly(value);
   return abs(((numerator * d) << (1100n - power)) - (n << 1100n));
 }
 
-/** Nearest, and even where two are equally near: checked against both neighbours by exact arithmetic. */
+/**
+ * Expects the nearest double, or the even one of two that are equally near. Compares with both neighbours by exact
+ * arithmetic.
+ */
 function expectNearest(result: number, n: bigint, d: bigint): void {
   const own = distance(result, n, d);
   const others = [neighbour(result, 1n), ...(result > 0 ? [neighbour(result, -1n)] : [])];
@@ -135,7 +138,7 @@ describe('tokensToNumber', () => {
   });
 
   it.each([
-    // Half way between two doubles, and just beside: to the even one, and to the nearer one.
+    // Half way between two doubles rounds to the even one; just beside, to the nearer one.
     [9007199254740993n, 0, 9007199254740992],
     [9007199254740995n, 0, 9007199254740996],
     [9007199254740993000000000000000001n, 18, 9007199254740994],

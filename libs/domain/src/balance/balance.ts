@@ -1,6 +1,6 @@
 import { type Address } from '../chain/address.js';
 
-/** One effect of one event on one wallet's stake; a transfer has two. */
+/** The effect of one event on the stake of one wallet. A transfer event has two effects. */
 export interface StakeDelta {
   readonly wallet: Address;
   /** Signed, in the token's smallest unit. */
@@ -16,14 +16,14 @@ export interface BlockDeltas {
 }
 
 /**
- * Where one interval of a wallet's balance ends and the next begins: from this block on (and from its timestamp on) the
- * wallet holds `balance`, until its next change.
+ * The opening of one interval of a wallet's balance: from this block and its timestamp on the wallet holds `balance`,
+ * until its next change.
  */
 export interface BalanceChange {
   readonly wallet: Address;
   readonly blockNumber: bigint;
   readonly timestampSeconds: number;
-  /** In the token's smallest unit, as it stands at the end of the block. */
+  /** Balance at the end of the block, in the token's smallest unit. */
   readonly balance: bigint;
 }
 
@@ -32,11 +32,10 @@ export interface DayBalance {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
   /**
-   * The lowest balance that was held for any time in the day before the closing balance took over, the balance carried in
-   * at 00:00 included; null where the closing balance held all day (a change at exactly 00:00:00 and none after).
+   * The lowest balance that the wallet held for any time of the day before its closing balance, including the balance
+   * at 00:00. Null where the day has no change after 00:00:00, so the closing balance held all day.
    */
   readonly low: bigint | null;
-  /** The balance that stands when the day ends. */
   readonly closing: bigint;
 }
 
@@ -44,11 +43,14 @@ export interface BalanceDay extends DayBalance {
   readonly wallet: Address;
 }
 
-/** What must be known of a wallet to apply its next change. */
+/** The state of a wallet that its next change is applied to. */
 export interface WalletState {
   readonly balance: bigint;
-  /** The timestamp of its newest change, Unix seconds; where that is of an earlier day than the next change, any of its day will do. */
+  /**
+   * Time of the wallet's newest change, Unix seconds. If the next change is on a later day, any second of the same day
+   * serves.
+   */
   readonly sinceSeconds: number;
-  /** `low` of the day of its newest change. */
+  /** `low` of the `DayBalance` for the day of the newest change. */
   readonly low: bigint | null;
 }

@@ -21,7 +21,7 @@ function block(number: number, seconds: number, ...deltas: [Address, number][]):
   };
 }
 
-/** A valid history: end-of-block balances never below zero, though inside a block they may be. */
+/** Valid histories: balances at the end of a block are never below zero, but may be inside a block. */
 const histories: fc.Arbitrary<BlockDeltas[]> = fc
   .array(
     fc.record({
@@ -68,7 +68,7 @@ const histories: fc.Arbitrary<BlockDeltas[]> = fc
     });
   });
 
-/** The sum of everything that happened up to and including a second: the definition, read off the events. */
+/** The sum of all deltas up to and including a second: the definition of a balance, computed from the events. */
 function balanceAt(history: readonly BlockDeltas[], wallet: Address, seconds: number): bigint {
   return history
     .filter(({ timestampSeconds }) => timestampSeconds <= seconds)
@@ -76,7 +76,10 @@ function balanceAt(history: readonly BlockDeltas[], wallet: Address, seconds: nu
     .reduce((sum, delta) => (delta.wallet === wallet ? sum + delta.amount : sum), 0n);
 }
 
-/** The step function is constant between events, so its minimum over a day is at the day's start or at an event. */
+/**
+ * The lowest balance of a day. A balance is constant between events, so its minimum is at the day's start or at an
+ * event.
+ */
 function minimumOf(history: readonly BlockDeltas[], wallet: Address, day: number): bigint {
   const times = history.map((b) => b.timestampSeconds).filter((seconds) => dayOf(seconds) === day);
   return [day * SECONDS_PER_DAY, ...times]

@@ -1,6 +1,7 @@
 /**
- * Applies blocks of stake events to balances: what every wallet holds at the end of each block that changed it, and the
- * lowest it held on each day touched. Invariant: folding a history at once or in any batches gives the same rows.
+ * Applies blocks of stake events to balances: computes each wallet's balance at the end of every block that changed it,
+ * and its lowest balance on every day with a change. Invariant: folding a history in one call or in any batches gives
+ * the same rows.
  */
 import { type Address, ZERO_ADDRESS } from '../chain/address.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
@@ -12,14 +13,17 @@ import {
   type WalletState,
 } from './balance.js';
 
-/** A balance at the end of a block would be below zero: events are missing, or the event settings are wrong. */
+/**
+ * The balance of a wallet at the end of a block would be below zero. Events are missing, or the event settings are
+ * wrong.
+ */
 export class NegativeBalanceError extends PermanentError {
   constructor(
     readonly wallet: Address,
     readonly blockNumber: bigint,
-    /** Before the block. */
+    /** Balance before the block. */
     readonly balance: bigint,
-    /** The block's net effect. */
+    /** Net effect of the block. */
     readonly amount: bigint,
   ) {
     super(
@@ -33,33 +37,33 @@ export class NegativeBalanceError extends PermanentError {
 export interface FoldedBlocks {
   /** In block order. */
   readonly changes: BalanceChange[];
-  /** One for each touched wallet and day, as the day stands after the last block. */
+  /** One row for each wallet and day with a change, as the day stands after the last block. */
   readonly days: BalanceDay[];
-  /** Of the wallets in `changes`. */
+  /** States of the wallets in `changes` after the last block. */
   readonly states: Map<Address, WalletState>;
-  /** What the blocks add to the sum of all balances. */
+  /** Net change of the sum of all balances. */
   readonly totalDelta: bigint;
 }
 
-/** A wallet while it is being folded. Mutable: millions of these steps happen in a backfill. */
+/** State of one wallet during the fold. Mutable, because a backfill takes millions of these steps. */
 interface Ledger {
   readonly wallet: Address;
   balance: bigint;
-  /** At the end of the block before the one being applied. */
+  /** Balance before the block that is being applied. */
   before: bigint;
-  /** Undefined before the wallet's first event ever. */
+  /** Undefined before the wallet's first event. */
   sinceSeconds: number | undefined;
   low: bigint | null;
   day: number;
-  /** Whether `day` has a row to write. */
+  /** Whether the folded blocks changed the balance on `day`, so the day needs a row. */
   changed: boolean;
-  /** Index of the last block that touched it. */
+  /** Index in `blocks` of the newest block with an effect on the wallet; -1 before the first. */
   block: number;
 }
 
 /**
- * @param states what is known of every wallet in `blocks`; a wallet that is absent has no history
- * @param blocks ascending by number, times never backwards
+ * @param states the state of each wallet in `blocks`; a wallet without a state has no history
+ * @param blocks ascending by number, with timestamps that never decrease
  * @throws NegativeBalanceError, PermanentError BLOCKS_OUT_OF_ORDER
  */
 export function foldBlocks(
@@ -99,7 +103,7 @@ export function foldBlocks(
   return { changes, days, states: after, totalDelta };
 }
 
-/** Adds the block's amounts to the balances; returns each wallet it touched once. */
+/** Adds the amounts of the block to the balances, and returns each wallet with an effect once. */
 function touchedBy(
   block: BlockDeltas,
   index: number,
@@ -110,7 +114,7 @@ function touchedBy(
     if (amount === 0n) continue;
     let ledger = known.ledgers.get(wallet);
     if (ledger === undefined) {
-      // Mints and burns of a receipt token name it as the other side.
+      // The zero address is the other party of mints and burns of a receipt token, and has no balance.
       if (wallet === ZERO_ADDRESS) continue;
       ledger = opened(wallet, known.states.get(wallet));
       known.ledgers.set(wallet, ledger);
@@ -139,14 +143,14 @@ function opened(wallet: Address, state: WalletState | undefined): Ledger {
   };
 }
 
-/** Moves the ledger's day on to `seconds`, where `balance` takes over from `before`; a day that ended goes to `days`. */
+/** Advances the ledger to `seconds`, where `balance` replaces `before`, and pushes a day that ended to `days`. */
 function change(ledger: Ledger, seconds: number, days: BalanceDay[]): void {
   const { wallet, before, sinceSeconds, low } = ledger;
   if (sinceSeconds !== undefined && seconds < sinceSeconds) throw outOfOrder(seconds, sinceSeconds);
   const day = dayOf(seconds);
   if (sinceSeconds === undefined || day !== ledger.day) {
     if (ledger.changed) days.push({ wallet, day: ledger.day, low, closing: before });
-    // What was carried in at 00:00 held until now, unless now is 00:00:00 itself.
+    // The balance at 00:00 held until now, unless the change is at 00:00:00 itself.
     ledger.low = seconds > day * SECONDS_PER_DAY ? before : null;
     ledger.day = day;
   } else if (seconds > sinceSeconds && (low === null || before < low)) {

@@ -1,7 +1,7 @@
 /** An EVM address: `0x` and 40 lower-case hex digits. */
 export type Address = string & { readonly __brand: 'Address' };
 
-/** Stands for mint and burn in events, and holds nothing. */
+/** The other party of mint and burn events. It never has a balance. */
 export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address;
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -11,7 +11,7 @@ export function parseAddress(text: string): Address | undefined {
   return ADDRESS.test(text) ? (text.toLowerCase() as Address) : undefined;
 }
 
-/** An account on a chain, as CAIP-10 names it. */
+/** An account on a chain (CAIP-10). */
 export interface AccountId {
   readonly chainId: number;
   readonly address: Address;
@@ -20,8 +20,9 @@ export interface AccountId {
 const EIP155 = /^eip155:([1-9]\d{0,15}):(0x[0-9a-fA-F]{40})$/;
 
 /**
- * `eip155:1:0x…`, the address in any case; undefined where it is none, or of another kind of chain.
- * https://standards.chainagnostic.org/CAIPs/caip-10
+ * Parses a CAIP-10 account id such as `eip155:1:0x…`, with the address in any case; undefined for any other text, and
+ * for other kinds of chains.
+ * @see https://standards.chainagnostic.org/CAIPs/caip-10
  */
 export function parseAccountId(text: string): AccountId | undefined {
   const [, chain = '', digits = ''] = EIP155.exec(text) ?? [];
@@ -29,7 +30,7 @@ export function parseAccountId(text: string): AccountId | undefined {
   return address !== undefined && Number.isSafeInteger(chainId) ? { chainId, address } : undefined;
 }
 
-/** The address in lower case. */
+/** The CAIP-10 account id, with the address in lower case. */
 export function accountIdText({ chainId, address }: AccountId): string {
   return `eip155:${chainId}:${address}`;
 }

@@ -1,9 +1,11 @@
-/** Blocks, and what endpoints say of final ones: held against each other and against our own clock. */
+/**
+ * Blocks, and the statements of endpoints about final blocks, which are compared with each other and with our clock.
+ */
 
 /** A block hash: `0x` and 64 lower-case hex digits. */
 export type BlockHash = string & { readonly __brand: 'BlockHash' };
 
-/** A block as the index remembers it. */
+/** A block as the index stores it. */
 export interface BlockRef {
   readonly number: bigint;
   readonly hash: BlockHash;
@@ -11,21 +13,20 @@ export interface BlockRef {
   readonly timestampSeconds: number;
 }
 
-/** A block with the link to the one before it. */
 export interface BlockHeader extends BlockRef {
   readonly parentHash: BlockHash;
 }
 
-/** A final block, and the endpoint that says so. */
+/** The statement of one endpoint (`witness`) that a block is final. */
 export interface FinalStatement {
   readonly witness: string;
   readonly block: BlockRef;
 }
 
-/** A chain's clock is no more than this ahead of ours; what is, is not believed. */
+/** Seconds by which a chain's clock may be ahead of ours; a block dated later is not believed. */
 const MOST_AHEAD_SECONDS = 300;
 
-/** @returns both times in words where the block's is too far ahead of our clock, else undefined */
+/** @returns a text with both times where the block is dated too far ahead of our clock, else undefined */
 export function aheadOfClock(
   { number, timestampSeconds }: BlockRef,
   nowSeconds: number,
@@ -34,7 +35,7 @@ export function aheadOfClock(
   return `final block ${number.toString()} is of ${timeOf(timestampSeconds)}, and this machine's clock says ${timeOf(nowSeconds)}`;
 }
 
-/** @returns both statements in words where they differ about the same block, else undefined */
+/** @returns a text with both statements where they differ about the same block, else undefined */
 export function differenceOf(one: FinalStatement, other: FinalStatement): string | undefined {
   const isSame =
     one.block.number === other.block.number &&

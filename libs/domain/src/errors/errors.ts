@@ -1,13 +1,13 @@
 /**
- * The roots of all errors that Lowmark raises itself. Which root decides what the caller does: a retryable one may go away
- * by itself (wait, try again, try elsewhere), a permanent one needs a person to change something.
+ * The base classes of all errors that Lowmark raises itself. The class decides what the caller does: a retryable error
+ * may disappear by itself (wait, try again, try elsewhere), a permanent error needs a person to change something.
  */
 
-/** Longest message that is kept; what is longer was probably built from a foreign text. */
+/** Longest message, in UTF-16 code units. A longer message was probably built from external text, and is cut. */
 const MAX_MESSAGE_LENGTH = 2000;
 
 export interface LowmarkErrorOptions {
-  /** What led to this error; logged, never sent to a caller. */
+  /** The error that caused this one. It is logged, and never sent to a caller. */
   readonly cause?: unknown;
 }
 
@@ -28,12 +28,10 @@ export abstract class LowmarkError extends Error {
   }
 }
 
-/** May succeed when tried again, later or elsewhere. */
 export class RetryableError extends LowmarkError {
   override readonly retryable = true as const;
 }
 
-/** Will not succeed however often it is tried. */
 export class PermanentError extends LowmarkError {
   override readonly retryable = false as const;
 }

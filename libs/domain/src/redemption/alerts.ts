@@ -1,16 +1,16 @@
-/** What a person should hear of, by what happened to a redemption. */
+/** The alerts that follow from the events of a redemption. */
 import { type PartnerStep, type UnknownReason } from './partner-call.js';
 import { type RedemptionEvent } from './redemption-event.js';
 import { type BookingStep, type Redemption, type RedemptionReason } from './redemption.js';
 
 export interface RedemptionAlert {
-  /** `critical`: the books of two parties may disagree. */
+  /** `critical`: the records of the two parties may disagree. */
   readonly severity: 'warning' | 'critical';
   readonly code: RedemptionReason | UnknownReason | 'contradiction';
   readonly step?: BookingStep;
 }
 
-/** Faults of a call that are alerted, by step (fault table of rule I). */
+/** Faults of a call that raise an alert, by step (fault table of rule I). */
 const ALERTED: Readonly<Record<PartnerStep, readonly UnknownReason[]>> = {
   balance: ['signature-missing', 'signature-wrong', 'auth-failed'],
   deduct: [
@@ -30,7 +30,7 @@ export function isAlerted(step: PartnerStep, reason: UnknownReason): boolean {
   return ALERTED[step].includes(reason);
 }
 
-/** Reasons at which two parties' books may disagree. */
+/** Reasons for which the records of the two parties may disagree. */
 const CRITICAL: readonly (RedemptionReason | null)[] = [
   'paid-after-dead',
   'claimed-without-plan',
@@ -39,7 +39,10 @@ const CRITICAL: readonly (RedemptionReason | null)[] = [
   'evidence-invalid',
 ];
 
-/** What the transition from `before` to `next` by this event is to be told of; first what was learnt, then that a person is waited for. */
+/**
+ * The alerts for the transition from `before` to `next` by the event: first what was learnt, then that the redemption
+ * waits for an operator.
+ */
 export function alertsOf(
   event: RedemptionEvent,
   before: Redemption,

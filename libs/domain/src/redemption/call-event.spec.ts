@@ -16,7 +16,7 @@ import { transition } from './transition.js';
 
 const SPENT = { attempts: { deduct: 5, payout: 0, revert: 40 } };
 
-/** The last attempt: what it comes to with nothing unproven before it, and with one unproven attempt. */
+/** The result of the last attempt, without an earlier unproven attempt and with one. */
 const LAST: readonly (readonly [string, FaultOutcome, string, string])[] = [
   ['DNS', () => ({ kind: 'nothing-sent', reason: 'dns' }), 'failed', 'reverting'],
   ['timeout', unknown('timeout'), 'reverting', 'reverting'],

@@ -1,10 +1,12 @@
-/** The fault table (redemption, rules B to E and I): what the outcome of a call means to the redemption, step by step. */
+/**
+ * The fault table (docs/redemption.md, rules B to E and I): the event that follows from the outcome of a call, by step.
+ */
 import { reasonOf } from './partner-answer.js';
 import { type CallOutcome } from './partner-call.js';
 import { type EventOf } from './redemption-event.js';
 import { type BookingStep, type OpenCall } from './redemption.js';
 
-/** An id in the answer that our books have for another redemption of this partner. */
+/** An id in the answer that our ledger already has for another redemption of this partner. */
 export type ReusedId = 'transaction' | 'revert';
 
 export type DeductEvent = EventOf<
@@ -52,11 +54,11 @@ export function deductEvent(
         case 'ERR-USER-NOT-FOUND':
           return { type: 'deduct-refused', requestId, code, retryAfterSeconds };
         case 'ERR-DUPLICATE-REQUEST':
-          // Our additive extension names the deduction; unsigned, the name is a candidate at most.
+          // Our extension of the interface names the deduction. In an unsigned answer the id is a candidate at most.
           return id !== undefined && signed
             ? confirmed(id)
             : { type: 'deduct-duplicate', requestId, candidateTransactionId: id };
-        // A second copy of a call that deducted is refused just so.
+        // A copy of a call that has deducted may be refused with one of these codes, so they prove nothing.
         case 'ERR-AUTH-FAILED':
         case 'ERR-INTERNAL':
         case 'ERR-TRANSACTION-NOT-FOUND':
@@ -111,7 +113,6 @@ export function revertEvent(
   }
 }
 
-/** What became of a call that changes the partner's books. */
 export function callEvent(
   call: OpenCall,
   outcome: CallOutcome<BookingStep>,
@@ -122,7 +123,7 @@ export function callEvent(
     : revertEvent(call, outcome as CallOutcome<'revert'>, reused);
 }
 
-/** A call that was committed and never answered for: our own crash, at any point of it, is an unknown outcome like any other. */
+/** The event for an open call without an answer. Our own crash, at any point of the call, gives an unknown outcome. */
 export function lostCallEvent({ step, requestId }: OpenCall): DeductEvent | RevertEvent {
   return step === 'deduct'
     ? { type: 'deduct-unknown', requestId, reason: 'crash' }

@@ -5,21 +5,21 @@ import { type Redemption } from './redemption.js';
 import { type UuidV7 } from './uuid-v7.js';
 
 /**
- * The body of POST /confirm-redemption: the field table of the partner interface. What the table leaves open for `reverted`: nothing is
- * confirmed on chain, so `txnConfirmed` is false and `txnHash` is left out.
+ * The body of POST /confirm-redemption, by the field table of the partner interface. The table leaves two fields of
+ * `reverted` open: nothing is confirmed on chain, so `txnConfirmed` is false and `txnHash` is left out.
  */
 export interface ConfirmationPayload {
   readonly address: Address;
   readonly deductPoints: number;
   readonly usdAmount: number;
-  /** In token units. */
+  /** In tokens, not in the smallest unit. */
   readonly svcAmount: number;
   readonly priceSvcUsd: number;
   readonly svcRedemptionId: UuidV7;
   readonly status: 'claimed' | 'reverted';
   readonly txnConfirmed: boolean;
   readonly txnHash?: string;
-  /** ISO 8601, UTC, milliseconds; so are the next three. */
+  /** ISO 8601, UTC, with milliseconds; the following three fields too. */
   readonly initialAt: string;
   readonly pendingAt: string;
   readonly claimedAt: string | null;
@@ -27,7 +27,7 @@ export interface ConfirmationPayload {
 }
 
 /**
- * Each number is rounded once, to the nearest double.
+ * Rounds each number once, to the nearest double.
  * @throws PermanentError NOT_CONFIRMABLE for a redemption that is neither claimed nor reverted
  */
 export function confirmationPayload(redemption: Redemption): ConfirmationPayload {

@@ -1,4 +1,3 @@
-/** What a rule of the transition table is, and the moves that several rules share. */
 import { type ConfirmationPayload, confirmationPayload } from './confirmation.js';
 import { mayRestore } from './guards.js';
 import { type PartnerPolicy, type PartnerRequest } from './partner-call.js';
@@ -14,17 +13,19 @@ import { type UuidV7 } from './uuid-v7.js';
 
 export interface TransitionContext {
   readonly nowMs: number;
-  /** In [0, 1), for the waits. */
+  /** Random number in [0, 1) for the jitter of retries. */
   readonly jitter: number;
-  /** Of the redemption's partner. */
   readonly policy: PartnerPolicy;
 }
 
-/** What is to be done with a transition, besides writing it. What else is due follows from the next state. */
+/** The action that belongs to a transition, besides writing the row. All other actions follow from the next state. */
 export type Command =
-  /** Its row is written with the transition (rule A); the call is made after the commit, at most once. */
+  /**
+   * The row of the call is written in the transaction of the transition (rule A). The call is made after the commit, at
+   * most once.
+   */
   | { readonly kind: 'call-partner'; readonly requestId: UuidV7; readonly request: PartnerRequest }
-  /** Written with the transition: the delivery of rule H, one in the redemption's life. */
+  /** The delivery of rule H, written in the transaction of the transition; a redemption has at most one. */
   | { readonly kind: 'confirm'; readonly payload: ConfirmationPayload };
 
 export interface Moved {
@@ -63,13 +64,13 @@ const REFUSALS = {
   'not-contradictory': 'Points and tokens do not contradict each other here: it can still end.',
 } as const;
 
-/** Why an event changes nothing in this state. */
+/** Why an event has no effect in the present state. */
 export type RefusalCode = keyof typeof REFUSALS;
 
 export interface Refusal {
   readonly kind: 'refused';
   readonly code: RefusalCode;
-  /** For a person. */
+  /** Text for users and operators. */
   readonly message: string;
 }
 
@@ -90,7 +91,7 @@ export function move(
   return { kind: 'moved', next: entered ? { ...next, stateSinceMs: nowMs } : next, command };
 }
 
-/** The call's row and the call itself: the one is committed before the first byte of the other. */
+/** Opens a call and returns the command that makes it. The open call is committed before the first byte is sent. */
 export function call(
   redemption: Redemption,
   context: TransitionContext,
@@ -119,7 +120,10 @@ export function fail(
   });
 }
 
-/** Rule F: the only door to `reverting`. Where no plan is known, the vault is asked behind it, before the first call. */
+/**
+ * Rule F: the way into `reverting`, except from `attention`, where an operator's command leads back to it. Where the
+ * ledger has no plan, the vault is asked later, before the first revert call.
+ */
 export function restore(
   redemption: Redemption,
   context: TransitionContext,
@@ -138,8 +142,9 @@ export function restore(
 }
 
 /**
- * Rules D and E in a restored ledger, as for a call of which nothing is known: resolved by reverting, never by paying. Whatever happened
- * since the backup is forgotten, so nothing is begun again and nothing is planned again (docs/operating/backup.md).
+ * Rules D and E in a restored ledger: the redemption is resolved by a revert and never paid, like one with an unknown
+ * call. All events since the backup are lost, so no deduction is started again and no payout is planned again
+ * (docs/operating/backup.md).
  */
 export function resolveForgotten(
   redemption: Redemption,
@@ -155,7 +160,10 @@ export function resolveForgotten(
   });
 }
 
-/** The end of `reverting`: the points are back. What is noted of the ledger after the call went out does not change that they are. */
+/**
+ * The end of `reverting`: the points are given back. A restore of the ledger that was noted after the call was sent
+ * does not change this fact.
+ */
 export function restored(
   redemption: Redemption,
   context: TransitionContext,
@@ -173,7 +181,7 @@ export function restored(
   });
 }
 
-/** Rule H: an end with one confirmation, where the partner has the endpoint. */
+/** Rule H: a final state with one confirmation, where the partner has the endpoint for it. */
 export function confirmed(
   redemption: Redemption,
   context: TransitionContext,
@@ -184,7 +192,7 @@ export function confirmed(
   return { ...moved, command: { kind: 'confirm', payload: confirmationPayload(moved.next) } };
 }
 
-/** Stops the automation: nothing moves until an operator's command. */
+/** Stops the automation until an operator's command. */
 export function holdForAttention(
   redemption: Redemption,
   context: TransitionContext,

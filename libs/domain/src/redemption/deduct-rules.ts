@@ -1,4 +1,7 @@
-/** From `created` to a proven deduction, to none, or to not knowing (rules A to E). The results of calls are those of the open one. */
+/**
+ * From `created` to a proven deduction, to none, or to an unknown one (rules A to E). The results of calls are those of
+ * the open call.
+ */
 import {
   call,
   type Decision,
@@ -16,7 +19,7 @@ import { type Redemption } from './redemption.js';
 import { DEDUCT_SCHEDULE, mayAttempt, nextAttemptAtMs } from './schedule.js';
 import { type UuidV7, uuidV7Ms } from './uuid-v7.js';
 
-/** More than a partner can honestly produce: five attempts, each with another id. */
+/** Candidate ids that are kept at most: an honest partner gives one in each of the five attempts. */
 const MAX_CANDIDATES = 5;
 
 export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, context) => {
@@ -34,7 +37,9 @@ export const deductAgain: Rule<'call-due'> = (redemption, { requestId }, context
     : attemptsSpent(redemption, context);
 };
 
-/** Rule A: exposure and the unproven attempt are committed with the call row, before the first byte. */
+/**
+ * Rule A: `exposure` and the unproven attempt are committed with the row of the call, before the first byte is sent.
+ */
 function beginDeduct(redemption: Redemption, requestId: UuidV7, context: TransitionContext) {
   const { nowMs } = context;
   const { wallet: address, points, id: svcRedemptionId, attempts } = redemption;
@@ -56,7 +61,7 @@ function beginDeduct(redemption: Redemption, requestId: UuidV7, context: Transit
   );
 }
 
-/** Rule B: the only door to `deducted`. */
+/** Rule B: the only way into `deducted`. */
 export const deducted: Rule<'deduct-confirmed'> = (redemption, event, context) =>
   move(redemption, context, {
     state: 'deducted',
@@ -74,7 +79,7 @@ export const idReused: Rule<'deduct-id-reused'> = (redemption, _event, context) 
     { revertReason: 'deduction-unknown' },
   );
 
-/** What the service has not written is never deducted, planned or paid: a person looks at it. */
+/** A row that the service did not write is never deducted, planned or paid. It waits for an operator. */
 export const rejectEvidence: Rule<'evidence-rejected'> = (redemption, _event, context) =>
   holdForAttention(
     redemption,
@@ -86,7 +91,10 @@ export const rejectEvidence: Rule<'evidence-rejected'> = (redemption, _event, co
     },
   );
 
-/** A definite refusal clears its own attempt; it ends the redemption only where no other may have deducted (rule D). */
+/**
+ * A definite refusal clears its own attempt. It ends the redemption only where no other attempt may have deducted (rule
+ * D).
+ */
 export const deductRefused: Rule<'deduct-refused'> = (redemption, event, context) => {
   const cleared = clearAttempt(redemption);
   const reason = event.code === 'ERR-USER-NOT-FOUND' ? 'user-not-found' : 'insufficient-points';
@@ -104,7 +112,9 @@ export const deductUnknown: Rule<'deduct-unknown'> = (redemption, event, context
   return deductLater(redemption, context, change, retryAfterSeconds);
 };
 
-/** A deduction exists, or existed: asking again says the same. On to rule E's next way. */
+/**
+ * A deduction exists, or existed, and another deduct call would get the same answer. The next option of rule E follows.
+ */
 export const deductDuplicate: Rule<'deduct-duplicate'> = (redemption, event, context) => {
   const change = withCandidate(redemption, event.candidateTransactionId);
   return restore(redemption, context, 'deduction-unknown', change);
@@ -124,7 +134,10 @@ function deductLater(
     : move(redemption, context, { ...change, openCall: null, nextActionAtMs });
 }
 
-/** Rules D and E: nothing unproven means nothing deducted; otherwise it is resolved by reverting, never by paying. */
+/**
+ * Rules D and E: where no attempt is unproven, nothing was deducted. Otherwise a revert resolves the deduction, which
+ * is never paid.
+ */
 function attemptsSpent(
   redemption: Redemption,
   context: TransitionContext,
@@ -135,7 +148,9 @@ function attemptsSpent(
     : restore(redemption, context, 'deduction-unknown', change);
 }
 
-/** The call under way did nothing, by proof; in a restored ledger, one that is forgotten may have. */
+/**
+ * The open call is proven to have had no effect. In a restored ledger, a call that the ledger lacks may have deducted.
+ */
 function clearAttempt(redemption: Redemption): Partial<Redemption> {
   const unprovenAttempts = redemption.unprovenAttempts - 1;
   const isClear = nothingUnproven({ ...redemption, unprovenAttempts });

@@ -34,7 +34,10 @@ function outcomeOf(decision: DeliveryDecision): string {
   return decision.kind === 'moved' ? decision.next.state : `!${decision.code}`;
 }
 
-/** By hand: state, then call-due, delivered, failed, not-sent, replay. `calling` is `pending` with a call under way. */
+/**
+ * Written by hand: the state, then the results of call-due, delivered, failed, not-sent and replay. `calling` is
+ * `pending` with an open call.
+ */
 const EXPECTED: Readonly<Record<string, readonly [Partial<Delivery>, string]>> = {
   pending: [{}, 'pending !stale-call !stale-call !stale-call !still-trying'],
   calling: [

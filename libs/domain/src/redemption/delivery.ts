@@ -1,6 +1,6 @@
 /**
- * The confirmation of one redemption on its way to the partner (rule H). It is sent until it is taken or the schedule is spent; whatever
- * becomes of it, the redemption does not change.
+ * The delivery of the confirmation of one redemption to the partner (rule H). The confirmation is sent until the
+ * partner takes it or the schedule is spent. Its outcome never changes the redemption.
  */
 import { isAlerted } from './alerts.js';
 import { reasonOf } from './partner-answer.js';
@@ -14,17 +14,17 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export interface Delivery {
   readonly state: DeliveryState;
   readonly version: number;
-  /** Of the present round; a replay begins another one. */
+  /** Attempts of the current round; a replay begins another round. */
   readonly attempts: number;
   readonly firstAttemptAtMs: number | null;
-  /** `X-API-REQUEST` of the call under way. */
+  /** `X-API-REQUEST` of the open call. */
   readonly openRequestId: UuidV7 | null;
   readonly nextActionAtMs: number | null;
   readonly deliveredAtMs: number | null;
 }
 
 export type DeliveryEvent =
-  /** Its call begins with this transition, and may be made once it is written. */
+  /** The next call is due. It may be made once this transition is written. */
   | { readonly type: 'call-due'; readonly requestId: UuidV7 }
   | { readonly type: 'delivered'; readonly requestId: UuidV7 }
   | {
@@ -33,13 +33,13 @@ export type DeliveryEvent =
       readonly reason: UnknownReason;
       readonly retryAfterSeconds?: number | undefined;
     }
-  /** The call was given up, and no byte of it left. */
+  /** The call was given up, and no byte of it was sent. */
   | {
       readonly type: 'not-sent';
       readonly requestId: UuidV7;
       readonly retryAfterSeconds?: number | undefined;
     }
-  /** An operator's command. */
+  /** An operator's command to send the confirmation again. */
   | { readonly type: 'replay' };
 
 export type DeliveryAlert = 'undelivered' | UnknownReason;
@@ -67,7 +67,7 @@ export function newDelivery(nowMs: number): Delivery {
   };
 }
 
-/** What the outcome of a confirmation call means: the confirm column of the fault table. */
+/** The event for the outcome of a confirmation call (the confirm column of the fault table). */
 export function deliveryEvent(
   requestId: UuidV7,
   outcome: CallOutcome<'confirm'>,
@@ -93,7 +93,8 @@ export function deliveryTransition(
 ): DeliveryDecision {
   const { nowMs } = context;
   if (event.type === 'replay') {
-    // Also after a delivery: a partner may have lost what it took. Another round of the same payload.
+    // Begins another round with the same payload, also after a delivery, because the partner may have lost the
+    // confirmation.
     return delivery.state === 'pending'
       ? { kind: 'refused', code: 'still-trying' }
       : moved(delivery, { ...newDelivery(nowMs), deliveredAtMs: delivery.deliveredAtMs });
@@ -129,7 +130,7 @@ export function deliveryTransition(
       return tryLater(delivery, { atMs, alerts }, so);
     }
     case 'not-sent': {
-      // No attempt of the schedule: the partner was not asked.
+      // Not an attempt of the schedule, because the partner was not asked.
       const unsent = { ...delivery, attempts: attempts - 1 };
       const atMs = nowMs + unsentWaitMs({ ...so, retryAfterSeconds: event.retryAfterSeconds });
       return tryLater(unsent, { atMs, alerts: [] }, so);
@@ -143,7 +144,7 @@ interface Later {
   readonly alerts: readonly DeliveryAlert[];
 }
 
-/** What would be due after the end of the time is due at its end, for the last time. */
+/** An attempt that would be due after CONFIRM_WITHIN_MS is due at its end, as the last one. */
 function tryLater(
   delivery: Delivery,
   { atMs, alerts }: Later,
@@ -158,7 +159,10 @@ function tryLater(
   return moved(delivery, { openRequestId: null, nextActionAtMs }, alerts);
 }
 
-/** Whether a call that would be held back may wait without a trace: one was begun, and the time for it is not over. */
+/**
+ * Whether a confirmation that the partner's circuit breaker would hold back may be postponed without a row of a call:
+ * no call is open, a first call was made, and the time for confirmations is not over.
+ */
 export function mayAwaitConfirming(
   { openRequestId, firstAttemptAtMs }: Delivery,
   nowMs: number,

@@ -1,29 +1,33 @@
-/** What the MACs of rows are made over: all that a voucher rests on, what a row calls its deduction, and who is signed in. */
+/**
+ * The texts that the MACs of rows cover: the terms that a voucher rests on, the transaction ids that a row has for its
+ * deduction, and the terms of a session.
+ */
 import { type Address } from '../chain/address.js';
 import { canonicalJson } from '../signing/canonical-json.js';
 import { type Redemption } from './redemption.js';
 
-/** Where a payout plan is good, beside its terms; frozen with them. */
+/** The vault and the chain of a payout plan, frozen with its terms. */
 export interface PayoutPlace {
   readonly vault: Address;
   readonly chainId: number;
-  /** Where the search for the payout's events begins: final before the voucher was signed. */
+  /** First block of the search for the payout's events: final before the voucher was signed. */
   readonly fromBlock: bigint;
 }
 
-/** States that lead to a payout: what is in them must be our own doing. */
+/** States that lead to a payout. The service itself must have written a row in such a state. */
 const LEADS_TO_PAYOUT = ['created', 'deducting', 'deducted'] as const;
 
-/** Whether a row without our MAC must not go on in this state. */
+/** Whether a row in this state must not continue without a valid MAC. */
 export function needsEvidence({ state }: Redemption): boolean {
   return LEADS_TO_PAYOUT.some((one) => one === state);
 }
 
 /**
- * The text that the MAC of a row is made over; undefined where nothing can be paid by the row any more.
+ * The text that the MAC of a row covers; undefined where nothing can be paid by the row any more.
  *
- * Without a plan the version and the state are in it: a row that was written in a version cannot be put back later, when its points may
- * have gone back. With a plan they are not: the deadline bounds it, the vault pays an id once, and an operator's command may follow.
+ * Without a plan the text includes version and state, so that an old copy of a row cannot be put back after its points
+ * may have been given back. With a plan it leaves them out: the deadline bounds the plan, the vault pays an id once,
+ * and an operator's command may follow.
  */
 export function evidenceContent(
   redemption: Redemption,
@@ -59,9 +63,10 @@ export function evidenceContent(
 }
 
 /**
- * The text that the MAC of a deduction's names is made over; undefined where the row names none. A revert gives back the points of the
- * transaction that it names, which may be another redemption's: so only names that a partner, or an operator with the key, gave this one
- * are sent. It is good in every state, as the names stay this redemption's own.
+ * The text that the MAC of a row's transaction ids covers; undefined where the row has none. A revert gives back the
+ * points of the transaction that it names, which may be another redemption's. So only ids are sent that the partner, or
+ * an operator with the key, gave for this redemption. The MAC is valid in every state, because the ids stay those of
+ * this redemption.
  */
 export function namesContent(redemption: Redemption): string | undefined {
   const { id, partner, wallet, points, partnerTransactionId, candidateTransactionIds } = redemption;
@@ -77,12 +82,11 @@ export function namesContent(redemption: Redemption): string | undefined {
   });
 }
 
-/** Whether the next call would give back what the row names. */
+/** Whether the next call is a revert, which sends the transaction ids of the row. */
 export function sendsNames({ state, openCall }: Redemption): boolean {
   return state === 'reverting' && openCall === null;
 }
 
-/** Who is signed in, on which page, until when. */
 export interface SessionTerms {
   /** SHA-256 of the bearer token, hex. */
   readonly tokenHash: string;
@@ -92,7 +96,7 @@ export interface SessionTerms {
   readonly expiresAtMs: number;
 }
 
-/** The text that the MAC of a session's row is made over. */
+/** The text that the MAC of a session's row covers. */
 export function sessionContent(terms: SessionTerms): string {
   return canonicalJson({ kind: 'lowmark-session-1', ...terms });
 }

@@ -11,8 +11,8 @@ import {
 } from './testing/fault-outcomes.js';
 
 /**
- * The fault table, by hand: fault | outcome | deduct | revert (of a proven deduction) | confirm. `unproven` says that the attempt counts as one
- * that may have deducted.
+ * The fault table, written by hand: fault | outcome | deduct | revert (of a proven deduction) | confirm. `unproven`
+ * says that the attempt counts as one that may have deducted.
  */
 const TABLE: readonly (readonly [string, FaultOutcome, string])[] = [
   ['DNS', () => ({ kind: 'nothing-sent', reason: 'dns' }), 'retry | retry | retry'],
@@ -175,7 +175,8 @@ describe('every fault x step cell', () => {
     const outcomes = TABLE.map(([, outcome]) => outcome('deduct'));
     const codes = outcomes.flatMap((one) => (one.kind === 'refused' ? [one.code] : []));
     const reasons = outcomes.flatMap((one) => (one.kind === 'unknown' ? [one.reason] : []));
-    // Only a balance has other fields; the others are named by the reason or code they become or come from.
+    // `invalid-answer` needs a field that only a balance has. The others appear under the reason, or the code, that
+    // they correspond to.
     const unseen = ['invalid-answer', 'ERR-INTERNAL', 'auth-failed'];
     for (const name of [...PARTNER_ERROR_CODES, ...UNKNOWN_REASONS]) {
       if (!unseen.includes(name)) expect([...codes, ...reasons]).toContain(name);

@@ -75,7 +75,7 @@ describe('the order of rule E', () => {
     const candidate = { by: 'candidate', transactionId: 'c-1' };
     const proven = { ...given, partnerTransactionId: 'tx-1' };
     expect(revertTarget(proven, policyOf())).toEqual({ by: 'transaction', transactionId: 'tx-1' });
-    // The partner has not found the pair: the redemption alone, and the pair again, in turn.
+    // The partner has not found the pair of ids, so the redemption id alone and the pair are tried in turn.
     const refused = { ...proven, firstNotFoundAtMs: START_MS };
     expect(revertTarget(refused, ALL)).toEqual({ by: 'redemption' });
     expect(revertTarget(refused, policyOf('refuses-mismatched-pair'))?.by).toBe('transaction');

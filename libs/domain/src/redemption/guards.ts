@@ -1,4 +1,7 @@
-/** The guards that keep points and tokens from both going, or both staying (rules D to G). Each is one function, used wherever it applies. */
+/**
+ * The guards against giving points back and paying tokens for one redemption, and against doing neither (rules D to G).
+ * Each guard is one function, used wherever its rule applies.
+ */
 import { type Address } from '../chain/address.js';
 import { type PartnerPolicy } from './partner-call.js';
 import {
@@ -10,17 +13,24 @@ import {
 } from './redemption.js';
 
 /**
- * A receiver refuses a call whose `X-API-REQUEST` is more than 300 s from its clock; a clock that accepts our calls at all is at most
- * 300 s behind ours. So this long after a call was minted, no copy of it does anything at a partner that enforces freshness.
+ * Milliseconds after which no copy of a call has any effect at a partner that enforces freshness. A receiver refuses a
+ * call whose `X-API-REQUEST` is more than 300 s from its own clock, and a clock that accepts our calls at all is at
+ * most 300 s behind ours.
  */
 export const FRESHNESS_WINDOW_MS = 600_000;
 
-/** The ledger was restored from a backup after it was made: calls, a plan, a voucher and its claim may be forgotten. */
+/**
+ * Whether the ledger was restored from a backup after the redemption was created. Its row may then lack calls, a plan,
+ * a voucher and the claim.
+ */
 export function isForgetful({ lostVoucherUntilSeconds }: Redemption): boolean {
   return lostVoucherUntilSeconds !== null;
 }
 
-/** Unix seconds: the latest block that may still pay it, by its plan or by what a restored ledger has forgotten. 0 where there is neither. */
+/**
+ * The latest block time, in Unix seconds, at which the vault may still pay the redemption, by its plan or by a voucher
+ * that a restored ledger lacks. 0 where there is neither.
+ */
 export function payableUntilSeconds({
   plan,
   lostVoucherUntilSeconds,
@@ -28,18 +38,18 @@ export function payableUntilSeconds({
   return Math.max(plan?.deadlineSeconds ?? 0, lostVoucherUntilSeconds ?? 0);
 }
 
-/** Rule F, for evidence that is offered: a final block shows that the vault can never pay this redemption. */
+/** Rule F, for new evidence: a final block shows that the vault can never pay this redemption. */
 export function provesDead(redemption: Redemption, evidence: DeadEvidence): boolean {
   switch (evidence.reason) {
     case 'expired':
-      // A block of exactly the deadline still pays.
+      // A block whose timestamp is the deadline still pays.
       return evidence.finalised.timestampSeconds > payableUntilSeconds(redemption);
     case 'cancelled':
       return evidence.block.number <= evidence.finalised.number;
   }
 }
 
-/** Rule G: a final block holds the claim of exactly this plan. */
+/** Rule G: a final block holds a claim with exactly the plan's recipient and amount. */
 export function provesPaid(
   plan: { readonly recipient: Address; readonly amount: bigint },
   evidence: PaidEvidence,
@@ -51,21 +61,25 @@ export function provesPaid(
   );
 }
 
-/** Rule F, for a redemption that has a plan: the evidence in its row is enough. */
+/** Rule F, for a redemption with a plan: the evidence in its row proves the payout dead. */
 export function isProvenDead(redemption: Redemption): boolean {
   const { plan, deadEvidence } = redemption;
   return plan !== null && deadEvidence !== null && provesDead(redemption, deadEvidence);
 }
 
-/** Rule F, for a redemption: its points may go back. Timers, users, operators and every single revert call pass here. */
+/**
+ * Rule F, for a row: whether its points may be given back, be it for a timer, a user or an operator. A revert call
+ * needs `provesNeverPaid` as well.
+ */
 export function mayRestore(redemption: Redemption): boolean {
   if (redemption.paidEvidence !== null) return false;
   return redemption.plan === null || isProvenDead(redemption);
 }
 
 /**
- * Rule F, before each call that gives points back: the vault must have said so just now. A row is no proof, as a stolen credential of the
- * ledger can write one. What a restored ledger has forgotten is proven dead by the latest deadline that it can have.
+ * Rule F, before each revert call: the vault must have stated just now that it never pays the redemption. The row is no
+ * proof, because a stolen credential of the ledger can write one. A voucher that a restored ledger lacks is proven dead
+ * after its latest possible deadline.
  */
 export function provesNeverPaid(
   redemption: Redemption,
@@ -74,7 +88,9 @@ export function provesNeverPaid(
   return evidence !== undefined && provesDead(redemption, evidence);
 }
 
-/** Rule D: no call is left that may have deducted without our knowing; in a restored ledger, calls may have been forgotten. */
+/**
+ * Rule D: no deduct call is left that may have deducted points without our knowledge. A restored ledger may lack calls.
+ */
 export function nothingUnproven({
   unprovenAttempts,
   lostVoucherUntilSeconds,
@@ -82,36 +98,38 @@ export function nothingUnproven({
   return unprovenAttempts === 0 && lostVoucherUntilSeconds === null;
 }
 
-/** From when on no copy of a deduct call is young enough to be accepted. */
+/** Unix milliseconds until which the partner may still accept a copy of a deduct call; 0 where no call was made. */
 export function freshUntilMs({ lastDeductAtMs }: Redemption): number {
   return lastDeductAtMs === null ? 0 : lastDeductAtMs + FRESHNESS_WINDOW_MS;
 }
 
-/** Rule E: how a revert is to name the deduction, or undefined where no way is left but a person. */
+/** Rule E: how the next revert identifies the deduction; undefined where only an operator can continue. */
 export function revertTarget(
   redemption: Redemption,
   { capabilities }: PartnerPolicy,
 ): RevertTarget | undefined {
   const { partnerTransactionId, candidateTransactionIds, redemptionIdRefuted } = redemption;
-  // Elsewhere, an id that is left out may match any deduction.
+  // Without this capability, a revert that leaves out the transaction id may match any deduction.
   const mayOmitId = capabilities.includes('revert-by-redemption-id') && !redemptionIdRefuted;
   if (partnerTransactionId !== null) {
-    // The partner may have named another redemption's transaction: then it refuses the pair for ever, and finds the redemption alone.
+    // The partner may have named the transaction of another redemption. Then it refuses the pair of ids for ever, and
+    // finds the deduction by the redemption id alone.
     return redemption.firstNotFoundAtMs !== null && mayOmitId
       ? { by: 'redemption' }
       : { by: 'transaction', transactionId: partnerTransactionId };
   }
   if (mayOmitId) return { by: 'redemption' };
   const [candidate] = candidateTransactionIds;
-  // Elsewhere, a candidate of another redemption would give that one's points back.
+  // Without this capability, a candidate that belongs to another redemption would give back that redemption's points.
   return capabilities.includes('refuses-mismatched-pair') && candidate !== undefined
     ? { by: 'candidate', transactionId: candidate }
     : undefined;
 }
 
 /**
- * Rule E: ERR-TRANSACTION-NOT-FOUND proves that nothing was deducted and nothing will be. Only where the partner searches by redemption
- * id, said so under its signature, was asked when no deduct call could be accepted any more, and is known to refuse late ones.
+ * Rule E: whether ERR-TRANSACTION-NOT-FOUND proves that nothing was deducted and nothing will be. The partner must
+ * search by redemption id, must have signed the answer, must have been asked after the time at which it could accept a
+ * deduct call, and must be known to refuse late deduct calls.
  */
 export function provesNeverDeducted(
   redemption: Redemption,

@@ -1,50 +1,55 @@
-/** What a new redemption must fit into, checked before anything is written. The caller counts under a lock, so that two cannot pass at once. */
+/**
+ * The limits of a new redemption, checked before anything is written. The caller counts under a lock, so that two
+ * concurrent redemptions cannot pass together.
+ */
 import { type RedemptionAmounts } from './quote.js';
 
-/** Points go out as a JSON number. */
+/** The largest number that is exact as a JSON number, which partners receive. */
 const MAX_POINTS = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** How long a wallet waits after vouchers that it did not claim. */
+/** The wait of a wallet after vouchers that it did not claim. */
 export interface CoolDown {
-  /** After the first of them; twice as long after each further one. */
+  /** Wait after the first voucher. Each further voucher doubles the wait. */
   readonly firstSeconds: number;
-  /** However many there were. */
+  /** Upper bound of the wait. */
   readonly longestSeconds: number;
 }
 
-/** What the partner and the operator allow. */
 export interface RedemptionLimits {
-  /** The kill switch. */
+  /** Refuses all new redemptions with the partner. */
   readonly paused: boolean;
   readonly minPoints?: bigint | undefined;
   readonly maxPoints?: bigint | undefined;
-  /** Tokens, in the smallest unit, per partner and UTC day. Absent: nothing can be redeemed until the operator has set it. */
+  /**
+   * Budget per partner and UTC day, in the token's smallest unit. Absent: nothing can be redeemed until the operator
+   * sets a budget.
+   */
   readonly partnerDailyTokens?: bigint | undefined;
-  /** Tokens, in the smallest unit, per wallet and UTC day. */
+  /** Budget per wallet and UTC day, in the token's smallest unit. Absent: no budget. */
   readonly walletDailyTokens?: bigint | undefined;
-  /** Redemptions of one wallet at one partner that are not final. */
+  /** Number of redemptions of one wallet at one partner that may be open (not final) at a time. */
   readonly maxOpen: number;
   readonly priceMaxAgeSeconds: number;
-  /** Absent: none. */
+  /** Absent: no wait. */
   readonly coolDown?: CoolDown | undefined;
 }
 
 /**
- * What counts against the limits: redemptions of the day that have not failed or been reverted, and the open ones. Of a wallet also
- * those whose voucher was not claimed.
+ * The usage that counts against the limits: redemptions of the day that have neither failed nor been reverted, and open
+ * redemptions. The tokens of a wallet include those of vouchers that were not claimed.
  */
 export interface RedemptionUsage {
   readonly open: number;
-  /** The oldest of the open ones. */
+  /** Id of the oldest open redemption. */
   readonly openId?: string | undefined;
   readonly partnerTokensToday: bigint;
   readonly walletTokensToday: bigint;
 }
 
-/** The stored price that the quote would use; absent where there is none. */
+/** The stored price that a quote would use. */
 export interface QuotedPrice {
   readonly observedAtMs: number;
-  /** It must not be used before an operator has looked at it. */
+  /** Whether the price is held: not to be used before an operator accepts it. */
   readonly isHeld?: boolean;
 }
 
@@ -63,11 +68,14 @@ export type LimitCode =
 
 export interface LimitBreach {
   readonly code: LimitCode;
-  /** For the user. */
+  /** Text for the user. */
   readonly message: string;
-  /** Where the moment is known from which on it passes. */
+  /** Seconds until the request can pass, where known. */
   readonly retryAfterSeconds?: number;
-  /** Where a budget is spent: what is left of the day, by the partner's and the wallet's, in the smallest unit. */
+  /**
+   * Where a budget is spent: what the budgets of partner and wallet leave of the day, the smaller one, in the token's
+   * smallest unit.
+   */
   readonly tokensLeft?: bigint;
 }
 
@@ -83,7 +91,7 @@ export const NO_PRICE: LimitBreach = {
   message: 'There is no token price at the moment.',
 };
 
-/** The limits that are known before there is a quote. */
+/** Checks the limits that need no quote. */
 export function limitBreach({
   points,
   limits,
@@ -112,7 +120,7 @@ export function limitBreach({
   return priceBreach(price, limits, nowMs);
 }
 
-/** Why nothing is quoted at this price; undefined where it may be used. */
+/** Why the price must not be used for a quote; undefined where it may be used. */
 export function priceBreach(
   price: QuotedPrice | undefined,
   limits: RedemptionLimits,
@@ -133,7 +141,6 @@ export function priceBreach(
     : undefined;
 }
 
-/** The last moment at which this price may be used. */
 export function priceUsableUntilMs(
   { observedAtMs }: QuotedPrice,
   { priceMaxAgeSeconds }: RedemptionLimits,
@@ -141,7 +148,7 @@ export function priceUsableUntilMs(
   return observedAtMs + priceMaxAgeSeconds * 1000;
 }
 
-/** The limits on what the quote came to. */
+/** Checks the limits that need the tokens of the quote. */
 export function budgetBreach(
   { tokenAmount }: Pick<RedemptionAmounts, 'tokenAmount'>,
   limits: RedemptionLimits,
@@ -176,7 +183,7 @@ export function budgetBreach(
     : undefined;
 }
 
-/** What the budgets leave of the day, in the smallest unit; undefined where there are none. */
+/** What the budgets leave of the day, the smaller one, in the token's smallest unit; undefined without a budget. */
 export function tokensLeftToday(
   { partnerDailyTokens, walletDailyTokens }: RedemptionLimits,
   usage: RedemptionUsage,
@@ -186,7 +193,6 @@ export function tokensLeftToday(
   return partnerLeft === undefined ? walletLeft : smaller(partnerLeft, walletLeft);
 }
 
-/** Undefined where there is no budget. */
 function left(budget: bigint | undefined, used: bigint): bigint | undefined {
   if (budget === undefined) return undefined;
   return used < budget ? budget - used : 0n;
@@ -197,26 +203,26 @@ function smaller(one: bigint, other: bigint | undefined): bigint {
 }
 
 /**
- * The vouchers of a wallet that ended without a claim in the last COOL_DOWN_MEMORY_DAYS. One that is left to expire while the token falls,
- * and asked for again at the lower price, is an option that costs nothing. So it counts in the wallet's day as if it had been paid, and
- * after each the wallet waits twice as long as before.
+ * The vouchers of a wallet that ended without a claim in the last COOL_DOWN_MEMORY_DAYS. A user who lets a voucher
+ * expire while the token's price falls, and asks again at the lower price, has an option that costs nothing. So an
+ * unclaimed voucher counts in the wallet's day as if it had been paid, and each further one doubles the wallet's wait.
  */
 export interface UnclaimedVouchers {
   readonly count: number;
-  /** When the last of them ended; absent where there is none. */
+  /** When the newest of these vouchers ended; absent where there is none. */
   readonly lastEndedAtMs?: number | undefined;
 }
 
-/** A voucher is forgotten after so many days. */
+/** Days after which an unclaimed voucher no longer counts. */
 export const COOL_DOWN_MEMORY_DAYS = 7;
 
-/** How long a wallet waits after so many vouchers without a claim. */
+/** The wait of a wallet after `count` vouchers without a claim, in seconds. */
 export function coolDownSeconds(count: number, { firstSeconds, longestSeconds }: CoolDown): number {
   if (count <= 0) return 0;
   return Math.min(firstSeconds * 2 ** Math.min(count - 1, 30), longestSeconds);
 }
 
-/** Whether a wallet must wait, and until when. */
+/** Refuses while the wallet has to wait, and says until when. */
 export function coolDownBreach(
   { count, lastEndedAtMs }: UnclaimedVouchers,
   coolDown: CoolDown,
@@ -234,13 +240,13 @@ export function coolDownBreach(
   };
 }
 
-/** What a wallet has done with its redemptions, of which the rest of the limits depends. */
+/** The earlier redemptions of a wallet, as far as limits depend on them. */
 export interface WalletRecord {
   readonly unclaimed: UnclaimedVouchers;
   readonly usage: RedemptionUsage;
 }
 
-/** The limits that depend on what the wallet has redeemed before, in the order in which they are told. */
+/** Checks the limits that depend on the wallet's earlier redemptions, the cool-down before the budgets. */
 export function recordBreach(
   amounts: Pick<RedemptionAmounts, 'tokenAmount'>,
   limits: RedemptionLimits,

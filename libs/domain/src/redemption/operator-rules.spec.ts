@@ -1,4 +1,4 @@
-/** What an operator can do with each redemption that is not final, whatever the reason that it has. */
+/** What an operator can do with each redemption that is not final, whatever its reason. */
 import { describe, expect, it } from '@jest/globals';
 import { type EventOf, type RedemptionEventType } from './redemption-event.js';
 import {
@@ -22,7 +22,7 @@ const COMMANDS: readonly Command[] = [
   'cancel',
 ];
 
-/** The states in which each reason stands, besides those whose reason is the course of things. */
+/** The states in which each reason occurs; a state may have no reason in the ordinary course. */
 const REASONS: Readonly<Record<RedemptionReason, readonly RedemptionState[]>> = {
   'user-cancelled': ['authorised', 'reverting'],
   'operator-cancelled': ['authorised', 'reverting'],
@@ -41,7 +41,7 @@ const REASONS: Readonly<Record<RedemptionReason, readonly RedemptionState[]>> = 
   'claimed-without-plan': ['attention'],
   'settled-by-hand': ['attention'],
   'evidence-invalid': ['attention'],
-  // Only of what is final.
+  // Reasons of final states only.
   'quote-expired': [],
   'budget-spent': [],
   'partner-unreachable': [],
@@ -61,7 +61,10 @@ const cells: [RedemptionState, RedemptionReason | null][] = [
   ),
 ];
 
-/** With a known deduction and without, never authorised, authorised, and dead by its row, as far as the state allows. */
+/**
+ * Redemptions with a known deduction and without one, never authorised, authorised, and dead by the row, as far as the
+ * state allows.
+ */
 function variants(state: RedemptionState, reason: RedemptionReason | null): Redemption[] {
   const both: readonly RedemptionReason[] = ['paid-after-dead', 'settled-by-hand'];
   const dead = { plan: aPlan(), deadEvidence: anExpiry() };
@@ -85,7 +88,7 @@ function variants(state: RedemptionState, reason: RedemptionReason | null): Rede
   );
 }
 
-/** Late enough for no call to be under way, and not for anything to be given up. */
+/** Late enough that no call counts as under way, and early enough that nothing is given up. */
 const context = aContext({ nowMs: START_MS + 3_600_000 });
 const acting = (redemption: Redemption): { command: Command; next: Redemption }[] =>
   COMMANDS.flatMap((command) => {

@@ -1,6 +1,6 @@
 /**
- * What users and operators may do: in each state that is not final at least one of these does something. No command pays, none leads to
- * `claimed`, and none passes a guard by.
+ * The commands of users and operators. In every state that is not final at least one command has an effect. No command
+ * pays, leads to `claimed`, or bypasses a guard.
  */
 import {
   type Decision,
@@ -31,17 +31,20 @@ const CANCELLED_BY: Readonly<Record<EventOf<'cancel'>['by'], RevertReason>> = {
   system: 'system-cancelled',
 };
 
-/** Nothing was sent yet, as far as the ledger remembers. */
+/** No call was sent, as far as the ledger knows. */
 export const cancelCreated: Rule<'cancel'> = (redemption, { by, because }, context) =>
   isForgetful(redemption)
     ? resolveForgotten(redemption, context, CANCELLED_BY[by])
     : fail(redemption, context, because ?? CANCELLED_BY[by]);
 
-/** The payout was never authorised. */
+/** No payout was authorised in `deducted`, so the points can be given back. */
 export const cancelDeducted: Rule<'cancel'> = (redemption, { by }, context) =>
   restore(redemption, context, CANCELLED_BY[by]);
 
-/** The vault is asked to cancel, and the state stays until a final block says what became of it: a wish moves no money (rule F). */
+/**
+ * Records the wish, and lets the worker ask the vault to cancel. The state stays until a final block shows the outcome,
+ * because a wish moves no money (rule F).
+ */
 export const requestCancel: Rule<'cancel'> = (redemption, { by }, context) =>
   move(redemption, context, {
     revertReason: redemption.revertReason ?? CANCELLED_BY[by],
@@ -62,7 +65,10 @@ export const retryByOperator: Rule<'operator-retry'> = (redemption, _event, cont
 export const setTransaction: Rule<'operator-set-transaction'> = (redemption, event, context) =>
   settled(redemption) ?? onlyReverting(redemption) ?? nameTransaction(redemption, event, context);
 
-/** Of a deduction of which no answer of ours is known: never a ground for payment (rules B and E). */
+/**
+ * For a deduction without a known answer. The transaction id serves for a revert, and is never a ground for payment
+ * (rules B and E).
+ */
 export const setTransactionUnderWay: typeof setTransaction = (redemption, event, context) =>
   underWay(redemption, context) ?? nameTransaction(redemption, event, context);
 
@@ -82,7 +88,7 @@ export const restoredOutOfBand: Rule<'operator-restored'> = (redemption, _event,
   notAgainstTheVault(redemption) ??
   restored(redemption, context, { reason: 'restored-out-of-band' });
 
-/** Only while the partner has not said otherwise, and once no call of ours could change it any more. */
+/** Allowed only while the partner has not confirmed the deduction, and once no deduct call can take effect any more. */
 export const notDeductedOutOfBand: Rule<'operator-not-deducted'> = (redemption, _event, context) =>
   settled(redemption) ??
   onlyReverting(redemption) ??
@@ -98,7 +104,7 @@ function neverDeducted(redemption: Redemption, context: TransitionContext): Deci
   });
 }
 
-/** Without waiting for its time. A step that is under way is not disturbed. */
+/** Makes the next step due at once. Refused while a call is open that a worker may still wait for. */
 export const dueNow: Rule<'operator-retry'> = (redemption, _event, context) =>
   underWay(redemption, context) ??
   move(redemption, context, { openCall: null, nextActionAtMs: context.nowMs });
@@ -120,13 +126,16 @@ export const notDeductedUnderWay: Rule<'operator-not-deducted'> = (redemption, _
   );
 };
 
-/** Money that nothing here can move any more: the row stays as the proof, and no longer waits for a person. */
+/**
+ * Points and tokens contradict each other, and no command can move either. The row stays as the proof, and no longer
+ * waits for an operator.
+ */
 export const settledByHand: Rule<'operator-settled'> = (redemption, _event, context) =>
   redemption.paidEvidence === null
     ? refuse('not-contradictory')
     : move(redemption, context, { reason: 'settled-by-hand' });
 
-/** Another round of reverts, with all of rule E's ways open again. */
+/** Begins another round of reverts, with all options of rule E open again. */
 function revertAfresh(
   redemption: Redemption,
   context: TransitionContext,
@@ -146,14 +155,20 @@ function revertAfresh(
   });
 }
 
-/** A call that no worker can be waiting for any more counts as lost, as after a crash. */
+/**
+ * Refuses while a call is open. A call that is older than the freshness window counts as lost, as after a crash,
+ * because no worker can wait for it any more.
+ */
 function underWay({ openCall }: Redemption, { nowMs }: TransitionContext): Refusal | undefined {
   return openCall !== null && nowMs <= openCall.startedAtMs + FRESHNESS_WINDOW_MS
     ? refuse('call-open')
     : undefined;
 }
 
-/** Rule F, for what a person says of points: the row is proof that no token can move, or the vault has said so before a call. */
+/**
+ * Rule F, for an operator's statement about points. Either the row proves that no token can be paid, or a revert call
+ * was made, which needs the same statement from the vault.
+ */
 function vaultAsked(redemption: Redemption): Refusal | undefined {
   const { plan, firstRevertAtMs } = redemption;
   const hasSaid = plan === null && firstRevertAtMs !== null && !isForgetful(redemption);
@@ -164,18 +179,20 @@ function settled({ paidEvidence }: Redemption): Refusal | undefined {
   return paidEvidence === null ? undefined : refuse('contradictory-evidence');
 }
 
-/** Where the vault has something to say first: what a retry leads to asks it again. */
+/**
+ * Reasons of `attention` for which the vault has to be asked first. The step after an operator's retry asks it again.
+ */
 const BEFORE_THE_VAULT: readonly (RedemptionReason | null)[] = [
   'claimed-without-plan',
   'payout-unresolved',
 ];
 
-/** What a person says ends it only where the vault has nothing against it. */
+/** An operator's statement about points does not end a redemption about which the vault has to be asked first. */
 function notAgainstTheVault({ reason }: Redemption): Refusal | undefined {
   return BEFORE_THE_VAULT.includes(reason) ? refuse('not-restorable') : undefined;
 }
 
-/** Rule F: never from `authorised` without dead evidence. */
+/** Rule F: no redemption is reverted from `authorised` without dead evidence. */
 function onlyReverting(redemption: Redemption): Refusal | undefined {
   return redemption.resume === 'reverting' && mayRestore(redemption)
     ? undefined

@@ -1,7 +1,8 @@
 /**
- * Judges what came back over the wire, once: its form against the interface's tables (exact types, lengths and ranges, nothing coerced;
- * fields beyond the interface are allowed and kept), its signature, its status. What is left unclear is `unknown`, never a guess.
- * Transport faults without a reply (timeout, reset, …) are outcomes already.
+ * Interprets the reply to a call: its form by the tables of the partner interface (exact types, lengths and ranges, no
+ * coercion; further fields are allowed and kept), its signature and its status. A reply that stays unclear is
+ * `unknown`, never a guess. Transport faults without a reply (timeout, reset, …) are outcomes already, and are not
+ * handled in this file.
  */
 import { type Address, parseAddress } from '../chain/address.js';
 import {
@@ -14,7 +15,7 @@ import {
   type UnknownReason,
 } from './partner-call.js';
 
-/** Longest id of a partner: transaction, revert, user. UTF-16 code units. */
+/** Longest id that a partner gives (transaction, revert, user), in UTF-16 code units. */
 const MAX_ID_LENGTH = 255;
 const MAX_CHAIN_LENGTH = 64;
 const MAX_CODE_LENGTH = 64;
@@ -23,14 +24,14 @@ const MAX_MESSAGE_LENGTH = 2000;
 /** Control characters (PostgreSQL refuses U+0000) and lone surrogates (canonical JSON refuses them). */
 const UNSPEAKABLE = /[\p{Cc}\p{Cs}]/u;
 
-/** The members of an answer that the interface does not name. */
+/** The members of an answer that the interface does not define. */
 export type ExtraFields = Readonly<Record<string, unknown>>;
 
 export type ParsedAnswer<S extends PartnerStep> =
   | { readonly kind: 'success'; readonly answer: PartnerAnswers[S]; readonly extra: ExtraFields }
   | {
       readonly kind: 'error';
-      /** Undefined for a code that the interface does not name. */
+      /** Undefined for a code that the interface does not define. */
       readonly code: PartnerErrorCode | undefined;
       readonly errorCode: string;
       /** Cut at 2000 characters. */
@@ -39,9 +40,9 @@ export type ParsedAnswer<S extends PartnerStep> =
     }
   | {
       readonly kind: 'invalid';
-      /** `success-not-boolean` also for what is not an object at all. */
+      /** `success-not-boolean` also where the answer is no object. */
       readonly fault: 'success-not-boolean' | 'invalid-field';
-      /** The first field that is wrong. */
+      /** The first wrong field. */
       readonly field: string;
     };
 
@@ -61,7 +62,7 @@ const READERS: { readonly [S in PartnerStep]: FieldReaders<PartnerAnswers[S]> } 
   confirm: {},
 };
 
-/** @param value parsed JSON; anything else is invalid, nothing throws */
+/** Never throws: a value of any other form is `invalid`. @param value parsed JSON */
 export function parsePartnerAnswer<S extends PartnerStep>(
   step: S,
   value: unknown,
@@ -78,7 +79,7 @@ export function parsePartnerAnswer<S extends PartnerStep>(
     answer[field] = read;
   }
   const extra = without(value, ['success', ...Object.keys(readers)]);
-  // Every reader has given its field.
+  // Each reader has set its field, so the answer is complete.
   return { kind: 'success', answer: answer as PartnerAnswers[S], extra };
 }
 
@@ -100,12 +101,15 @@ function parseEnvelope(value: Json): ParsedAnswer<never> {
   };
 }
 
-/** A partner's id: a string of 1 to 255 characters that can be stored, signed and sent back; undefined for all else. */
+/**
+ * A partner's id: a string of 1 to 255 characters that can be stored, signed and sent back; undefined for any other
+ * value.
+ */
 export function partnerId(value: unknown): string | undefined {
   return speakable(value, MAX_ID_LENGTH);
 }
 
-/** The id of a deduction that an answer names, valid or not otherwise. */
+/** The transaction id of a deduction in an answer, even where the answer is otherwise invalid. */
 export function transactionIdIn(value: unknown): string | undefined {
   return isObject(value) && Object.hasOwn(value, 'partnerTransactionId')
     ? partnerId(value['partnerTransactionId'])
@@ -117,7 +121,7 @@ function speakable(value: unknown, maxLength: number): string | undefined {
   return UNSPEAKABLE.test(value) ? undefined : value;
 }
 
-/** 0 or a positive integer that a JSON number says exactly. */
+/** 0 or a positive integer that a JSON number represents exactly. */
 function wholePoints(value: unknown): bigint | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0
     ? BigInt(value as number)
@@ -132,11 +136,11 @@ function without(value: Json, names: readonly string[]): ExtraFields {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 }
 
-/** A whole reply: status, headers and body arrived in time and within the size limit. */
+/** A complete reply: status, headers and body arrived in time and within the size limit. */
 export interface PartnerReply {
   readonly status: number;
   readonly contentType?: string | undefined;
-  /** Of `X-API-SIGNATURE` over the raw or the canonical body, compared in constant time. */
+  /** Result for `X-API-SIGNATURE` over the raw or the canonical body, compared in constant time. */
   readonly signature: 'valid' | 'missing' | 'wrong';
   /** The parsed body; absent where it is not JSON. */
   readonly json?: { readonly value: unknown } | undefined;
@@ -145,15 +149,15 @@ export interface PartnerReply {
 
 export interface AnsweredCall<S extends PartnerStep> {
   readonly step: S;
-  /** The wallet we asked about. */
+  /** The wallet of the request. */
   readonly address: Address;
 }
 
-/** Besides 200, the statuses that may bring the error envelope. 429 and 500 may too, and still say nothing that is final. */
+/** Statuses besides 200 that may carry the error envelope. 429 and 500 may carry one too, which is never final. */
 const ENVELOPE_STATUSES: readonly number[] = [400, 401, 404, 409, 422];
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** What the reply says of the call; without a signature that is to be believed, only that it is unknown. */
+/** Derives the outcome of a call from its reply. A reply that cannot be believed (`doubtOf`) gives `unknown`. */
 export function judgeReply<S extends PartnerStep>(
   { step, address }: AnsweredCall<S>,
   reply: PartnerReply,
@@ -186,13 +190,13 @@ export function judgeReply<S extends PartnerStep>(
   }
 }
 
-/** A code that says nothing at the step is as good as an unknown one. */
+/** A code that has no meaning at the step counts as an unknown code. */
 export function reasonOf(code: PartnerErrorCode | undefined): UnknownReason {
   if (code === 'ERR-AUTH-FAILED') return 'auth-failed';
   return code === 'ERR-INTERNAL' ? 'error-internal' : 'unknown-code';
 }
 
-/** Why nothing of it can be believed, or undefined. Nothing of a body counts before its signature does. */
+/** Why the reply cannot be believed, or undefined. Its signature is checked before anything of its body counts. */
 function doubtOf(
   reply: PartnerReply,
   parsed: ParsedAnswer<PartnerStep>,
@@ -201,7 +205,7 @@ function doubtOf(
   const { status, signature, contentType, json } = reply;
   if (signature === 'wrong') return 'signature-wrong';
   if (status !== 200 && !ENVELOPE_STATUSES.includes(status)) return statusDoubt(status);
-  // Every 200 is signed; other statuses need not be, unless the partner is known to sign everything.
+  // Every 200 must be signed. Other statuses need no signature, unless the partner is known to sign every answer.
   const mustSign = status === 200 || capabilities.includes('signs-all-responses');
   if (mustSign && signature === 'missing') return 'signature-missing';
   const isJson = json !== undefined && JSON_TYPE.test(contentType ?? '');
@@ -215,7 +219,7 @@ function statusDoubt(status: number): UnknownReason {
   return status >= 500 ? 'server-error' : 'unexpected-status';
 }
 
-/** A confirmation asks for nothing but `success: true` with 200. */
+/** Whether the partner took a confirmation: `success: true` with status 200 is enough, whatever the signature. */
 function isDelivery(
   step: PartnerStep,
   { status }: PartnerReply,

@@ -1,6 +1,6 @@
 /**
- * The calls to a partner: what is sent, what a partner is known to do, and what is known after a call. Three outcomes, not two: done,
- * refused, unknown; and, where the transport proves it, not even sent.
+ * The calls to a partner: requests, capabilities and outcomes. A call has three outcomes, not two: done, refused,
+ * unknown. Where the transport proves that no byte was sent, the outcome is `nothing-sent`.
  */
 import { type Address } from '../chain/address.js';
 import { type UuidV7 } from './uuid-v7.js';
@@ -17,25 +17,27 @@ export interface DeductBody {
 
 /** The body of POST /revert-deduct-points. */
 export interface RevertBody extends DeductBody {
-  /** Left out where the deduction is named by the redemption id alone. */
+  /** Absent where the redemption id alone identifies the deduction. */
   readonly partnerTransactionId?: string;
   readonly revertReason: string;
 }
 
-/** A call that changes the partner's books. */
+/** A call that changes the player's points at the partner. */
 export type PartnerRequest =
   | { readonly step: 'deduct'; readonly body: DeductBody }
   | { readonly step: 'revert'; readonly body: RevertBody };
 
 /**
- * What a partner is known to do beyond the interface; recorded per partner, none by default, found by the conformance tester.
+ * What a partner is known to do beyond the interface. Recorded for each partner, none by default; the conformance
+ * tester finds them.
  *
  * - `revert-by-redemption-id`: a revert without `partnerTransactionId` reverts the deduction of that `svcRedemptionId`
- * - `tombstones`: a revert that finds nothing makes a later deduct of the same `svcRedemptionId` fail
- * - `enforces-freshness`: a call is refused when its `X-API-REQUEST` is more than 300 s old, so a late copy does nothing
- * - `signs-all-responses`: every answer is signed, whatever its status; an unsigned one is then not the partner's
- * - `refuses-mismatched-pair`: a revert whose transaction id belongs to another `svcRedemptionId` is refused (rule E: a candidate id may
- *   be tried only there)
+ * - `tombstones`: a revert that finds nothing makes a later deduct call with the same `svcRedemptionId` fail
+ * - `enforces-freshness`: a call is refused when its `X-API-REQUEST` is more than 300 s old, so a late copy has no
+ *   effect
+ * - `signs-all-responses`: every answer is signed, whatever its status, so an unsigned answer is not the partner's
+ * - `refuses-mismatched-pair`: a revert whose transaction id belongs to another `svcRedemptionId` is refused. Only with
+ *   this capability a candidate id may be tried (rule E)
  */
 export const PARTNER_CAPABILITIES = [
   'revert-by-redemption-id',
@@ -67,19 +69,19 @@ export const PARTNER_ERROR_CODES = [
 ] as const;
 export type PartnerErrorCode = (typeof PARTNER_ERROR_CODES)[number];
 
-/** What proves that no byte of the request left. */
+/** Proofs that no byte of the request was sent. */
 export type NothingSentReason =
   | 'dns'
   | 'connection-refused'
   | 'not-connected'
   | 'tls'
   | 'blocked-address'
-  /** By us: the partner's circuit is open, its calls are too many, or the call came too late. */
+  /** By this service: the partner's circuit is open, the partner has too many calls, or the call came too late. */
   | 'held-back';
 
-/** Why it is not known what the partner did. */
+/** Why the effect of a call at the partner is unknown. */
 export const UNKNOWN_REASONS = [
-  // no whole answer
+  // No complete answer:
   'timeout',
   'reset',
   'half-answer',
@@ -87,7 +89,7 @@ export const UNKNOWN_REASONS = [
   'redirect',
   'too-slow',
   'too-large',
-  // an answer that says nothing
+  // An answer without information:
   'server-error',
   'rate-limited',
   'unexpected-status',
@@ -97,7 +99,7 @@ export const UNKNOWN_REASONS = [
   'invalid-answer',
   'error-internal',
   'unknown-code',
-  // an answer that is not to be believed
+  // An answer that cannot be believed:
   'signature-missing',
   'signature-wrong',
   'auth-failed',
@@ -121,19 +123,18 @@ export interface RevertAnswer {
   readonly partnerRevertId: string;
 }
 
-/** The fields of each step's success. */
 export interface PartnerAnswers {
   readonly balance: BalanceAnswer;
   readonly deduct: DeductAnswer;
   readonly revert: RevertAnswer;
-  /** Nothing more is required of it. */
+  /** No further fields are required. */
   readonly confirm: object;
 }
 
 export interface NothingSent {
   readonly kind: 'nothing-sent';
   readonly reason: NothingSentReason;
-  /** Until calls to this partner are let through again. */
+  /** Seconds until calls to this partner are let through again. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
@@ -145,14 +146,14 @@ export interface UnknownOutcome {
   readonly candidateTransactionId?: string | undefined;
 }
 
-/** The partner's error envelope, as far as it is to be believed. */
+/** The partner's error envelope, as far as it can be believed. */
 export interface RefusedOutcome {
   readonly kind: 'refused';
   readonly code: PartnerErrorCode;
-  /** Whether the answer carried a valid signature; only statuses other than 200 may come without. */
+  /** Whether the answer has a valid signature; only statuses other than 200 may lack one. */
   readonly signed: boolean;
   readonly retryAfterSeconds?: number | undefined;
-  /** Our additive extension: the id of the deduction that was made before, with ERR-DUPLICATE-REQUEST. */
+  /** Our extension of the interface, with ERR-DUPLICATE-REQUEST: the transaction id of the earlier deduction. */
   readonly partnerTransactionId?: string | undefined;
 }
 

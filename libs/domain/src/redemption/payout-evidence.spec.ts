@@ -27,7 +27,7 @@ function aClaim(changes: Partial<ClaimEvent> = {}): ClaimEvent {
   return { transactionHash: '0xc1', block: aBlock(5, 990), recipient, amount, ...changes };
 }
 const cancellation: CancelEvent = { transactionHash: '0xca', block: aBlock(5, 990) };
-/** The final block is the first one after the deadline. */
+/** A sighting whose final block is the first one after the deadline. */
 function aSighting(changes: Partial<VaultSighting> = {}): VaultSighting {
   return {
     witness: 'one#1',

@@ -1,24 +1,24 @@
 /**
- * What the chain proves about one authorised payout: it was made, it can never be made, or neither yet.
+ * What the chain proves about one authorised payout: the payout was made, it can never be made, or neither is proven
+ * yet.
  *
- * Evidence comes from final blocks only, and only where everything that was read says the same: the vault's status for the
- * redemption, pinned at the final block, and the vault's events up to that block; by one endpoint, and by a second one where there is
- * one, each at the newest block that it holds final itself. The lower of the two blocks is the one that counts. A deadline must have
- * passed by our own clock as well. Whatever does not fit together is `live`, the outcome on which nothing is done, with the doubt to
- * be reported.
+ * Evidence comes from final blocks only, and only where everything that was read agrees: the vault's status for the
+ * redemption at the end of the final block, and the vault's events up to that block. One endpoint, and a second one
+ * where there is one, is read at the newest block that it holds final; the lower of the two blocks counts. A deadline
+ * must have passed by our own clock as well. Where facts do not fit together the outcome is `live`, on which nothing is
+ * done, with a doubt that is reported.
  */
 import { type Address } from '../chain/address.js';
 import { type BlockRef } from '../chain/block.js';
 
-/** What the vault says became of a redemption. */
 export type VaultStatus = 'none' | 'claimed' | 'cancelled';
 
-/** What was authorised: frozen before the voucher is signed. */
+/** The authorised payout, frozen before the voucher is signed. */
 export interface PayoutTerms {
   readonly recipient: Address;
   /** In the token's smallest unit. */
   readonly amount: bigint;
-  /** Unix seconds; a block of exactly this time still pays. */
+  /** Unix seconds; a block with exactly this timestamp still pays. */
   readonly deadlineSeconds: number;
 }
 
@@ -28,7 +28,6 @@ interface VaultEventAt {
   readonly block: BlockRef;
 }
 
-/** The vault paid. */
 export interface ClaimEvent extends VaultEventAt {
   readonly recipient: Address;
   /** In the token's smallest unit. */
@@ -38,11 +37,14 @@ export interface ClaimEvent extends VaultEventAt {
 /** The vault will never pay this redemption. */
 export type CancelEvent = VaultEventAt;
 
-/** What one endpoint says about one redemption. */
+/** The statement of one endpoint about one redemption. */
 export interface VaultSighting {
-  /** The endpoint, for the doubt's text. */
+  /** Name of the endpoint, for the text of a doubt. */
   readonly witness: string;
-  /** The newest block that it holds final: the status is that at its end, the events are all of the redemption up to its end. */
+  /**
+   * The newest block that the endpoint holds final. `status` is the status at the end of this block, and the events are
+   * all events of the redemption up to its end.
+   */
   readonly finalised: BlockRef;
   readonly status: VaultStatus;
   readonly claims: readonly ClaimEvent[];
@@ -51,9 +53,10 @@ export interface VaultSighting {
 
 export interface Doubt {
   /**
-   * `contradiction`: what was read of this payout cannot all be true; a person should look. `unconfirmed`: one endpoint sees an end,
-   * and no second one could be asked yet, or has that block final. `disagreement`: the endpoints differ about the final blocks
-   * themselves, whatever the payout; it is told once for all of them.
+   * `contradiction`: the facts about this payout cannot all be true, and a person should look at them. `unconfirmed`:
+   * one endpoint sees an end, and either no second endpoint could be asked yet, or the second one does not have that
+   * block final. `disagreement`: the endpoints differ about the final blocks themselves, for all payouts, which is
+   * reported once.
    */
   readonly kind: 'contradiction' | 'unconfirmed' | 'disagreement';
   readonly text: string;
@@ -69,19 +72,19 @@ export type PayoutEvidence =
     } & CancelEvent)
   | { readonly outcome: 'live'; readonly doubt?: Doubt };
 
-/** What an end needs besides what was read. */
+/** The conditions of a proof besides the facts that were read. */
 export interface EvidenceRules {
   /** How many endpoints must see the same end; at least 1. */
   readonly witnesses: number;
   /** Our own clock, Unix seconds. */
   readonly nowSeconds: number;
-  /** How long its deadline must have passed by our own clock before a payout counts as expired. */
+  /** Seconds by which a deadline must have passed by our own clock before a payout counts as expired. */
   readonly marginSeconds: number;
 }
 
 /**
- * @param sightings of one redemption, each by another endpoint. That their final blocks are of one chain is for the caller to check:
- *   see `differenceOf`
+ * @param sightings of one redemption, each from another endpoint. The caller checks that their final blocks belong to
+ * one chain, see `differenceOf`
  */
 export function payoutEvidence(
   terms: PayoutTerms,
@@ -113,7 +116,7 @@ export function payoutEvidence(
   );
 }
 
-/** The block that every one of them holds final. */
+/** The newest block that every endpoint holds final. */
 function lowest(sightings: readonly VaultSighting[]): BlockRef {
   return sightings
     .map(({ finalised }) => finalised)
@@ -126,7 +129,9 @@ interface Case {
   readonly rules: EvidenceRules;
 }
 
-/** What one endpoint's sighting means by the end of a block that it holds final: its newest one, or an older one. */
+/**
+ * The meaning of one sighting at the end of a final block, which is the sighting's own newest block or an older one.
+ */
 function verdictAt(finalised: BlockRef, { terms, sighting, rules }: Case): PayoutEvidence {
   const { witness, status, claims, cancellations } = sighting;
   const [claim] = claims;
@@ -137,7 +142,7 @@ function verdictAt(finalised: BlockRef, { terms, sighting, rules }: Case): Payou
   if (breach !== undefined) return contradiction(`${witness}: ${breach}`);
   const end = claim ?? cancellation;
   if (end && end.block.number > finalised.number) {
-    // Silence up to the lower block is no proof any more: what follows is known.
+    // The absence of events up to the lower block proves nothing any more, because a later event is known.
     return unconfirmed(
       `${witness} sees an end in final block ${end.block.number.toString()}; another endpoint has blocks final up to ${finalised.number.toString()} only`,
     );
@@ -153,7 +158,7 @@ function verdictAt(finalised: BlockRef, { terms, sighting, rules }: Case): Payou
     : { outcome: 'live' };
 }
 
-/** What of a sighting cannot be true, or undefined. */
+/** Describes facts of a sighting that cannot be true, or undefined. */
 function faultOf({ finalised, status, claims, cancellations }: VaultSighting): string | undefined {
   const found = [
     ...(claims.length > 0 ? [`${claims.length} claims`] : []),
@@ -176,7 +181,10 @@ function faultOf({ finalised, status, claims, cancellations }: VaultSighting): s
   return undefined;
 }
 
-/** In what a claim differs from what was authorised: the vault pays no other, so another party signs, or a node lies. */
+/**
+ * How a claim differs from the authorised payout. The vault pays no other claim, so either another party signs vouchers
+ * or an endpoint makes false statements.
+ */
 function breachOf(
   terms: PayoutTerms,
   { recipient, amount, block }: ClaimEvent,
@@ -193,7 +201,7 @@ function isDoubtful(evidence: PayoutEvidence): boolean {
   return evidence.outcome === 'live' && evidence.doubt !== undefined;
 }
 
-/** In words, the same for the same end. */
+/** Describes the outcome; equal outcomes have equal texts. */
 function endOf(evidence: PayoutEvidence): string {
   if (evidence.outcome === 'live') return 'an open payout';
   if (evidence.outcome === 'dead' && evidence.reason === 'expired') return 'an expired one';

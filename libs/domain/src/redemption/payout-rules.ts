@@ -1,4 +1,4 @@
-/** From a proven deduction to tokens, or to the proof that there will be none (rules F and G). */
+/** From a proven deduction to paid tokens, or to the proof that they are never paid (rules F and G). */
 import {
   confirmed,
   type Decision,
@@ -14,12 +14,12 @@ import { type PayoutTerms } from './payout-evidence.js';
 import { type PaidEvidence, type Redemption, type ResumableState } from './redemption.js';
 import { nextAttemptAtMs, PAYOUT_SCHEDULE } from './schedule.js';
 
-/** A payout of which the chain says nothing final for so long after its deadline is for a person to look at. */
+/** Milliseconds after its deadline at which a payout without final evidence is handed to an operator. */
 export const PAYOUT_OVERDUE_MS = 24 * 3_600_000;
 
-/** The plan is frozen here, before the signer is asked: from now on the tokens may move. */
+/** Freezes the plan before the signer is asked. From here on the tokens may be paid. */
 export const authorise: Rule<'plan-committed'> = (redemption, { plan }, context) => {
-  // Since the backup its points may have gone back already.
+  // The points may have been given back after the backup.
   if (isForgetful(redemption)) return refuse('ledger-restored');
   const { nowMs } = context;
   return isPlanOf(redemption, plan, context)
@@ -66,8 +66,9 @@ export const watchOn: Rule<'payout-live'> = (redemption, event, context) =>
     : move(redemption, context, { nextActionAtMs: recheckAtMs(event, context) });
 
 /**
- * Until the vault says that it never pays a redemption. Only a contradiction leads to a person: a chain that cannot be asked has its own
- * alerts, and the points come back later rather than wrongly.
+ * Waits until the vault states that it never pays the redemption. Only a contradiction hands the redemption to an
+ * operator: a chain that does not answer has its own alerts, and points that come back late are better than points that
+ * come back wrongly.
  */
 export const awaitVault: Rule<'payout-live'> = (redemption, event, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
@@ -96,7 +97,7 @@ function recheckAtMs(
   return nowMs + Math.max(1, Math.ceil(recheckMs));
 }
 
-/** Rule G: the only door to `claimed`. */
+/** Rule G: the way from `authorised` to `claimed`. */
 export const paid: Rule<'payout-paid'> = (redemption, event, context) => {
   const { plan, id } = redemption;
   const { evidence, redemptionId } = event;
@@ -133,7 +134,11 @@ export const dead: Rule<'payout-dead'> = (redemption, event, context) => {
   });
 };
 
-/** Cannot happen while finality holds and the ledger is whole. If it does, no more points go back, and no command gets it out of here. */
+/**
+ * The vault paid a redemption in `reverting`, which cannot happen while finality holds and the ledger is complete.
+ * Unless only the plan is missing (`claimedUnplanned`), no more points are given back and no command leads out of
+ * `attention`.
+ */
 export const paidAfterDead: Rule<'payout-paid'> = (redemption, event, context) => {
   const { plan, id, wallet: recipient, tokenAmount: amount, attempts } = redemption;
   const { evidence, redemptionId } = event;
@@ -151,16 +156,16 @@ export const paidAfterDead: Rule<'payout-paid'> = (redemption, event, context) =
 };
 
 /**
- * The vault has paid what the ledger has no plan of, and no call of ours has asked for the points. Rule G, where the plan is known to be
- * forgotten: it was this one, as far as the claim tells. Elsewhere another one signs vouchers, or no operator has said that the ledger was
- * restored: a person.
+ * The vault paid a redemption of which the ledger has no plan, and no revert call was made. In a ledger that is known
+ * to be restored the plan was lost: rule G applies, with a plan that is taken from the claim. Otherwise another party
+ * signs vouchers, or no operator has recorded the restore yet, and an operator has to decide.
  */
 function claimedUnplanned(
   redemption: Redemption,
   context: TransitionContext,
   evidence: PaidEvidence,
 ): Decision {
-  // I2: a claim stands beside a deduction that is known.
+  // Invariant I2: a claimed redemption has a known deduction.
   if (!isForgetful(redemption) || redemption.partnerTransactionId === null) {
     const why = { reason: 'claimed-without-plan', resume: 'reverting' } as const;
     return holdForAttention(redemption, context, why);

@@ -1,10 +1,10 @@
 import { type Decimal } from '../amount/decimal.js';
 import { PermanentError } from '../errors/errors.js';
 
-/** What a partner and the operator agreed. */
+/** The rate that a partner and the operator agreed on. */
 export interface RedemptionRate {
   readonly usdPerPoint: Decimal;
-  /** More tokens from a number of points on; absent where there is none. */
+  /** Bonus from a number of points on; absent where there is none. */
   readonly bonus?: { readonly fromPoints: bigint; readonly rate: Decimal } | undefined;
 }
 
@@ -16,9 +16,9 @@ export interface RedemptionAmounts {
 }
 
 /**
- * usdAmount = points x USD per point; svcAmount = usdAmount / priceSvcUsd x (1 + bonus), floored to the token's decimals: exact until
- * that one floor.
- * @param priceUsd of one token
+ * usdAmount = points x USD per point; svcAmount = usdAmount / priceSvcUsd x (1 + bonus), floored to the token's
+ * decimals. Everything before this floor is exact.
+ * @param priceUsd price of one token
  * @throws PermanentError INVALID_QUOTE for points, a rate or a price that are not above 0, or a negative bonus
  */
 export function redemptionAmounts(
@@ -41,15 +41,14 @@ export function redemptionAmounts(
   return { usdAmount, tokenAmount: (points * numerator) / denominator };
 }
 
-/** What points are turned into tokens by. */
+/** Everything that determines the tokens for a number of points. */
 export interface RedemptionQuote {
   readonly rate: RedemptionRate;
-  /** Of one token. */
   readonly priceUsd: Decimal;
   readonly tokenDecimals: number;
 }
 
-/** The most points that come to no more than so many tokens, in the smallest unit; 0 where there are no tokens. */
+/** The largest number of points that is worth at most `tokens`, in the smallest unit; 0 where there are no tokens. */
 export function pointsWithin(tokens: bigint, quote: RedemptionQuote): bigint {
   if (tokens <= 0n) return 0n;
   const { bonus } = quote.rate;
@@ -63,7 +62,7 @@ export function pointsWithin(tokens: bigint, quote: RedemptionQuote): bigint {
   return withBonus >= bonus.fromPoints ? withBonus : bonus.fromPoints - 1n;
 }
 
-/** Exact, in the smallest unit. */
+/** The exact number of tokens for one point, in the smallest unit. */
 function tokensOfPoint(
   { rate: { usdPerPoint, bonus }, priceUsd, tokenDecimals }: RedemptionQuote,
   hasBonus: boolean,

@@ -25,14 +25,14 @@ function money(amounts: readonly bigint[]): Money {
 }
 
 interface Claim {
-  /** `settled`, or why it is not. */
+  /** `settled`, or why the claim is not settled. */
   readonly fate: 'settled' | 'missing' | UnsettledKind;
   readonly amount: bigint;
-  /** What the row has, where it is another amount. */
+  /** Amount in the row, where it differs from the claim's. */
   readonly rowAmount: bigint;
 }
 
-/** The figures as they follow from the single claims: an oracle that never subtracts. */
+/** The figures of the single claims: an oracle that never subtracts. */
 function figuresOf(claims: readonly Claim[]): VaultFigures {
   const of = (...fates: Claim['fate'][]) => claims.filter(({ fate }) => fates.includes(fate));
   const paid = (some: readonly Claim[]) => sum(some.map(({ amount }) => amount));
@@ -132,7 +132,7 @@ describe('reconcile', () => {
     fc.assert(
       fc.property(amounts, amounts, amounts, amounts, (claimed, reverted, open, more) => {
         const before = ledgerOf(claimed, reverted, open);
-        // What was open is claimed now.
+        // Redemptions that were open are claimed now.
         const now = ledgerOf([...claimed, ...open], reverted, more);
         expect(reconcile(all({ ledgers: [now] }), { ledgers: [before] })).toEqual([]);
       }),

@@ -1,10 +1,11 @@
 /**
- * The daily reconciliation: whether our ledger adds up, and whether the chain paid exactly what it says. Figures in, differences
- * out. All of it is at one final block of each vault: what became of a payout later is no difference.
+ * The daily reconciliation checks whether our ledger adds up, and whether the chain paid exactly what the ledger says.
+ * It takes figures and returns differences. All figures are of one final block of each vault; later events of a payout
+ * are no difference.
  */
 import { type Address } from '../chain/address.js';
 
-/** Of some redemptions: how many, and what they amount to in the token's smallest unit. */
+/** Number of redemptions or claims, and their sum in the token's smallest unit. */
 export interface Tokens {
   readonly count: number;
   readonly tokens: bigint;
@@ -14,61 +15,61 @@ export interface Money extends Tokens {
   readonly points: bigint;
 }
 
-/** Of one partner, from the rows of one moment. */
+/** The figures of one partner, from the rows at one moment. */
 export interface LedgerFigures {
   readonly partner: string;
-  /** Of the redemptions whose points were ever taken. */
+  /** Redemptions whose points were ever deducted. */
   readonly deducted: Money;
   readonly claimed: Money;
-  /** Of those with points taken, as with what is open. */
+  /** Reverted redemptions, as with `open` only those whose points were ever deducted. */
   readonly reverted: Money;
   readonly open: Money;
 }
 
-/** A claim on chain that is not the claim of a row, by what its row says. */
+/** Kinds of claims on chain that are not recorded as the claim of a row, by what the row of the redemption says. */
 export const UNSETTLED_KINDS = [
-  /** An authorised payout that the worker has not looked at since. */
+  /** An authorised payout that the worker has not looked at since the claim. */
   'open',
-  /** The same, for longer than looking takes. */
+  /** As `open`, but for longer than the worker needs to look. */
   'overdue',
-  /** No redemption has this id. */
+  /** No redemption has the id of the claim. */
   'without-row',
-  /** A redemption of which no payout should have been possible: never authorised, its points on their way back, or back. */
+  /** A redemption that must not be paid: never authorised, or with its points on their way back or given back. */
   'unpayable',
-  /** Another recipient, amount or vault than the redemption has. */
+  /** The redemption has another recipient, amount or vault. */
   'different',
-  /** One of the last three that an operator has looked into and settled: no difference any more. */
+  /** A claim of the last three kinds that an operator has examined and settled: no difference any more. */
   'acknowledged',
 ] as const;
 export type UnsettledKind = (typeof UNSETTLED_KINDS)[number];
 
 export interface UnsettledClaims {
-  /** As the chain has them. */
+  /** The claims as the chain has them. */
   readonly chain: Tokens;
-  /** Those among them whose row says claimed on this vault, as the row has them. */
+  /** Those of the claims whose row says claimed on this vault, with the figures of the row. */
   readonly ledger: Tokens;
-  /** Ids, for the operator. */
+  /** Redemption ids, for the operator. */
   readonly examples: readonly string[];
 }
 
-/** Of one vault, up to one final block. */
+/** The figures of one vault up to one final block. */
 export interface VaultFigures {
   readonly chainId: number;
   readonly vault: Address;
   readonly blockNumber: bigint;
-  /** The final claims. */
+  /** All final claims. */
   readonly chain: Tokens;
-  /** The claimed redemptions, by the block of their claim. */
+  /** The claimed redemptions, selected by the block of their claim. */
   readonly ledger: Tokens;
   readonly unsettled: Readonly<Record<UnsettledKind, UnsettledClaims>>;
-  /** Claimed redemptions of which the chain has no claim. */
+  /** Claimed redemptions without a claim on chain. */
   readonly missing: Tokens & { readonly examples: readonly string[] };
 }
 
 export interface ReconciliationFigures {
   readonly ledgers: readonly LedgerFigures[];
   readonly vaults: readonly VaultFigures[];
-  /** Claimed on vaults, or chains, that are not compared. */
+  /** Redemptions that were claimed on vaults or chains that are not compared. */
   readonly elsewhere: Tokens;
 }
 
@@ -87,14 +88,13 @@ export type DifferenceKind =
 export interface Difference extends Tokens {
   readonly kind: DifferenceKind;
   readonly severity: 'warning' | 'critical';
-  /** For a person. */
   readonly text: string;
-  /** The partner or the vault. */
+  /** The partner, the vault, or `elsewhere`. */
   readonly subject: string;
   readonly examples: readonly string[];
 }
 
-/** @param before the figures of the last run, in which nothing final can have been more than it is now */
+/** @param before the figures of the last run; no sum of final redemptions can have been higher than now */
 export function reconcile(
   now: ReconciliationFigures,
   before?: { readonly ledgers: readonly LedgerFigures[] },
@@ -142,7 +142,7 @@ function claimDifferences(figures: VaultFigures): Difference[] {
   ];
 }
 
-/** What the differences that have a name do not explain. */
+/** The difference between chain and ledger that the other differences do not explain. */
 function sumDifference({
   vault: subject,
   chain,
@@ -181,7 +181,10 @@ function imbalance({ partner, deducted, claimed, reverted, open }: LedgerFigures
   ];
 }
 
-/** Rows are never removed and final ones never change, so these sums only grow: unless a backup was restored, or a row was written by hand. */
+/**
+ * Rows are never removed and final rows never change, so these sums only grow. A smaller sum means that a backup
+ * was restored, or that a row was written by hand.
+ */
 function shrinkage(now: readonly LedgerFigures[], before: readonly LedgerFigures[]): Difference[] {
   const current = new Map(now.map((ledger) => [ledger.partner, ledger]));
   return before.flatMap((old): Difference[] => {

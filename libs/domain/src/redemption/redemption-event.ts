@@ -1,4 +1,4 @@
-/** What can happen to a redemption. Each event says what was learnt, never what to do about it. */
+/** The events of a redemption. Each event says what was learnt, and never what to do. */
 import { type UnknownReason } from './partner-call.js';
 import { type PayoutEvidence, type PayoutTerms } from './payout-evidence.js';
 import { type DeadEvidence, type PaidEvidence, type ReservationRefusal } from './redemption.js';
@@ -10,25 +10,25 @@ interface CallResult {
 }
 
 interface EventFields {
-  /** The next call to the partner is due; `requestId` is minted for it. */
+  /** The next call to the partner is due. `requestId` was minted for this call. */
   'call-due': {
     readonly requestId: UuidV7;
-    /** What the vault says of a redemption of which the row is no proof; without it, no call gives its points back. */
+    /** The vault's statement that it never pays the redemption. No revert call is made without this statement. */
     readonly neverPaid?: DeadEvidence;
   };
 
-  /** The row does not bear our MAC: it was not written by the service, or was altered since. */
+  /** The row does not bear a valid MAC: the service did not write it, or it was altered later. */
   'evidence-rejected': object;
 
-  /** A verified success, or a signed ERR-DUPLICATE-REQUEST that names the deduction; the id belongs to no other redemption. */
+  /** A verified success, or a signed ERR-DUPLICATE-REQUEST that names the deduction. No other redemption has the id. */
   'deduct-confirmed': CallResult & { readonly partnerTransactionId: string };
-  /** The same, but the id belongs to another redemption already. */
+  /** As `deduct-confirmed`, but another redemption already has the id. */
   'deduct-id-reused': CallResult;
   'deduct-refused': CallResult & {
     readonly code: 'ERR-INSUFFICIENT-POINTS' | 'ERR-USER-NOT-FOUND';
     readonly retryAfterSeconds?: number | undefined;
   };
-  /** The partner has processed this redemption id before, and does not say under which transaction id. */
+  /** The partner has processed this redemption id before, and gave no verified transaction id. */
   'deduct-duplicate': CallResult & { readonly candidateTransactionId?: string | undefined };
   'deduct-unknown': CallResult & {
     readonly reason: UnknownReason;
@@ -39,16 +39,15 @@ interface EventFields {
     readonly retryAfterSeconds?: number | undefined;
   };
 
-  /** Committing a payout plan: frozen before the signer is asked. */
+  /** Commits a payout plan, which is frozen before the signer is asked. */
   'plan-committed': { readonly plan: PayoutTerms };
-  /** No plan could be made. */
   'plan-failed': object;
 
-  /** The payout is neither made nor dead, as far as could be read. */
+  /** As far as could be read, the payout is neither made nor proven dead. */
   'payout-live': {
-    /** When the chain can be expected to say more. */
+    /** Milliseconds until the chain can be expected to say more. */
     readonly recheckMs: number;
-    /** What was read cannot all be true. */
+    /** Describes facts that cannot all be true. */
     readonly contradiction?: string | undefined;
   };
   'payout-paid': { readonly redemptionId: UuidV7; readonly evidence: PaidEvidence };
@@ -72,20 +71,23 @@ interface EventFields {
     readonly retryAfterSeconds?: number | undefined;
   };
 
-  /** By the user, an operator or a timer of ours; of what has not begun also because its tokens cannot be reserved. */
+  /**
+   * By the user, an operator or a timer of the service. `because` is for a redemption in `created` whose tokens could
+   * not be reserved.
+   */
   cancel: {
     readonly by: 'user' | 'operator' | 'system';
     readonly because?: ReservationRefusal;
   };
 
   'operator-retry': object;
-  /** The partner told the operator the id of the deduction. */
+  /** The partner gave the operator the transaction id of the deduction. */
   'operator-set-transaction': { readonly partnerTransactionId: string };
   /** The partner gave the points back by hand. */
   'operator-restored': object;
-  /** The partner searched its books: nothing was deducted. */
+  /** The partner searched its records and found that nothing was deducted. */
   'operator-not-deducted': object;
-  /** Points and tokens have both gone; what follows from it was settled with the partner by hand. */
+  /** Points and tokens are both gone, and the operator and the partner settled the consequences by hand. */
   'operator-settled': object;
 }
 
@@ -96,8 +98,8 @@ export type EventOf<T extends RedemptionEventType> = {
 export type RedemptionEvent = EventOf<RedemptionEventType>;
 
 /**
- * What the chain's evidence means for the redemption it was gathered for.
- * @param recheckMs when the chain can be expected to say more
+ * The event for the evidence about the payout of a redemption.
+ * @param recheckMs milliseconds until the chain can be expected to say more
  */
 export function payoutEvent(
   redemptionId: UuidV7,

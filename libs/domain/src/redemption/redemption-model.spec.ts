@@ -9,7 +9,10 @@ import { type Fault, FAULTS } from './testing/model-network.js';
 import { type RunPlan } from './testing/model-plan.js';
 import { ModelRun } from './testing/model-run.js';
 
-/** What the partner can do and what is recorded of it: all, what makes one way of rule E work or fail, or anything. */
+/**
+ * The capabilities of the partner, real and recorded: all of them, those that make an option of rule E work or fail, or
+ * any.
+ */
 const capabilities = fc.oneof(
   fc
     .constantFrom<PartnerCapability[][]>(
@@ -26,14 +29,14 @@ const capabilities = fc.oneof(
   }),
 );
 const HEALTHY = FAULTS.map(() => 'none' as const);
-/** Every second call meets a fault; or the partner hears nothing, or late; or all is well. */
+/** Every second call meets a fault; or calls are lost or late; or no call meets a fault. */
 const faults = fc.constantFrom<(readonly Fault[])[]>(
   [...FAULTS, ...HEALTHY],
   [...FAULTS, ...HEALTHY],
   ['request-late', 'request-lost', 'crash-before-call'],
   HEALTHY,
 );
-/** Runs that end well and runs that end badly must both be many. */
+/** The plans must give many runs with a good end and many with a bad one. */
 const plans: fc.Arbitrary<RunPlan> = fc
   .record({
     tape: fc.array(fc.nat(1_000_000), { minLength: 10, maxLength: 120, size: 'max' }),
@@ -59,7 +62,7 @@ const plans: fc.Arbitrary<RunPlan> = fc
     policy: { confirms, capabilities: does.filter((capability) => recorded.includes(capability)) },
   }));
 
-/** Reasons that only certain guards lead to. */
+/** Reasons to which only certain guards lead. */
 const ENDS = [
   'never-deducted',
   'insufficient-points',
@@ -90,7 +93,7 @@ describe('the state machine against a misbehaving partner and a chain that chang
         if (isFinal(run.row.state)) {
           const before = run.row;
           for (const event of Object.values(EVENTS)) run.apply(event);
-          // I10
+          // Invariant I10.
           expect(run.row).toBe(before);
         }
         for (const { state, reason } of run.history) {

@@ -20,7 +20,10 @@ import { transition } from './transition.js';
 const ID = aRedemption('created').id;
 const [FIRST, SECOND] = [aUuid(START_MS, 11), aUuid(START_MS, 12)];
 
-/** Follows the events, one second apart unless the redemption waits longer; gives the last row, every command and every alert. */
+/**
+ * Applies the events, one second apart unless the redemption waits longer. Returns the last row, all commands and all
+ * alerts.
+ */
 function follow(events: readonly RedemptionEvent[], policy?: TransitionContext['policy']) {
   let row: Redemption = aRedemption('created');
   let nowMs = START_MS;
@@ -123,7 +126,7 @@ describe('the story of a redemption', () => {
   it('that the user cancels while the voucher is out: nothing moves before the chain says so', () => {
     const asked = follow([...DEDUCTED, PLANNED, { type: 'cancel', by: 'user' }]);
     expect(asked.row).toMatchObject({ state: 'authorised', revertReason: 'user-cancelled' });
-    // The vault is asked as long as the row says why the points should go back.
+    // The vault is asked to cancel as long as the row has a reason to give the points back.
     expect(asked.row.nextActionAtMs).toBe((asked.row.authorisedAtMs ?? 0) + 1000);
     const paid = follow([
       ...DEDUCTED,
@@ -153,7 +156,7 @@ describe('the story of a redemption', () => {
       const requestId = aUuid(START_MS, 30 + attempt);
       return [due(requestId), { type: 'revert-not-found', requestId, signed: true }];
     });
-    // Without a capability that makes "not found" a proof.
+    // A partner without the capabilities that make "not found" a proof.
     const capabilities = PARTNER_CAPABILITIES.filter(
       (one) => one !== 'tombstones' && one !== 'enforces-freshness',
     );
@@ -163,7 +166,7 @@ describe('the story of a redemption', () => {
         ? [command.request.body.partnerTransactionId ?? 'by redemption id']
         : [],
     );
-    // The first is asked again when no deduct call can be under way any more.
+    // The first request is repeated once no deduct call can arrive any more.
     expect(named).toEqual(['by redemption id', 'by redemption id', 'c-1', 'c-2']);
     expect(row).toMatchObject({
       state: 'attention',
@@ -206,7 +209,7 @@ describe('the story of a redemption', () => {
       },
     ]);
     expect(found.row).toMatchObject({ state: 'reverted', partnerTransactionId: 'tx-1' });
-    // Not found twice is no proof against what the partner has confirmed.
+    // Two "not found" answers prove nothing against a deduction that the partner has confirmed.
     const plain = follow([...DEDUCTED, cancelled, ...notFound], {
       capabilities: ['refuses-mismatched-pair'],
       confirms: true,
@@ -221,7 +224,7 @@ describe('the story of a redemption', () => {
     });
     const { row } = follow([...DEDUCTED, { type: 'cancel', by: 'user' }, ...unsent]);
     expect(row).toMatchObject({ state: 'reverting', attempts: { revert: 0 }, openCall: null });
-    // Waits of 5 s each, and of a second for each event.
+    // Waits of 5 s each, and one second for each event.
     expect(row.nextActionAtMs).toBeLessThan(START_MS + 40_000);
   });
 

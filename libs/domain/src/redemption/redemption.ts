@@ -1,36 +1,36 @@
 /**
- * One redemption of points into tokens, as a value. Its states and what leaves them are in `transition.ts`; everything a
- * transition decides by is in here, so that a worker needs the row, the clock and the partner's settings, and nothing else.
+ * One redemption of points for tokens, as a value; `transition.ts` has its state machine. The value holds everything
+ * that a transition depends on, so a worker needs only the row, the clock and the partner's settings.
  */
 import { type Decimal } from '../amount/decimal.js';
 import { type Address } from '../chain/address.js';
 import { type PayoutEvidence, type PayoutTerms } from './payout-evidence.js';
 import { type UuidV7 } from './uuid-v7.js';
 
-/** Each with what is true in it. */
+/** The states, each with what holds in it. */
 export const REDEMPTION_STATES = [
-  /** Nothing was sent; everything about it is frozen. */
+  /** No call was sent to the partner, and the terms are frozen. */
   'created',
-  /** A deduction may exist as soon as `exposure` is possible. */
+  /** A deduction may exist from the moment at which `exposure` is `possible`. */
   'deducting',
-  /** The points are gone; a payout was never authorised. */
+  /** The points are deducted, and no payout was authorised. */
   'deducted',
-  /** The tokens may move at any moment. */
+  /** The tokens may be paid at any moment. */
   'authorised',
-  /** The tokens can never move; the points go back, if they were ever gone. */
+  /** The tokens can never be paid. The points are given back if they were deducted. */
   'reverting',
-  /** Final: tokens paid, points gone. */
+  /** Final: the tokens are paid and the points deducted. */
   'claimed',
-  /** Final: points back, no tokens. */
+  /** Final: the points are given back and no tokens are paid. */
   'reverted',
-  /** Final: no points taken, no tokens; the partner is told nothing. */
+  /** Final: no points are deducted and no tokens paid. The partner gets no confirmation. */
   'failed',
-  /** Automation has stopped and the money stands as it is: an operator's command only. */
+  /** Automation has stopped, and points and tokens stay as they are until an operator's command. */
   'attention',
 ] as const;
 export type RedemptionState = (typeof REDEMPTION_STATES)[number];
 
-/** What users and partners see of a redemption's state. */
+/** The state of a redemption as users and partners see it. */
 export type PublicStatus = 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
 
 const PUBLIC: Readonly<Record<RedemptionState, PublicStatus>> = {
@@ -49,22 +49,25 @@ export function publicStatus(state: RedemptionState): PublicStatus {
   return PUBLIC[state];
 }
 
-/** Nothing leaves a final state, and nothing of its row changes. */
+/** A redemption in a final state has no transitions, and its row never changes. */
 export function isFinal(state: RedemptionState): state is 'claimed' | 'reverted' | 'failed' {
   return state === 'claimed' || state === 'reverted' || state === 'failed';
 }
 
-/** Where an operator's command can let the automation go on. Nothing resumes in `deducting`: what is unknown is resolved, never paid. */
+/**
+ * The states in which an operator's command can resume the automation. `deducting` is not one of them: an unknown
+ * deduction is resolved by a revert, and never paid.
+ */
 export type ResumableState = 'authorised' | 'reverting';
 
-/** The calls to a partner that change its books for this redemption. */
+/** The calls that change the player's points at the partner. */
 export type BookingStep = 'deduct' | 'revert';
 
 export type PaidEvidence = Extract<PayoutEvidence, { outcome: 'paid' }>;
 /** Proof that the payout can never be made. */
 export type DeadEvidence = Extract<PayoutEvidence, { outcome: 'dead' }>;
 
-/** Why points go back. The cancellations are also why a redemption failed before anything was sent. */
+/** Why the points are given back. The cancellations are also reasons of a redemption that failed before any call. */
 export type RevertReason =
   | 'user-cancelled'
   | 'operator-cancelled'
@@ -73,20 +76,20 @@ export type RevertReason =
   | 'payout-unavailable'
   | 'claim-timeout';
 
-/** Why tokens could not be reserved for a redemption: its points are not taken. */
+/** Why no tokens could be reserved for a redemption. Its points are then not deducted. */
 export type ReservationRefusal = 'payout-unavailable' | 'budget-spent';
 
 /** Why a redemption failed, is being reverted, or waits for a person. */
 export type RedemptionReason =
   | RevertReason
-  // failed
+  // Reasons of `failed`:
   | ReservationRefusal
   | 'quote-expired'
   | 'partner-unreachable'
   | 'insufficient-points'
   | 'user-not-found'
   | 'never-deducted'
-  // attention
+  // Reasons of `attention`:
   | 'transaction-id-reused'
   | 'deduction-unresolved'
   | 'transaction-not-found'
@@ -96,106 +99,107 @@ export type RedemptionReason =
   | 'paid-after-dead'
   | 'claimed-without-plan'
   | 'evidence-invalid'
-  // out of attention
+  // After an operator's command in `attention`:
   | 'operator-retried'
   | 'restored-out-of-band'
   | 'not-deducted-out-of-band'
-  // in attention for good
+  // In `attention` for good:
   | 'settled-by-hand';
 
-/** A call that was committed before its first byte; while it stands, its outcome is not known. */
+/** A call that was committed before its first byte was sent. While the call is open, its outcome is unknown. */
 export interface OpenCall {
   readonly step: BookingStep;
-  /** `X-API-REQUEST`, another one for each attempt. */
+  /** `X-API-REQUEST`, a new one for each attempt. */
   readonly requestId: UuidV7;
   readonly startedAtMs: number;
-  /** What a revert names the deduction by; absent for a deduct. */
+  /** How a revert identifies the deduction; absent for a deduct call. */
   readonly target?: RevertTarget;
 }
 
 /**
- * How a revert names the deduction (rule E): by the partner's id for it, by our redemption id alone, or by an id from an answer that
- * could not be verified.
+ * How a revert identifies the deduction (rule E): by the partner's transaction id, by our redemption id alone, or by a
+ * candidate, which is a transaction id from an answer that could not be verified.
  */
 export type RevertTarget =
   | { readonly by: 'transaction'; readonly transactionId: string }
   | { readonly by: 'redemption' }
   | { readonly by: 'candidate'; readonly transactionId: string };
 
-/** What is frozen when the redemption is made. */
+/** The terms that are frozen when the redemption is created. */
 export interface RedemptionTerms {
-  /** Also `svcRedemptionId`. */
+  /** Sent to partners as `svcRedemptionId`. */
   readonly id: UuidV7;
-  /** The partner's id. */
   readonly partner: string;
   readonly wallet: Address;
-  /** Above 0, at most 2^53 - 1: it goes out as a JSON number. */
+  /** Above 0 and at most 2^53 - 1, because partners receive a JSON number. */
   readonly points: bigint;
   readonly usdAmount: Decimal;
   /** In the token's smallest unit. */
   readonly tokenAmount: bigint;
   readonly tokenDecimals: number;
   readonly priceUsd: Decimal;
-  /** From this moment on nothing is started any more. */
+  /** A redemption that is still in `created` at this time fails. */
   readonly quoteExpiresAtMs: number;
 }
 
 export interface Redemption extends RedemptionTerms {
   readonly state: RedemptionState;
-  /** Grows by 1 with each transition: the row is written under the version that was read. */
+  /** Incremented by each transition. A row is written only while its stored version is the version that was read. */
   readonly version: number;
-  /** Why it is in this state, where that is not the course of things. */
+  /** Why the redemption is in this state; null in the ordinary course. */
   readonly reason: RedemptionReason | null;
-  /** Why the points go back; from `authorised` on, why they should if the payout turns out dead. */
+  /** Why the points are given back. In `authorised`: why they would be, should the payout prove dead. */
   readonly revertReason: RevertReason | null;
-  /** Only in `attention`, and always there. */
+  /** The state that an operator's retry resumes; set in `attention` always, and nowhere else. */
   readonly resume: ResumableState | null;
 
-  /** Whether a deduction may exist at the partner (rule A). Never lowered again once one was proven. */
+  /** Whether a deduction may exist at the partner (rule A). Never reset once a deduction was proven. */
   readonly exposure: 'none' | 'possible';
-  /** Deduct calls, the one under way included, of which nothing proves that they did nothing (rule D). */
+  /** Number of deduct calls, including an open one, that are not proven to have had no effect (rule D). */
   readonly unprovenAttempts: number;
   readonly openCall: OpenCall | null;
-  /** The partner's id for the deduction, verified (or given by an operator); unique among the partner's redemptions. */
+  /** The partner's id of the deduction, verified or given by an operator; unique among the partner's redemptions. */
   readonly partnerTransactionId: string | null;
   readonly partnerRevertId: string | null;
-  /** Transaction ids from answers that could not be verified, in the order seen: good for a revert only (rule B). */
+  /** Transaction ids from answers that could not be verified, oldest first. They serve for a revert only (rule B). */
   readonly candidateTransactionIds: readonly string[];
-  /** A revert by redemption id found nothing, where that proves nothing: the next way of rule E is due. */
+  /** Whether a revert by redemption id found nothing, where this proves nothing; the next option of rule E is due. */
   readonly redemptionIdRefuted: boolean;
 
   readonly plan: PayoutTerms | null;
   readonly deadEvidence: DeadEvidence | null;
   readonly paidEvidence: PaidEvidence | null;
   /**
-   * The ledger was restored from a backup after this redemption was made, and what it lacks may be a voucher: one could be claimed until
-   * then, in Unix seconds. Null where nothing was lost, and where the plan is older than the loss: there is no other voucher.
+   * Set where the ledger was restored from a backup after this redemption was created, so it may lack a voucher:
+   * the latest time, in Unix seconds, at which that voucher could be claimed. Null where nothing was lost, and where
+   * the plan is older than the loss, because then no other voucher exists.
    */
   readonly lostVoucherUntilSeconds: number | null;
 
   readonly attempts: { readonly deduct: number; readonly payout: number; readonly revert: number };
   readonly firstDeductAtMs: number | null;
-  /** When the newest deduct call was committed: a late copy of it is refused for age from here on. */
+  /**
+   * When the newest deduct call was committed. The age at which a late copy of the call is refused counts from here.
+   */
   readonly lastDeductAtMs: number | null;
-  /** Of the present round of reverts; an operator's retry begins another one. */
+  /** First attempt of the current round of reverts; an operator's retry begins a new round. */
   readonly firstRevertAtMs: number | null;
   readonly firstNotFoundAtMs: number | null;
-  /** When a worker should look at it again; null where only a person can. */
+  /** When a worker takes up the redemption next; null in final states and in `attention`. */
   readonly nextActionAtMs: number | null;
 
-  /** When the present state was entered. */
   readonly stateSinceMs: number;
   readonly initialAtMs: number;
   readonly pendingAtMs: number | null;
   readonly deductedAtMs: number | null;
   readonly authorisedAtMs: number | null;
-  /** The time of the claim's block. Never together with `revertedAtMs`. */
+  /** Timestamp of the block with the claim. Never set together with `revertedAtMs`. */
   readonly claimedAtMs: number | null;
   readonly revertedAtMs: number | null;
   readonly failedAtMs: number | null;
 }
 
-/** A redemption of which nothing was sent yet, due at once. */
+/** A redemption without any calls, due at once. */
 export function newRedemption(terms: RedemptionTerms, nowMs: number): Redemption {
   return {
     ...terms,

@@ -1,4 +1,7 @@
-/** Giving the points back, or finding out that none were taken (rules E, F and I). The results of calls are those of the open one. */
+/**
+ * Gives the points back, or finds out that none were deducted (rules E, F and I). The results of calls are those of the
+ * open call.
+ */
 import {
   call,
   type Decision,
@@ -20,10 +23,10 @@ import {
 } from './redemption.js';
 import { mayAttempt, nextAttemptAtMs, REVERT_SCHEDULE, unsentWaitMs } from './schedule.js';
 
-/** How long a partner may fail to find a deduction that it has confirmed. */
+/** How long a partner may fail to find a deduction that it has confirmed, in milliseconds. */
 export const NOT_FOUND_PATIENCE_MS = 24 * 3_600_000;
 
-/** `revertReason` as partners read it; the interface gives the typical values. */
+/** `revertReason` as partners receive it; the partner interface lists the typical values. */
 const REVERT_TEXTS: Readonly<Record<RevertReason, string>> = {
   'user-cancelled': 'User cancelled',
   'operator-cancelled': 'Cancelled by the operator',
@@ -33,7 +36,10 @@ const REVERT_TEXTS: Readonly<Record<RevertReason, string>> = {
   'claim-timeout': 'Timeout: the redemption was not claimed',
 };
 
-/** Whether calls that would be held back may wait without a trace: one was begun, and the time for reverts is not over. */
+/**
+ * Whether a revert that the partner's circuit breaker would hold back may be postponed without a row of a call: no call
+ * is open, a first revert was made, and the time for reverts is not over.
+ */
 export function mayAwaitPartner({ openCall, firstRevertAtMs }: Redemption, nowMs: number): boolean {
   if (openCall !== null || firstRevertAtMs === null) return false;
   return mayAttempt(REVERT_SCHEDULE, { attempts: 0, firstAttemptAtMs: firstRevertAtMs, nowMs });
@@ -87,7 +93,10 @@ export const alreadyReverted: Rule<'revert-already'> = (redemption, _event, cont
 export const amountDisputed: Rule<'revert-amount-disputed'> = (redemption, _event, context) =>
   hold(redemption, context, 'amount-disputed');
 
-/** Its proof is that no byte left, so that it is no attempt of the schedule: asked again soon, for as long as reverts are tried. */
+/**
+ * No byte of the call was sent, so it does not count as an attempt of the schedule. It is tried again soon, for as
+ * long as reverts are tried.
+ */
 export const revertNotSent: Rule<'revert-not-sent'> = (redemption, event, context) => {
   const { attempts } = redemption;
   const change = { attempts: { ...attempts, revert: attempts.revert - 1 } };
@@ -110,7 +119,7 @@ export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, cont
   const { nowMs, policy } = context;
   const freshMs = freshUntilMs(redemption);
   if (openCall.startedAtMs <= freshMs) {
-    // A deduct call may still arrive: what is not there now may be there later.
+    // A deduct call may still arrive, so a deduction that is missing now may exist later.
     const { retryAfterSeconds } = event;
     return revertLater(redemption, context, { notBeforeMs: freshMs + 1, retryAfterSeconds });
   }
@@ -126,7 +135,10 @@ export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, cont
     : move(redemption, context, { ...change, openCall: null, nextActionAtMs: nowMs });
 };
 
-/** A deduction that the partner has confirmed. Its id and the redemption alone are asked for in turn, for a day. */
+/**
+ * The partner does not find a deduction that it has confirmed. For 24 hours the reverts name the transaction id and the
+ * redemption id alone in turn.
+ */
 const pairNotFound: Rule<'revert-not-found'> = (redemption, event, context) => {
   const { nowMs, policy } = context;
   const firstNotFoundAtMs = redemption.firstNotFoundAtMs ?? nowMs;

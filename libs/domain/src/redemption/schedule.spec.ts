@@ -12,7 +12,7 @@ import {
 const SECOND = 1000;
 const HOUR = 3_600_000;
 
-/** The waits between attempts that take no time, until the schedule is spent. */
+/** The waits between attempts that take no time themselves, until no attempt is left. */
 function waits(schedule: RetrySchedule, jitter: number, retryAfterSeconds?: number): number[] {
   const all: number[] = [];
   let nowMs = 0;

@@ -1,4 +1,7 @@
-/** When to try again (rules H and I). Pure: the chance of the jitter is handed in, as a number in [0, 1). */
+/**
+ * Retry schedules (rules H and I). The functions are pure: the caller passes the random number for the jitter, from 0
+ * to below 1.
+ */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -8,9 +11,9 @@ const DAY = 24 * HOUR;
 export interface RetrySchedule {
   /** Waits after the first, second, … attempt. */
   readonly stepsMs: readonly number[];
-  /** The wait after all further attempts; absent where the steps are all there is. */
+  /** Wait after each further attempt; absent where no attempt follows the steps. */
   readonly thenMs?: number;
-  /** No attempt begins later than this after the first; absent where the steps bound it. */
+  /** Longest time from the first attempt to the start of another one; absent where the steps bound it. */
   readonly withinMs?: number;
 }
 
@@ -20,17 +23,17 @@ export const DEDUCT_SCHEDULE: RetrySchedule = {
   withinMs: 5 * MINUTE,
 };
 
-/** Rule I: then every 6 h for 7 days. */
+/** Rule I: the steps, and every 6 h after them, for 7 days in all. */
 export const REVERT_SCHEDULE: RetrySchedule = {
   stepsMs: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE, 1 * HOUR, 2 * HOUR],
   thenMs: 6 * HOUR,
   withinMs: 7 * DAY,
 };
 
-/** Rule H: no confirmation is sent later than this after the first was to be. */
+/** Rule H: longest time from the first attempt to the start of the last one, in milliseconds. */
 export const CONFIRM_WITHIN_MS = 75 * HOUR;
 
-/** Rule H: 75 h in all. */
+/** Rule H: ten attempts over 75 h 35 min, the last one brought forward to CONFIRM_WITHIN_MS. */
 export const CONFIRM_SCHEDULE: RetrySchedule = {
   stepsMs: [
     5 * SECOND,
@@ -45,29 +48,30 @@ export const CONFIRM_SCHEDULE: RetrySchedule = {
   ],
 };
 
-/** Making and committing a payout plan is our own work: half an hour of trouble, then the points go back. */
+/**
+ * Making and committing a payout plan is our own work. It is tried for half an hour, after which the points are given
+ * back.
+ */
 export const PAYOUT_SCHEDULE: RetrySchedule = {
   stepsMs: [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE],
   thenMs: 10 * MINUTE,
   withinMs: 30 * MINUTE,
 };
 
-/** A wait is the step's, up to this share longer. */
+/** Largest extension of a wait, as a share of its step. */
 const JITTER = 0.2;
 
 export interface AttemptsSoFar {
-  /** At least 1. */
   readonly attempts: number;
-  /** When the first of them began. */
   readonly firstAttemptAtMs: number;
   readonly nowMs: number;
-  /** In [0, 1). */
+  /** Random number in [0, 1). */
   readonly jitter: number;
-  /** The `Retry-After` of the last answer; honoured up to twice the step. */
+  /** `Retry-After` of the last answer; honoured up to twice the step. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** When the next attempt is due, in whole milliseconds; undefined where the attempts are spent. */
+/** When the next attempt is due, in whole Unix milliseconds; undefined where no attempt is left. */
 export function nextAttemptAtMs(schedule: RetrySchedule, so: AttemptsSoFar): number | undefined {
   const step = schedule.stepsMs[so.attempts - 1] ?? schedule.thenMs;
   if (step === undefined) return undefined;
@@ -81,8 +85,9 @@ const LEAST_UNSENT_MS = 5 * SECOND;
 const MOST_UNSENT_MS = 30 * MINUTE;
 
 /**
- * The wait after a call of which no byte left, in whole milliseconds: a tenth of the time that it has been tried for, so that a short
- * outage costs seconds and a long one few calls; or until the partner's circuit lets a call through, where that is what held it back.
+ * The wait after a call of which no byte was sent, in whole milliseconds: a tenth of the time since the first attempt,
+ * so that a short outage costs seconds and a long outage few calls. Where the partner's circuit breaker held the call
+ * back, the wait lasts until the circuit lets a call through.
  */
 export function unsentWaitMs({
   firstAttemptAtMs,
@@ -96,7 +101,7 @@ export function unsentWaitMs({
   return Math.floor(bounded * (1 + JITTER * jitter));
 }
 
-/** Whether another attempt may begin now: a worker may come late to one that was due. */
+/** Whether another attempt may begin now. A due attempt that a worker takes up too late may not. */
 export function mayAttempt(
   { stepsMs, thenMs, withinMs }: RetrySchedule,
   so: Omit<AttemptsSoFar, 'jitter'>,

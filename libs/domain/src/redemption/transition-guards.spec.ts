@@ -85,7 +85,7 @@ function ways(): Way[] {
     { context: hours(25) },
     'attention',
   );
-  // Rule F and rule G: what is not evidence.
+  // Rule F and rule G: facts that are no evidence.
   way(
     'final block at the deadline',
     ['authorised', 'payout-dead'],

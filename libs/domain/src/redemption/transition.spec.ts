@@ -7,8 +7,8 @@ import { EVENTS, outcomeOf } from './testing/events.js';
 import { REDEMPTION_EVENT_TYPES, cellOf, transition } from './transition.js';
 
 /**
- * Written by hand from the state table, one row per event, in the order of STATES: where the event leads, or `!` and why it changes
- * nothing. Independent of the table under test.
+ * Written by hand from the state table, independent of the table under test. One row per event, in the order of STATES:
+ * the state that the event leads to, or `!` and the code of its refusal.
  */
 const STATES = 'created deducting deducted authorised reverting attention claimed reverted failed';
 const FINAL = '!final !final !final';

@@ -1,7 +1,8 @@
 /**
- * The redemption's state machine, as a table: for every state and event either the rule that decides and the states it may lead
- * to, or why nothing happens. Invariant: points are restored or tokens are paid, never both and never neither; what is not known is
- * resolved before anything follows from it, or left to a person.
+ * The state machine of a redemption, as a table. For each state and event the table has the rule that decides, with the
+ * states that the rule may lead to, or the reason why the event has no effect. Invariant: either the points are given
+ * back or the tokens are paid, never both and never neither. An unknown outcome is resolved before anything follows
+ * from it, or is left to an operator.
  */
 import { PermanentError } from '../errors/errors.js';
 import {
@@ -25,7 +26,7 @@ interface RuledCell<T extends RedemptionEventType> {
 type Cell<T extends RedemptionEventType> = RefusalCode | RuledCell<T>;
 type Row = { readonly [T in RedemptionEventType]: Cell<T> };
 
-/** The row of a state in which nothing is awaited. */
+/** The row of a state that expects no events. The other rows replace the cells of the events that they expect. */
 const IDLE = {
   'call-due': 'out-of-place',
   'evidence-rejected': 'out-of-place',
@@ -135,7 +136,7 @@ function everywhere(code: RefusalCode): Readonly<Record<RedemptionEventType, Ref
   >;
 }
 
-/** Where an event may lead from a state, or why it does nothing there. */
+/** The states that an event may lead to from a state, or why the event has no effect there. */
 export function cellOf(
   state: RedemptionState,
   type: RedemptionEventType,
@@ -144,9 +145,10 @@ export function cellOf(
 }
 
 /**
- * What follows from an event: the next value with the one command that belongs to it, or a refusal that changes nothing. The caller
- * writes the next value under the version of the one it read, and only then makes the call.
- * @throws PermanentError ILLEGAL_TRANSITION where a rule leaves its cell: a fault in this program, nothing may be written
+ * Decides what follows from an event: the next value with at most one command, or a refusal that changes nothing. The
+ * caller writes the next value under the version of the value that it read, and makes the call only after the commit.
+ * @throws PermanentError ILLEGAL_TRANSITION where a rule leads to a state that its cell does not allow: a defect of
+ * this program, so nothing may be written
  */
 export function transition<T extends RedemptionEventType>(
   redemption: Redemption,
@@ -166,7 +168,7 @@ export function transition<T extends RedemptionEventType>(
   return decision;
 }
 
-/** The result of another call than the one that is open. */
+/** Whether the event is the result of another call than the open one. */
 function isStale({ openCall }: Redemption, event: { readonly type: RedemptionEventType }): boolean {
   if (event.type === 'call-due' || !('requestId' in event)) return false;
   const isOfStep = openCall !== null && event.type.startsWith(`${openCall.step}-`);

@@ -4,7 +4,7 @@ import { PermanentError } from '../errors/errors.js';
 export type UuidV7 = string & { readonly __brand: 'UuidV7' };
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-/** Bytes of chance in one UUID; 6 of their 80 bits give way to version and variant. */
+/** Random bytes of one UUID; version and variant replace 6 of their 80 bits. */
 export const UUID_V7_RANDOM_BYTES = 10;
 const MAX_MS = 2 ** 48 - 1;
 
@@ -13,7 +13,7 @@ export function parseUuidV7(text: string): UuidV7 | undefined {
   return UUID_V7.test(text) ? (text.toLowerCase() as UuidV7) : undefined;
 }
 
-/** The Unix milliseconds that the UUID was minted at. */
+/** The time at which the UUID was minted, Unix milliseconds. */
 export function uuidV7Ms(id: UuidV7): number {
   return parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }

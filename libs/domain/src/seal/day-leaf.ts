@@ -1,12 +1,13 @@
 /**
- * The leaf of one wallet in the tree of a sealed day: `(address wallet, uint256 low, address next)`, hashed as a standard leaf of
- * `@openzeppelin/merkle-tree`. `next` is the following wallet in ascending order, so that a leaf also proves that there is no wallet
- * between the two. The zero address and the highest address always have a leaf: each address is either in a leaf or between two.
- * See docs/decisions/0011-sealed-days.md.
+ * The leaf of one wallet in the tree of a sealed day: `(address wallet, uint256 low, address next)`, hashed as a
+ * standard leaf of `@openzeppelin/merkle-tree`. `next` is the following wallet in ascending order, so a leaf also
+ * proves that no wallet lies between the two: it encloses every address between them. The zero address and the highest
+ * address always have a leaf, so each address has a leaf of its own or lies between two. See
+ * docs/decisions/0011-sealed-days.md.
  */
 import { type Address, ZERO_ADDRESS } from '../chain/address.js';
 
-/** The lowest balance that a wallet held on a day. */
+/** The lowest balance of a wallet on a day. */
 export interface DayLow {
   readonly wallet: Address;
   /** In the token's smallest unit. */
@@ -14,11 +15,11 @@ export interface DayLow {
 }
 
 export interface DayLeaf extends DayLow {
-  /** The wallet of the following leaf; the highest address follows itself. */
+  /** The wallet of the following leaf; the highest address has itself. */
   readonly next: Address;
 }
 
-/** Keccak-256 of the bytes, in an array of its own. */
+/** Keccak-256 of the bytes. Each call returns a new array. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array;
 
 /** `0x` and 64 lower-case hex digits. */
@@ -32,16 +33,16 @@ export const LOW_BYTES = 32;
 export const NODE_BYTES = 32;
 
 const WORD = 32;
-/** An address is at the end of its word. */
+/** Offset of an address in its ABI word: an address is right-aligned. */
 const ADDRESS_AT = WORD - WALLET_BYTES;
 
-/** The leaf as Solidity encodes it: three words. */
+/** Hashes a leaf in its Solidity ABI encoding of three words. */
 export class LeafEncoder {
   private readonly words = new Uint8Array(3 * WORD);
 
   constructor(private readonly keccak: Keccak256) {}
 
-  /** @param wallet of 20 bytes, as `next`; `low` of 32 */
+  /** `wallet` and `next` have 20 bytes, `low` has 32. */
   hash(wallet: Uint8Array, low: Uint8Array, next: Uint8Array): Uint8Array {
     const { words, keccak } = this;
     words.set(wallet, ADDRESS_AT);
@@ -77,7 +78,7 @@ export function isNodeHash(text: string): text is NodeHash {
   return NODE.test(text);
 }
 
-/** 32 bytes, big-endian. @throws RangeError where the amount is no uint256 */
+/** Encodes 32 bytes, big-endian. @throws RangeError where the amount is no uint256 */
 function amountBytes(amount: bigint): Uint8Array {
   const bytes = new Uint8Array(LOW_BYTES);
   writeAmount(new DataView(bytes.buffer), 0, amount);
@@ -105,7 +106,10 @@ export function readAmount(view: DataView, at: number): bigint {
 const LIMB_BYTES = 8;
 const LIMB = 2n ** 64n - 1n;
 
-/** Below 0, 0 or above, as `a` is below, the same as, or above `b`; both of one length. */
+/**
+ * Compares two arrays of the same length: below 0 where `a` is lower, 0 where they are equal, above 0 where `a` is
+ * higher.
+ */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let place = 0; place < a.length; place += 1) {
     const difference = (a[place] as number) - (b[place] as number);

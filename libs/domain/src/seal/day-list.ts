@@ -1,4 +1,7 @@
-/** Wallets with an amount each, in one buffer: a million take 52 MB. The lows of a day, or what wallets hold at its end. */
+/**
+ * A list of wallets with one amount each, in one buffer (52 MB for a million wallets): the low-water marks of a day, or
+ * the balances at its end.
+ */
 import { type Address } from '../chain/address.js';
 import {
   addressBytes,
@@ -14,12 +17,12 @@ import {
 
 export const ENTRY_BYTES = WALLET_BYTES + LOW_BYTES;
 
-/** Ascending by wallet, each once. */
+/** Entries in ascending order of the wallet, each wallet once. */
 export class DayList {
   readonly length: number;
   private readonly view: DataView;
 
-  /** @param bytes one entry after the other: 20 bytes of wallet, 32 of the amount; DayListBuilder makes sure of the order */
+  /** @param bytes entries of 20 bytes of wallet and 32 bytes of amount; `DayListBuilder` ensures their order */
   constructor(readonly bytes: Uint8Array) {
     this.length = bytes.length / ENTRY_BYTES;
     if (!Number.isInteger(this.length)) throw new RangeError('a list of a day ends in an entry');
@@ -54,7 +57,10 @@ export class DayList {
     return total;
   }
 
-  /** The number of wallets up to and including this one: it is at the place before, or encloses it there. */
+  /**
+   * The number of entries up to and including `wallet`. The last of these entries is the wallet's own, or that of the
+   * next lower wallet.
+   */
   countUpTo(wallet: Address): number {
     const bytes = addressBytes(wallet);
     let low = 0;
@@ -70,7 +76,7 @@ export class DayList {
 
 const BELOW_ALL = addressBytes(FIRST_ADDRESS);
 
-/** A list while it is made. Its memory is used again after `clear`: until then what it handed out is good. */
+/** Builds a DayList. A list that `list()` returned shares the memory of the builder, and is valid until `clear()`. */
 export class DayListBuilder {
   private bytes: Uint8Array;
   private view: DataView;
@@ -85,7 +91,10 @@ export class DayListBuilder {
     this.used = 0;
   }
 
-  /** Adds a wallet above all before; one with nothing is left out. @throws RangeError where it is out of order, or no uint256 */
+  /**
+   * Appends a wallet that is above all earlier ones; a wallet with amount 0 is left out.
+   * @throws RangeError where the wallet is out of order, or the amount is no uint256
+   */
   add(wallet: Uint8Array, amount: bigint): void {
     if (amount === 0n) return;
     this.requireAbove(wallet);
@@ -95,7 +104,7 @@ export class DayListBuilder {
     this.used += ENTRY_BYTES;
   }
 
-  /** Adds the entries of another list from one place up to, not including, another. */
+  /** Appends the entries of another list from place `from` up to, not including, place `to`. */
   addRange(list: DayList, from: number, to: number): void {
     if (from >= to) return;
     this.requireAbove(list.wallet(from));
@@ -117,7 +126,6 @@ export class DayListBuilder {
     throw new RangeError(`wallet ${addressFrom(wallet)} is not above ${addressFrom(before)}`);
   }
 
-  /** Makes room for so many bytes more. */
   private grow(more: number): void {
     if (this.used + more <= this.bytes.length) return;
     const entries = Math.ceil(((this.used + more) * 1.5) / ENTRY_BYTES);

@@ -1,4 +1,4 @@
-/** What a proof of a sealed day says of a wallet. */
+/** Verifies what a proof of a sealed day says about a wallet. */
 import { type Address } from '../chain/address.js';
 import {
   compareBytes,
@@ -12,20 +12,20 @@ import {
 } from './day-leaf.js';
 
 export interface DayProof {
-  /** Of the sealed day. */
   readonly root: NodeHash;
-  /** The wallet's own, or the one that encloses it. */
+  /** The wallet's own leaf, or the leaf that encloses the wallet. */
   readonly leaf: DayLeaf;
-  /** From the leaf's sibling up. */
+  /** Sibling nodes, from the sibling of the leaf upwards. */
   readonly proof: readonly NodeHash[];
 }
 
-/** More steps than any tree has. */
+/** Longest accepted proof, in nodes; no tree is that high. */
 const MOST_STEPS = 64;
 
 /**
- * The lowest balance that a wallet held on the day; 0 where the leaf encloses it, as it is in no leaf of its own then.
- * @returns undefined where the proof does not lead to the root, or its leaf does not tell of the wallet
+ * The lowest balance of the wallet on the day; 0 where the leaf encloses the wallet, because then the wallet has no
+ * leaf of its own.
+ * @returns undefined where the proof does not lead to the root, or the leaf does not cover the wallet
  */
 export function provenLow(
   wallet: Address,
@@ -39,7 +39,6 @@ export function provenLow(
   return isOwn ? leaf.low : 0n;
 }
 
-/** The root that a leaf and the nodes of its proof lead to. */
 export function rootOf(leaf: DayLeaf, proof: readonly NodeHash[], keccak: Keccak256): NodeHash {
   let node = new LeafEncoder(keccak).hashOf(leaf);
   const pair = new Uint8Array(2 * NODE_BYTES);

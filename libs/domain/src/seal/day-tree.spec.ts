@@ -25,7 +25,7 @@ beforeAll(async () => {
 const anAddress = (number: bigint): Address =>
   `0x${number.toString(16).padStart(40, '0')}` as Address;
 
-/** Any, and often neighbours, and those at the ends. */
+/** Any wallets, often neighbours and wallets at both ends of the address space. */
 const wallets: fc.Arbitrary<Address> = fc
   .oneof(
     fc.bigInt({ min: 1n, max: 2n ** 160n - 1n }),
@@ -50,7 +50,7 @@ function listOf(entries: readonly DayLow[]): DayList {
   return builder.list();
 }
 
-/** The leaves as the decision record defines them, without any of our code. */
+/** The leaves as the decision record defines them, computed without the code under test. */
 function leavesOf(entries: readonly DayLow[]): [string, string, string][] {
   const all = new Map<string, bigint>([
     [FIRST_ADDRESS, 0n],

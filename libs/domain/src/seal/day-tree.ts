@@ -1,6 +1,7 @@
 /**
- * The Merkle tree over a day's leaves, as `@openzeppelin/merkle-tree` builds a StandardMerkleTree: the leaves ascending by hash from
- * the end of the array, each inner node the hash of its two children, the lower one first. All nodes are in one buffer.
+ * The Merkle tree over the leaves of a day, in the format of a StandardMerkleTree of `@openzeppelin/merkle-tree`. The
+ * leaves stand at the end of the array of nodes, ascending by hash from the last place backwards. Each inner node is
+ * the hash of its two children, the lower one first. All nodes are in one buffer.
  */
 import {
   addressBytes,
@@ -23,7 +24,10 @@ const FIRST = addressBytes(FIRST_ADDRESS);
 const LAST = addressBytes(LAST_ADDRESS);
 const NOTHING = new Uint8Array(LOW_BYTES);
 
-/** The leaves of a list in the order of their wallets: those of the list, and of both ends of the address space. */
+/**
+ * The leaves of a list in ascending order of the wallet: one for each entry, and those of both ends of the address
+ * space.
+ */
 export class DayLeaves {
   readonly length: number;
 
@@ -50,7 +54,7 @@ export class DayLeaves {
     return { wallet, low, next: addressFrom(this.wallet(place + 1)) };
   }
 
-  /** The place of the leaf that tells of a wallet: its own, or the one that encloses it. */
+  /** The place of the leaf that proves the amount of a wallet: its own leaf, or the leaf that encloses the wallet. */
   placeOf(wallet: Address): number {
     if (wallet === LAST_ADDRESS) return this.length - 1;
     return this.list.countUpTo(wallet);
@@ -60,7 +64,7 @@ export class DayLeaves {
 export class DayTree {
   /**
    * @param nodes 32 bytes each, the root first
-   * @param indices of the leaves among the nodes, in the order of their wallets
+   * @param indices the index of each leaf in `nodes`, in the order of the wallets
    */
   constructor(
     readonly leaves: DayLeaves,
@@ -72,7 +76,7 @@ export class DayTree {
     return nodeAt(this.nodes, 0);
   }
 
-  /** The leaf that tells of a wallet, and the nodes that lead from it to the root. */
+  /** The leaf that proves the amount of a wallet, and the sibling nodes from the leaf up to the root. */
   prove(wallet: Address): { readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] } {
     const place = this.leaves.placeOf(wallet);
     const siblings = siblingsOf(this.indices[place] as number);
@@ -83,12 +87,11 @@ export class DayTree {
   }
 }
 
-/** A node of a tree, by its place. */
 export function nodeAt(nodes: Uint8Array, index: number): NodeHash {
   return nodeFrom(nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES));
 }
 
-/** The nodes of a proof by their places in the tree, from the sibling of the node up. */
+/** The indices of the nodes of a proof, from the sibling of the node `index` upwards. */
 export function siblingsOf(index: number): number[] {
   const siblings: number[] = [];
   for (let node = index; node > 0; node = (node - 1) >>> 1) {
@@ -104,8 +107,8 @@ export function buildDayTree(list: DayList, keccak: Keccak256): DayTree {
 }
 
 /**
- * The nodes of a StandardMerkleTree over hashes of leaves, 32 bytes each.
- * @returns all nodes, the root first, and the places of the leaves among them, in the order of the hashes
+ * Builds the nodes of a StandardMerkleTree over the hashes of leaves, 32 bytes each.
+ * @returns all nodes, the root first, and the indices of the leaves among them, in the order of `hashes`
  */
 export function buildNodes(
   hashes: Uint8Array,
@@ -130,7 +133,10 @@ export function buildNodes(
   return { nodes, indices };
 }
 
-/** Two nodes side by side, the lower one first. @param pair is written where they have to change places */
+/**
+ * Returns two adjacent nodes with the lower one first. @param pair the buffer of the result where the nodes change
+ * places
+ */
 export function inOrder(both: Uint8Array, pair: Uint8Array): Uint8Array {
   const left = both.subarray(0, NODE_BYTES);
   const right = both.subarray(NODE_BYTES);
@@ -150,10 +156,13 @@ function hashLeaves(leaves: DayLeaves, keccak: Keccak256): Uint8Array {
   return hashes;
 }
 
-/** Beside the first 24 bits of a hash so many places fit into a number. */
+/** Upper bound for the leaves of a tree: a place and the first 24 bits of a hash fit into one double exactly. */
 const PLACES = 2 ** 28;
 
-/** The places of the hashes in ascending order. Sorted as numbers by their first bits, then the few that have them in common. */
+/**
+ * The places of the hashes in ascending order of the hashes. Sorts by numbers made of the first 24 bits and the place,
+ * then moves the few hashes with the same first bits by insertion.
+ */
 function orderOf(hashes: Uint8Array, count: number): Uint32Array {
   if (count >= PLACES) throw new RangeError(`${count} leaves are more than a tree can have`);
   const keys = new Float64Array(count);

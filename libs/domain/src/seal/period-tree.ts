@@ -1,6 +1,7 @@
 /**
- * The Merkle tree over the roots of the days of a period, `(uint256 day, bytes32 root)` each, in the format of a StandardMerkleTree:
- * what `publishPeriod` of the SnapshotRegistry takes, and what `openDay` verifies a day against.
+ * The Merkle tree over the roots of the days of a period, with leaves `(uint256 day, bytes32 root)`, in the format of a
+ * StandardMerkleTree. `publishPeriod` of the SnapshotRegistry stores its root, and `openDay` verifies the root of a day
+ * against it.
  */
 import { type Keccak256, NODE_BYTES, type NodeHash, nodeBytes, writeAmount } from './day-leaf.js';
 import { buildNodes, nodeAt, siblingsOf } from './day-tree.js';
@@ -12,7 +13,7 @@ export interface DayRoot {
 }
 
 export class PeriodTree {
-  /** @param days without a gap, the earliest first; one at least */
+  /** @param days at least one, without a gap, the earliest first */
   constructor(
     readonly days: readonly DayRoot[],
     private readonly nodes: Uint8Array,
@@ -23,7 +24,9 @@ export class PeriodTree {
     return nodeAt(this.nodes, 0);
   }
 
-  /** The root of a day, and the nodes that lead from it to that of the period; undefined where it is not in the period. */
+  /**
+   * The root of a day, and the nodes of its proof up to the root of the period; undefined for a day outside the period.
+   */
   prove(day: number): (DayRoot & { readonly proof: readonly NodeHash[] }) | undefined {
     const place = this.days.findIndex((one) => one.day === day);
     const index = this.indices[place];
@@ -33,7 +36,7 @@ export class PeriodTree {
   }
 }
 
-/** @param days without a gap, the earliest first; one at least */
+/** @param days at least one, without a gap, the earliest first */
 export function buildPeriodTree(days: readonly DayRoot[], keccak: Keccak256): PeriodTree {
   const hashes = new Uint8Array(days.length * NODE_BYTES);
   const words = new Uint8Array(2 * NODE_BYTES);

@@ -2,9 +2,10 @@ import canonicalize from 'canonicalize';
 import { PermanentError } from '../errors/errors.js';
 
 /**
- * The canonical form of a JSON value (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers and strings as
- * ECMAScript writes them. Members that are undefined are left out. The text is what is sent and what is signed.
- * @throws PermanentError NOT_JSON for what JSON cannot say: undefined, NaN, infinities, bigints, lone surrogates, circles
+ * The canonical form of a JSON value (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers and strings
+ * as ECMAScript writes them. Members that are undefined are left out. The same text is sent and signed.
+ * @throws PermanentError NOT_JSON for values without a JSON form: undefined, NaN, infinities, bigints, lone surrogates,
+ * circular references
  */
 export function canonicalJson(value: unknown): string {
   let text: string | undefined;

@@ -1,15 +1,15 @@
-/** The rules of a snapshot: which days it is of, whether the index covers them, and the lowest balance of each. */
+/** The rules of a snapshot: its days, whether the index covers them, and the lowest balance of each day. */
 import { type DayBalance } from '../balance/balance.js';
 import { dayOf, SECONDS_PER_DAY } from '../day/day.js';
 
-/** The whole UTC days a snapshot request asks for: [firstDay, endDay), [startSeconds, endSeconds). */
+/** The whole UTC days of a snapshot. */
 export interface DayWindow {
   readonly firstDay: number;
-  /** Exclusive: the day of the request, where no other was asked for. */
+  /** Exclusive. By default the day of the request. */
   readonly endDay: number;
-  /** Unix seconds, 00:00:00 of the first day. */
+  /** 00:00:00 of `firstDay`, Unix seconds. */
   readonly startSeconds: number;
-  /** Unix seconds, 00:00:00 of `endDay`. */
+  /** 00:00:00 of `endDay`, Unix seconds. */
   readonly endSeconds: number;
 }
 
@@ -18,7 +18,7 @@ export function windowOf(requestedAtMs: number, lastDays: number): DayWindow {
   return windowBefore(dayOf(requestedAtMs / 1000), lastDays);
 }
 
-/** The `lastDays` UTC days before a day. @param endDay in days since 1970-01-01 */
+/** The `lastDays` UTC days before `endDay`. @param endDay in days since 1970-01-01 */
 export function windowBefore(endDay: number, lastDays: number): DayWindow {
   const firstDay = endDay - lastDays;
   return {
@@ -29,19 +29,19 @@ export function windowBefore(endDay: number, lastDays: number): DayWindow {
   };
 }
 
-/** How far the index is, as far as it matters to an answer. */
+/** The state of the index that decides whether it can answer. */
 interface IndexProgress {
   /** Timestamp of the newest indexed block, Unix seconds. */
   readonly headSeconds: number;
-  /** When the first sync was complete; absent before. */
+  /** When the first sync was completed; absent before. */
   readonly syncedAt?: Date | undefined;
-  /** Why the index stopped for good; absent while it is sound. */
+  /** Why the index was halted; absent while it is not halted. */
   readonly haltedReason?: string | undefined;
 }
 
 /**
- * So far may a block's time be ahead of the wall clock, as clocks differ. A header dated later is false, or the clock is wrong: an index
- * that believed it would look level for as long.
+ * Seconds by which a block's timestamp may be ahead of the wall clock, because clocks differ. A later timestamp means a
+ * false header or a wrong clock, and an index that trusted it would look current until the clock reaches it.
  */
 export const MAX_AHEAD_SECONDS = 120;
 
@@ -49,8 +49,9 @@ export const MAX_AHEAD_SECONDS = 120;
 export type CoverageGap = 'halted' | 'not-synced' | 'lagging';
 
 /**
- * Whether the index can answer for the window without guessing: its newest block is at or past the window's end, or it is so
- * close to the wall clock, on either side, that the standing balance holds. A halted index is never trusted, whatever it covers.
+ * Whether the index can answer for the window without guessing. Its newest block must be at or past the window's end,
+ * or so close to the wall clock, before or after it, that the current balances count as those at the window's end. A
+ * halted index never answers.
  */
 export function coverage(
   progress: IndexProgress,
@@ -66,7 +67,7 @@ export function coverage(
   return lagSeconds <= maxLagSeconds ? 'covered' : { reason: 'lagging' };
 }
 
-/** The lowest balance of one UTC day, the balance carried in at 00:00 included. */
+/** The lowest balance of one UTC day, including the balance at 00:00. */
 export interface DailyMinimum {
   /** Days since 1970-01-01 UTC. */
   readonly day: number;
@@ -75,9 +76,9 @@ export interface DailyMinimum {
 }
 
 /**
- * The minimum of every day of the window, oldest first, one element for each day. A day without a row keeps the closing
- * balance of the row before it; before the first row it is 0.
- * @param rows of one wallet, in any order: those in the window, and the newest one before it where there is one
+ * The minimum of each day of the window, oldest first. A day without a row has the closing balance of the newest
+ * earlier row, or 0 where there is none.
+ * @param rows of one wallet, in any order: the rows in the window, and the newest row before it if there is one
  */
 export function dailyMinima(
   rows: readonly DayBalance[],

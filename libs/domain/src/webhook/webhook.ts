@@ -1,34 +1,42 @@
-/** Webhooks: what a partner may be told of, and how often an event is tried. The form is that of Standard Webhooks. */
+/**
+ * Webhooks: the topics of a subscription, its rules for tiers, and the retry schedule of an event. The format of
+ * webhooks is that of Standard Webhooks.
+ */
 import { CONFIRM_SCHEDULE, type RetrySchedule } from '../redemption/schedule.js';
 
-/** What a subscription names; `redemption.*` stands for all events of redemptions. */
+/** Topics that a subscription can name; `redemption.*` stands for all events of redemptions. */
 export const WEBHOOK_TOPICS = ['day.sealed', 'wallet.tier-changed', 'redemption.*'] as const;
 export type WebhookTopic = (typeof WEBHOOK_TOPICS)[number];
 
-/** By hand, to try an address; every subscription gets it. */
+/** Event that an operator sends by hand to test the address of a subscription, whatever its topics. */
 export const TEST_EVENT = 'webhook.test';
 
 export const TIER_MEASURES = ['low', 'average', 'balance'] as const;
-/** The low-water mark of the newest sealed day, the average of the lows of the last days, or the balance of the final block. */
+/**
+ * The low-water mark of the newest sealed day, the average of the low-water marks of the last days, or the balance at
+ * the final block.
+ */
 export type TierMeasure = (typeof TIER_MEASURES)[number];
 
-/** Where the tiers of wallets begin: a wallet is in the tier of the highest threshold that it reaches, or in tier 0. */
+/** The tiers of wallets: a wallet is in the tier of the highest threshold that it reaches, or in tier 0. */
 export interface TierRule {
   readonly measure: TierMeasure;
-  /** Of the average, 2 to 30; 1 for the other measures. */
+  /** Days of the average, 2 to 30; 1 for the other measures. */
   readonly days: number;
   /** Ascending, in the token's smallest unit. */
   readonly thresholds: readonly bigint[];
-  /** A wallet leaves a tier only with more than so much less than its threshold. */
+  /**
+   * A wallet leaves a tier only when it is below the threshold by more than this amount, in the token's smallest unit.
+   */
   readonly hysteresis: bigint;
 }
 
 export const MOST_TIERS = 20;
 export const LONGEST_AVERAGE_DAYS = 30;
-/** The most that a token can count. */
+/** The largest amount of a token: a uint256. */
 const LARGEST_AMOUNT = 2n ** 256n - 1n;
 
-/** What is wrong with a rule, and what to do; undefined where nothing is. */
+/** Describes what is wrong with a rule, and what to do; undefined for a valid rule. */
 export function tierRuleFault(rule: TierRule): string | undefined {
   const { measure, days, thresholds, hysteresis } = rule;
   const [first] = thresholds;
@@ -53,22 +61,24 @@ export function tierRuleFault(rule: TierRule): string | undefined {
 }
 
 /**
- * The schedule that Standard Webhooks gives: ten attempts over 75 h 35 min, each wait up to a fifth longer. What has waited longer than
- * that gets one attempt, so that a backlog of days ends.
+ * The retry schedule of Standard Webhooks: ten attempts over 75 h 35 min, where jitter makes each wait up to a fifth
+ * longer. An event that has waited longer than `withinMs` gets one attempt, so that a backlog of days comes to an end.
  */
 export const WEBHOOK_SCHEDULE: RetrySchedule = {
   ...CONFIRM_SCHEDULE,
   withinMs: 91 * 3_600_000,
 };
 
-/** How an attempt ended. */
 export type AttemptOutcome =
   | { readonly kind: 'delivered' }
-  /** 410: the subscriber wants no more of it. */
+  /** Status 410: the subscriber wants no more events. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'failed'; readonly retryAfterSeconds?: number | undefined };
 
-/** What the status of an answer means; a redirect is not followed. @see https://github.com/standard-webhooks/standard-webhooks */
+/**
+ * The meaning of the status of an answer. A redirect is not followed, and counts as failed.
+ * @see https://github.com/standard-webhooks/standard-webhooks
+ */
 export function attemptOutcome(status: number, retryAfterSeconds?: number): AttemptOutcome {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   return status === 410 ? { kind: 'gone' } : { kind: 'failed', retryAfterSeconds };

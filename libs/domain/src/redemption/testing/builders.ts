@@ -19,7 +19,7 @@ export const START_MS = 1_772_366_400_000;
 export const WALLET = `0x${'a1'.repeat(20)}` as Address;
 const TOKEN = 10n ** 18n;
 
-/** Another id for each number. */
+/** A different id for each number. */
 export function aUuid(atMs: number, serial: number): UuidV7 {
   const random = Array.from({ length: 10 }, (_, index) => (serial >> (8 * (9 - index))) & 0xff);
   return mintUuidV7(atMs, Uint8Array.from(random));
@@ -42,7 +42,7 @@ export function aPlan(change: Partial<PayoutTerms> = {}): PayoutTerms {
   };
 }
 
-/** The first block after the deadline is final. */
+/** Evidence that a block after the deadline is final. */
 export function anExpiry(afterDeadlineSeconds = 1): DeadEvidence {
   const finalised = aBlock(aPlan().deadlineSeconds + afterDeadlineSeconds);
   return { outcome: 'dead', reason: 'expired', finalised };
@@ -99,7 +99,7 @@ const REVERTING = {
 } as const satisfies Partial<Redemption>;
 const DONE = { openCall: null, nextActionAtMs: null } as const;
 
-/** What each state looks like on the straight way to it; `deducting` and `reverting` with a call under way. */
+/** A typical redemption in each state; `deducting` and `reverting` have an open call. */
 const TYPICAL: Readonly<Record<RedemptionState, Partial<Redemption>>> = {
   created: {},
   deducting: { ...PENDING, unprovenAttempts: 1, openCall: aCall('deduct') },

@@ -5,7 +5,7 @@ import { aClaim, anExpiry, aPlan, aRedemption, aUuid, CALL_ID, START_MS } from '
 const redemptionId = aRedemption('created').id;
 const requestId = CALL_ID;
 
-/** One of each, as it comes on the straight way. */
+/** One event of each type, as in the ordinary course. */
 export const EVENTS: { readonly [T in RedemptionEventType]: RedemptionEvent & { type: T } } = {
   'call-due': { type: 'call-due', requestId: aUuid(START_MS, 2), neverPaid: anExpiry() },
   'evidence-rejected': { type: 'evidence-rejected' },
@@ -39,7 +39,7 @@ export const EVENTS: { readonly [T in RedemptionEventType]: RedemptionEvent & { 
   'operator-settled': { type: 'operator-settled' },
 };
 
-/** The state it leads to, or `!` and why nothing happens. */
+/** The state that the decision leads to, or `!` and the code of its refusal. */
 export function outcomeOf(decision: Decision): string {
   return decision.kind === 'moved' ? decision.next.state : `!${decision.code}`;
 }

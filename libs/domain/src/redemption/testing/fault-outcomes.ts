@@ -1,4 +1,4 @@
-/** What a call can come to, built as it would arrive, and where it leads. */
+/** The possible outcomes of a call, built as they would arrive, and the state that each of them leads to. */
 import { alertsOf } from '../alerts.js';
 import { deductEvent, type ReusedId, revertEvent } from '../call-event.js';
 import { type TransitionContext } from '../decision.js';
@@ -40,7 +40,10 @@ export const error = (
 export const success = (change: Partial<PartnerReply> = {}, ids = {}): FaultOutcome =>
   body({ success: true, partnerTransactionId: 'tx-1', partnerRevertId: 'rev-1', ...ids }, change);
 
-/** Where the outcome leads a redemption with a call under way: its state or `retry`; `+alert` where somebody hears of it. */
+/**
+ * Where the outcome leads a redemption with an open call: its state or `retry`; `+alert` where the outcome raises an
+ * alert.
+ */
 export function ended(
   step: FaultStep,
   outcome: CallOutcome<FaultStep>,

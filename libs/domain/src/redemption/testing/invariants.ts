@@ -1,8 +1,11 @@
-/** The invariants of the redemption (I1 to I9, I11), judged by the books of partner and chain, not by what the machine believes. */
+/**
+ * The invariants of the redemption (I1 to I9, I11), judged by the records of partner and chain, not by what the machine
+ * believes.
+ */
 import { type Redemption } from '../redemption.js';
 import { type ModelRun } from './model-run.js';
 
-/** Settled first: nothing is under way any more. */
+/** @param run settled before, so that nothing is under way any more */
 export function breachesOf(run: ModelRun): string[] {
   const { row, partner, chain, history, commands } = run;
   const { state } = row;

@@ -1,4 +1,4 @@
-/** A chain with one vault, one voucher and a finality that lags; what is not final may be undone. */
+/** A chain with one vault, one voucher and a delayed finality. A reorganisation may undo what is not final. */
 import { type BlockRef } from '../../chain/block.js';
 import { payableUntilSeconds } from '../guards.js';
 import { payoutEvidence, type PayoutEvidence, type PayoutTerms } from '../payout-evidence.js';
@@ -17,12 +17,15 @@ interface VaultEvent {
 export class ModelChain {
   private event: VaultEvent | undefined;
 
-  /** Anybody may send the voucher, at any time. */
+  /** Any account may send the voucher, at any time. */
   claim(plan: PayoutTerms, nowSeconds: number): void {
     if (nowSeconds <= plan.deadlineSeconds) this.event ??= this.happen('claimed', nowSeconds);
   }
 
-  /** As a reorganisation may bring it: in any block that is not final yet, also one of before the deadline when that has passed. */
+  /**
+   * A claim after a reorganisation: in any block that is not final yet, even in a block before a deadline that has
+   * passed.
+   */
   claimInAFork(plan: PayoutTerms, nowSeconds: number): void {
     if (this.event && this.isFinal(this.event, nowSeconds)) return;
     const seconds = Math.min(plan.deadlineSeconds, nowSeconds);
@@ -33,7 +36,7 @@ export class ModelChain {
     this.event ??= this.happen('cancelled', nowSeconds);
   }
 
-  /** Undoes what is not final; the sender may try again. */
+  /** Undoes what is not final, after which the sender may try again. */
   reorganise(nowSeconds: number): void {
     if (this.event && !this.isFinal(this.event, nowSeconds)) this.event = undefined;
   }
@@ -46,7 +49,7 @@ export class ModelChain {
     return this.event?.kind === 'claimed' && this.isFinal(this.event, nowSeconds);
   }
 
-  /** By the rules of the chain, not by those under test: tokens will never move any more. */
+  /** Whether the tokens can never move any more, by the rules of the chain and not by the rules under test. */
   isDeadForGood(plan: PayoutTerms, nowSeconds: number): boolean {
     if (this.event?.kind === 'claimed') return false;
     if (this.event && this.isFinal(this.event, nowSeconds)) return true;
@@ -71,7 +74,10 @@ export class ModelChain {
     });
   }
 
-  /** Before points go back. Without a plan as the service asks: first for the status, then for what ended it. */
+  /**
+   * Looks at the vault before points go back. Without a plan it looks as the service does: for the status first, and
+   * for the event that ended the payout afterwards.
+   */
   observeReverting(redemption: Redemption, nowSeconds: number): PayoutEvidence {
     const { plan, wallet: recipient, tokenAmount: amount } = redemption;
     const deadlineSeconds = payableUntilSeconds(redemption);

@@ -1,4 +1,4 @@
-/** Everything that may happen to a call between us and the partner's books. */
+/** Everything that may happen to a call between us and the partner's records. */
 import { deductEvent, type DeductEvent, revertEvent, type RevertEvent } from '../call-event.js';
 import { judgeReply, type PartnerReply } from '../partner-answer.js';
 import {
@@ -11,7 +11,7 @@ import { type OpenCall } from '../redemption.js';
 import { type UuidV7 } from '../uuid-v7.js';
 import { type ModelPartner, refusal } from './model-partner.js';
 
-/** What the network or the partner's front end makes of a call. */
+/** What the network, or a proxy of the partner, does to a call. */
 export const FAULTS = [
   'none',
   'nothing-sent',
@@ -33,7 +33,7 @@ export type Fault = (typeof FAULTS)[number];
 
 const SIGNED: PartnerReply = { status: 200, contentType: 'application/json', signature: 'valid' };
 
-/** The outcome of a call that the fault lets through, or undefined where nobody is left to see it. */
+/** The outcome of a call under a fault; undefined where the caller has crashed. */
 function callThrough<S extends 'deduct' | 'revert'>(
   fault: Fault,
   call: { readonly step: S; readonly address: DeductBody['address'] },
@@ -104,14 +104,14 @@ export class ModelNetwork {
     this.late.push(call);
   }
 
-  /** Lets those calls arrive whose time has come. */
+  /** Delivers the late calls that are due. */
   deliver(nowMs: number): void {
     const due = this.late.filter(({ atMs }) => atMs <= nowMs);
     this.late = this.late.filter(({ atMs }) => atMs > nowMs);
     for (const { atMs, request, requestId } of due) this.partner.handle(request, requestId, atMs);
   }
 
-  /** What a worker learns, or undefined where it did not live to. */
+  /** The event that a worker learns; undefined where the worker has crashed. */
   call(
     openCall: OpenCall,
     made: { readonly fault: Fault; readonly request: PartnerRequest; readonly nowMs: number },

@@ -1,4 +1,6 @@
-/** A partner as the interface allows it to be, with its books, so that a run can be held against the truth. */
+/**
+ * A partner with all the freedom that the interface leaves, and with its own records, with which a run can be compared.
+ */
 import {
   type DeductBody,
   type PartnerCapability,
@@ -8,10 +10,13 @@ import {
 } from '../partner-call.js';
 import { type UuidV7, uuidV7Ms } from '../uuid-v7.js';
 
-/** What the partner really does; what is recorded about it may be less, never more. */
+/** What the partner really does; the recorded capabilities may be fewer, never more. */
 export interface PartnerNature {
   readonly does: readonly PartnerCapability[];
-  /** Looks at the balance before it looks for the redemption id: its refusal may be the echo of our own success. */
+  /**
+   * Whether the partner checks the balance before it looks for the redemption id, so that its refusal may be the echo
+   * of our own success.
+   */
   readonly balanceFirst: boolean;
   readonly namesDuplicates: boolean;
   readonly points: number;
@@ -24,7 +29,7 @@ interface Deduction {
   reverted: boolean;
 }
 
-/** A player's deduction that has nothing to do with ours. */
+/** A deduction of a player that has nothing to do with our redemption. */
 const BYSTANDER: Deduction = {
   redemptionId: 'bystander',
   transactionId: 'tx-bystander',
@@ -44,7 +49,7 @@ export class ModelPartner {
     this.balance = nature.points;
   }
 
-  /** Our deduction, as it stands in the partner's books. */
+  /** Whether our deduction stands in the partner's records. */
   get standing(): boolean {
     return this.deductions.some((one) => one.redemptionId !== 'bystander' && !one.reverted);
   }
@@ -57,7 +62,7 @@ export class ModelPartner {
     return this.deductions.find((one) => one.redemptionId !== 'bystander')?.transactionId;
   }
 
-  /** The body of the answer; the books have changed. */
+  /** Changes the records and returns the body of the answer. */
   handle({ step, body }: PartnerRequest, requestId: UuidV7, nowMs: number): object {
     if (this.nature.does.includes('enforces-freshness')) {
       if (Math.abs(nowMs - uuidV7Ms(requestId)) > 300_000 || this.seen.has(requestId)) {
@@ -68,7 +73,7 @@ export class ModelPartner {
     return step === 'deduct' ? this.deduct(body) : this.revert(body);
   }
 
-  /** By hand, at an operator's request. */
+  /** The partner gives the points back by hand, at an operator's request. */
   restoreByHand(): void {
     for (const one of this.deductions) {
       if (one.redemptionId !== 'bystander' && !one.reverted) this.giveBack(one);
@@ -101,7 +106,7 @@ export class ModelPartner {
     const { does } = this.nature;
     const found = this.deductions.find((one) =>
       partnerTransactionId === undefined
-        ? // Searched for with an undefined id, the first row is as good as any.
+        ? // A partner that ignores a missing transaction id finds the first deduction.
           !does.includes('revert-by-redemption-id') || one.redemptionId === svcRedemptionId
         : one.transactionId === partnerTransactionId &&
           (!does.includes('refuses-mismatched-pair') || one.redemptionId === svcRedemptionId),

@@ -1,6 +1,7 @@
 /**
- * One run of the state machine against the model partner and the model chain. A tape of numbers decides every fault, crash, delay, wish
- * and order; when it is at its end, one kind of fault goes on for ever. The run keeps what the invariants are judged by.
+ * One run of the state machine against the model partner and the model chain. A tape of numbers decides every fault,
+ * crash, delay, wish and order; at the end of the tape, one kind of fault goes on for ever. The run keeps everything
+ * that the invariants are judged by.
  */
 import { lostCallEvent } from '../call-event.js';
 import { type Command, type Decision, type Moved } from '../decision.js';
@@ -30,7 +31,7 @@ export class ModelRun {
   readonly chain = new ModelChain();
   readonly history: Redemption[] = [];
   readonly commands: Command[] = [];
-  /** What was broken on the way; empty in a good run. */
+  /** Rules that were broken during the run; empty in a good run. */
   readonly breaches: string[] = [];
   nowMs = START_MS;
   private at = 0;
@@ -44,19 +45,22 @@ export class ModelRun {
     this.history.push(aRedemption('created'));
   }
 
-  /** A backup takes the place of the ledger, and the operator says so; what happened since, and the voucher, stay as they are. */
+  /**
+   * A backup replaces the ledger, and the operator notes the restore. Everything that happened after the backup, and
+   * the voucher, stay as they are.
+   */
   restore(): void {
     const before = this.history.splice(0);
     this.forgotten = before.findLast(({ plan }) => plan !== null)?.plan ?? null;
     const open = before.filter(({ state }) => !isFinal(state));
     const old = open[this.choose(open.length)] ?? aRedemption('created');
-    // A plan that the backup has is the only one there was.
+    // A plan in the backup is the only plan that exists.
     const untilSeconds = old.plan ? null : this.nowSeconds + TTL_SECONDS + CLOCKS_SECONDS;
     this.history.push({ ...old, lostVoucherUntilSeconds: untilSeconds });
     this.commands.splice(0);
   }
 
-  /** The voucher that is out, remembered or not. */
+  /** The voucher that was signed, whether the ledger knows it or not. */
   private get voucher(): PayoutTerms | null {
     return this.row.plan ?? this.forgotten;
   }
@@ -73,12 +77,12 @@ export class ModelRun {
     return Math.floor(this.nowMs / 1000);
   }
 
-  /** A number below `size`; 0 when the tape is at its end. */
+  /** A number below `size`; 0 at the end of the tape. */
   choose(size: number): number {
     return (this.plan.tape[this.at++] ?? 0) % size;
   }
 
-  /** Works until the redemption has ended; at most so many steps as a stuck machine would need for ever. */
+  /** Works until the redemption has ended. The limit of steps stops a machine that is stuck. */
   work(steps = MAX_STEPS): void {
     for (let step = 0; step < steps && !this.hasEnded(); step++) {
       this.interfere();
@@ -89,7 +93,7 @@ export class ModelRun {
     }
   }
 
-  /** Lets every call still under way arrive, and the user try everything once more. */
+  /** Lets every call that is still under way arrive, and the user try every claim once more. */
   settle(): void {
     const { voucher } = this;
     if (voucher) this.chain.claim(voucher, this.nowSeconds);
@@ -100,7 +104,7 @@ export class ModelRun {
     this.nowMs += FINALITY_SECONDS * 1000;
   }
 
-  /** An operator who has looked at the partner's books and tells the truth about them. */
+  /** An operator who has looked at the partner's records and reports the truth about them. */
   command(): void {
     const { standing, transactionId } = this.partner;
     switch (this.choose(4)) {
@@ -112,7 +116,7 @@ export class ModelRun {
         this.apply({ type: 'operator-set-transaction', partnerTransactionId: transactionId });
         return;
       case 3:
-        // Asked for by the operator, once the service would let the points go back.
+        // The partner gives the points back at the operator's request, once the service would allow this.
         if (this.apply({ type: 'operator-restored' }).kind === 'moved')
           this.partner.restoreByHand();
         return;
@@ -148,19 +152,20 @@ export class ModelRun {
       this.breaches.push('points on their way back while tokens can move (rule F)');
     }
     if (command !== null) this.commands.push(command);
-    // A voucher is out as soon as the plan is committed; what the service does after the commit may be lost in a crash.
+    // A voucher is signed as soon as the plan is committed. What the service does after the commit may be lost in a
+    // crash.
     const isWish = event.type === 'cancel' && next.state === 'authorised';
     if (isWish && this.choose(2) === 1) {
       this.chain.cancel(this.nowSeconds);
     }
   }
 
-  /** By the rules of the chain: no token will ever move any more. */
+  /** Whether no token can ever move any more, by the rules of the chain. */
   tokensAreSafe(): boolean {
     return this.voucher === null || this.chain.isDeadForGood(this.voucher, this.nowSeconds);
   }
 
-  /** What others do between two steps of ours. */
+  /** What other parties do between two steps of the service. */
   private interfere(): void {
     const plan = this.voucher;
     switch (this.choose(14)) {
@@ -178,7 +183,7 @@ export class ModelRun {
         this.nowMs += DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
         return;
       case 6:
-        // The user comes in the deadline's last second.
+        // The user claims in the last second before the deadline.
         if (plan && this.nowSeconds < plan.deadlineSeconds) {
           this.nowMs = plan.deadlineSeconds * 1000;
           this.chain.claim(plan, this.nowSeconds);
@@ -197,12 +202,12 @@ export class ModelRun {
     }
   }
 
-  /** Events that prove nothing: the wall clock's, a stray worker's, a hasty observer's. */
+  /** Events that prove nothing: from a timer, a stray worker, or an observer that is too early. */
   private meddle(): void {
     const { row } = this;
     for (const event of hastyEvents(row)) this.apply(event);
     this.apply({ type: 'operator-retry' });
-    // What an operator says of the partner's books is true as long as no call to it is under way.
+    // An operator's statement about the partner's records is true as long as no call to the partner is under way.
     if (!this.network.isBusy && this.partner.transactionId !== undefined) this.command();
     for (const stray of this.strayResults) this.apply(stray);
     // A worker that dies right after the commit.
@@ -285,7 +290,7 @@ export class ModelRun {
     const event = this.network.call(openCall, { fault, request, nowMs: this.nowMs });
     this.nowMs += 1000 * this.choose(15);
     if (event === undefined) return;
-    // The result is lost between the answer and its commit; a stray worker may still come along with it.
+    // The result is lost between the answer and its commit; a stray worker may still deliver it later.
     if (this.choose(8) === 1) this.strayResults.push(event);
     else this.apply(event);
   }

@@ -1,8 +1,8 @@
-/** Ways out of the cells of the transition table that an operator's commands take, for the specs. */
+/** The results of an operator's commands in the cells of the transition table, for the specs. */
 import { aClaim, aCall, anExpiry, aPlan, START_MS } from './builders.js';
 import { noteIn, type Way } from './ways.js';
 
-/** Of redemptions that are under way: what is refused while a call is open, and what each command is guarded by. */
+/** For redemptions that are under way: what is refused while a call is open, and the guard of each command. */
 export function operatorWays(): Way[] {
   const ways: Way[] = [];
   const way = noteIn(ways);

@@ -1,17 +1,17 @@
-/** Ways out of the cells of the transition table, for the specs. */
+/** Cases of the transition table beside the ordinary course, for the specs. */
 import { type RefusalCode, type TransitionContext } from '../decision.js';
 import { type RedemptionEventType } from '../redemption-event.js';
 import { type Redemption, type RedemptionState } from '../redemption.js';
 import { aClaim, anExpiry, aPlan, START_MS } from './builders.js';
 
-/** Another way out of a cell than the straight one, and what it takes. */
+/** A case of one cell beside the ordinary course, with its preconditions. */
 export interface Way {
   readonly name: string;
   readonly state: RedemptionState;
   readonly type: RedemptionEventType;
   readonly given: {
     readonly redemption?: Partial<Redemption>;
-    /** In place of the straight event's own. */
+    /** Fields that replace those of the ordinary event. */
     readonly event?: object;
     readonly context?: Partial<TransitionContext>;
   };
@@ -31,7 +31,10 @@ export function noteIn(ways: Way[]): NoteWay {
   };
 }
 
-/** Of redemptions without a plan, in a whole ledger and in one that was restored: there, nothing is begun or planned again. */
+/**
+ * Cases of redemptions without a plan, in a complete ledger and in a restored one, where nothing is started or planned
+ * again.
+ */
 export function unplannedWays(): Way[] {
   const ways: Way[] = [];
   const way = noteIn(ways);

@@ -7,7 +7,7 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { contentNow, DAYS_PLANNED, planFrom, type PlanRules, stepOf } from './publication-plan.js';
 import { PublicationSender, spanText } from './publication-sender.js';
-import { RegistryAlerts } from './registry-alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
@@ -34,7 +34,7 @@ export class RegistryPublisher {
     private readonly store: PublicationStore,
     private readonly views: PublicationViews,
     private readonly days: PublishableDays,
-    private readonly alerts: RegistryAlerts,
+    private readonly alerts: HourlyAlerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

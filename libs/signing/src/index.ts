@@ -15,7 +15,7 @@ export {
   parseAcceptSignature,
   signAnswer,
   type SignedBody,
-  type SigningMoment,
+  type SigningContext,
   type WantedSignature,
 } from './message-signature.js';
 export { HashBudget } from './hash-budget.js';

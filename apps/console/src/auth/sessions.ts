@@ -36,7 +36,7 @@ export interface CurrentSession extends Person {
 }
 
 /** A person who has just authenticated. */
-export interface Opening extends Person {
+export interface NewSession extends Person {
   readonly standing: Standing;
   /** Unix time in milliseconds. Default: now. An issuer of OpenID Connect may have authenticated the person earlier. */
   readonly authenticatedAtMs?: number | undefined;
@@ -66,7 +66,7 @@ export class Sessions {
   async open(
     request: FastifyRequest,
     reply: FastifyReply,
-    opening: Opening,
+    opening: NewSession,
   ): Promise<CurrentSession> {
     const { standing, subject, name, authenticatedAtMs } = opening;
     const { token, tokenHash } = newToken();

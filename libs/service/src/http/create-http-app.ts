@@ -58,7 +58,7 @@ export async function createHttpApp(
       else wire.clientErrors.handle(error as Error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      answerUnrouted(wire, { error, request, reply }).catch(() => request.raw.destroy());
+      answerUndecodablePath(wire, { error, request, reply }).catch(() => request.raw.destroy());
     },
   } as FastifyServerOptions);
   const fastify = adapter.getInstance();
@@ -94,7 +94,10 @@ interface Unrouted {
 }
 
 /** Answers a path that cannot be decoded; such a request reaches neither routes nor hooks. */
-async function answerUnrouted(wire: HttpWire, { error, request, reply }: Unrouted): Promise<void> {
+async function answerUndecodablePath(
+  wire: HttpWire,
+  { error, request, reply }: Unrouted,
+): Promise<void> {
   const problem = (await wire.refuse?.(request)) ?? wire.problemOf(error);
   const body = wire.bodyOf(problem);
   await wire.complete(request, reply, body);

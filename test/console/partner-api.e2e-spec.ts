@@ -195,6 +195,15 @@ describe('the signature debugger', () => {
     expect(mistakes).toEqual([`It is made with another secret: that of ${bench.acme.prefix}.`]);
   });
 
+  it('takes the largest body of a callback, and no larger one', async () => {
+    const largest = '"x",'.repeat(16 * 1024);
+    const { sharedSecret } = bench.acme.credential;
+    const right = hmacSha256Hex(sharedSecret, `GET${PATH}${largest}`);
+    expect(await explain(right, undefined, largest)).toMatchObject({ matches: true });
+    const larger = explain(right, undefined, `${largest}x`);
+    await expect(larger).rejects.toThrow(/^400 .*"field":"body"/);
+  });
+
   it('says that a long message is too long to try every mistake', async () => {
     const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
     const long = JSON.stringify(Object.fromEntries(keys.map((key) => [key, key.repeat(5000)])));

@@ -91,6 +91,7 @@ describe('a snapshot', () => {
     expect(shown.baseString).toMatchObject({ text: `GET${PATH}${shown.body}`, isWhole: true });
     expect(shown.signature).toBe(hmacSha256Hex(credential.sharedSecret, `GET${PATH}${shown.body}`));
     expect(shown.curl).toContain(prefix);
+    expect(shown.curl).toContain(`${shown.target}'  #`);
     expect(shown.curl.match(/'/g)).toHaveLength(2);
     expect(JSON.stringify(shown)).not.toContain('svcg_');
     expect(JSON.stringify(shown)).not.toContain(credential.apiKey);

@@ -9,6 +9,11 @@ import { HashBudget } from './hash-budget.js';
 import { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
 import { membersOf, ordersOf, tryPrint, reprint, pythonJson, withDecimals } from './other-json.js';
 
+/** Longest body of a question, in characters: the largest body that a callback may answer. */
+export const LONGEST_QUESTION_BODY = 64 * 1024;
+/** Longest question as JSON, in bytes. JSON writes line breaks, quotes and some letters with several bytes. */
+export const LONGEST_QUESTION_BYTES = 4 * LONGEST_QUESTION_BODY;
+
 export interface SignatureQuestion {
   readonly secret: string;
   readonly method: string;

@@ -3,6 +3,8 @@ export { EvidenceKeys } from './evidence-keys.js';
 export {
   explainSignature,
   explainSignatureInTurns,
+  LONGEST_QUESTION_BODY,
+  LONGEST_QUESTION_BYTES,
   type SignatureExplanation,
   type SignatureQuestion,
 } from './explain-signature.js';

@@ -11,6 +11,7 @@ import { type Logger } from '#libs/platform';
 import { traceRequests } from '#libs/telemetry';
 import { NestLogger } from '../logger/nest-logger.js';
 import { nameRequests, requestIdOf } from '../request-id/request-id.js';
+import { applyBodyLimits } from './body-limit.js';
 import { type HttpWire } from './http-wire.js';
 import { ProblemFilter, sendProblem } from './problem.filter.js';
 import { takeStrictJsonOnly } from './strict-json.js';
@@ -71,6 +72,7 @@ export async function createHttpApp(
   });
   const wire = wireOf(app);
   takeStrictJsonOnly(fastify);
+  applyBodyLimits(fastify);
   wire.configure?.(fastify);
   fastify.addHook('onSend', async (request, reply, payload: unknown) => {
     await wire.complete(request, reply, payload);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually, graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
-import { type PlayerPage } from './player-page.js';
+import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
 
 /** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */
@@ -164,6 +164,16 @@ it('a number of points is told what is wrong with it, in a colour that can be re
     await player.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     expect(await graveFaults(player.page)).toEqual([]);
   }
+});
+
+it('a page by http redeems as well, where browsers have no crypto.randomUUID', async () => {
+  const context = await players.context();
+  await context.addInitScript('delete Crypto.prototype.randomUUID');
+  const player = await PlayerPage.open(players.stage, context, players.account(points));
+  expect(await player.page.evaluate('typeof crypto.randomUUID')).toBe('undefined');
+  await player.signIn();
+  await player.redeem(1500);
+  await player.isAt('claimable');
 });
 
 it('a wallet that the game does not know is told to be linked', async () => {

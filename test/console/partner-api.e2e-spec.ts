@@ -91,6 +91,7 @@ describe('a snapshot', () => {
     expect(shown.baseString).toMatchObject({ text: `GET${PATH}${shown.body}`, isWhole: true });
     expect(shown.signature).toBe(hmacSha256Hex(credential.sharedSecret, `GET${PATH}${shown.body}`));
     expect(shown.curl).toContain(prefix);
+    expect(shown.curl).toContain(`${shown.target}'  #`);
     expect(shown.curl.match(/'/g)).toHaveLength(2);
     expect(JSON.stringify(shown)).not.toContain('svcg_');
     expect(JSON.stringify(shown)).not.toContain(credential.apiKey);
@@ -193,6 +194,15 @@ describe('the signature debugger', () => {
     const { sharedSecret } = bench.acme.credential;
     const { mistakes } = await explain(hmacSha256Hex(sharedSecret, content), 'callback');
     expect(mistakes).toEqual([`It is made with another secret: that of ${bench.acme.prefix}.`]);
+  });
+
+  it('takes the largest body of a callback, and no larger one', async () => {
+    const largest = '"x",'.repeat(16 * 1024);
+    const { sharedSecret } = bench.acme.credential;
+    const right = hmacSha256Hex(sharedSecret, `GET${PATH}${largest}`);
+    expect(await explain(right, undefined, largest)).toMatchObject({ matches: true });
+    const larger = explain(right, undefined, `${largest}x`);
+    await expect(larger).rejects.toThrow(/^400 .*"field":"body"/);
   });
 
   it('says that a long message is too long to try every mistake', async () => {

@@ -238,6 +238,24 @@ describe('adoption', () => {
   });
 });
 
+it('a redemption has its requests newest first, also the open ones behind many others', async () => {
+  const { id } = await bench.stored(await bench.game('Requests'), STUCK);
+  const add = async (of: string, count: number): Promise<string[]> => {
+    const { rows } = await bench.console.database.pool.query<{ id: string }>(
+      `INSERT INTO console.approval (action, arguments, summary, requested_by, requested_name, requested_at, expires_at)
+        SELECT 'redemption retry', jsonb_build_object('id', $1::text), 'Again.', 'link:anna', 'anna', now(), now() + interval '1 day'
+        FROM generate_series(1, $2) RETURNING id`,
+      [of, count],
+    );
+    return rows.map((row) => row.id);
+  };
+  const older = await add(id, 2);
+  await add(randomUUID(), 99);
+  const newest = await add(id, 1);
+  const { approvals } = await get<RedemptionBody>(operator, `${REDEMPTIONS}/${id}`);
+  expect(approvals.map((one) => one.id)).toEqual([...newest, ...older.toReversed()]);
+});
+
 it('without a set value all of it is done at once', async () => {
   const alone = await DeskBench.start();
   try {

@@ -13,8 +13,8 @@ try {
   const logger = createLogger({ app: 'api', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-api', logger });
-  const app = await shutdown.unlessStopped(() => createApi({ settings, logger }));
-  shutdown.closes(tracing.endAfter(app));
+  const app = await shutdown.createUnlessStopped(() => createApi({ settings, logger }));
+  shutdown.closeOnSignal(tracing.endAfter(app));
   const { apiPort, apiManagementPort, apiHost } = settings;
   await listenOn({ API_PORT: apiPort, API_MANAGEMENT_PORT: apiManagementPort }, () =>
     app.listen(apiPort, apiHost),

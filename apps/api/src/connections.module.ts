@@ -18,7 +18,7 @@ export const SHARED_TEXTS = Symbol('RedisTexts');
 export const REDIS_DEADLINE_MS = Symbol('RedisDeadlineMs');
 
 /** Resources to close after the last answer, in this order. */
-export const OPENED = Symbol('Opened');
+export const RESOURCES_TO_CLOSE = Symbol('Opened');
 
 const REPLICA_ID = Symbol('ReplicaId');
 const SHARING = Symbol('Sharing');
@@ -50,7 +50,7 @@ const SHARING_NAME = 'lowmark api ';
     provide(RequestLogStore, Database),
     RequestLog,
     {
-      provide: OPENED,
+      provide: RESOURCES_TO_CLOSE,
       inject: [RequestLog, REDIS, Standbys, Database],
       useFactory: (...opened: unknown[]) => opened,
     },
@@ -60,7 +60,7 @@ const SHARING_NAME = 'lowmark api ';
       useFactory: ({ redis }: Sharing) => redis && new RedisTexts(redis),
     },
   ],
-  exports: [Database, RequestLog, Standbys, OPENED, RATE_LIMITER, REDIS, SHARED_TEXTS],
+  exports: [Database, RequestLog, Standbys, RESOURCES_TO_CLOSE, RATE_LIMITER, REDIS, SHARED_TEXTS],
 })
 export class ConnectionsModule {}
 

@@ -13,8 +13,8 @@ try {
   const logger = createLogger({ app: 'console', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-console', logger });
-  const app = await shutdown.unlessStopped(() => createConsole({ settings, logger }));
-  shutdown.closes(tracing.endAfter(app));
+  const app = await shutdown.createUnlessStopped(() => createConsole({ settings, logger }));
+  shutdown.closeOnSignal(tracing.endAfter(app));
   const { consolePort, consoleManagementPort, consoleHost } = settings;
   await listenOn(
     { CONSOLE_PORT: consolePort, CONSOLE_MANAGEMENT_PORT: consoleManagementPort },

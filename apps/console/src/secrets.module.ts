@@ -3,11 +3,13 @@ import { HttpProblem } from '#libs/service';
 import { KeyRing } from '#libs/signing';
 import { ConsoleSettings } from './console.env.js';
 
-/** The key ring that seals and opens the secrets of partners. Requires SECRETS_KEY. */
+/** The key ring that seals and opens the secrets of partners. */
 @Injectable()
 export class Secrets {
-  private readonly ring: KeyRing | undefined;
+  /** Undefined where SECRETS_KEY is not set. */
+  readonly ring: KeyRing | undefined;
 
+  /** @throws PermanentError where SECRETS_KEY is unusable */
   constructor({ secretsKey }: ConsoleSettings) {
     this.ring = secretsKey === undefined ? undefined : KeyRing.parse(secretsKey);
   }

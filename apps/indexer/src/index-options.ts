@@ -13,8 +13,8 @@ export const RPC_OBSERVER = Symbol('RpcObserver');
  * RPC pool of the audit and of the sealing of days. It has its own connections and endpoint health, so that an endpoint
  * that throttles this work is not set aside for the index.
  */
-export const BESIDE_POOL = Symbol('RpcPool of the work beside the loop');
-export const BESIDE_READER = Symbol('ChainReader of the work beside the loop');
+export const BACKGROUND_POOL = Symbol('RpcPool of the work beside the loop');
+export const BACKGROUND_READER = Symbol('ChainReader of the work beside the loop');
 
 /** Which contracts and events are indexed, and how the loop works. */
 export interface IndexOptions {

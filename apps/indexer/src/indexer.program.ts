@@ -17,14 +17,14 @@ try {
   const logger = createLogger({ app: 'indexer', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-indexer', logger });
-  const app = await shutdown.unlessStopped(() =>
+  const app = await shutdown.createUnlessStopped(() =>
     NestFactory.create<NestFastifyApplication>(
       IndexerModule.register(settings, logger),
       new FastifyAdapter(),
       { logger: new NestLogger(logger), abortOnError: false },
     ),
   );
-  shutdown.closes(tracing.endAfter(app));
+  shutdown.closeOnSignal(tracing.endAfter(app));
   const { indexerPort, indexerHost } = settings;
   await listenOn({ INDEXER_PORT: indexerPort }, () => app.listen(indexerPort, indexerHost));
   logger.info({ port: indexerPort }, 'Health and metrics are up');

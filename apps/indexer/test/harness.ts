@@ -17,7 +17,7 @@ import { type TestChain, type TestDatabase } from '#libs/testing';
 import { FollowModule } from '../src/follow/follow.module.js';
 import { IndexerService } from '../src/follow/indexer.service.js';
 import { IndexStatus } from '../src/follow/index-status.js';
-import { BESIDE_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
+import { BACKGROUND_POOL, INDEX_OPTIONS, type IndexOptions } from '../src/index-options.js';
 import { IndexerSettings } from '../src/indexer.env.js';
 
 export interface IndexerUnderTestOptions {
@@ -119,7 +119,7 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     { provide: Database, useValue: open },
     { provide: LeaderLock, useValue: lock },
     { provide: RpcPool, useValue: pool },
-    { provide: BESIDE_POOL, useValue: pool },
+    { provide: BACKGROUND_POOL, useValue: pool },
     { provide: ChainReader, useValue: reader },
     { provide: LogSource, useValue: new LogSource(pool, { contracts, events }) },
     { provide: Registry, useValue: createMetrics('indexer') },

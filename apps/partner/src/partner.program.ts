@@ -13,8 +13,8 @@ try {
   const logger = createLogger({ app: 'partner', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-partner', logger });
-  const app = await shutdown.unlessStopped(() => createPartner({ settings, logger }));
-  shutdown.closes(tracing.endAfter(app));
+  const app = await shutdown.createUnlessStopped(() => createPartner({ settings, logger }));
+  shutdown.closeOnSignal(tracing.endAfter(app));
   const { partnerPort, partnerHost } = settings;
   await listenOn({ PARTNER_PORT: partnerPort }, () => app.listen(partnerPort, partnerHost));
   logger.info({ url: await app.getUrl() }, 'Serving');

@@ -2,7 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { Database } from '#libs/db';
-import { within } from '#libs/platform';
+import { withTimeout } from '#libs/platform';
 import { type CheckResult, HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
 import { ChainLink } from './chain/chain-link.js';
 import { Connections } from './connections.module.js';
@@ -57,7 +57,7 @@ export class Lifecycle implements OnApplicationBootstrap {
 
   /** A chain that does not answer is only a concern: users can still see their redemptions. */
   private async checkVault(): Promise<CheckResult> {
-    const { faults, concerns } = await within(VAULT_PATIENCE_MS, this.vault.report(), () => ({
+    const { faults, concerns } = await withTimeout(VAULT_PATIENCE_MS, this.vault.report(), () => ({
       faults: [],
       concerns: ['RPC_URLS: no endpoint tells of the vault in time.'],
     }));

@@ -13,8 +13,8 @@ try {
   const logger = createLogger({ app: 'redemption', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-redemption', logger });
-  const app = await shutdown.unlessStopped(() => createRedemption({ settings, logger }));
-  shutdown.closes(tracing.endAfter(app));
+  const app = await shutdown.createUnlessStopped(() => createRedemption({ settings, logger }));
+  shutdown.closeOnSignal(tracing.endAfter(app));
   const { redemptionPort, redemptionManagementPort, redemptionHost } = settings;
   await listenOn(
     { REDEMPTION_PORT: redemptionPort, REDEMPTION_MANAGEMENT_PORT: redemptionManagementPort },

@@ -13,7 +13,7 @@ export interface StackContext {
   /** Aborts when the stack has to end, after a signal or the death of a part. */
   readonly signal: AbortSignal;
   /** Reports the death of a part; the first report ends the stack. */
-  readonly died: (report: string) => void;
+  readonly reportDeath: (report: string) => void;
 }
 
 interface Closer {
@@ -132,13 +132,13 @@ interface RunningPart {
 }
 
 /** Stops the part with the stack. Where the part ends earlier, the stack ends too. */
-export function keepRunning({ closers, died }: StackContext, part: RunningPart): void {
+export function keepRunning({ closers, reportDeath }: StackContext, part: RunningPart): void {
   let isStopping = false;
   closers.add(part.name, () => {
     isStopping = true;
     return part.stop();
   });
   void part.ended.then(async () => {
-    if (!isStopping) died(await part.report());
+    if (!isStopping) reportDeath(await part.report());
   });
 }

@@ -54,8 +54,9 @@ async function main(): Promise<void> {
   await chmod(DATA, 0o755);
   const lock = await StackLock.take(PATHS.lock);
   releaseLock = () => lock.release();
-  const waitMs = lock.tookOver ? LEFTOVER_WAIT_MS : 0;
-  if (lock.tookOver) screen.step('stack', 'the last one did not end by itself; takes over from it');
+  const waitMs = lock.replacedStaleLock ? LEFTOVER_WAIT_MS : 0;
+  if (lock.replacedStaleLock)
+    screen.step('stack', 'the last one did not end by itself; takes over from it');
   await demandPorts(portsOf(settings), waitMs);
   if (fresh) await forget(settings);
   await mkdir(PATHS.logs, { recursive: true });
@@ -68,7 +69,7 @@ async function main(): Promise<void> {
     file: await StackFileStore.open(PATHS.stackFile),
     paths: PATHS,
     signal: ending.signal,
-    died: (report) => {
+    reportDeath: (report) => {
       ending.abort(new StackError(report));
     },
   });

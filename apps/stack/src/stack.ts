@@ -19,8 +19,12 @@ export async function startStack(context: StackContext): Promise<void> {
   const [{ urls, name }, chain] = await both(startDatabase(context), startChain(context));
   signal.throwIfAborted();
   // Runs before the services: after a pause the newest block is old, and an index of only old blocks is not ready.
-  keepGoing(context, chain);
-  await file.set({ databaseUrl: urls.cli, apiDatabaseUrl: urls.api, ...places(context, chain) });
+  startActivity(context, chain);
+  await file.set({
+    databaseUrl: urls.cli,
+    apiDatabaseUrl: urls.api,
+    ...stackFileOf(context, chain),
+  });
   const operatorSettings = { DATABASE_URL: urls.cli, SECRETS_KEY: secrets.secretsKey };
   const [, partner] = await both(
     startServices(context, { chain, urls, secrets }),
@@ -58,7 +62,7 @@ async function both<A, B>(first: Promise<A>, second: Promise<B>): Promise<[A, B]
   return [a.value, b.value];
 }
 
-function places({ settings }: StackContext, { local, redeemers }: StackChain): StackFile {
+function stackFileOf({ settings }: StackContext, { local, redeemers }: StackChain): StackFile {
   if (local) {
     const { contracts, vault, registry, chain } = local;
     const player = redeemers.at(-1);
@@ -113,11 +117,11 @@ async function partnerOf(
   return partner;
 }
 
-function keepGoing({ clock, closers, died }: StackContext, { local }: StackChain): void {
+function startActivity({ clock, closers, reportDeath }: StackContext, { local }: StackChain): void {
   if (local === undefined) return;
   const ending = new AbortController();
   const activity = liveActivity(local, clock, ending.signal).catch((error: unknown) => {
-    died(`The activity on the local chain stopped: ${String(error)}`);
+    reportDeath(`The activity on the local chain stopped: ${String(error)}`);
   });
   closers.add('the activity on the local chain', () => {
     ending.abort();

@@ -17,7 +17,7 @@ const START_MS = 1000;
  * Time that a start without Redis waits further, in milliseconds. The other replicas need this long to count this
  * replica; until then their shares of the limits add up to the whole.
  */
-const COUNTED_MS = 1500;
+const PEERS_UPDATED_MS = 1500;
 
 export interface SharingOptions {
   readonly clock: Clock;
@@ -54,12 +54,12 @@ export async function createSharing(
     id,
     ...(family !== undefined && { family }),
     ...(replicasAtMost === undefined
-      ? { countReplicas: tellingOfNone(countReplicas, logger) }
+      ? { countReplicas: warnOnZero(countReplicas, logger) }
       : { countReplicas: () => Promise.resolve(0), replicasAtMost }),
   });
   const isUp = await redis.whenUp(START_MS);
   await limiter.start();
-  if (!isUp) await redis.whenUp(COUNTED_MS);
+  if (!isUp) await redis.whenUp(PEERS_UPDATED_MS);
   return { limiter, redis };
 }
 
@@ -67,7 +67,7 @@ export async function createSharing(
  * Warns once when the count is 0. A replica always counts itself, so 0 means that counting does not work; the limiter
  * then keeps its previous count.
  */
-function tellingOfNone(count: () => Promise<number>, logger: Logger): () => Promise<number> {
+function warnOnZero(count: () => Promise<number>, logger: Logger): () => Promise<number> {
   let told = false;
   return async () => {
     const replicas = await count();

@@ -19,7 +19,7 @@ export { AuditRunStore } from './index-store/audit-run-store.js';
 export {
   FencedError,
   fingerprintOf,
-  HeadMovedError,
+  StaleHeadError,
   IndexMissingError,
   type IndexSettings,
   type IndexState,
@@ -37,7 +37,7 @@ export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export * from './index-store/partition-store.js';
-export { type Undone } from './index-store/rollback.js';
+export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/index-reader.js';
 export * from './inspection/server-facts.js';
 export { excessRights, missingRights } from './roles/held-rights.js';
@@ -56,7 +56,7 @@ export {
 } from './partners/partner-changes.js';
 export * from './partners/sealed-secret-store.js';
 export * from './partners/partner-store.js';
-export { type Price, type PriceHold, type StandingPrice } from './prices/price.js';
+export { type Price, type PriceHold, type PriceReference } from './prices/price.js';
 export { type PriceAcceptance, PriceAcceptanceStore } from './prices/price-acceptance-store.js';
 export { PriceStore } from './prices/price-store.js';
 export * from './snapshots/snapshot-store.js';

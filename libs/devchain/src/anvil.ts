@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { watchdog } from '#libs/devprocess';
-import { within } from '#libs/platform';
+import { withTimeout } from '#libs/platform';
 import { DevRpc } from './json-rpc.js';
 
 export interface DevChainOptions {
@@ -138,7 +138,7 @@ async function listeningUrl(output: Tail, exited: Promise<DevChainExit>): Promis
     throw new Error(`anvil ended with ${String(signal ?? code)} before it was ready: ${tail}`);
   });
   const listening = Promise.race([output.match(/Listening on (127\.0\.0\.1:\d+)/), died]);
-  const address = await within(START_LIMIT_MS, listening, () => {
+  const address = await withTimeout(START_LIMIT_MS, listening, () => {
     throw new Error(`anvil did not start within ${START_LIMIT_MS / 1000} s: ${output.text}`);
   });
   return `http://${address}`;

@@ -111,7 +111,7 @@ describe('the local chain', () => {
       const again = await launch({ stateFile, accounts: 3, chainId: 4_242_424 });
       expect(await everything(again, head)).toEqual(before);
       const resumed = new StakingPlayer(again.rpc, contracts);
-      resumed.assumeFunded([wallet]);
+      resumed.markFunded([wallet]);
       const next = await resumed.block(START + 3_000, withdraw(wallet, 160n));
       expect((await blockAt(again, next)).parentHash).toBe((await blockAt(again, head)).hash);
     } finally {

@@ -12,7 +12,7 @@ interface Transaction {
 }
 
 /** Some stakes or withdrawals left no event, because the contract refused them. */
-export class MovesFailedError extends Error {}
+export class StakeEventsMissingError extends Error {}
 
 /**
  * Makes staking activity on a local chain, block by block, with exact timestamps.
@@ -34,7 +34,7 @@ export class StakingPlayer {
   }
 
   /** Registers wallets that were funded earlier on this chain, for a chain that was restarted. */
-  assumeFunded(wallets: readonly Address[]): void {
+  markFunded(wallets: readonly Address[]): void {
     for (const wallet of wallets) this.#funded.add(wallet);
   }
 
@@ -52,7 +52,7 @@ export class StakingPlayer {
       ...wallets.map((wallet) => call(wallet, 'approve', [staking as Hex, maxUint256])),
     ]);
     await this.#mine(seconds);
-    this.assumeFunded(wallets);
+    this.markFunded(wallets);
   }
 
   /** Mines one block with these transactions; see `play`. */
@@ -68,7 +68,7 @@ export class StakingPlayer {
    * Mines the blocks and checks that every stake and withdrawal left its event. Others may send transactions or mine at
    * the same time.
    * @returns the number of the newest block
-   * @throws MovesFailedError
+   * @throws StakeEventsMissingError
    */
   async play(blocks: readonly StakeBlock[], onBlock?: (done: number) => void): Promise<bigint> {
     // Others may have sent transactions from these wallets since the last call.
@@ -84,7 +84,7 @@ export class StakingPlayer {
     const head = await this.head();
     const events = await this.#countEvents(before + 1n, head);
     if (head < before + BigInt(blocks.length) || events < expected) {
-      throw new MovesFailedError(
+      throw new StakeEventsMissingError(
         `played ${blocks.length} blocks with ${expected} events, found ${String(head - before)} with ${events}; ` +
           'was more withdrawn than staked?',
       );

@@ -5,10 +5,10 @@
 import { type RpcPool } from '#libs/chain';
 import { settingsOf } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { redact, within } from '#libs/platform';
+import { redact, withTimeout } from '#libs/platform';
 import { isNotMigrated, isWithoutRight } from '#libs/db';
 import { DoctorSettings, type Variable } from './doctor.settings.js';
-import { BusyError, throwIfBusy } from './rpc-question.js';
+import { BusyError, throwIfBusy } from './rpc-answer.js';
 import { type Subject } from './subject.js';
 
 /** `warning`: the part works, but not as it should. `fault`: a service that needs the part does not work. */
@@ -53,7 +53,7 @@ export interface Row<Facts> {
   /** Default remedy of a warning or a fault. */
   readonly remedy?: string;
   /** A fault in this row skips the rows below. */
-  readonly decides?: true;
+  readonly stopsOnFault?: true;
 }
 
 /** A precondition of a check: a setting, or a reachable database with a schema. */
@@ -97,7 +97,7 @@ export function table<Facts>({ title, needs, read, rows }: Table<Facts>): Check 
           yield findingOf(answer.title ?? row.title, answer, row.remedy);
           isFaulty ||= answer.state === 'fault';
         }
-        if (isFaulty && row.decides === true) return;
+        if (isFaulty && row.stopsOnFault === true) return;
       }
     },
   };
@@ -199,7 +199,7 @@ async function makeCheck(
       found(findingOf(title, failureOf(error)));
     }
   };
-  if ((await within(timeoutMs, collect(), () => 'late' as const)) === 'late') {
+  if ((await withTimeout(timeoutMs, collect(), () => 'late' as const)) === 'late') {
     const late = fault(
       `no end within ${Math.round(timeoutMs / 1000)} s`,
       'Look at the network and the load of the other side, then try again.',

@@ -14,7 +14,7 @@ import { type Address } from '#libs/domain';
 import { duration } from '#libs/operations';
 import { type Answer, type Check, check, fault, notChecked, ok, table, warning } from './checks.js';
 import { type DoctorSettings } from './doctor.settings.js';
-import { askEndpoint, reasonOf, type Told } from './rpc-question.js';
+import { askEndpoint, reasonOf, type RpcAnswer } from './rpc-answer.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Tolerance for block times in the future: clocks differ a little, and some chains date their blocks ahead. */
@@ -46,8 +46,8 @@ function endpointCheck(title: string, index: number): Check {
     needs: ['RPC_URLS'],
     read: (subject) => new Endpoint(subject, subject.pool.endpoints[index] ?? ''),
     rows: [
-      { title, ask: chainAnswer, remedy: REPLACE, decides: true },
-      { title: `${title}: head`, ask: headAnswer, decides: true },
+      { title, ask: chainAnswer, remedy: REPLACE, stopsOnFault: true },
+      { title: `${title}: head`, ask: headAnswer, stopsOnFault: true },
       {
         title: `${title}: finality`,
         ask: finalityAnswer,
@@ -92,11 +92,11 @@ interface SeenBlock {
 interface LogRefusal {
   readonly why: string;
   /** Size that the endpoint proposes instead, in blocks. */
-  readonly fitting?: number | undefined;
+  readonly proposedBlocks?: number | undefined;
 }
 
 /** The next size to try. @returns 1 where the size is not the cause, or a smaller range might time out too */
-function fittingAfter(error: Error, from: bigint): number | undefined {
+function nextSizeAfter(error: Error, from: bigint): number | undefined {
   if (error instanceof RangeTooLargeError) return error.proposedBlocks(from);
   const mayBeSize = error instanceof RpcError && error.sizeMayExplain;
   return mayBeSize && error.code !== 'RPC_TIMEOUT' ? undefined : 1;
@@ -115,7 +115,7 @@ class Endpoint {
     private readonly name: string,
   ) {}
 
-  ask(method: string, ...params: readonly unknown[]): Promise<Told> {
+  ask(method: string, ...params: readonly unknown[]): Promise<RpcAnswer> {
     return askEndpoint(this.subject.pool, this.name, { method, params });
   }
 
@@ -130,13 +130,13 @@ class Endpoint {
 
   /** Undefined where the endpoint returns the logs. */
   async refusesLogs(from: bigint, to: bigint): Promise<LogRefusal | undefined> {
-    const address = watched(await this.subject.staking(), this.subject.settings);
+    const address = contractsToRead(await this.subject.staking(), this.subject.settings);
     const filter = { address, fromBlock: toQuantity(from), toBlock: toQuantity(to) };
     const { value, error } = await this.ask('eth_getLogs', filter);
     if (error === undefined) {
       return Array.isArray(value) ? undefined : { why: 'answers with something else than a list' };
     }
-    return { why: reasonOf(error), fitting: fittingAfter(error, from) };
+    return { why: reasonOf(error), proposedBlocks: nextSizeAfter(error, from) };
   }
 
   /** The reason why the endpoint does not give the state of a block; undefined where it does. */
@@ -158,7 +158,10 @@ function seenBlock(value: unknown): SeenBlock | undefined {
   return { number, timestampSeconds: Number(seconds) };
 }
 
-function watched({ contracts }: Staking, { vaultContract }: DoctorSettings): readonly Address[] {
+function contractsToRead(
+  { contracts }: Staking,
+  { vaultContract }: DoctorSettings,
+): readonly Address[] {
   if (contracts.length > 0) return contracts;
   return vaultContract === undefined ? [] : [vaultContract];
 }
@@ -217,7 +220,7 @@ async function finalityAnswer(endpoint: Endpoint): Promise<Answer> {
 /** How many blocks of logs fit in one request, determined like the indexer does. */
 async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
   const { latest, subject } = endpoint;
-  if (watched(await subject.staking(), subject.settings).length === 0) {
+  if (contractsToRead(await subject.staking(), subject.settings).length === 0) {
     return notChecked('STAKE_CONTRACT is not set, and there is no index');
   }
   const limits = { targetBytes: Infinity, maxBlocks: MOST_BLOCKS, initialBlocks: MOST_BLOCKS };
@@ -236,7 +239,7 @@ async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
         `not even of one block: ${refused.why}`,
         'It cannot be indexed from: use an endpoint that serves eth_getLogs.',
       );
-    } else sizer.refused(size, refused.fitting);
+    } else sizer.refused(size, refused.proposedBlocks);
   }
   endpoint.range = given;
   const found = `of ${given}${given === MOST_BLOCKS ? ' or more' : ''} blocks at once`;

@@ -1,3 +1,3 @@
 export { type Finding, type FindingState } from './checks.js';
 export { examine, type ExamineOptions } from './examine.js';
-export { toldBy } from './rpc-question.js';
+export { answerOf } from './rpc-answer.js';

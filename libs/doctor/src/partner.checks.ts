@@ -1,6 +1,6 @@
 import { CallbackStore, ClaimStore } from '#libs/db';
 import { KeyRing } from '#libs/signing';
-import { CLAIM_OVERDUE_MS, neededOf, printable, secretsStatus } from '#libs/operations';
+import { CLAIM_OVERDUE_MS, inUseCount, printable, secretsStatus } from '#libs/operations';
 import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
 import { type Subject } from './subject.js';
 
@@ -51,17 +51,17 @@ export const partnerChecks = [
 async function storedSecrets(subject: Subject): Promise<Answer | Answer[]> {
   const keyRing = KeyRing.parse(subject.settings.secretsKey ?? '');
   const uses = await secretsStatus(await subject.database(), keyRing);
-  const unsettled = uses.filter((use) => neededOf(use) > 0 && use.standing !== 'first');
-  const all = uses.reduce((sum, use) => sum + neededOf(use), 0);
+  const unsettled = uses.filter((use) => inUseCount(use) > 0 && use.standing !== 'first');
+  const all = uses.reduce((sum, use) => sum + inUseCount(use), 0);
   if (unsettled.length === 0) return ok(`${all}, all under the first key of SECRETS_KEY`);
   return unsettled.map((use) =>
     use.standing === 'missing'
       ? fault(
-          `${neededOf(use)} need key ${use.keyId}, which is not in SECRETS_KEY`,
+          `${inUseCount(use)} need key ${use.keyId}, which is not in SECRETS_KEY`,
           'Add that key behind the first one, separated by a comma. See docs/operating/keys.md.',
         )
       : warning(
-          `${neededOf(use)} are sealed under the older key ${use.keyId}`,
+          `${inUseCount(use)} are sealed under the older key ${use.keyId}`,
           'Run `secrets rewrap`, then take the older key away.',
         ),
   );

@@ -1,6 +1,6 @@
 import {
   addressOfKey,
-  isStakedIn,
+  isRegistryOf,
   PUBLICATIONS_KEPT,
   readRegistryFacts,
   type RegistryFacts,
@@ -46,7 +46,7 @@ export const registryCheck = table({
           : fault(`${address} is not a SnapshotRegistry`);
       },
       remedy: 'Correct REGISTRY_ADDRESS; contracts/deploy-registry.mjs makes one.',
-      decides: true,
+      stopsOnFault: true,
     },
     { title: 'registry: contracts', ask: contractsAnswer },
     {
@@ -86,7 +86,7 @@ async function contractsAnswer({ subject, stakedIn = '', address }: Registry): P
   const index = await subject.index();
   if (index === undefined) return notChecked('there is no index');
   const contracts = stakeContractsOf(index);
-  if (isStakedIn(stakedIn, index.chainId, contracts)) return ok('it is of the indexed contracts');
+  if (isRegistryOf(stakedIn, index.chainId, contracts)) return ok('it is of the indexed contracts');
   return fault(
     `${address} is of ${stakedIn.slice(0, 500)}, and the index of ${stakedInText(index.chainId, contracts)}`,
     'Correct REGISTRY_ADDRESS or STAKE_SET: each stake set has a registry of its own.',

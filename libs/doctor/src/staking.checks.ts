@@ -23,7 +23,7 @@ import {
   table,
   warning,
 } from './checks.js';
-import { askAny } from './rpc-question.js';
+import { askAny } from './rpc-answer.js';
 import { type Staking, type Subject } from './subject.js';
 
 /** Range sizes to try, in blocks, near the head and near the first block. */

@@ -53,7 +53,7 @@ export const vaultCheck = table({
       title: 'vault',
       ask: vaultAnswers,
       remedy: 'Correct VAULT_CONTRACT or TOKEN_CONTRACT.',
-      decides: true,
+      stopsOnFault: true,
     },
     { title: 'vault: time', ask: timeAnswer },
     {

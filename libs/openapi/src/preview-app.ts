@@ -12,7 +12,7 @@ export function previewApp(
   given: readonly InjectionToken[],
 ): Promise<NestFastifyApplication> {
   const module = moduleOf({
-    module: Given,
+    module: PlaceholderModule,
     global: true,
     providers: given.map((provide) => ({ provide, useValue: {} })),
     exports: [...given],
@@ -22,4 +22,4 @@ export function previewApp(
 }
 
 @Module({})
-class Given {}
+class PlaceholderModule {}

@@ -130,10 +130,10 @@ export class PartnerClient {
     if (!parsed.ok)
       return trace.nothingSent(new DialFault(parsed.fault, 'address', parsed.message));
     trace.url = parsed.url;
-    const passage = await this.gateOf(endpoint.partnerId).pass(signal);
+    const gatePass = await this.gateOf(endpoint.partnerId).pass(signal);
     trace.passedGateAt = performance.now();
-    if (!passage.open) {
-      const { cause, waitMs } = passage;
+    if (!gatePass.open) {
+      const { cause, waitMs } = gatePass;
       return trace.nothingSent(new DialFault(cause, 'gate', 'held back'), waitMs);
     }
     let health: CallHealth = 'neutral';
@@ -148,7 +148,7 @@ export class PartnerClient {
       health = healthOf(result);
       return result;
     } finally {
-      passage.leave(health);
+      gatePass.leave(health);
     }
   }
 

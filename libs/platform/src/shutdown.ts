@@ -18,9 +18,9 @@ export interface Shutdown {
    * the database or the chain.
    * @throws StoppedError, or the error of `make`
    */
-  unlessStopped<T>(make: () => Promise<T>): Promise<T>;
+  createUnlessStopped<T>(make: () => Promise<T>): Promise<T>;
   /** Sets the application that a signal closes from now on. */
-  closes(application: Closable): void;
+  closeOnSignal(application: Closable): void;
 }
 
 /**
@@ -39,11 +39,11 @@ export function stopOnSignals(logger: Logger): Shutdown {
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
   return {
-    async unlessStopped(make) {
+    async createUnlessStopped(make) {
       stopped.signal.throwIfAborted();
       return Promise.race([make(), rejection(stopped.signal)]);
     },
-    closes(application) {
+    closeOnSignal(application) {
       made = application;
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { deadlineIn, sleep, within } from './index.js';
+import { deadlineIn, sleep, withTimeout } from './index.js';
 
 const never = new Promise<never>(() => undefined);
 const late = (): Error => new Error('late');
@@ -16,13 +16,15 @@ describe('sleep', () => {
 
 describe('within', () => {
   it('gives what the work gives or throws in time', async () => {
-    expect(await within(60_000, Promise.resolve(1), () => 2)).toBe(1);
-    await expect(within(60_000, Promise.reject(new Error('own')), late)).rejects.toThrow('own');
+    expect(await withTimeout(60_000, Promise.resolve(1), () => 2)).toBe(1);
+    await expect(withTimeout(60_000, Promise.reject(new Error('own')), late)).rejects.toThrow(
+      'own',
+    );
   });
 
   it('gives or throws what it is told to where the work takes longer', async () => {
-    expect(await within(1, never, () => 2)).toBe(2);
-    const thrown = within(1, never, () => {
+    expect(await withTimeout(1, never, () => 2)).toBe(2);
+    const thrown = withTimeout(1, never, () => {
       throw late();
     });
     await expect(thrown).rejects.toThrow('late');

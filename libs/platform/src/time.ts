@@ -7,7 +7,11 @@ const PASSED = Symbol('the time has passed');
  * result or error is ignored.
  * @throws an error of the work in time, and an error of `late`
  */
-export async function within<T, L>(ms: number, work: Promise<T>, late: () => L): Promise<T | L> {
+export async function withTimeout<T, L>(
+  ms: number,
+  work: Promise<T>,
+  late: () => L,
+): Promise<T | L> {
   let timer: NodeJS.Timeout | undefined;
   const passed = new Promise<typeof PASSED>((resolve) => {
     timer = setTimeout(resolve, ms, PASSED);

@@ -8,7 +8,7 @@ const d = parseDecimal;
 const LIMITS: PriceLimits = {
   maxChange: d('0.2'),
   maxChangePerHour: d('0.4'),
-  trustsFirst: false,
+  acceptsFirstPrice: false,
 };
 const BOUNDED = { ...LIMITS, min: d('0.1'), max: d('1') };
 
@@ -44,7 +44,7 @@ describe('holdReason', () => {
     ['a drift up', '0.21', [{ before: '0.19', highest: '0.19', lowest: '0.149' }, LIMITS], 'drift'],
     ['an hour to the limit', '0.21', [{ before: '0.19', lowest: '0.15' }, LIMITS], undefined],
     ['the first of all', '0.15', [{}, LIMITS], 'first'],
-    ['the first of all, own', '0.15', [{}, { ...LIMITS, trustsFirst: true }], undefined],
+    ['the first of all, own', '0.15', [{}, { ...LIMITS, acceptsFirstPrice: true }], undefined],
     ['the first of all with one bound', '0.15', [{}, { ...LIMITS, min: d('0.1') }], 'first'],
     ['the first of all within both', '0.15', [{}, BOUNDED], undefined],
     ['the first of all below', '0.00015', [{}, BOUNDED], 'below-minimum'],

@@ -1,5 +1,5 @@
 /** The limits that a price must keep to be used without an operator, and what happens to a price that breaks them. */
-import { decimalText, type Price, type PriceStore, type StandingPrice } from '#libs/db';
+import { decimalText, type Price, type PriceStore, type PriceReference } from '#libs/db';
 import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
 import { isWithinShare } from './plain-price.js';
 
@@ -16,7 +16,7 @@ export interface PriceLimits extends PriceBounds {
   /** PRICE_MAX_CHANGE_PER_HOUR: the largest change from each price of the last hour, as a share of it. */
   readonly maxChangePerHour: Decimal;
   /** Whether the first price of all needs no operator, because it is the operator's own figure. */
-  readonly trustsFirst: boolean;
+  readonly acceptsFirstPrice: boolean;
 }
 
 /** The prices that a new price is compared with. */
@@ -67,10 +67,10 @@ export function holdReason(
 ): HoldReason | undefined {
   const outside = boundsBreach(price, limits, accepted);
   if (outside !== undefined) return outside;
-  const { min, max, maxChange, maxChangePerHour, trustsFirst } = limits;
+  const { min, max, maxChange, maxChangePerHour, acceptsFirstPrice } = limits;
   if (before === undefined) {
     const isBounded = min !== undefined && max !== undefined;
-    return isBounded || trustsFirst ? undefined : 'first';
+    return isBounded || acceptsFirstPrice ? undefined : 'first';
   }
   if (!isWithinShare(price, before, maxChange)) return 'jump';
   const drifts = [lowest, highest].some(
@@ -95,7 +95,7 @@ export type JudgedPrice =
  * @param fence fencing token of the leader that read the price
  * @throws FencedError where another process is the leader by now
  */
-export async function judgePrice(
+export async function storeOrHold(
   store: PriceStore,
   limits: PriceLimits,
   fence: bigint,
@@ -115,7 +115,7 @@ export async function judgePrice(
   return { kind: 'held', reason, beforeUsd: isOld ? hold.beforeUsd : beforeUsd };
 }
 
-function decimalsOf(standing: StandingPrice) {
+function decimalsOf(standing: PriceReference) {
   const of = (text: string | undefined): Decimal | undefined =>
     text === undefined ? undefined : parseDecimal(text);
   return {

@@ -1,5 +1,6 @@
 export * from './health/health.registry.js';
 export { HealthModule } from './health/health.module.js';
+export { BodyLimit } from './http/body-limit.js';
 export * from './http/client-errors.js';
 export { createHttpApp, type HttpAppOptions } from './http/create-http-app.js';
 export { HttpProblem, type HttpProblemOptions, problemFrom } from './http/http-problem.js';

@@ -7,7 +7,12 @@ import { setImmediate } from 'node:timers/promises';
 import { canonicalJson } from '#libs/domain';
 import { HashBudget } from './hash-budget.js';
 import { hmacSha256Hex, pathOf, signedContent, verifySignature } from './hmac.js';
-import { membersOf, ordersOf, printed, reprinted, spaced, withDecimals } from './other-json.js';
+import { membersOf, ordersOf, tryPrint, reprint, pythonJson, withDecimals } from './other-json.js';
+
+/** Longest body of a question, in characters: the largest body that a callback may answer. */
+export const LONGEST_QUESTION_BODY = 64 * 1024;
+/** Longest question as JSON, in bytes. JSON writes line breaks, quotes and some letters with several bytes. */
+export const LONGEST_QUESTION_BYTES = 4 * LONGEST_QUESTION_BODY;
 
 export interface SignatureQuestion {
   readonly secret: string;
@@ -146,8 +151,8 @@ function* isOtherOrder(right: Recipe, search: Search): Steps<boolean> {
   if (members === undefined || members.length > MOST_KEYS) return false;
   for (const order of ordersOf(members)) {
     const value = Object.fromEntries(order);
-    for (const print of [JSON.stringify, spaced]) {
-      const body = printed(value, print);
+    for (const print of [JSON.stringify, pythonJson]) {
+      const body = tryPrint(value, print);
       if (body === undefined) return false;
       const recipe: Recipe = { ...right, parts: { ...right.parts, body } };
       if (yield* isMadeBy(recipe, search)) return true;
@@ -200,7 +205,7 @@ type Edit = (part: string, sentPath: string) => string | undefined;
 const printedWith =
   (indent?: number | string): Edit =>
   (body) =>
-    reprinted(body, (value) => JSON.stringify(value, undefined, indent));
+    reprint(body, (value) => JSON.stringify(value, undefined, indent));
 const OTHER_SPACING = 'The body is printed again with other spacing: sign the bytes that are sent.';
 
 const PART_MISTAKES: readonly (readonly [says: string, part: keyof SignedTexts, edit: Edit])[] = [
@@ -221,12 +226,12 @@ const PART_MISTAKES: readonly (readonly [says: string, part: keyof SignedTexts, 
   [
     'The body is printed again with spaces after colons and commas.',
     'body',
-    (body) => reprinted(body, spaced),
+    (body) => reprint(body, pythonJson),
   ],
   [
     'The body is put into canonical form, and other bytes are sent.',
     'body',
-    (body) => reprinted(body, canonicalJson),
+    (body) => reprint(body, canonicalJson),
   ],
   ['Whole numbers of the body are signed as 340.0; print the JSON once.', 'body', withDecimals],
   ['The body is signed with a line break at its end.', 'body', (body) => `${body}\n`],

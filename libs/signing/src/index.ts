@@ -3,6 +3,8 @@ export { EvidenceKeys } from './evidence-keys.js';
 export {
   explainSignature,
   explainSignatureInTurns,
+  LONGEST_QUESTION_BODY,
+  LONGEST_QUESTION_BYTES,
   type SignatureExplanation,
   type SignatureQuestion,
 } from './explain-signature.js';
@@ -15,7 +17,7 @@ export {
   parseAcceptSignature,
   signAnswer,
   type SignedBody,
-  type SigningMoment,
+  type SigningContext,
   type WantedSignature,
 } from './message-signature.js';
 export { HashBudget } from './hash-budget.js';

@@ -40,7 +40,7 @@ export type SignableAnswer = SignedBody & {
   readonly target: string;
 };
 
-export interface SigningMoment {
+export interface SigningContext {
   readonly nowMs: number;
   readonly answerKeys: AnswerKeys;
   /** The caller's credential; absent where the caller has none. */
@@ -113,7 +113,7 @@ export function parseAcceptSignature(header: string): WantedSignature[] {
 export function signAnswer(
   answer: SignableAnswer,
   wanted: readonly WantedSignature[],
-  moment: SigningMoment,
+  moment: SigningContext,
 ): MessageSignatureHeaders {
   const [components, content] =
     'body' in answer ? [COMPONENTS, digestOf(answer.body)] : [COMPONENTS_OF_LIST, answer.sealedDay];
@@ -176,7 +176,7 @@ interface Signer {
   readonly sign: (base: Buffer) => Buffer;
 }
 
-function signerOf(algorithm: MessageAlgorithm, { answerKeys, credential }: SigningMoment): Signer {
+function signerOf(algorithm: MessageAlgorithm, { answerKeys, credential }: SigningContext): Signer {
   if (algorithm === 'ed25519') {
     return { keyId: answerKeys.keyId, sign: (base) => answerKeys.sign(base) };
   }

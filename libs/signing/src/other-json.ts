@@ -1,6 +1,6 @@
 /** Prints JSON as other programs print it, to find out which text they signed. */
 
-export function reprinted(body: string, print: (value: unknown) => string): string | undefined {
+export function reprint(body: string, print: (value: unknown) => string): string | undefined {
   try {
     return print(JSON.parse(body));
   } catch {
@@ -9,7 +9,7 @@ export function reprinted(body: string, print: (value: unknown) => string): stri
   }
 }
 
-export function printed(value: unknown, print: (value: unknown) => string): string | undefined {
+export function tryPrint(value: unknown, print: (value: unknown) => string): string | undefined {
   try {
     return print(value);
   } catch {
@@ -19,10 +19,10 @@ export function printed(value: unknown, print: (value: unknown) => string): stri
 }
 
 /** Prints as Python's `json.dumps`. */
-export function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+export function pythonJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${spaced(v)}`);
+  const members = Object.entries(value).map(([k, v]) => `${JSON.stringify(k)}: ${pythonJson(v)}`);
   return `{${members.join(', ')}}`;
 }
 

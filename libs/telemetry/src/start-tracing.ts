@@ -6,9 +6,9 @@ import {
   installTracer,
   type Logger,
   systemClock,
-  within,
+  withTimeout,
 } from '#libs/platform';
-import { SdkNotes } from './sdk-notes.js';
+import { SdkDiagLogger } from './sdk-diag-logger.js';
 
 export interface TracingOptions {
   /** Default for OTEL_SERVICE_NAME. */
@@ -42,7 +42,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
     logger.warn(UNKNOWN_EXPORTER);
     return OFF;
   }
-  const notes = new SdkNotes(logger, clock);
+  const notes = new SdkDiagLogger(logger, clock);
   try {
     const { startSdk } = await import('./tracer.js');
     const { tracer, shutdown } = startSdk(notes);
@@ -70,9 +70,9 @@ function endingAfter(application: Closable, end: () => Promise<void>): Closable 
   };
 }
 
-async function bounded(ending: Promise<void>, notes: SdkNotes): Promise<void> {
+async function bounded(ending: Promise<void>, notes: SdkDiagLogger): Promise<void> {
   try {
-    await within(LAST_MS, ending, () => {
+    await withTimeout(LAST_MS, ending, () => {
       notes.warn('the last spans were not taken in time');
     });
   } catch (error) {

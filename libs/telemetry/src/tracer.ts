@@ -20,7 +20,7 @@ import {
   type SpanStart,
   type Tracer,
 } from '#libs/platform';
-import { type SdkNotes } from './sdk-notes.js';
+import { type SdkDiagLogger } from './sdk-diag-logger.js';
 
 /** Spans of OpenTelemetry, from the global provider that the SDK registers. */
 export class OtelTracer implements Tracer {
@@ -117,7 +117,7 @@ export interface StartedSdk {
  * Starts the SDK, which reads the standard variables itself. This module is loaded only where tracing is wanted, since
  * it imports the whole SDK.
  */
-export function startSdk(notes: SdkNotes): StartedSdk {
+export function startSdk(notes: SdkDiagLogger): StartedSdk {
   const sdk = new NodeSDK();
   // Set after the constructor of the SDK, which may have set a logger that writes its own lines.
   diag.setLogger(notes, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

@@ -36,7 +36,7 @@ export async function auditIndex(question: AuditQuestion): Promise<AuditResult> 
     result = {
       ...again,
       compared: again.compared === undefined ? undefined : first.compared,
-      isWhole: first.isWhole && again.isWhole,
+      isComplete: first.isComplete && again.isComplete,
     };
   }
   return result;

@@ -40,7 +40,7 @@ export interface AuditResult {
   /** Number of wallets compared with the contract; undefined where no contract or endpoint reports balances. */
   readonly compared: number | undefined;
   /** False where the endpoints lost the block's state before all wanted balances were compared. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   readonly differences: readonly AuditDifference[];
   readonly total: { readonly indexed: bigint; readonly contract: bigint | undefined };
 }
@@ -84,9 +84,16 @@ export async function compareBalances(
   const contract =
     total === undefined || total.figure === indexed
       ? total?.figure
-      : await askElsewhere(question, total.endpoint, askTotal);
-  const { compared, isWhole, differences } = comparison;
-  return { block, wallets, compared, isWhole, differences, total: { indexed, contract } };
+      : await confirmFigure(question, total.endpoint, askTotal);
+  const { compared, isComplete, differences } = comparison;
+  return {
+    block,
+    wallets,
+    compared,
+    isComplete,
+    differences,
+    total: { indexed, contract },
+  };
 }
 
 /** Takes all wallets where there are few. Of many, draws as many as wanted, some of them twice. */
@@ -113,7 +120,7 @@ async function drawWallets(
 class WalletComparison {
   readonly differences: AuditDifference[] = [];
   private count = 0;
-  private isTold = true;
+  private isAnswered = true;
 
   constructor(
     private readonly question: AuditQuestion,
@@ -122,19 +129,19 @@ class WalletComparison {
 
   /** Undefined where no endpoint reports balances. */
   get compared(): number | undefined {
-    return this.isTold || this.count > 0 ? this.count : undefined;
+    return this.isAnswered || this.count > 0 ? this.count : undefined;
   }
 
   /** False where endpoints reported balances at first, and no endpoint had the block's state any more later. */
-  get isWhole(): boolean {
-    return this.isTold || this.count === 0;
+  get isComplete(): boolean {
+    return this.isAnswered || this.count === 0;
   }
 
   async compare(balances: readonly WalletBalance[]): Promise<void> {
     const { pace, sleep, signal } = this.question;
     for (const together of chunks(chunks(balances, WALLETS_AT_ONCE), pace.batchesAtOnce)) {
       signal?.throwIfAborted();
-      if (!this.isTold) return;
+      if (!this.isAnswered) return;
       await Promise.all(together.map((batch) => this.compareBatch(batch)));
       if (pace.pauseMs > 0) await sleep(pace.pauseMs);
     }
@@ -147,10 +154,10 @@ class WalletComparison {
     const again =
       told === undefined || doubtful.length === 0
         ? told?.figure
-        : await askElsewhere(question, told.endpoint, this.balancesOf(doubtful));
+        : await confirmFigure(question, told.endpoint, this.balancesOf(doubtful));
     if (told) this.count += batch.length - doubtful.length;
     if (again === undefined) {
-      this.isTold = false;
+      this.isAnswered = false;
       return;
     }
     this.count += doubtful.length;
@@ -200,7 +207,7 @@ async function askPatiently<T>(
  * Asks another endpoint than `endpoint`. Where no other endpoint can answer, asks once more without this restriction.
  * @throws as `askPatiently`
  */
-async function askElsewhere<T>(
+async function confirmFigure<T>(
   question: AuditQuestion,
   endpoint: string,
   ask: (options: FigureOptions) => Promise<T | undefined>,

@@ -33,11 +33,11 @@ export function requireComparison(
       'The contract tells neither balances nor a total: set STAKE_BALANCE_VIEW or STAKE_TOTAL_VIEW to what it has.',
     );
   }
-  const { block, compared, wallets, isWhole, total } = result;
-  const lacksBalances = hasBalances && (compared === undefined || !isWhole);
+  const { block, compared, wallets, isComplete, total } = result;
+  const lacksBalances = hasBalances && (compared === undefined || !isComplete);
   const lacksTotal = hasTotal && total.contract === undefined;
   if (!lacksBalances && !lacksTotal) return;
-  const reached = isWhole ? '' : ` any more after ${compared} wallets of ${wallets}`;
+  const reached = isComplete ? '' : ` any more after ${compared} wallets of ${wallets}`;
   throw new AuditImpossibleError(
     `No endpoint has the state of block ${block.number}${reached}: add an archive endpoint to RPC_URLS, look at fewer wallets, or at a newer block.`,
   );

@@ -206,7 +206,7 @@ export class Admissions {
    * Replaces the count of one request by `count` requests. A refused request does not count.
    * @throws HttpProblem 429
    */
-  async recount(request: FastifyRequest, caller: Caller, count: number): Promise<void> {
+  async countAs(request: FastifyRequest, caller: Caller, count: number): Promise<void> {
     const { admission } = request;
     if (admission === null || count <= 1) return;
     const key = `partner:${caller.partnerId}`;

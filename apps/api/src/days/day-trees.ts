@@ -47,7 +47,7 @@ export function bytesToBuild({ wallets }: Pick<SealedTree, 'wallets'>): number {
 
 export class DayTrees {
   private readonly kept: LRUCache<string, DayTree>;
-  private readonly differing = new LRUCache<string, true>({ max: MAX_DIFFERING, ttl: DIFFERS_MS });
+  private readonly mismatched = new LRUCache<string, true>({ max: MAX_DIFFERING, ttl: DIFFERS_MS });
   private building:
     { readonly key: string; readonly tree: Promise<DayTree | undefined> } | undefined;
 
@@ -66,7 +66,7 @@ export class DayTrees {
    */
   async prove(sealed: SealedTree, wallet: Address): Promise<TreeProof> {
     const key = [sealed.stakeSet, sealed.day, sealed.revision, sealed.root].join(' ');
-    if (this.differing.has(key)) return { kind: 'differs' };
+    if (this.mismatched.has(key)) return { kind: 'differs' };
     const tree = this.kept.get(key);
     if (tree !== undefined) return { kind: 'proof', ...tree.prove(wallet) };
     if (this.building !== undefined && this.building.key !== key) return { kind: 'busy' };
@@ -79,7 +79,7 @@ export class DayTrees {
     try {
       this.makeRoom(bytesToBuild(sealed));
       const tree = await this.treeOf(sealed);
-      if (tree === undefined) this.differing.set(key, true);
+      if (tree === undefined) this.mismatched.set(key, true);
       else this.kept.set(key, tree);
       return tree;
     } finally {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type Address, type DayLeaf, dayText, type NodeHash } from '#libs/domain';
-import { type Logger, within } from '#libs/platform';
+import { type Logger, withTimeout } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { bytesToBuild, type SealedTree, type TreeProof } from './day-trees.js';
@@ -91,7 +91,7 @@ export class OlderProofs implements BeforeApplicationShutdown {
     const answered = new Promise<Outcome>((resolve) => this.waiting.set(id, resolve));
     const question: OlderProofsQuestion = { id, sealed, wallet };
     this.thread().postMessage(question);
-    return within(PATIENCE_MS, answered, () => ({ kind: 'late' as const }));
+    return withTimeout(PATIENCE_MS, answered, () => ({ kind: 'late' as const }));
   }
 
   private thread(): Worker {

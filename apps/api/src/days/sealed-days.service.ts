@@ -22,7 +22,7 @@ import {
 import { OlderProofs } from './older-proofs.service.js';
 
 /** `Retry-After` in seconds: the indexer looks for a day to seal each minute. */
-const SOON_SECONDS = 60;
+const RETRY_SOON_SECONDS = 60;
 
 interface SetDays {
   readonly name: string;
@@ -139,7 +139,7 @@ export class SealedDays {
       ? `${name} is over and not sealed yet: a block after its end has to be final and verified first.`
       : `${name} is not over: it can be sealed after ${name}T23:59:59.999Z, when a later block is final.`;
     const retryAfterSeconds = isOver
-      ? SOON_SECONDS
+      ? RETRY_SOON_SECONDS
       : Math.ceil((day + 1) * SECONDS_PER_DAY - nowSeconds);
     const code = isOver ? 'DAY_NOT_SEALED' : 'DAY_NOT_OVER';
     return new HttpProblem(409, message, { code, retryAfterSeconds });
@@ -151,7 +151,7 @@ export class SealedDays {
     const state = await new IndexStore(database).state();
     if (state === undefined) {
       throw new HttpProblem(503, 'Nothing is indexed yet: try again later.', {
-        retryAfterSeconds: SOON_SECONDS,
+        retryAfterSeconds: RETRY_SOON_SECONDS,
       });
     }
     const { stakeContract, chainId, tokenDecimals } = state;

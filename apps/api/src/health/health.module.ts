@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { HttpShutdown, type HttpShutdownOptions } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { AuthModule } from '../auth/auth.module.js';
-import { OPENED } from '../connections.module.js';
+import { RESOURCES_TO_CLOSE } from '../connections.module.js';
 import { SnapshotsModule } from '../snapshots/snapshots.module.js';
 import { StandbyMetrics } from '../standbys/standby-metrics.js';
 import { ApiChecks, RedisCheck } from './api-checks.js';
@@ -15,7 +15,7 @@ class ApiShutdown extends HttpShutdown {
     host: HttpAdapterHost,
     checks: ApiChecks,
     settings: ApiSettings,
-    @Inject(OPENED) opened: HttpShutdownOptions['opened'],
+    @Inject(RESOURCES_TO_CLOSE) opened: HttpShutdownOptions['opened'],
   ) {
     const stopping = (): void => {
       checks.stopping();

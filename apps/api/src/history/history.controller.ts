@@ -55,7 +55,7 @@ export class HistoryController {
     const { walletAddress: wallet, after, limit, contract } = query;
     const nowMs = this.clock.nowMs();
     const { stakeSet } = requireCaller(request.admission);
-    const { reader, holds } = await this.stakeSets.choose(contract, stakeSet);
+    const { reader, holds } = await this.stakeSets.readerFor(contract, stakeSet);
     // Reads one change more than the page holds, as the end of the last interval.
     const found = await reader.readHistory({ wallet, after, limit: limit + 1 });
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');

@@ -1,13 +1,21 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import { IsOptional, IsString, Matches, MaxLength, MinLength } from 'class-validator';
+import { IsOptional, Matches, MaxLength, MinLength } from 'class-validator';
 import { type FastifyRequest } from 'fastify';
-import { HttpProblem, StrictPipe } from '#libs/service';
-import { explainSignatureInTurns, type SignatureExplanation } from '#libs/signing';
+import { BodyLimit, HttpProblem, StrictPipe } from '#libs/service';
+import {
+  explainSignatureInTurns,
+  LONGEST_QUESTION_BODY,
+  LONGEST_QUESTION_BYTES,
+  type SignatureExplanation,
+} from '#libs/signing';
 import { ApiKeyGuard } from '../auth/admission.js';
 
 const LONGEST = 2048;
-const LIMITED = ({ property }: { readonly property: string }): string =>
-  `${property} must be a text of at most ${LONGEST} characters, or left out.`;
+const limitedTo = (most: number) => ({
+  message: ({ property }: { readonly property: string }): string =>
+    `${property} must be a text of at most ${most} characters, or left out.`,
+});
+const LIMITED = limitedTo(LONGEST);
 const METHOD = { message: 'method must be given, such as GET.' };
 const PATH = { message: 'path must be given: that of the URL as it was sent.' };
 
@@ -17,19 +25,19 @@ class SignatureQuestion {
   readonly method!: string;
 
   @MinLength(1, PATH)
-  @MaxLength(LONGEST, { message: LIMITED })
+  @MaxLength(LONGEST, LIMITED)
   readonly path!: string;
 
   @IsOptional()
-  @MaxLength(LONGEST, { message: LIMITED })
+  @MaxLength(LONGEST, LIMITED)
   readonly requestId?: string;
 
   @IsOptional()
-  @IsString({ message: 'body must be a text, or left out.' })
+  @MaxLength(LONGEST_QUESTION_BODY, limitedTo(LONGEST_QUESTION_BODY))
   readonly body?: string;
 
   @IsOptional()
-  @MaxLength(LONGEST, { message: LIMITED })
+  @MaxLength(LONGEST, LIMITED)
   readonly signature?: string;
 }
 
@@ -48,6 +56,7 @@ const STRICT = new StrictPipe(
 export class SignatureDebuggerController {
   @Post()
   @HttpCode(200)
+  @BodyLimit(LONGEST_QUESTION_BYTES)
   async explain(
     @Req() { admission }: FastifyRequest,
     @Body(STRICT) question: SignatureQuestion,

@@ -65,8 +65,17 @@ describe('the signature debugger', () => {
     expect((response.body as { message: string }).message).toContain(message);
   });
 
+  it('takes the largest body of a callback, and no larger one', async () => {
+    const body = '"x",'.repeat(16 * 1024);
+    const signature = hmacSha256Hex(partner.sharedSecret, `GET/${body}`);
+    const response = await ask({ method: 'GET', path: '/', body, signature }).expect(200);
+    expect(response.body).toMatchObject({ matches: true });
+    const larger = await ask({ method: 'GET', path: '/', body: `${body}x` }).expect(400);
+    expect((larger.body as { message: string }).message).toContain('body');
+  });
+
   it('answers large bodies 413, and callers without a key 401', async () => {
-    await ask({ method: 'GET', path: '/', body: 'x'.repeat(20_000) }).expect(413);
+    await ask({ method: 'GET', path: '/', body: 'x'.repeat(300_000) }).expect(413);
     await request(api.url).post(PATH).send({ method: 'GET', path: '/' }).expect(401);
   });
 

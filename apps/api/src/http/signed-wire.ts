@@ -41,7 +41,7 @@ const SIGNATURE_HEADER = 'x-api-signature';
 const MAX_HEAD_BYTES = 16 * 1024;
 /** Node's own limit, far above `MAX_HEAD_BYTES`, because Node answers unsigned or without knowing the caller. */
 export const MAX_PARSED_HEAD_BYTES = 128 * 1024;
-/** Body limit of routes without a limit of their own: room for the bodies that the signature debugger explains. */
+/** Body limit of routes without a limit of their own. */
 export const MAX_BODY_BYTES = 16 * 1024;
 
 /** Admits every request before anything else reads it, and signs every answer after everything else has written it. */

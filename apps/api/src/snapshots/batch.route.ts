@@ -94,8 +94,8 @@ export class BatchRoute {
     const batch = parseBatch(body, caller.burst);
     const { entries, contract } = batch;
     const window = askedWindow(batch, requestedAtMs);
-    await this.admissions.recount(request, caller, batch.size);
-    const { reader, holds } = await this.stakeSets.choose(contract, caller.stakeSet);
+    await this.admissions.countAs(request, caller, batch.size);
+    const { reader, holds } = await this.stakeSets.readerFor(contract, caller.stakeSet);
     const wallets = entries.flatMap(({ wallet }) => wallet ?? []);
     const requestedAt = isoTime(requestedAtMs);
     const found = await reader.readWindow(wallets, window, (state) => {

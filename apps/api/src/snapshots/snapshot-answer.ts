@@ -91,7 +91,7 @@ export interface Snapshot {
  * A body in two parts, with room for `requestedAt` between them: only this time differs between answers from the same
  * data.
  */
-export interface SnapshotFacts {
+export interface SplitBody {
   readonly head: string;
   readonly tail: string;
 }
@@ -108,7 +108,7 @@ export interface Rendering {
 
 /** A rendered body without `requestedAt`, and the inputs that it was rendered from. */
 interface RenderedSnapshot extends Rendering {
-  readonly body: SnapshotFacts;
+  readonly body: SplitBody;
 }
 
 /** The rows of a wallet, and the newest answer rendered from them. */
@@ -210,7 +210,7 @@ function amountsOf(minima: readonly DailyMinimum[], decimals: number): Snapshot[
  * Joins both parts of a body around the time of the request.
  * @param requestedAt ISO 8601
  */
-export function bodyAt({ head, tail }: SnapshotFacts, requestedAt: string): string {
+export function bodyAt({ head, tail }: SplitBody, requestedAt: string): string {
   return head + requestedAt + tail;
 }
 
@@ -219,7 +219,7 @@ export function bodyAt({ head, tail }: SnapshotFacts, requestedAt: string): stri
  * signed, so its text is made only once and not parsed and sorted again; a test compares it with `canonicalJson`.
  * @throws PermanentError NUMBER_TOO_LARGE where an amount exceeds the range of JSON numbers
  */
-export function bodyParts(snapshot: Snapshot): SnapshotFacts {
+export function bodyParts(snapshot: Snapshot): SplitBody {
   const { usd, contract } = snapshot;
   let last = { amount: 0, text: '0' };
   let days = '';

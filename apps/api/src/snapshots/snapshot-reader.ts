@@ -20,7 +20,7 @@ const MAX_WALLETS = 10_000;
 const SHARED_TTL_SECONDS = 86_400;
 
 /** The part of an answer that comes from the wallet's rows, and the day and index version for which it is valid. */
-interface WalletPart extends WalletAnswer {
+interface CachedWalletRows extends WalletAnswer {
   /** Days since 1970-01-01 UTC, exclusive. */
   readonly endDay: number;
   /** Index version of the part; see `versionOf`. */
@@ -36,7 +36,7 @@ export interface IndexedWallet {
 /** The parts of several wallets, and the one state of the index to which all of them belong. */
 interface Found {
   readonly state: SnapshotState;
-  readonly parts: ReadonlyMap<Address, WalletPart>;
+  readonly parts: ReadonlyMap<Address, CachedWalletRows>;
   /** Wallets that were not cached. */
   readonly missing: ReadonlySet<Address>;
 }
@@ -49,15 +49,15 @@ interface Found {
 export class SnapshotReader {
   /** Cache hits and misses, by layer. */
   readonly counts = { process: { hit: 0, miss: 0 }, redis: { hit: 0, miss: 0 } };
-  private readonly kept = new LRUCache<Address, WalletPart>({ max: MAX_WALLETS });
-  private readonly now: IndexNow<AskedWallet, Found | undefined>;
+  private readonly kept = new LRUCache<Address, CachedWalletRows>({ max: MAX_WALLETS });
+  private readonly now: CoalescedReads<AskedWallet, Found | undefined>;
 
   constructor(
     private readonly store: SnapshotStore | StandbyReads,
     private readonly shared: RedisTexts | undefined,
     slowReadMs?: number,
   ) {
-    this.now = new IndexNow((asked) => this.readAndKeep(asked), slowReadMs);
+    this.now = new CoalescedReads((asked) => this.readAndKeep(asked), slowReadMs);
   }
 
   /**
@@ -68,7 +68,7 @@ export class SnapshotReader {
   fetchShared(asked: AskedWallet): Promise<void> | undefined {
     const { shared, store } = this;
     if (shared === undefined || store.seen === undefined) return undefined;
-    if (this.keptOf(asked) !== undefined) return undefined;
+    if (this.cachedPart(asked) !== undefined) return undefined;
     const { wallet, endDay } = asked;
     const version = versionOf(store.seen, endDay);
     return shared.get(keyOf(wallet, endDay, version)).then((daysText) => {
@@ -122,7 +122,7 @@ export class SnapshotReader {
   }
 
   /** Reads a wallet for a window of the past, without the cache. Result and errors are those of `read`. */
-  async readApart(asked: AskedWallet): Promise<IndexedWallet | undefined> {
+  async readUncached(asked: AskedWallet): Promise<IndexedWallet | undefined> {
     const { state, daysTexts } = (await this.store.read([asked])) ?? {};
     return state && { state, part: { daysText: daysTexts?.[0] } };
   }
@@ -145,12 +145,12 @@ export class SnapshotReader {
 
   private async readAndKeep(asked: readonly AskedWallet[]): Promise<Found | undefined> {
     const { seen } = this.store;
-    const parts = new Map<Address, WalletPart>();
+    const parts = new Map<Address, CachedWalletRows>();
     const missing = new Map<Address, AskedWallet>();
     for (const one of asked) {
       const { wallet, endDay } = one;
       if (parts.get(wallet)?.endDay === endDay) continue;
-      const kept = this.keptOf(one);
+      const kept = this.cachedPart(one);
       if (kept && seen && belongs(kept, seen)) parts.set(wallet, kept);
       else missing.set(wallet, one);
     }
@@ -171,7 +171,7 @@ export class SnapshotReader {
     return { state, parts, missing: new Set(missing.keys()) };
   }
 
-  private keep(wallet: Address, part: WalletPart): void {
+  private keep(wallet: Address, part: CachedWalletRows): void {
     this.kept.set(wallet, part);
     const { endDay, version, daysText } = part;
     if (daysText === undefined) return;
@@ -179,7 +179,7 @@ export class SnapshotReader {
   }
 
   /** The part that is cached in this process for the wallet and the day, under whatever version. */
-  private keptOf({ wallet, endDay }: AskedWallet): WalletPart | undefined {
+  private cachedPart({ wallet, endDay }: AskedWallet): CachedWalletRows | undefined {
     const kept = this.kept.get(wallet);
     return kept?.endDay === endDay ? kept : undefined;
   }
@@ -208,7 +208,7 @@ function partVersionOf(state: SnapshotState, endDay: number, daysText: string | 
   return daysText === undefined ? headVersionOf(state) : versionOf(state, endDay);
 }
 
-function belongs({ endDay, version, daysText }: WalletPart, state: SnapshotState): boolean {
+function belongs({ endDay, version, daysText }: CachedWalletRows, state: SnapshotState): boolean {
   return version === partVersionOf(state, endDay, daysText);
 }
 
@@ -229,7 +229,7 @@ interface Batch<Q, A> {
  * Coalesces concurrent reads. Each read starts after the requests that it serves, so they see every earlier commit. All
  * requests that come during a read share the next read, so there are few reads however many requests come.
  */
-export class IndexNow<Q, A> {
+export class CoalescedReads<Q, A> {
   private next: Batch<Q, A> | undefined;
   private underWay = 0;
   private slowTimer: NodeJS.Timeout | undefined;

@@ -110,8 +110,9 @@ export class SnapshotsRoute {
     asked: AskedWallet,
     { stakeSet: ownSet }: Caller,
   ): Promise<IndexedWallet | undefined> {
-    const { reader, holds } = await this.stakeSets.choose(contract, ownSet);
-    const found = endDay === undefined ? await reader.read(asked) : await reader.readApart(asked);
+    const { reader, holds } = await this.stakeSets.readerFor(contract, ownSet);
+    const found =
+      endDay === undefined ? await reader.read(asked) : await reader.readUncached(asked);
     return found !== undefined && holds(found.state) ? found : undefined;
   }
 }

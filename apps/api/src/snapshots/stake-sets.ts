@@ -9,7 +9,7 @@ import {
   StakeSetStore,
 } from '#libs/db';
 import { type AccountId, accountIdText, type Address, DEFAULT_STAKE_SET } from '#libs/domain';
-import { CLOCK, type Clock, FreshValue, within } from '#libs/platform';
+import { CLOCK, type Clock, FreshValue, withTimeout } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { SHARED_TEXTS } from '../connections.module.js';
@@ -96,7 +96,7 @@ export class StakeSets {
    * the request names no contract.
    * @throws HttpProblem 404 (the contract is not indexed), DatabaseUnavailableError, DatabaseRefusedError
    */
-  async choose(contract: AccountId | undefined, ownSet: string): Promise<ChosenReader> {
+  async readerFor(contract: AccountId | undefined, ownSet: string): Promise<ChosenReader> {
     if (contract === undefined) return { reader: this.readerOf(ownSet), holds: () => true };
     const set = await this.require(contract, ownSet);
     return { reader: this.readerOf(set.name), holds: (state) => isOfSet(state, set) };
@@ -154,7 +154,7 @@ export class StakeSets {
     const { known } = this;
     if (known === undefined) return this.directories.get();
     const read = this.directories.get().catch(() => known);
-    return within(DIRECTORY_ANSWER_MS, read, () => known);
+    return withTimeout(DIRECTORY_ANSWER_MS, read, () => known);
   }
 
   private async readDirectory(): Promise<Directory> {

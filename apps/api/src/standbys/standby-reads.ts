@@ -89,7 +89,7 @@ export class StandbyReads {
     const begun = this.newest.begin();
     const read = await standby.read(ask, this.set);
     if (read === undefined) return 'failed';
-    if (!this.standbys.primaryIsHeard && !this.isFresh(read.state)) return 'without-primary';
+    if (!this.standbys.isPrimaryAnswering && !this.isFresh(read.state)) return 'without-primary';
     const state = this.newest.admit(read, session, begun);
     return state === undefined ? 'older' : { ...read, state };
   }

@@ -1,5 +1,5 @@
 import { type Database, readWalPosition, SnapshotStore } from '#libs/db';
-import { type Clock, DatabaseUrl, within } from '#libs/platform';
+import { type Clock, DatabaseUrl, withTimeout } from '#libs/platform';
 import { type WalHistory } from './wal-history.js';
 
 /**
@@ -49,15 +49,15 @@ export class Standby {
   /** Reads that the standby served, and reads that were repeated on another server. */
   readonly counts = { reads: 0, fallbacks: { failed: 0, older: 0, 'without-primary': 0 } };
   /** Number of probes that the standby answered. */
-  looks = 0;
+  probes = 0;
   /** Replayed position in the log at the last probe. */
   bytes = 0n;
   private connected: Connected | undefined;
   private levelMs: number | undefined;
   private answeredAtMs = -Infinity;
-  private seenAtQuestion = 0;
+  private probedAtQuestion = 0;
   private failures = 0;
-  private nextLookMs = -Infinity;
+  private nextProbeMs = -Infinity;
   private looking: Promise<void> | undefined;
   private isClosed = false;
 
@@ -77,8 +77,8 @@ export class Standby {
   }
 
   /** Starts a probe, unless one is running or the pause after a failure is not over. */
-  look(): void {
-    if (this.isClosed || this.looking !== undefined || performance.now() < this.nextLookMs) return;
+  probe(): void {
+    if (this.isClosed || this.looking !== undefined || performance.now() < this.nextProbeMs) return;
     // The primary has not answered yet, so there is nothing to compare the standby with.
     if (this.options.primarySystem() === undefined) return;
     this.looking = this.lookNow()
@@ -95,7 +95,7 @@ export class Standby {
     const { connected } = this;
     if (connected === undefined) return undefined;
     try {
-      const read = await within(ANSWER_MS, ask(storeOf(connected, set)), () => {
+      const read = await withTimeout(ANSWER_MS, ask(storeOf(connected, set)), () => {
         throw new Error(`did not answer a read within ${ANSWER_MS} ms`);
       });
       this.failures = 0;
@@ -109,7 +109,7 @@ export class Standby {
   async close(): Promise<void> {
     this.isClosed = true;
     const closing = Promise.resolve(this.looking).then(() => this.connected?.database.close());
-    await within(CLOSE_MS, closing, () => undefined);
+    await withTimeout(CLOSE_MS, closing, () => undefined);
   }
 
   private async lookNow(): Promise<void> {
@@ -119,17 +119,17 @@ export class Standby {
     const { isStandby, bytes, system } = await readWalPosition(database);
     if (!isStandby) throw new Error('is no standby: it can be written');
     if (system !== primarySystem()) throw new Error('is no standby of the server of DATABASE_URL');
-    if (history.isShorterThan(this.bytes, this.seenAtQuestion)) {
+    if (history.isShorterThan(this.bytes, this.probedAtQuestion)) {
       this.bytes = bytes;
-      this.seenAtQuestion = history.begun;
+      this.probedAtQuestion = history.questionsBegun;
       throw new Error('has more than the primary: it followed another one');
     }
     const level = history.levelAt(bytes);
     if (level !== undefined) this.levelMs = level;
     this.bytes = bytes;
-    this.seenAtQuestion = history.begun;
+    this.probedAtQuestion = history.questionsBegun;
     this.answeredAtMs = atMs;
-    this.looks += 1;
+    this.probes += 1;
     this.reason = undefined;
   }
 
@@ -148,7 +148,7 @@ export class Standby {
   private fail(reason: string): void {
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.failures);
     this.failures += 1;
-    this.nextLookMs = performance.now() + pauseMs;
+    this.nextProbeMs = performance.now() + pauseMs;
     this.reason = reason;
     this.levelMs = undefined;
     this.session = {};

@@ -135,8 +135,8 @@ describe('a standby that lags', () => {
     api.clock.advance(MAX_LAG_MS + 1);
     expect(await snapshot()).toBe(index.committed);
     // Further probes do not make the standbys usable.
-    const before = standbys().all.map(({ looks }) => looks);
-    await eventually(() => standbys().all.every(({ looks }, i) => looks > (before[i] ?? 0) + 2));
+    const before = standbys().all.map(({ probes }) => probes);
+    await eventually(() => standbys().all.every(({ probes }, i) => probes > (before[i] ?? 0) + 2));
     expect(usable()).toBe(0);
     await resume();
     await eventually(() => usable() === 2);

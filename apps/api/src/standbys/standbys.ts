@@ -43,10 +43,10 @@ export class Standbys {
    * Whether the primary answered recently. Without the primary, only the index itself shows how old a standby's data
    * is.
    */
-  get primaryIsHeard(): boolean {
-    const { heardAtMs } = this.history;
+  get isPrimaryAnswering(): boolean {
+    const { answeredAtMs } = this.history;
     const { clock, maxLagMs } = this.options;
-    return heardAtMs !== undefined && clock.nowMs() - heardAtMs <= maxLagMs;
+    return answeredAtMs !== undefined && clock.nowMs() - answeredAtMs <= maxLagMs;
   }
 
   /**
@@ -56,14 +56,14 @@ export class Standbys {
    */
   choose(): readonly Standby[] {
     const usable = this.all.filter((one) => this.isUsable(one));
-    if (!this.primaryIsHeard) return usable.sort((a, b) => Number(b.bytes - a.bytes));
+    if (!this.isPrimaryAnswering) return usable.sort((a, b) => Number(b.bytes - a.bytes));
     const next = usable[this.turn++ % usable.length];
     return next === undefined ? [] : [next];
   }
 
   isUsable(standby: Standby): boolean {
     const { maxLagMs } = this.options;
-    if (!this.primaryIsHeard) return standby.hasAnsweredWithin(maxLagMs);
+    if (!this.isPrimaryAnswering) return standby.hasAnsweredWithin(maxLagMs);
     return standby.lagMs !== undefined && standby.lagMs <= maxLagMs;
   }
 
@@ -75,7 +75,7 @@ export class Standbys {
   private readonly look = (): void => {
     void this.askPrimary();
     for (const standby of this.all) {
-      standby.look();
+      standby.probe();
       this.logChange(standby);
     }
   };

@@ -14,13 +14,13 @@ describe('WalHistory', () => {
     expect(history.levelAt(10n)).toBe(1000);
     expect(history.levelAt(29n)).toBe(1500);
     expect(history.levelAt(1000n)).toBe(1750);
-    expect(history.heardAtMs).toBe(1750);
+    expect(history.answeredAtMs).toBe(1750);
   });
 
   it('knows nothing before the primary answered', () => {
     const history = new WalHistory(2000);
     history.ask(1000);
-    expect([history.heardAtMs, history.levelAt(5n)]).toEqual([undefined, undefined]);
+    expect([history.answeredAtMs, history.levelAt(5n)]).toEqual([undefined, undefined]);
   });
 
   it('forgets what is longer ago than it reaches', () => {
@@ -37,10 +37,10 @@ describe('WalHistory', () => {
 
   it('tells another history by a later question only', () => {
     const history = historyOf([1000, 10n]);
-    const since = history.begun;
+    const since = history.questionsBegun;
     expect(history.isShorterThan(11n, since)).toBe(false);
     const answered = history.ask(1250);
-    const during = history.begun;
+    const during = history.questionsBegun;
     answered(10n);
     expect(history.isShorterThan(11n, since)).toBe(true);
     expect(history.isShorterThan(10n, since)).toBe(false);

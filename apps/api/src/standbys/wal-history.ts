@@ -19,7 +19,7 @@ export class WalHistory {
   constructor(private readonly keepMs: number) {}
 
   /** Number of questions to the primary that have begun. */
-  get begun(): number {
+  get questionsBegun(): number {
     return this.asked;
   }
 
@@ -27,7 +27,7 @@ export class WalHistory {
    * Time of the last question that the primary answered; Unix time in milliseconds. Undefined where no question was
    * answered.
    */
-  get heardAtMs(): number | undefined {
+  get answeredAtMs(): number | undefined {
     return this.samples.at(-1)?.atMs;
   }
 

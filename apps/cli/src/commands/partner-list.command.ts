@@ -36,7 +36,7 @@ function partnerText({ partner, callback }: FoundPartner): string {
   const fields: Field[] = [
     ['id', partner.partnerId],
     ['created', moment(partner.createdAt)],
-    ...termFields(partner),
+    ...rateLimitFields(partner),
     ...credentials,
     ...(callback === undefined
       ? [['callback', 'none: nothing can be redeemed with it'] as const]
@@ -45,7 +45,7 @@ function partnerText({ partner, callback }: FoundPartner): string {
   return `${printable(partner.partnerName)}\n${fieldLines(fields, '  ')}`;
 }
 
-export function termFields({ rate, burst, stakeSet }: PartnerTerms): Field[] {
+export function rateLimitFields({ rate, burst, stakeSet }: PartnerTerms): Field[] {
   return [
     ['requests', `${rate} a second, ${burst} at once`],
     // Shown only with several stake sets.

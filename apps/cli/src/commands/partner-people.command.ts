@@ -14,7 +14,7 @@ import { ConsoleLinkSettings, OperatorSettings } from '../cli.env.js';
 import { command } from '../command.js';
 import { AS, expecting, JSON_LINE, LIMIT, required, YES } from '../options.js';
 import { fieldLines } from '../output/text.js';
-import { type Named, PARTNER } from './partner-ping.command.js';
+import { type PartnerArgument, PARTNER } from './partner-ping.command.js';
 
 const invite = command({
   name: 'invite',
@@ -33,7 +33,7 @@ const invite = command({
     AS,
   ],
   settings: ConsoleLinkSettings,
-  async action(call, { name: partner, note }: Named & { readonly note: string }) {
+  async action(call, { name: partner, note }: PartnerArgument & { readonly note: string }) {
     const wish = { partner, note, origin: call.settings.consoleOrigin };
     const made = await call.withDatabase(invitePartner, call.clock, call.operator, wish);
     const expires = moment(made.expiresAt.getTime()) ?? '';
@@ -50,7 +50,7 @@ const members = command({
   arguments: [PARTNER],
   options: [LIMIT, JSON_LINE],
   settings: OperatorSettings,
-  async action(call, { name }: Named) {
+  async action(call, { name }: PartnerArgument) {
     const nowMs = call.clock.nowMs();
     const found = await call.withDatabase(async (database) => {
       const partner = await new PartnerStore(database).identify(name);
@@ -102,7 +102,10 @@ const withdraw = command({
     AS,
   ],
   settings: OperatorSettings,
-  async action(call, { name: partner, invitation }: Named & { readonly invitation: bigint }) {
+  async action(
+    call,
+    { name: partner, invitation }: PartnerArgument & { readonly invitation: bigint },
+  ) {
     const isDone = await call.withDatabase(withdrawInvitation, call.clock, call.operator, {
       partner,
       invitation,
@@ -126,7 +129,7 @@ const remove = command({
     AS,
   ],
   settings: OperatorSettings,
-  async action(call, { name: partner, subject }: Named & { readonly subject: string }) {
+  async action(call, { name: partner, subject }: PartnerArgument & { readonly subject: string }) {
     await call.confirm(REMOVE_MEMBER_CONSEQUENCE);
     const isDone = await call.withDatabase(removeMember, call.clock, call.operator, {
       partner,

@@ -8,11 +8,11 @@ import { type Field, fieldLines } from '../output/text.js';
 export const PARTNER = argument('<name>', 'name or id of the partner');
 
 /** Argument of a command on one partner. */
-export interface Named {
+export interface PartnerArgument {
   readonly name: string;
 }
 
-interface Given extends Named {
+interface Given extends PartnerArgument {
   readonly address: Address;
   readonly timeout: number;
   readonly allowPrivate?: boolean;

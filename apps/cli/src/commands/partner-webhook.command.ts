@@ -28,16 +28,16 @@ import { fieldLines, table } from '../output/text.js';
 import {
   overlapHours,
   RULE_OPTIONS,
-  ruleOf,
+  tierRuleChangeOf,
   type TermOptions,
   TOPICS_OPTION,
   URL_OPTION,
   utcTime,
   WEBHOOK,
 } from '../partner/webhook-options.js';
-import { type Named, PARTNER } from './partner-ping.command.js';
+import { type PartnerArgument, PARTNER } from './partner-ping.command.js';
 
-interface Chosen extends Named {
+interface Chosen extends PartnerArgument {
   readonly webhook: string;
 }
 
@@ -56,9 +56,16 @@ const add = command({
   arguments: [PARTNER],
   options: [required(...URL_OPTION), required(...TOPICS_OPTION), ...RULE_OPTIONS, JSON_LINE, AS],
   settings: PartnerSettings,
-  async action(call, given: Named & TermOptions & AddGiven) {
+  async action(call, given: PartnerArgument & TermOptions & AddGiven) {
     const { name: partner, url, topics, allowPrivate } = given;
-    const wish = { partner, url, topics, rule: ruleOf(given), allowPrivate, mayAllowPrivate: true };
+    const wish = {
+      partner,
+      url,
+      topics,
+      rule: tierRuleChangeOf(given),
+      allowPrivate,
+      mayAllowPrivate: true,
+    };
     const made = await call.withDatabase(addWebhook, call.operator, wish, call.keyRing());
     call.print(made, `webhook  ${made.id}\nsecret   ${made.secret}\n\n${SECRET_NOTE}`);
   },
@@ -70,7 +77,7 @@ const list = command({
   arguments: [PARTNER],
   options: [JSON_LINE],
   settings: OperatorSettings,
-  async action(call, { name }: Named) {
+  async action(call, { name }: PartnerArgument) {
     const all = await call.withDatabase(listWebhooks, name);
     const texts = all.map((one) =>
       fieldLines([
@@ -96,7 +103,13 @@ const set = command({
   settings: OperatorSettings,
   async action(call, given: Chosen & TermOptions) {
     const { url, topics, allowPrivate } = given;
-    const change = { url, topics, rule: ruleOf(given), allowPrivate, mayAllowPrivate: true };
+    const change = {
+      url,
+      topics,
+      rule: tierRuleChangeOf(given),
+      allowPrivate,
+      mayAllowPrivate: true,
+    };
     await call.withDatabase(setWebhook, call.operator, chosen(given), change);
     call.terminal.out('It is set. Tiers of another rule are worked out first, and tell nothing.\n');
   },

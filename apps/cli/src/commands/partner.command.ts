@@ -34,9 +34,9 @@ import {
   readCallbackChange,
   SECRET_NOTE,
 } from '../partner/callback-options.js';
-import { callbackFields, list, termFields } from './partner-list.command.js';
+import { callbackFields, list, rateLimitFields } from './partner-list.command.js';
 import { peopleCommands } from './partner-people.command.js';
-import { type Named, PARTNER, ping } from './partner-ping.command.js';
+import { type PartnerArgument, PARTNER, ping } from './partner-ping.command.js';
 import { webhookCommands } from './partner-webhook.command.js';
 
 /** Options for a partner's rate limits at the api, and for its stake set. */
@@ -52,7 +52,7 @@ function termOptions(defaults: Partial<RateLimits> = {}) {
   ];
 }
 
-type CreateGiven = CallbackOptions & RateLimits & Named & { readonly stakeSet?: string };
+type CreateGiven = CallbackOptions & RateLimits & PartnerArgument & { readonly stakeSet?: string };
 
 const create = command({
   name: 'create',
@@ -97,7 +97,7 @@ function printNotes({ terminal }: Call<PartnerSettings>, callback: CallbackSetti
   );
 }
 
-type SetGiven = CallbackOptions & Partial<PartnerTerms> & Named;
+type SetGiven = CallbackOptions & Partial<PartnerTerms> & PartnerArgument;
 
 const setCommand = command({
   name: 'set',
@@ -122,7 +122,7 @@ const setCommand = command({
     const fields: Field[] = [
       ['partner', changed.partnerName],
       ...(changed.callback ? callbackFields(changed.callback) : []),
-      ...(changed.terms ? termFields(changed.terms) : []),
+      ...(changed.terms ? rateLimitFields(changed.terms) : []),
     ];
     call.terminal.out(fieldLines(fields));
   },
@@ -134,7 +134,7 @@ const rotate = command({
   arguments: [PARTNER],
   options: [JSON_LINE, AS],
   settings: PartnerSettings,
-  async action(call, { name, json }: Named & { readonly json?: true }) {
+  async action(call, { name, json }: PartnerArgument & { readonly json?: true }) {
     const keyRing = call.keyRing();
     const rotation = { partner: name };
     const issued = await call.withDatabase(rotateCredential, call.operator, rotation, keyRing);
@@ -159,7 +159,7 @@ const revoke = command({
   settings: OperatorSettings,
   async action(
     call,
-    { name, keyPrefix, force = false }: Named & { keyPrefix: string; force?: boolean },
+    { name, keyPrefix, force = false }: PartnerArgument & { keyPrefix: string; force?: boolean },
   ) {
     const revocation = { partner: name, keyPrefix, force };
     const revoked = await call.withDatabase(revokeCredential, call.operator, revocation);
@@ -179,7 +179,7 @@ function pauseCommand(
     arguments: [PARTNER],
     options: [AS],
     settings: OperatorSettings,
-    async action(call, { name }: Named) {
+    async action(call, { name }: PartnerArgument) {
       const { partnerName } = await call.withDatabase(pausePartner, call.operator, name, paused);
       call.terminal.out(`${printable(partnerName)} ${done}\n`);
     },

@@ -9,11 +9,11 @@ import {
 import { duration } from '#libs/operations';
 import { command } from '../command.js';
 import { JSON_LINE, ON_STAKE_SET, option } from '../options.js';
-import { tellingWhile } from '../output/progress.js';
+import { withProgress } from '../output/progress.js';
 import { fieldLines, table } from '../output/text.js';
 import { PlanSettings } from '../plan/missing-part.js';
 import { planSync, type SyncPlan } from '../plan/plan-sync.js';
-import { ENOUGH, type LogSurvey } from '../plan/survey-logs.js';
+import { MIN_SAMPLED_SHARE, type LogSurvey } from '../plan/survey-logs.js';
 
 const TIMEOUT_MS = 15_000;
 
@@ -31,7 +31,7 @@ export const planSyncCommand = command({
   async action(call, { anew = false }: { readonly anew?: boolean }) {
     const { settings, clock } = call;
     const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-    const plan = await tellingWhile(call.terminal, (onProgress) =>
+    const plan = await withProgress(call.terminal, (onProgress) =>
       planSync(pool, settings, { anew, onProgress }),
     );
     const units = PRICE_LISTS.map(({ name, perCall }) => [name, unitsFor(plan.calls, perCall)]);
@@ -57,7 +57,7 @@ function planText(plan: SyncPlan): string {
     ['cannot find', verification.cannotFind],
     ['ranges', survey && ranges(survey, plan)],
     ['events', survey && density(survey)],
-    ['', survey && doubtful(survey, plan)],
+    ['', survey && densityWarning(survey, plan)],
   ]);
   if (survey === undefined) return `${head}\nNothing is missing: a sync has nothing to read.\n`;
   return [head, '\n', costTable(plan), '\n', times(plan, survey), warning(plan)].join('');
@@ -92,7 +92,7 @@ function density({ blocks, events, counted, eventBlocks, wallets }: LogSurvey): 
 }
 
 /** A reason to distrust the density, if any. */
-function doubtful(
+function densityWarning(
   { blocks, events, counted }: LogSurvey,
   { finalBlocks, tipBlocks }: SyncPlan,
 ): string | undefined {
@@ -100,7 +100,7 @@ function doubtful(
     return 'WARNING: STAKE_EVENTS counts none of them. Check its conditions, such as the number of a pool.';
   }
   const share = blocks / (finalBlocks + tipBlocks);
-  if (share >= ENOUGH / 2) return undefined;
+  if (share >= MIN_SAMPLED_SHARE / 2) return undefined;
   const percent = (share * 100).toPrecision(2);
   return `WARNING: these are ${percent} % of the missing blocks: the others may hold far more events, or fewer.`;
 }

@@ -7,7 +7,7 @@ import {
   CONSEQUENCES,
   duration,
   evidenceKeys,
-  type ForeignRedemption,
+  type RedemptionWithoutMac,
   foreignRedemptions,
   type ListedRedemption,
   type LiveEvidence,
@@ -197,7 +197,7 @@ const adopt = command({
   },
 });
 
-function foreignText(foreign: readonly ForeignRedemption[]): string {
+function foreignText(foreign: readonly RedemptionWithoutMac[]): string {
   return table(
     ['REDEMPTION', 'STATE', 'PARTNER', 'WALLET', 'POINTS', 'TOKENS', 'TRANSACTION'],
     foreign.map(({ redemption, partnerName }) => [

@@ -1,8 +1,8 @@
 import {
   type KeyStanding,
   type KeyUse,
-  type LeftSecret,
-  neededOf,
+  type FailedSecret,
+  inUseCount,
   printable,
   type Rewrapped,
   rewrapSecrets,
@@ -23,7 +23,7 @@ const status = command({
     const keyRing = call.keyRing();
     const uses = await call.withDatabase(secretsStatus, keyRing);
     call.print(uses, statusText(uses));
-    if (uses.some((use) => use.standing === 'missing' && neededOf(use) > 0)) {
+    if (uses.some((use) => use.standing === 'missing' && inUseCount(use) > 0)) {
       throw new CommandFailed();
     }
   },
@@ -59,7 +59,7 @@ function textOf({ changed, unchanged, left }: Rewrapped, uses: readonly KeyUse[]
   return `${summary}${left.map(leftText).join('')}\n${statusText(uses)}`;
 }
 
-function leftText({ place, partnerName, isRevoked, why }: LeftSecret): string {
+function leftText({ place, partnerName, isRevoked, why }: FailedSecret): string {
   return `  ${isRevoked ? 'revoked ' : ''}${place} of ${printable(partnerName)}: ${why}\n`;
 }
 
@@ -81,7 +81,7 @@ function statusText(uses: readonly KeyUse[]): string {
 
 function adviceOn(use: KeyUse): string {
   const { keyId, standing, revoked } = use;
-  const needed = neededOf(use);
+  const needed = inUseCount(use);
   switch (standing) {
     case 'first':
       return '';

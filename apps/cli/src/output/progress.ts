@@ -20,7 +20,7 @@ export function progressOf(terminal: Terminal, clock: Clock): (said: string) => 
  * Writes the current step of a command to the error stream: first after a second, then every two seconds, even while a
  * step waits for an answer. A command that ends within the first second writes nothing.
  */
-export async function tellingWhile<T>(
+export async function withProgress<T>(
   terminal: Terminal,
   work: (isAt: (step: string) => void) => Promise<T>,
 ): Promise<T> {

@@ -54,7 +54,7 @@ export const RULE_OPTIONS = [
 ];
 
 /** The change of the tier rule; undefined where none of its options was given. */
-export function ruleOf(given: TermOptions): TierRuleChange | undefined {
+export function tierRuleChangeOf(given: TermOptions): TierRuleChange | undefined {
   const { measure, days, thresholds, hysteresis } = given;
   if ([measure, days, thresholds, hysteresis].every((one) => one === undefined)) return undefined;
   return { measure, days, thresholds, hysteresis };

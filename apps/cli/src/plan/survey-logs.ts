@@ -18,7 +18,7 @@ import {
   wideQuantity,
 } from '#libs/chain';
 import { type Address } from '#libs/domain';
-import { toldBy } from '#libs/doctor';
+import { answerOf } from '#libs/doctor';
 
 interface SurveyQuestion {
   readonly contracts: readonly Address[];
@@ -57,7 +57,7 @@ export interface LogSurvey {
 /** Sampled places; more with small ranges, so that enough blocks are seen. */
 const PLACES = 8;
 const MOST_PLACES = 40;
-export const ENOUGH = 0.02;
+export const MIN_SAMPLED_SHARE = 0.02;
 /** Refused ranges after which the search for the provider's limit stops. */
 const REFUSALS = 12;
 export const HEADERS_AT_ONCE = 20;
@@ -149,7 +149,7 @@ async function allowedBy(
 }
 
 function placesFor(missing: number, rangeBlocks: number): number {
-  const enough = Math.ceil((ENOUGH * missing) / rangeBlocks);
+  const enough = Math.ceil((MIN_SAMPLED_SHARE * missing) / rangeBlocks);
   const wanted = Math.min(MOST_PLACES, Math.max(PLACES, enough));
   return Math.min(wanted, Math.ceil(missing / rangeBlocks));
 }
@@ -187,7 +187,7 @@ async function sample(
         headerCall(end),
       ]);
       const [logs, header] = results.map((result) => {
-        const { value, error } = toldBy(result);
+        const { value, error } = answerOf(result);
         if (error) throw error;
         return value;
       });

@@ -3,7 +3,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
-import { type Performed } from './approval.service.js';
+import { type ActionOutcome } from './approval.service.js';
 
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
 const STATES = ['open', 'expired', ...DECISIONS] as const;
@@ -92,7 +92,7 @@ export class ActionResultBody {
 
 /** @param subject of the operator who sent the request */
 export function actionResult(
-  performed: Performed,
+  performed: ActionOutcome,
   subject: string,
   nowMs: number,
 ): ActionResultBody {

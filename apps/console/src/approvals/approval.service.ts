@@ -28,7 +28,7 @@ export const APPROVAL_MS = 24 * 3_600_000;
 export const UNBOUNDED = 'unbounded';
 /** In bytes of JSON. The table accepts 16 KiB of JSON in PostgreSQL's own format, which is longer. */
 const LONGEST_ARGUMENTS = 15_000;
-/** Maximum number of open requests that `requireNoneOpen` searches. */
+/** Maximum number of open requests that `requireNoOpenRequest` searches. */
 const MOST_OPEN = 100;
 /** Maximum length of the outcome of a refused action, in characters. */
 const LONGEST_OUTCOME = 1000;
@@ -57,7 +57,7 @@ export interface ApprovableAction {
   execute(given: Arguments, actors: Actors): Promise<string>;
 }
 
-export interface Wanted {
+export interface RequestedAction {
   readonly action: string;
   /** Plain JSON without secrets, unless they are sealed. */
   readonly arguments: Arguments;
@@ -70,7 +70,7 @@ export interface Wanted {
 }
 
 /** The outcome of an action that is done, or the request that waits for a second operator. */
-export type Performed =
+export type ActionOutcome =
   | { readonly done: true; readonly outcome: string }
   | { readonly done: false; readonly approval: Approval };
 
@@ -107,7 +107,7 @@ export class ApprovalService {
   /**
    * @throws HttpProblem 400 where the reason is missing or the arguments are too long, 403, and what the action throws
    */
-  async perform(operator: ConsoleOperator, wanted: Wanted): Promise<Performed> {
+  async perform(operator: ConsoleOperator, wanted: RequestedAction): Promise<ActionOutcome> {
     const action = this.actionOf(wanted.action);
     requireRole(operator, action);
     if (!this.needsSecond(wanted.worthUsd)) {
@@ -168,7 +168,7 @@ export class ApprovalService {
    * Prevents a second open request for the same action.
    * @throws HttpProblem 409 APPROVAL_PENDING
    */
-  async requireNoneOpen(isSame: (open: Approval) => boolean): Promise<void> {
+  async requireNoOpenRequest(isSame: (open: Approval) => boolean): Promise<void> {
     const open = (await this.listOpen(MOST_OPEN)).find(isSame);
     if (open === undefined) return;
     const message = `${open.requestedBy.name} has asked for \`${open.action}\` already: it waits for a second operator until ${open.expiresAt.toISOString()}.`;

@@ -12,7 +12,12 @@ import {
 } from '../testing/console-harness.support-spec.js';
 import { type Visitor } from '../testing/visitor.support-spec.js';
 import { type ApprovalBody, type ApprovalsBody } from './approval.dto.js';
-import { type Actors, ApprovalService, UNBOUNDED, type Wanted } from './approval.service.js';
+import {
+  type Actors,
+  ApprovalService,
+  UNBOUNDED,
+  type RequestedAction,
+} from './approval.service.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -46,7 +51,7 @@ function operatorOf({ address }: Account): ConsoleOperator {
   return { subject, name: wallet, role: 'operator', actor: `operator:${wallet}` };
 }
 
-const pay = (wanted: Partial<Wanted> = {}) =>
+const pay = (wanted: Partial<RequestedAction> = {}) =>
   approvals.perform(operatorOf(OPERATOR), {
     ...{ action: 'test pay', arguments: { to: 'ann' }, summary: 'Ann is paid.' },
     worthUsd: '1000',
@@ -54,7 +59,7 @@ const pay = (wanted: Partial<Wanted> = {}) =>
     ...wanted,
   });
 
-async function waiting(wanted: Partial<Wanted> = {}): Promise<string> {
+async function waiting(wanted: Partial<RequestedAction> = {}): Promise<string> {
   const performed = await pay(wanted);
   if (performed.done) throw new Error('It was done at once.');
   return String(performed.approval.id);

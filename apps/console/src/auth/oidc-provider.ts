@@ -14,7 +14,7 @@ const TIMEOUT_SECONDS = 10;
 const LONGEST_SUBJECT = 512;
 
 /** Values of the authorization request that the issuer's answer must match. */
-export interface Expected {
+export interface AuthorizationRequest {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
@@ -41,7 +41,7 @@ export class OidcProvider {
    * the person again
    * @throws HttpProblem 404, 503
    */
-  async authorizationUrl(expected: Expected, maxAgeSeconds: number): Promise<string> {
+  async authorizationUrl(expected: AuthorizationRequest, maxAgeSeconds: number): Promise<string> {
     const configuration = await this.discovered();
     const url = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: `${this.settings.consoleOrigin}${CALLBACK_PATH}`,
@@ -62,7 +62,7 @@ export class OidcProvider {
    * @param query query string of the request to CALLBACK_PATH, with its question mark
    * @throws HttpProblem 401, 503
    */
-  async personOf(query: string, expected: Expected): Promise<Authenticated> {
+  async personOf(query: string, expected: AuthorizationRequest): Promise<Authenticated> {
     const configuration = await this.discovered();
     const url = new URL(`${CALLBACK_PATH}${query}`, this.settings.consoleOrigin);
     try {

@@ -10,7 +10,7 @@ import { ConsoleSettings } from '../console.env.js';
 import { type OidcStart, type OidcStarted } from './auth.dto.js';
 import { OidcProvider } from './oidc-provider.js';
 import { signInProblem } from './sign-in.problem.js';
-import { type Exchange, SignInService } from './sign-in.service.js';
+import { type RequestAndReply, SignInService } from './sign-in.service.js';
 
 const PATH = '/api/auth/oidc';
 const HOUR_SECONDS = 3600;
@@ -21,7 +21,7 @@ const SIGNED_IN_PAGES = /^\/(?:operate|partner)(?:[/?#]|$)/;
 /**
  * Content of the cookie of the browser that began the sign-in. The issuer's answer is refused from any other browser.
  */
-interface Begun {
+interface SignInCookie {
   readonly kind: Standing['kind'];
   readonly state: string;
   readonly invitation: string;
@@ -62,7 +62,7 @@ export class OidcSignIn {
   }
 
   /** @returns the path to redirect to: the requested page, or the sign-in page with the code of the error */
-  async end(exchange: Exchange): Promise<string> {
+  async end(exchange: RequestAndReply): Promise<string> {
     const { request, reply } = exchange;
     const begun = this.begunBy(request);
     void reply.clearCookie(this.cookieName, this.cookieOptions);
@@ -88,7 +88,7 @@ export class OidcSignIn {
     }
   }
 
-  private begunBy(request: FastifyRequest): Begun | undefined {
+  private begunBy(request: FastifyRequest): SignInCookie | undefined {
     const [kind, state, invitation = ''] = (request.cookies[this.cookieName] ?? '').split('.');
     if ((kind !== 'operator' && kind !== 'partner') || state === undefined) return undefined;
     return { kind, state, invitation };

@@ -115,6 +115,54 @@ describe('a member', () => {
     await expect(bench.signedIn(account, { kind: 'partner' })).rejects.toThrow('NOT_A_MEMBER');
   });
 
+  it('is left where two withdraw each other at once, and the audit has the one withdrawal', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const partner = await bench.partner(`Withdrawn ${round}`);
+      const accounts = [anAccount(), anAccount()];
+      const visitors = await Promise.all(
+        accounts.map(async (account) => {
+          const invitation = await bench.invitation(partner);
+          return bench.signedIn(account, { kind: 'partner', invitation });
+        }),
+      );
+      const subjects = accounts.map(({ address }) => `wallet:${address.toLowerCase()}`);
+      const outcomes = await Promise.all(
+        visitors.map((visitor, place) =>
+          refusalOf(
+            visitor.post('/api/partner/members/withdraw', { subject: subjects[1 - place] }),
+          ),
+        ),
+      );
+      const withdrawn = subjects[1 - outcomes.indexOf('204')];
+      // The other request comes to the last member, or too late for its session.
+      expect(outcomes.toSorted()).toEqual([
+        '204',
+        expect.stringMatching(/^(?:401 SESSION_ENDED|409 LAST_MEMBER)$/),
+      ]);
+      const left = await new MemberStore(bench.database).list(partner);
+      expect(left.map(({ subject }) => subject)).toEqual(
+        subjects.filter((subject) => subject !== withdrawn),
+      );
+      const audited = await bench.database.query({
+        text: `SELECT arguments FROM redemption.audit
+          WHERE partner = $1 AND command = 'partner withdraw' AND outcome = 'done'`,
+        values: [partner],
+      });
+      expect(audited).toEqual([{ arguments: { subject: withdrawn } }]);
+    }
+  });
+
+  it('that there is not is not withdrawn, nor the last one', async () => {
+    const account = anAccount();
+    const invitation = await bench.invitation(await bench.partner('Alone'));
+    const visitor = await bench.signedIn(account, { kind: 'partner', invitation });
+    const withdraw = (subject: string) =>
+      refusalOf(visitor.post('/api/partner/members/withdraw', { subject }));
+    expect(await withdraw('wallet:0x')).toBe('404 MEMBER_MISSING');
+    expect(await withdraw(`wallet:${account.address.toLowerCase()}`)).toBe('409 LAST_MEMBER');
+    expect((await me(visitor)).partner?.name).toBe('Alone');
+  });
+
   it('is no operator, and an operator is no member', async () => {
     const invitation = await bench.invitation(partnerId);
     const member = await bench.signedIn(anAccount(), { kind: 'partner', invitation });

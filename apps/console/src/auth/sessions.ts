@@ -36,7 +36,7 @@ export interface CurrentSession extends Person {
 }
 
 /** A person who has just authenticated. */
-export interface Opening extends Person {
+export interface NewSession extends Person {
   readonly standing: Standing;
   /** Unix time in milliseconds. Default: now. An issuer of OpenID Connect may have authenticated the person earlier. */
   readonly authenticatedAtMs?: number | undefined;
@@ -66,22 +66,19 @@ export class Sessions {
   async open(
     request: FastifyRequest,
     reply: FastifyReply,
-    opening: Opening,
+    opening: NewSession,
   ): Promise<CurrentSession> {
     const { standing, subject, name, authenticatedAtMs } = opening;
     const { token, tokenHash } = newToken();
     const nowMs = this.clock.nowMs();
     const expiresAtMs = nowMs + this.lifeMs;
-    await this.store.open({
+    const session = await this.store.open({
       ...{ tokenHash, standing, subject, name, nowMs, authenticatedAtMs, expiresAtMs },
     });
     const before = hashToken(this.cookie.read(request));
     if (before !== undefined) await this.store.close(before);
     this.cookie.set(reply, token, this.lifeMs / 1000);
-    const now = new Date(nowMs);
-    const authenticatedAt = new Date(authenticatedAtMs ?? nowMs);
-    const times = { seenAt: now, authenticatedAt, expiresAt: new Date(expiresAtMs) };
-    return this.currentOf({ subject, name, standing, ...times }, token, tokenHash);
+    return this.currentOf(session, token, tokenHash);
   }
 
   /** The session token in the request's cookie. Whether a session with this token exists is not checked. */

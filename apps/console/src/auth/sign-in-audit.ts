@@ -10,7 +10,7 @@ const REFUSED = [401, 403];
 /** Writes sign-ins of operators to the audit log, and refused sign-ins up to the hourly limits of `SignInLog`. */
 @Injectable()
 export class SignInAudit {
-  private unnoted = 0;
+  private refusalsNotLogged = 0;
 
   constructor(
     private readonly log: SignInLog,
@@ -25,14 +25,14 @@ export class SignInAudit {
   /** @param error noted only where it is a refusal of the sign-in */
   async noteRefused(error: unknown, note: SignInNote & { readonly who?: string | undefined }) {
     if (!(error instanceof HttpProblem) || !REFUSED.includes(error.status)) return;
-    const refused = { ...note, code: error.code, unnoted: this.unnoted };
+    const refused = { ...note, code: error.code, unnoted: this.refusalsNotLogged };
     try {
       const isNoted = await this.log.noteRefused(refused, this.clock.nowMs());
-      this.unnoted = isNoted ? 0 : this.unnoted + 1;
+      this.refusalsNotLogged = isNoted ? 0 : this.refusalsNotLogged + 1;
     } catch (failure) {
       // The caller reports the refusal to the person even where the database cannot note it.
       if (!(failure instanceof RetryableError)) throw failure;
-      this.unnoted += 1;
+      this.refusalsNotLogged += 1;
     }
   }
 }

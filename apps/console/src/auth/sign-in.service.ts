@@ -22,7 +22,7 @@ import { SignInAudit } from './sign-in-audit.js';
 import { notAnOperator, signInProblem } from './sign-in.problem.js';
 
 /** A request and its reply, which gets the cookies of the new session. */
-export interface Exchange {
+export interface RequestAndReply {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -62,7 +62,7 @@ export class SignInService {
    * @throws HttpProblem 403, and what `authenticate` throws; DatabaseUnavailableError
    */
   async signIn(
-    exchange: Exchange,
+    exchange: RequestAndReply,
     by: 'wallet' | 'oidc',
     authenticate: () => Promise<Authenticated>,
     wish: Wish,
@@ -85,7 +85,7 @@ export class SignInService {
 
   /** @param verify returns the account that has signed. @throws HttpProblem 400, 401, 403; DatabaseUnavailableError */
   signInByWallet(
-    exchange: Exchange,
+    exchange: RequestAndReply,
     verify: () => Promise<{ readonly wallet: Address }>,
     wish: Wish,
   ): Promise<SessionBody> {
@@ -98,7 +98,7 @@ export class SignInService {
   }
 
   /** Signs in by a link that works once. @throws HttpProblem 403; DatabaseUnavailableError */
-  async signInByLink(exchange: Exchange, token: string): Promise<SessionBody> {
+  async signInByLink(exchange: RequestAndReply, token: string): Promise<SessionBody> {
     const tokenHash = hashToken(token);
     const used = tokenHash && (await this.links.use(tokenHash, this.clock.nowMs()));
     if (used === undefined) {
@@ -142,7 +142,7 @@ export class SignInService {
   }
 
   private async open(
-    { request, reply }: Exchange,
+    { request, reply }: RequestAndReply,
     person: Person & { readonly authenticatedAtMs?: number | undefined },
     { by, standing }: { readonly by: SignInNote['by']; readonly standing: Standing },
   ): Promise<SessionBody> {
@@ -162,7 +162,7 @@ export class SignInService {
    * Accepts an invitation, if given. Otherwise a member of several partners keeps the partner of the current session.
    */
   private async partnerStanding(
-    { request }: Exchange,
+    { request }: RequestAndReply,
     { subject, name }: Person,
     invitation: string | undefined,
   ): Promise<Standing> {

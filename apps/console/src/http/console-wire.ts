@@ -2,7 +2,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   answerWithId,
   ClientErrors,
-  HttpProblem,
+  type HttpProblem,
   type HttpWire,
   JSON_TYPE,
   problemFrom,
@@ -35,11 +35,7 @@ export class ConsoleWire implements HttpWire {
     };
   }
 
-  readonly problemOf = (error: unknown): HttpProblem => {
-    const problem = problemFrom(error);
-    if (problem === error || problem.status !== 404) return problem;
-    return new HttpProblem(404, 'There is no such route.');
-  };
+  readonly problemOf = problemFrom;
 
   readonly clientErrors = new ClientErrors(({ status, requestId }) => ({
     status,

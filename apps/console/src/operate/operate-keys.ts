@@ -1,18 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { evidenceKeys } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
-import { type EvidenceKeys, KeyRing } from '#libs/signing';
+import { type EvidenceKeys, type KeyRing } from '#libs/signing';
 import { ConsoleSettings } from '../console.env.js';
+import { Secrets } from '../secrets.module.js';
 
 /** Keys that only some actions need. Where a key is not set, the refusal names the command to run where the key is. */
 @Injectable()
 export class OperateKeys {
-  private readonly ring: KeyRing | undefined;
   private readonly evidence: EvidenceKeys | undefined;
 
   /** @throws PermanentError where a key is unusable */
-  constructor({ secretsKey, evidenceKey }: ConsoleSettings) {
-    this.ring = secretsKey === undefined ? undefined : KeyRing.parse(secretsKey);
+  constructor(
+    private readonly secrets: Secrets,
+    { secretsKey, evidenceKey }: ConsoleSettings,
+  ) {
     this.evidence =
       evidenceKey === undefined ? undefined : evidenceKeys({ evidenceKey, secretsKey });
   }
@@ -27,8 +29,9 @@ export class OperateKeys {
    * @throws HttpProblem 503
    */
   keyRing(command: string): KeyRing {
-    if (this.ring === undefined) throw keyMissing('SECRETS_KEY', command);
-    return this.ring;
+    const { ring } = this.secrets;
+    if (ring === undefined) throw keyMissing('SECRETS_KEY', command);
+    return ring;
   }
 
   /**

@@ -52,7 +52,11 @@ export async function servePages(app: NestFastifyApplication, folder: string): P
         .header('content-language', language)
         .type('text/html; charset=utf-8')
         .send(
-          filled(documents.get(language) ?? '', { nonce, language, scheme: schemeOf(cookies) }),
+          fillPlaceholders(documents.get(language) ?? '', {
+            nonce,
+            language,
+            scheme: schemeOf(cookies),
+          }),
         );
     };
     for (const path of paths) fastify.get(path, sendPage);
@@ -61,13 +65,13 @@ export async function servePages(app: NestFastifyApplication, folder: string): P
 
 type Cookies = Readonly<Record<string, string | undefined>>;
 
-interface Marks {
+interface PageValues {
   readonly nonce: string;
   readonly language: string;
   readonly scheme: string;
 }
 
-function filled(document: string, { nonce, language, scheme }: Marks): string {
+function fillPlaceholders(document: string, { nonce, language, scheme }: PageValues): string {
   return document
     .replaceAll('%NONCE%', nonce)
     .replace('%LANGUAGE%', language)

@@ -50,7 +50,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
         this.store.noteSuccess(redemptionId, transactionId),
       // A settled row that could not be removed is found to be settled by the next attempt to give its points back.
       settled: (redemptionIds) =>
-        this.patiently('Settled deductions of a conformance run could not be noted', () =>
+        this.logErrors('Settled deductions of a conformance run could not be noted', () =>
           this.store.remove(redemptionIds),
         ),
       end: () => {
@@ -60,16 +60,16 @@ export class OpenDeductions implements OnApplicationBootstrap {
   }
 
   @Interval('hold-conformance-runs', HOLD_MS)
-  async hold(): Promise<void> {
+  async renewLeases(): Promise<void> {
     if (this.runs.size === 0) return;
-    await this.patiently('Conformance runs could not be held', () =>
+    await this.logErrors('Conformance runs could not be held', () =>
       this.store.hold([...this.runs]),
     );
   }
 
   @Interval('give-back-conformance-deductions', MINUTE_MS)
   async giveBackDue(): Promise<void> {
-    await this.patiently('Deductions of conformance runs could not be given back', async () => {
+    await this.logErrors('Deductions of conformance runs could not be given back', async () => {
       const due = await this.store.takeDue(MOST_AT_ONCE);
       const partners = new Set(due.map(({ partnerId }) => partnerId));
       const of = (id: string) => due.filter(({ partnerId }) => partnerId === id);
@@ -102,7 +102,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
   }
 
   /** Logs errors of the work; the next run of the interval tries again. */
-  private async patiently(failure: string, work: () => Promise<void>): Promise<void> {
+  private async logErrors(failure: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {

@@ -141,8 +141,9 @@ export class RequestsController {
     @Param('id') id: string,
     @CurrentMember() member: ConsoleMember,
   ): Promise<AnsweredRequestBody> {
-    if (!Input.NUMBER_PATTERN.test(id))
+    if (!Input.NUMBER_PATTERN.test(id)) {
       throw new HttpProblem(404, 'You have no request with this id.');
+    }
     const found = await this.rows.readOne(member, 'request', (query) =>
       readRequest(query, BigInt(id)),
     );

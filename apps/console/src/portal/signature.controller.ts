@@ -3,15 +3,19 @@ import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
 import { type RateLimiter } from '#libs/cache';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
-import { HttpProblem } from '#libs/service';
-import { explainSignatureInTurns, HashBudget } from '#libs/signing';
+import { BodyLimit, HttpProblem } from '#libs/service';
+import {
+  explainSignatureInTurns,
+  HashBudget,
+  LONGEST_QUESTION_BODY,
+  LONGEST_QUESTION_BYTES,
+} from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import { RATE_LIMITER } from '../connections.module.js';
 import * as Input from '../http/inputs.js';
 import { OwnSecrets } from './own-secrets.js';
 
 const LONGEST = 2048;
-const LONGEST_BODY = 32 * 1024;
 /** Per partner. One question tries hundreds of signatures. */
 const POLICY = { rate: 1, burst: 5 };
 const CALLBACK = 'callback';
@@ -40,7 +44,9 @@ export class SignatureQuestionDto {
   readonly requestId?: string;
 
   @Input.Optional()
-  @Input.TextUpTo(LONGEST_BODY, { maxLength: LONGEST_BODY, description: 'As it was sent.' })
+  @Input.TextUpTo(LONGEST_QUESTION_BODY, {
+    ...{ maxLength: LONGEST_QUESTION_BODY, description: 'As it was sent.' },
+  })
   readonly body?: string;
 
   @ApiProperty({ type: 'string', maxLength: LONGEST, description: 'The one that was made.' })
@@ -75,6 +81,7 @@ export class SignatureController {
 
   @Post()
   @HttpCode(200)
+  @BodyLimit(LONGEST_QUESTION_BYTES)
   @Operation(
     'Why a signature does not verify',
     'What we would sign, and which mistake makes exactly the signature given.',

@@ -126,5 +126,5 @@ function given({
 
 /** The request as a shell command. The target is percent-encoded and contains no quote. */
 function curlOf(url: string, keyPrefix: string): string {
-  return `curl -sS -i -H "X-API-KEY: $STAKING_API_KEY" '${url.replaceAll("'", '%27')}'  # STAKING_API_KEY=${keyPrefix}…`;
+  return `curl -sS -i -H "X-API-KEY: $STAKING_API_KEY" '${url}'  # STAKING_API_KEY=${keyPrefix}…`;
 }

@@ -1,7 +1,6 @@
 import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '@nestjs/common';
 import { ApiExtraModels, ApiSchema } from '@nestjs/swagger';
-import { Database, MemberStore, type OwnStanding, readOwn, RedemptionViews } from '#libs/db';
-import { PermanentError } from '#libs/domain';
+import { Database, MemberStore, type OwnStanding, readOwn } from '#libs/db';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import {
   audited,
@@ -113,7 +112,6 @@ export class StandingController {
     private readonly secrets: Secrets,
     private readonly members: MemberStore,
     private readonly database: Database,
-    private readonly views: RedemptionViews,
     private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -189,18 +187,10 @@ export class StandingController {
     const { partnerId: partner } = member;
     const note = { command: 'partner withdraw', arguments: { subject } };
     const actor = memberActor(member);
-    await audited(this.database, { actor, ...note }, { partner }, async () => {
-      const all = await this.members.list(partner);
-      if (!all.some((one) => one.subject === subject)) {
-        throw new PermanentError('MEMBER_MISSING', 'There is no such member.');
-      }
-      if (all.length === 1) {
-        const message = 'You are the last member. Your operator can end the access of all.';
-        throw new PermanentError('LAST_MEMBER', message);
-      }
-      await this.members.remove(partner, subject, this.clock.nowMs());
-      await this.views.audit(actor, { ...note, outcome: 'done' }, { partner });
-    });
+    const audit = { actor, note: { ...note, outcome: 'done' } };
+    await audited(this.database, { actor, ...note }, { partner }, () =>
+      this.members.withdraw(partner, subject, this.clock.nowMs(), audit),
+    );
   }
 }
 

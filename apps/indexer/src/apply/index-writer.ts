@@ -41,8 +41,8 @@ export class IndexWriter {
   private readonly wallets = new Map<Address, WalletState>();
   private readonly remembered = new Map<bigint, BlockRef>();
   private fence = -1n;
-  private current: IndexState | undefined;
-  private left: IndexState | undefined;
+  private pendingState: IndexState | undefined;
+  private storedState: IndexState | undefined;
   /** The current transaction, or the last one where none is open. */
   private writing: Promise<void> = Promise.resolve();
   synced = false;
@@ -57,7 +57,7 @@ export class IndexWriter {
    * @returns the new leader's fencing token
    * @throws SettingsChangedError where another process has meanwhile created the index anew with other settings
    */
-  async open(): Promise<bigint> {
+  async takeLead(): Promise<bigint> {
     this.fence = await this.store.takeLead({ settings: indexSettingsOf(this.options) });
     await this.reload();
     return this.fence;
@@ -77,25 +77,25 @@ export class IndexWriter {
     this.remembered.clear();
     for (const block of [...blocks, state.head]) this.remembered.set(block.number, block);
     this.synced = state.syncedAt !== undefined;
-    this.current = state;
-    this.left = state;
+    this.pendingState = state;
+    this.storedState = state;
   }
 
   /** False after a failed write, until `reload` has read the stored state. */
   get isOpen(): boolean {
-    return this.current !== undefined;
+    return this.pendingState !== undefined;
   }
 
   /** The index as the current transaction will leave it. */
   get state(): IndexState {
-    if (!this.current) throw new Error('The index is not open');
-    return this.current;
+    if (!this.pendingState) throw new Error('The index is not open');
+    return this.pendingState;
   }
 
   /** The index as the last successful transaction left it. */
   get stored(): IndexState {
-    if (!this.left) throw new Error('The index is not open');
-    return this.left;
+    if (!this.storedState) throw new Error('The index is not open');
+    return this.storedState;
   }
 
   /**
@@ -141,7 +141,7 @@ export class IndexWriter {
    * Writes rows, head and facts of one range in one transaction. Returns as soon as all earlier ranges are written and
    * the transaction of this range has begun.
    * @returns the number of balance changes
-   * @throws NegativeBalanceError for this range; FencedError, HeadMovedError and others where the write of an earlier
+   * @throws NegativeBalanceError for this range; FencedError, StaleHeadError and others where the write of an earlier
    * range failed, in which case this range is not written
    */
   async apply(answer: RangeAnswer, facts: IndexFacts): Promise<number> {
@@ -191,8 +191,8 @@ export class IndexWriter {
   /** Clears the stored halt, after its cause has gone. */
   async resume(): Promise<void> {
     await this.store.clearHalt(this.fence);
-    this.current = { ...this.state, halted: undefined };
-    this.left = this.current;
+    this.pendingState = { ...this.state, halted: undefined };
+    this.storedState = this.pendingState;
   }
 
   /**
@@ -228,7 +228,7 @@ export class IndexWriter {
       .then(
         () => {
           if (this.writing !== writing) return;
-          this.left = next;
+          this.storedState = next;
           this.synced ||= facts.synced;
           this.forgetOldWallets();
         },
@@ -241,7 +241,7 @@ export class IndexWriter {
     // unhandled.
     writing.catch(() => undefined);
     this.writing = writing;
-    this.current = next;
+    this.pendingState = next;
     for (const block of [...rows.blocks, rows.head]) this.remembered.set(block.number, block);
     for (const number of this.remembered.keys()) {
       if (finalised && number < finalised.number) this.remembered.delete(number);
@@ -249,8 +249,8 @@ export class IndexWriter {
   }
 
   private forget(): void {
-    this.current = undefined;
-    this.left = undefined;
+    this.pendingState = undefined;
+    this.storedState = undefined;
   }
 
   /** Evicts only after a commit, because an evicted wallet is read from the database again. */

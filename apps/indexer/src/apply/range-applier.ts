@@ -84,7 +84,7 @@ export class RangeApplier {
    * Compares the sum of all balances with the contract's total.
    * @returns false where they differ and the index was rolled back
    */
-  async agreesInAll(): Promise<boolean> {
+  async checkIndexTotal(): Promise<boolean> {
     const to = await this.totals.checkHead(this.writer.state);
     if (to) await this.undo(to, 'repair');
     return to === undefined;
@@ -94,7 +94,7 @@ export class RangeApplier {
    * Warns where events were read but no balance ever changed. With a wrong pool number, or a condition that no event
    * meets, the index agrees with every comparison but stays empty.
    */
-  async warnIfNoneCounts(): Promise<void> {
+  async warnIfNoEventCounts(): Promise<void> {
     if (this.eventsRead === 0 || (await this.writer.hasWallets())) return;
     const { stakeEvents } = this.options;
     this.logger.warn(

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type AuditComparison, AuditRunStore, type IndexState, IndexStore } from '#libs/db';
 import { tokensToNumber } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { type Gauge, LOGGER, type NamedGauge, readingGauges, Registry } from '#libs/service';
+import { type Gauge, LOGGER, type NamedGauge, gaugesOfOneRead, Registry } from '#libs/service';
 
 interface Reading {
   /** The last audit that completed a comparison. */
@@ -23,7 +23,7 @@ export class AuditMetrics {
     @Inject(IndexStore) index: IndexStore,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const add = readingGauges<Reading>(
+    const add = gaugesOfOneRead<Reading>(
       { registry, logger },
       async () => {
         const [last, state] = await Promise.all([runs.lastComparison(), index.state()]);

@@ -3,7 +3,7 @@ import { AuditRunStore, Database, IndexStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { NightlyAudit } from '#libs/verification';
-import { BESIDE_READER } from '../index-options.js';
+import { BACKGROUND_READER } from '../index-options.js';
 import { AuditMetrics } from './audit.metrics.js';
 import { AuditService } from './audit.service.js';
 
@@ -11,7 +11,7 @@ import { AuditService } from './audit.service.js';
   providers: [
     provide(AuditRunStore, Database),
     provide(IndexStore, Database),
-    provide(NightlyAudit, Database, BESIDE_READER, AuditRunStore, CLOCK, LOGGER),
+    provide(NightlyAudit, Database, BACKGROUND_READER, AuditRunStore, CLOCK, LOGGER),
     AuditMetrics,
     AuditService,
   ],

@@ -50,14 +50,14 @@ export class AuditService implements BeforeApplicationShutdown {
       const { result } = await inSpan({ name: 'nightly audit' }, () =>
         this.nightly.audit(lead, this.settings.auditSample),
       );
-      if (result === 'impossible') this.work.rest(RETRY_AFTER_MS);
+      if (result === 'impossible') this.work.pauseFor(RETRY_AFTER_MS);
       else this.hasCompared = true;
     } catch (error) {
       if (lead.signal.aborted) {
         logger.info('Stopped the audit of the index; the next one begins anew');
         return;
       }
-      this.work.rest(RETRY_AFTER_MS);
+      this.work.pauseFor(RETRY_AFTER_MS);
       logger.error({ err: error }, 'The audit of the index failed');
     }
   }

@@ -17,8 +17,8 @@ import { looseLimits } from '#libs/price';
 import { LOGGER, measureConnections, observeRpc, provide, Registry } from '#libs/service';
 import { IndexStatus } from '../follow/index-status.js';
 import {
-  BESIDE_POOL,
-  BESIDE_READER,
+  BACKGROUND_POOL,
+  BACKGROUND_READER,
   INDEX_OPTIONS,
   indexOptionsOf,
   RPC_OBSERVER,
@@ -68,13 +68,13 @@ export class ConnectionsModule implements OnApplicationShutdown {
           new RpcPool({ urls, clock, observer: status.observedBy(observer, clock) }),
       },
       {
-        provide: BESIDE_POOL,
+        provide: BACKGROUND_POOL,
         inject: [CLOCK, RPC_OBSERVER],
         useFactory: (clock: Clock, observer: RpcObserver) => new RpcPool({ urls, clock, observer }),
       },
       { provide: READER_OPTIONS, inject: [STAKES], useFactory: readerOptions(settings, logger) },
       provide(ChainReader, RpcPool, READER_OPTIONS),
-      { ...provide(ChainReader, BESIDE_POOL, READER_OPTIONS), provide: BESIDE_READER },
+      { ...provide(ChainReader, BACKGROUND_POOL, READER_OPTIONS), provide: BACKGROUND_READER },
       provide(LogSource, RpcPool, INDEX_OPTIONS),
     ];
     return { module: ConnectionsModule, global: true, providers, exports: providers };

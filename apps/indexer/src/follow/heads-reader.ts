@@ -13,7 +13,7 @@ import {
   providerOf,
   type RangeAnswer,
   type Tip,
-  unlessOut,
+  unlessOutage,
 } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -39,10 +39,10 @@ const MOST_TOLD = 16;
 
 export class HeadsReader {
   /** The newest blocks of both providers, as a message for operators, where one is far older than the other. */
-  apart: string | undefined;
+  providersApartMessage: string | undefined;
   private readAtMs = 0;
   /** Reported final blocks, by provider and block number. */
-  private readonly told = new Map<string, Map<bigint, BlockRef>>();
+  private readonly reportedFinalBlocks = new Map<string, Map<bigint, BlockRef>>();
 
   constructor(
     private readonly reader: ChainReader,
@@ -62,7 +62,7 @@ export class HeadsReader {
     const { head } = writer;
     const { finality } = this.reader;
     const { hasOtherProvider } = this.policy;
-    if (this.suspects.at(head.number + 1n)) return undefined;
+    if (this.suspects.covering(head.number + 1n)) return undefined;
     const tip = await this.source.tip(
       {
         head,
@@ -87,7 +87,7 @@ export class HeadsReader {
    * block; without a comparison, one provider's final block counts.
    */
   afterTip({ heads, ...tip }: TipWithBlocks, other: Comparison | undefined): ChainHeads {
-    this.apart = undefined;
+    this.providersApartMessage = undefined;
     if (this.reader.finality.kind !== 'tag') return heads;
     const finalised = other ? this.finalAt(tip, other) : tip.finalised;
     return finalised ? { ...heads, finalised } : heads;
@@ -108,14 +108,14 @@ export class HeadsReader {
    */
   async read(): Promise<ChainHeads> {
     this.readAtMs = this.clock.nowMs();
-    this.apart = undefined;
+    this.providersApartMessage = undefined;
     const first = await this.reader.heads({ latestSeconds: this.policy.latestSeconds });
     const second = this.policy.hasOtherProvider ? await this.ofAnother(first) : undefined;
     if (!second) return first;
     const [behind, ahead] = inOrder(first, second, ({ latest }) => latest.number);
     const apartSeconds = ahead.latest.timestampSeconds - behind.latest.timestampSeconds;
     if (apartSeconds * 1000 > STALE_MS) {
-      this.apart = `the newest block of ${behind.endpoint} is ${behind.latest.number}, that of ${ahead.endpoint} ${ahead.latest.number}`;
+      this.providersApartMessage = `the newest block of ${behind.endpoint} is ${behind.latest.number}, that of ${ahead.endpoint} ${ahead.latest.number}`;
     }
     return { latest: behind.latest, finalised: await this.finalOf(first, second) };
   }
@@ -132,7 +132,7 @@ export class HeadsReader {
     if (!this.policy.hasOtherProvider) return told.finalised;
     this.note(told.endpoint, told.finalised);
     if (other) this.note(other.endpoint, other.finalised);
-    const [one, ...rest] = [...this.told.values()];
+    const [one, ...rest] = [...this.reportedFinalBlocks.values()];
     const isTwice = ({ number, hash, timestampSeconds }: BlockRef): boolean =>
       rest.some((blocks) => {
         const same = blocks.get(number);
@@ -148,7 +148,7 @@ export class HeadsReader {
     const { latestSeconds, mode } = this.policy;
     const avoid = ownProvider(endpoint, reader.endpoints);
     const asked = reader.heads({ avoid, latestSeconds, patienceMs: OUTAGE_PATIENCE_MS });
-    return mode === 'two' ? asked : unlessOut(asked);
+    return mode === 'two' ? asked : unlessOutage(asked);
   }
 
   /** The lower of the two final blocks, after the provider of the higher one has confirmed it. */
@@ -176,11 +176,11 @@ export class HeadsReader {
   private note(endpoint: string, final: BlockRef | undefined): void {
     if (!final) return;
     const provider = providerOf(endpoint);
-    const blocks = this.told.get(provider) ?? new Map<bigint, BlockRef>();
+    const blocks = this.reportedFinalBlocks.get(provider) ?? new Map<bigint, BlockRef>();
     blocks.set(final.number, final);
     const [oldest] = blocks.keys();
     if (blocks.size > MOST_TOLD && oldest !== undefined) blocks.delete(oldest);
-    this.told.set(provider, blocks);
+    this.reportedFinalBlocks.set(provider, blocks);
   }
 }
 

@@ -91,7 +91,7 @@ export class IndexLoop {
       case 'wait':
         return this.checkLevel(heads, signal);
       case 'behind':
-        status.trouble = this.heads.apart;
+        status.trouble = this.heads.providersApartMessage;
         logger.debug({ blocks: step.by }, 'The node is behind the index: waiting');
         return 'level';
       case 'frozen':
@@ -145,7 +145,7 @@ export class IndexLoop {
   private async checkLevel(heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
     if (!(await this.isLevel(heads, signal))) return 'more';
     this.noteProgress(heads);
-    this.status.trouble = this.heads.apart;
+    this.status.trouble = this.heads.providersApartMessage;
     return 'level';
   }
 
@@ -169,14 +169,14 @@ export class IndexLoop {
       }
       // The total is compared before the wallets' `verifiedNumber` is stored: a difference must still be able to roll
       // the index back to the first block.
-      if (!writer.synced && !(await applier.agreesInAll())) return false;
+      if (!writer.synced && !(await applier.checkIndexTotal())) return false;
       const { verifiedNumber } = result;
       if (verifiedNumber !== undefined)
         await writer.note({ finalised, verifiedNumber, synced: false });
     }
     if (!writer.synced) {
       await writer.note({ finalised, synced: true });
-      await applier.warnIfNoneCounts();
+      await applier.warnIfNoEventCounts();
     }
     this.policy.hasComparedWallets = true;
     if (writer.state.halted) await writer.resume();

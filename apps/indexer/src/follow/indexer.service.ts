@@ -10,7 +10,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { type CheckResult, HealthRegistry } from '#libs/service';
 import { IndexerSettings } from '../indexer.env.js';
 import { Supervisor } from '../lead/supervisor.js';
-import { BESIDE_POOL } from '../index-options.js';
+import { BACKGROUND_POOL } from '../index-options.js';
 import { BackfillProgress, percentOf } from './backfill-progress.js';
 import { IndexStatus } from './index-status.js';
 
@@ -33,7 +33,7 @@ export class IndexerService
     @Inject(IndexerSettings) private readonly settings: IndexerSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(RpcPool) private readonly pool: RpcPool,
-    @Inject(BESIDE_POOL) private readonly besidePool: RpcPool,
+    @Inject(BACKGROUND_POOL) private readonly besidePool: RpcPool,
     private readonly health: HealthRegistry,
   ) {}
 

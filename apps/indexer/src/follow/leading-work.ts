@@ -30,7 +30,7 @@ export class LeadingWork {
   }
 
   /** Skips all runs for this time. */
-  rest(ms: number): void {
+  pauseFor(ms: number): void {
     this.notBeforeMs = this.clock.nowMs() + ms;
   }
 

@@ -33,7 +33,7 @@ const TO_CONFIRM = new Set([
 const CONFIRMATIONS = 3;
 
 /** Shortest time between two warnings about repeated failures. */
-const SAY_EVERY_MS = 60_000;
+const LOG_EVERY_MS = 60_000;
 const FIRST_BACKOFF_MS = 250;
 /**
  * Longest backoff while the database is unavailable. A failover takes seconds, and another indexer may be trying to
@@ -42,7 +42,7 @@ const FIRST_BACKOFF_MS = 250;
 const DATABASE_BACKOFF_MS = 2000;
 
 export class Supervisor {
-  private saidAtMs = 0;
+  private loggedAtMs = 0;
 
   constructor(
     private readonly preparation: IndexPreparation,
@@ -131,7 +131,7 @@ export class Supervisor {
     let opened = false;
     while (!stopped()) {
       try {
-        if (!opened) status.leads({ fence: await writer.open(), signal });
+        if (!opened) status.leads({ fence: await writer.takeLead(), signal });
         opened = true;
         const outcome = await loop.turn(signal);
         failures = 0;
@@ -183,8 +183,8 @@ export class Supervisor {
     const waitMs = Math.min(maxBackoffMs, Math.max(askedMs, backoffMs(failures, maxBackoffMs)));
     status.trouble = error instanceof Error ? error.message : String(error);
     status.progressAtMs = clock.nowMs();
-    const isNews = failures === 1 || clock.nowMs() - this.saidAtMs >= SAY_EVERY_MS;
-    if (isNews) this.saidAtMs = clock.nowMs();
+    const isNews = failures === 1 || clock.nowMs() - this.loggedAtMs >= LOG_EVERY_MS;
+    if (isNews) this.loggedAtMs = clock.nowMs();
     const line = { err: error, failures, waitMs: Math.round(waitMs) };
     logger[isNews ? 'warn' : 'debug'](line, 'Trying again');
     await sleep(waitMs, signal);

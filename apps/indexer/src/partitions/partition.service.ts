@@ -46,17 +46,17 @@ export class PartitionService implements BeforeApplicationShutdown {
       for (const [table, outcome] of Object.entries(await this.partitions.extend(fence))) {
         if (outcome === 'added') logger.info({ table }, 'Added a partition');
         if (outcome === 'busy') {
-          work.rest(BUSY_MS);
+          work.pauseFor(BUSY_MS);
           logger.info({ table }, 'A partition is added once a long transaction has ended');
         }
         if (outcome === 'refused') {
-          work.rest(FAILED_MS);
+          work.pauseFor(FAILED_MS);
           logger.error({ table }, 'A table of the index has rows above the indexed head: audit it');
         }
       }
     } catch (error) {
       if (signal.aborted) return;
-      work.rest(FAILED_MS);
+      work.pauseFor(FAILED_MS);
       logger.warn({ err: error }, 'No partition could be added; the index goes on without it');
     }
   }

@@ -16,7 +16,7 @@ import { FencedError, type Price, PriceStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
 import {
-  judgePrice,
+  storeOrHold,
   nameOfSources,
   type PriceLimits,
   type PriceReader,
@@ -59,7 +59,7 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
       max: settings.priceMaxUsd,
       maxChange: settings.priceMaxChange,
       maxChangePerHour: settings.priceMaxChangePerHour,
-      trustsFirst: sources.every(({ kind }) => kind === 'fixed'),
+      acceptsFirstPrice: sources.every(({ kind }) => kind === 'fixed'),
     };
   }
 
@@ -116,7 +116,7 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
 
   private async judge(fence: bigint, price: Price): Promise<void> {
     const { store, limits, logger, metrics } = this;
-    const judged = await judgePrice(store, limits, fence, price);
+    const judged = await storeOrHold(store, limits, fence, price);
     if (judged.kind !== 'kept') {
       const { reason, beforeUsd } = judged;
       metrics.count('held');

@@ -6,7 +6,7 @@
 import {
   type DayLows,
   FencedError,
-  type SealBasis,
+  type IndexSnapshotRef,
   type SealOutcome,
   type SealWriter,
 } from '#libs/db';
@@ -31,9 +31,9 @@ export interface DayToSeal {
 export class DaySealer {
   private readonly lows = new DayListBuilder();
   /** Balances at the end of the day, by wallet. `before` holds those at the end of the day before. */
-  private standing = new DayListBuilder();
-  private before = new DayListBuilder();
-  private carried: { readonly day: number; readonly basis: SealBasis } | undefined;
+  private closingBalances = new DayListBuilder();
+  private previousClosingBalances = new DayListBuilder();
+  private carried: { readonly day: number; readonly basis: IndexSnapshotRef } | undefined;
 
   constructor(
     private readonly dayLows: DayLows,
@@ -65,7 +65,7 @@ export class DaySealer {
     return outcome;
   }
 
-  private async work(work: DayToSeal, basis: SealBasis): Promise<void> {
+  private async work(work: DayToSeal, basis: IndexSnapshotRef): Promise<void> {
     const { carried } = this;
     this.carried = undefined;
     this.lows.clear();
@@ -75,23 +75,26 @@ export class DaySealer {
   }
 
   private async readAll(day: number): Promise<void> {
-    const { lows, standing } = this;
-    standing.clear();
+    const { lows, closingBalances } = this;
+    closingBalances.clear();
     for await (const { wallet, low, closing } of this.dayLows.all(day)) {
       lows.add(wallet, low);
-      standing.add(wallet, closing);
+      closingBalances.add(wallet, closing);
     }
   }
 
   private async carryForward({ day, above, closing }: DayToSeal): Promise<void> {
-    [this.standing, this.before] = [this.before, this.standing];
-    const { lows, standing } = this;
-    standing.clear();
-    const before = this.before.list();
+    [this.closingBalances, this.previousClosingBalances] = [
+      this.previousClosingBalances,
+      this.closingBalances,
+    ];
+    const { lows, closingBalances } = this;
+    closingBalances.clear();
+    const before = this.previousClosingBalances.list();
     let place = 0;
     const keepUpTo = (end: number): void => {
       lows.addRange(before, place, end);
-      standing.addRange(before, place, end);
+      closingBalances.addRange(before, place, end);
       place = end;
     };
     await this.dayLows.changed({ day, above, upTo: closing.number }, (changed) => {
@@ -101,7 +104,7 @@ export class DaySealer {
       keepUpTo(end);
       if (end < before.length && compareBytes(before.wallet(end), wallet) === 0) place += 1;
       lows.add(wallet, changed.low);
-      standing.add(wallet, changed.closing);
+      closingBalances.add(wallet, changed.closing);
     });
     keepUpTo(before.length);
   }

@@ -1,7 +1,7 @@
 import { type SealedDayStore, type SealOutcome, type SealSummary } from '#libs/db';
 import { SECONDS_PER_DAY } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Counter, Gauge, readingGauges, type Registry } from '#libs/service';
+import { Counter, Gauge, gaugesOfOneRead, type Registry } from '#libs/service';
 
 const KINDS = ['sealed', 'revised', 'same'] as const;
 
@@ -34,7 +34,7 @@ export class SealMetrics {
     });
     for (const result of KINDS) this.results.inc({ result }, 0);
     const failure = 'The sealed days could not be read';
-    const add = readingGauges({ registry, logger }, () => days.summary(), failure);
+    const add = gaugesOfOneRead({ registry, logger }, () => days.summary(), failure);
     const gauge = (name: string, help: string, figure: (of: SealSummary) => number): void => {
       add({ name, help }, (summary, one) => {
         one.set(figure(summary));

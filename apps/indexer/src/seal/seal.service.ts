@@ -9,7 +9,7 @@ import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { type Lead, IndexStatus } from '../follow/index-status.js';
 import { LeadingWork } from '../follow/leading-work.js';
-import { BESIDE_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
+import { BACKGROUND_READER, INDEX_OPTIONS, type IndexOptions } from '../index-options.js';
 import { IndexerSettings } from '../indexer.env.js';
 import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
@@ -26,7 +26,7 @@ const PASSING = new Set(['SEAL_OUTDATED', 'INDEX_FENCED', 'DATABASE_UNAVAILABLE'
 interface SealRun extends DueDays {
   readonly lead: Lead;
   /** A block dated after the last day of the run, indexed, final and verified. */
-  readonly settled: BlockRef;
+  readonly newestSettledBlock: BlockRef;
   /** The first day whose leaves and nodes are kept. */
   readonly keptFrom: number;
   readonly recheck: Recheck;
@@ -54,7 +54,7 @@ export class SealService implements BeforeApplicationShutdown {
     @Inject(IndexStore) private readonly index: IndexStore,
     @Inject(SealedDayStore) private readonly days: SealedDayStore,
     @Inject(SealWriter) private readonly writer: SealWriter,
-    @Inject(BESIDE_READER) private readonly reader: ChainReader,
+    @Inject(BACKGROUND_READER) private readonly reader: ChainReader,
     @Inject(IndexStatus) status: IndexStatus,
     @Inject(IndexerSettings) private readonly settings: IndexerSettings,
     @Inject(INDEX_OPTIONS) private readonly options: IndexOptions,
@@ -86,7 +86,7 @@ export class SealService implements BeforeApplicationShutdown {
         return;
       }
       const isPassing = error instanceof RetryableError && PASSING.has(error.code);
-      if (!isPassing) this.work.rest(RETRY_AFTER_MS);
+      if (!isPassing) this.work.pauseFor(RETRY_AFTER_MS);
       logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
     } finally {
       metrics.daysLeft(0);
@@ -94,16 +94,16 @@ export class SealService implements BeforeApplicationShutdown {
   }
 
   private async dueRun(lead: Lead): Promise<SealRun | undefined> {
-    const settled = await this.settledBlock();
-    if (settled === undefined) return undefined;
+    const newestSettledBlock = await this.settledBlock();
+    if (newestSettledBlock === undefined) return undefined;
     const { first, last, recheckFrom } = await this.days.summary();
     const { firstBlock } = this.options;
     const firstDay = first ?? dayOf((await this.block(firstBlock)).timestampSeconds);
-    const due = dueDays({ settled, firstDay, newestDay: last, recheckFrom });
+    const due = dueDays({ settled: newestSettledBlock, firstDay, newestDay: last, recheckFrom });
     if (due.to < due.from) return undefined;
     const keptFrom = Math.max(due.to, last ?? due.to) - this.settings.sealKeptDays + 1;
     const recheck = { from: recheckFrom ?? undefined, last };
-    return { ...due, lead, settled, keptFrom, recheck };
+    return { ...due, lead, newestSettledBlock, keptFrom, recheck };
   }
 
   private async settledBlock(): Promise<BlockRef | undefined> {
@@ -128,7 +128,7 @@ export class SealService implements BeforeApplicationShutdown {
     const data = { url: sessionUrl(this.settings), stakeSet, applicationName: 'lowmark-indexer' };
     const thread = new SealThread(data, lead.signal);
     try {
-      let before = await this.closingBefore(from, run.settled);
+      let before = await this.closingBefore(from, run.newestSettledBlock);
       for (let day = from; day <= to; day += 1) {
         this.metrics.daysLeft(to - day + 1);
         before = await this.sealDay(thread, { run, day, before });
@@ -147,7 +147,7 @@ export class SealService implements BeforeApplicationShutdown {
   ): Promise<BlockRef> {
     const { lead, keptFrom } = run;
     const startedMs = this.clock.nowMs();
-    const closing = await this.closingBlock(day, before, run.settled);
+    const closing = await this.closingBlock(day, before, run.newestSettledBlock);
     const outcome = await thread.seal({
       ...{ day, closing, fence: lead.fence },
       above: before.number,
@@ -171,7 +171,7 @@ export class SealService implements BeforeApplicationShutdown {
     if (first === null || first >= run.from) return;
     const day = randomInt(first, run.from);
     const older = { ...run, recheck: { from: undefined, last: null } };
-    const before = await this.closingBefore(day, run.settled);
+    const before = await this.closingBefore(day, run.newestSettledBlock);
     await this.sealDay(thread, { run: older, day, before });
   }
 

@@ -36,7 +36,7 @@ export class IndexPreparation {
   async prepare(): Promise<void> {
     const { reader, logger, options } = this;
     const { head, past } = await this.prepareState();
-    this.say('asking the endpoints what there is to verify events by');
+    this.reportStep('asking the endpoints what there is to verify events by');
     const offer = await readVerificationOffer(reader, past);
     const verification = chooseVerification(options.verification, offer);
     this.status.verification = verification;
@@ -60,7 +60,7 @@ export class IndexPreparation {
     const { maxRangeBlocks, contracts } = this.options;
     const { latest, finalised } = await reader.heads();
     const blocks = latest.number - head.number;
-    if (blocks <= WORTH_A_LINE) return;
+    if (blocks <= ANNOUNCED_ABOVE_BLOCKS) return;
     const final = finalised.number > head.number ? finalised.number - head.number : 0n;
     const calls = syncCalls({
       mode,
@@ -82,14 +82,14 @@ export class IndexPreparation {
         maxRangeBlocks,
         leastCalls: calls,
         leastComputeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
-        moreComputeUnitsPerBlockWithEvents: mode === 'headers' ? SECOND_LOOK : HEADER,
+        moreComputeUnitsPerBlockWithEvents: mode === 'headers' ? RECEIPTS_UNITS : HEADER,
       },
       'Syncing: no estimate, but the fewest calls, where the provider allows such ranges and no block holds events; `plan-sync` asks the provider',
     );
   }
 
   /** Reports the current step, as an endpoint that does not answer may delay each step by half a minute. */
-  private say(step: string): void {
+  private reportStep(step: string): void {
     this.status.step = step;
     this.logger.info(`Starting: ${step}`);
   }
@@ -106,9 +106,9 @@ export class IndexPreparation {
       requireSameSettings(stored, settings);
       this.status.head = stored.head;
     }
-    this.say('asking the endpoints which chain they serve');
+    this.reportStep('asking the endpoints which chain they serve');
     await reader.verifyChainId(options.chainId);
-    this.say('looking for the contracts');
+    this.reportStep('looking for the contracts');
     await this.requireContracts();
     const known = { symbol: options.tokenSymbol, decimals: options.tokenDecimals };
     if (stored) {
@@ -179,5 +179,6 @@ export class IndexPreparation {
 }
 
 /** A sync of at most this many blocks takes seconds and is not announced. */
-const WORTH_A_LINE = 1000n;
-const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: SECOND_LOOK } = COMPUTE_UNITS.perCall;
+const ANNOUNCED_ABOVE_BLOCKS = 1000n;
+const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: RECEIPTS_UNITS } =
+  COMPUTE_UNITS.perCall;

@@ -82,17 +82,17 @@ export async function settleBlock(
   }
   if (isByProvider && reader.hasTotal) {
     const singles = witnesses.map(({ single }) => single);
-    const contradicted = await selfContradicted(reader, singles, options);
+    const contradicted = await selfContradictingProvider(reader, singles, options);
     const other = singles.find(({ endpoint: name }) => providerOf(name) !== contradicted);
     if (contradicted !== undefined && other) return withBlock(answer, other);
   }
   const told = witnesses.map(
-    ({ source, single }) => `${source} ${tells(single, block).slice(0, MOST_SHOWN)}`,
+    ({ source, single }) => `${source} ${eventsTextOf(single, block).slice(0, MOST_SHOWN)}`,
   );
   throw new EventsInDoubtError(block, [...new Set(told)]);
 }
 
-function tells(single: RangeAnswer, block: bigint): string {
+function eventsTextOf(single: RangeAnswer, block: bigint): string {
   return effectsOf(single.blocks, block) || 'none';
 }
 
@@ -100,7 +100,8 @@ function agreeing(witnesses: readonly Witness[], block: bigint): RangeAnswer | u
   return witnesses.find((one) =>
     witnesses.some(
       (other) =>
-        other.source !== one.source && tells(other.single, block) === tells(one.single, block),
+        other.source !== one.source &&
+        eventsTextOf(other.single, block) === eventsTextOf(one.single, block),
     ),
   )?.single;
 }
@@ -112,7 +113,7 @@ function agreeing(witnesses: readonly Witness[], block: bigint): RangeAnswer | u
  * @returns undefined where neither or both contradict themselves, they differ about the total or the block's time too,
  * or past totals are not available
  */
-async function selfContradicted(
+async function selfContradictingProvider(
   reader: ChainReader,
   singles: readonly RangeAnswer[],
   options: FetchOptions,
@@ -124,7 +125,7 @@ async function selfContradicted(
   for (const { endpoint, head } of singles) {
     const provider = providerOf(endpoint);
     if (changes.has(provider)) continue;
-    const change = await changeBy(reader, endpoint, head, options);
+    const change = await totalChangeIn(reader, endpoint, head, options);
     if (change === undefined) return undefined;
     changes.set(provider, change);
   }
@@ -136,7 +137,7 @@ async function selfContradicted(
 }
 
 /** Change of the contract's total in the block of `head`, as the endpoint's provider reports it. */
-async function changeBy(
+async function totalChangeIn(
   reader: ChainReader,
   endpoint: string,
   head: RangeAnswer['head'],

@@ -21,7 +21,7 @@ import {
   RangeSizer,
   type RpcPool,
   streamRanges,
-  type ToldFigure,
+  type FigureByEndpoint,
 } from '#libs/chain';
 import { inSpan, type SpanStart } from '#libs/platform';
 import { type TipWithBlocks } from '../follow/heads-reader.js';
@@ -68,7 +68,7 @@ export class RangeVerifier {
     const isTotalWanted = isFinal && policy.comparesTotal(true) && !policy.hasOtherProvider;
     const total = isTotalWanted ? await reader.totalCalls() : undefined;
     const options = { ...policy.fetchOptions(isFinal, signal), total };
-    const suspect = this.suspects.at(range.from);
+    const suspect = this.suspects.covering(range.from);
     const answer = suspect
       ? await this.readAgain(range, suspect, options)
       : await source.fetch(range, options);
@@ -96,7 +96,7 @@ export class RangeVerifier {
       other: agreed.other,
       checkpoints: told ? [{ head, endpoint, total: told.figure }] : [],
       isConfirmed: agreed.other !== undefined || this.policy.mode === 'headers',
-      apart: suspect !== undefined,
+      isSuspect: suspect !== undefined,
       bytes,
     };
   }
@@ -106,7 +106,7 @@ export class RangeVerifier {
     { answer, other }: Agreement,
     delta: bigint,
     { isFinal, signal, tip }: VouchOptions,
-  ): Promise<ToldFigure<bigint> | undefined> {
+  ): Promise<FigureByEndpoint<bigint> | undefined> {
     const told = other ? other.total : (tip?.newestTotal ?? answer.total);
     // At the chain's head, the total may belong to a block that came in between. Where it does not fit, the total is
     // read again by the hash of the last block.

@@ -23,15 +23,15 @@ describe('SuspectRanges', () => {
   });
 
   it('knows which doubt covers a block', () => {
-    expect(doubts().at(11n)?.avoid).toEqual(['one']);
-    expect(doubts().at(20n)?.by).toBe('receipts');
-    expect(doubts().at(13n)).toBeUndefined();
+    expect(doubts().covering(11n)?.avoid).toEqual(['one']);
+    expect(doubts().covering(20n)?.by).toBe('receipts');
+    expect(doubts().covering(13n)).toBeUndefined();
   });
 
   it('forgets what has been verified since', () => {
     const all = doubts();
     all.forgetUpTo(15n);
-    expect(all.at(11n)).toBeUndefined();
-    expect(all.at(20n)).toBeDefined();
+    expect(all.covering(11n)).toBeUndefined();
+    expect(all.covering(20n)).toBeDefined();
   });
 });

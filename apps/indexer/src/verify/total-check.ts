@@ -15,7 +15,7 @@ import { type SuspectRanges, type VerificationPolicy } from './verification-poli
 import { type VerifiedRange } from './verified-range.js';
 
 /** Last block of the doubtful events, and the endpoint that reported them. */
-interface Shown {
+interface DoubtfulEvents {
   readonly to: bigint;
   readonly endpoint: string;
 }
@@ -60,7 +60,7 @@ export class TotalCheck {
     if (await this.isContradicted(answer.head, told, indexed, options.signal)) {
       return { kind: 'agreed', range: { ...range, contractTotal: indexed } };
     }
-    const to = await this.startOfDoubt(state, answer, contractTotal);
+    const to = await this.rollbackTarget(state, answer, contractTotal);
     if (to) return { kind: 'roll-back', to };
     return { kind: 'agreed', range: await this.mender.mend(range, state.total, options) };
   }
@@ -78,7 +78,7 @@ export class TotalCheck {
     if (told === undefined || told.figure === state.total) return undefined;
     if (await this.isContradicted(head, told, state.total)) return undefined;
     const shown = { to: head.number, endpoint: reader.endpoints.join(', ') };
-    return this.startOfDoubt(state, shown, told.figure);
+    return this.rollbackTarget(state, shown, told.figure);
   }
 
   /**
@@ -88,7 +88,7 @@ export class TotalCheck {
    */
   async suspectUnverified(
     { head, verifiedNumber }: IndexState,
-    { to: toBlock, endpoint }: Shown,
+    { to: toBlock, endpoint }: DoubtfulEvents,
   ): Promise<BlockRef | undefined> {
     const { suspects } = this;
     const verified = verifiedNumber ?? this.options.firstBlock - 1n;
@@ -139,9 +139,9 @@ export class TotalCheck {
    * @returns the block to which the index must be rolled back; undefined where the range is at fault
    * @throws TotalMismatchError where the index is at fault and the blocks were already read again often enough
    */
-  private async startOfDoubt(
+  private async rollbackTarget(
     state: IndexState,
-    shown: Shown,
+    shown: DoubtfulEvents,
     contractTotal: bigint,
   ): Promise<BlockRef | undefined> {
     const { head, total, verifiedNumber } = state;

@@ -57,7 +57,7 @@ export class VerificationPolicy {
     return {
       headers: isFinal && mode !== 'headers' ? 'events' : 'all',
       latestSeconds,
-      recount: mode === 'headers' || (mode === 'wallets' && !isFinal),
+      recheckEventBlocks: mode === 'headers' || (mode === 'wallets' && !isFinal),
       patienceMs: Infinity,
       signal,
     };
@@ -81,7 +81,7 @@ export class SuspectRanges {
   }
 
   /** The newest suspect range that covers a block, as the newest finding is the most exact. */
-  at(block: bigint): SuspectRange | undefined {
+  covering(block: bigint): SuspectRange | undefined {
     return this.ranges.findLast((suspect) => suspect.from <= block && block <= suspect.to);
   }
 

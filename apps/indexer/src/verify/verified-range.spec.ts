@@ -33,7 +33,7 @@ function aRange(from: number, to: number, overrides: Partial<VerifiedRange> = {}
     other: undefined,
     checkpoints: [{ head: header(to), total: BigInt(to) * 5n, endpoint: 'node' }],
     isConfirmed: false,
-    apart: false,
+    isSuspect: false,
     bytes: 10,
     ...overrides,
   };
@@ -92,8 +92,8 @@ describe('joinRanges', () => {
   });
 
   it.each<[string, VerifiedRange, VerifiedRange]>([
-    ['one was read in another way', aRange(1, 1), aRange(2, 2, { apart: true })],
-    ['the other was', aRange(1, 1, { apart: true }), aRange(2, 2)],
+    ['one was read in another way', aRange(1, 1), aRange(2, 2, { isSuspect: true })],
+    ['the other was', aRange(1, 1, { isSuspect: true }), aRange(2, 2)],
     ['the contract tells of other events', aRange(1, 1), aRange(2, 2, { delta: 4n })],
     ['the later total is not known', aRange(1, 1), aRange(2, 2, { contractTotal: undefined })],
     [

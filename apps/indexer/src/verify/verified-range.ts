@@ -28,7 +28,7 @@ export interface VerifiedRange {
   /** Something else than the contract's total verifies the events: a second provider, or headers and receipts. */
   readonly isConfirmed: boolean;
   /** A suspect range, which must not be joined with its neighbours. */
-  readonly apart: boolean;
+  readonly isSuspect: boolean;
   readonly bytes: number;
 }
 
@@ -42,7 +42,7 @@ export function joinRanges(
   later: VerifiedRange,
 ): VerifiedRange | undefined {
   const [before, after] = [earlier.answer, later.answer];
-  if (earlier.apart || later.apart) return undefined;
+  if (earlier.isSuspect || later.isSuspect) return undefined;
   if (after.parentHash !== undefined && after.parentHash !== before.head.hash) return undefined;
   const { contractTotal } = earlier;
   if (contractTotal !== undefined && later.contractTotal !== contractTotal + later.delta) {

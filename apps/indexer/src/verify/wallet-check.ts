@@ -56,21 +56,18 @@ export type CheckResult =
 export class WalletCheck {
   private lastGood: bigint | undefined;
   private checkedAtMs = 0;
-  /**
-   * Time of the last sample in the mode `wallets`, which also covers wallets that did not change; Unix time in
-   * milliseconds.
-   */
+  /** Unix time, in ms, of the last sample in the mode `wallets`, which also covers wallets that did not change. */
   private sampledAtMs: number | undefined;
   /**
    * First blocks of the ranges read again since the last check without differences. A difference that remains after one
    * re-read is accepted as real.
    */
-  private readonly readAgain = new Set<bigint>();
+  private readonly rereadBlocks = new Set<bigint>();
   /**
    * Wallets that differed since the last check without differences. Every sample includes them, so that a sample
    * without them does not count as a repair.
    */
-  private readonly differed = new Set<Address>();
+  private readonly walletsThatDiffered = new Set<Address>();
 
   constructor(
     private readonly reader: ChainReader,
@@ -110,12 +107,12 @@ export class WalletCheck {
       this.policy.mode === 'wallets'
         ? await this.sweepAndSample(writer, signal)
         : await this.sample(writer);
-    for (const { wallet } of differences) this.differed.add(wallet);
+    for (const { wallet } of differences) this.walletsThatDiffered.add(wallet);
     if (differences.length > 0) return { kind: 'roll-back', to: await this.trace(differences) };
     this.lastGood = writer.state.finalised?.number;
     this.checkedAtMs = this.clock.nowMs();
-    this.readAgain.clear();
-    this.differed.clear();
+    this.rereadBlocks.clear();
+    this.walletsThatDiffered.clear();
     const verifiedNumber = this.policy.mode === 'wallets' ? this.lastGood : undefined;
     return { kind: 'agreed', verifiedNumber };
   }
@@ -125,7 +122,7 @@ export class WalletCheck {
    * since.
    */
   forgetReadAgain(): void {
-    this.readAgain.clear();
+    this.rereadBlocks.clear();
     this.suspects.clear();
   }
 
@@ -143,7 +140,7 @@ export class WalletCheck {
   private async sample(writer: IndexWriter): Promise<Difference[]> {
     const recent = writer.recentWallets(SAMPLE / 2);
     const sampled = await this.store.sampleWallets(SAMPLE - recent.length);
-    const wallets = [...new Set([...recent, ...sampled, ...this.differed])];
+    const wallets = [...new Set([...recent, ...sampled, ...this.walletsThatDiffered])];
     for (const block of [writer.state.finalised, writer.head]) {
       const found = block && (await this.balances.compare(wallets, block));
       if (found && found.length > 0) return found;
@@ -159,7 +156,7 @@ export class WalletCheck {
     const above = verifiedNumber ?? this.options.firstBlock - 1n;
     const found: Difference[] = [];
     let compared = 0;
-    let saidAtMs = clock.nowMs();
+    let loggedAtMs = clock.nowMs();
     let after: Address | undefined;
     do {
       const page = { above, block: finalised.number, after, limit: WALLETS_AT_ONCE };
@@ -168,12 +165,12 @@ export class WalletCheck {
       compared += wallets.length;
       after = wallets.length === WALLETS_AT_ONCE ? wallets.at(-1) : undefined;
       status.progressAtMs = clock.nowMs();
-      if (clock.nowMs() - saidAtMs >= PROGRESS_EVERY_MS) {
-        saidAtMs = clock.nowMs();
+      if (clock.nowMs() - loggedAtMs >= PROGRESS_EVERY_MS) {
+        loggedAtMs = clock.nowMs();
         logger.info({ compared }, 'Comparing wallets with the contract');
       }
     } while (after !== undefined && found.length < MOST_TRACED);
-    const named = await this.walletsNamedAgain(writer, signal);
+    const named = await this.rereadFinalWallets(writer, signal);
     found.push(...(await this.compareFinal(named, writer)));
     compared += named.length;
     const { number: block } = finalised;
@@ -205,7 +202,7 @@ export class WalletCheck {
     const found = new Map<bigint, SuspectRange>();
     for (const difference of differences) {
       const suspect = await this.rangeOf(difference);
-      if (this.readAgain.has(suspect.from)) throw new WalletMismatchError(difference);
+      if (this.rereadBlocks.has(suspect.from)) throw new WalletMismatchError(difference);
       if (found.has(suspect.from)) continue;
       found.set(suspect.from, suspect);
       logger.warn(
@@ -215,7 +212,7 @@ export class WalletCheck {
       status.progressAtMs = clock.nowMs();
     }
     for (const [block, suspect] of found) {
-      this.readAgain.add(block);
+      this.rereadBlocks.add(block);
       suspects.add(suspect);
     }
     const first = [...found.keys()].reduce((lowest, block) => (block < lowest ? block : lowest));
@@ -247,7 +244,10 @@ export class WalletCheck {
    * @returns no wallets where another provider confirms each block, or every final block was already read twice
    * @throws AllEndpointsFailedError
    */
-  private async walletsNamedAgain({ state }: IndexWriter, signal: AbortSignal): Promise<Address[]> {
+  private async rereadFinalWallets(
+    { state }: IndexWriter,
+    signal: AbortSignal,
+  ): Promise<Address[]> {
     const { finalised, verifiedNumber } = state;
     if (this.policy.hasOtherProvider || finalised === undefined || verifiedNumber === undefined) {
       return [];

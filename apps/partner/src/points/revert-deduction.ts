@@ -5,7 +5,7 @@ import { inTransaction, type Query } from '../store/transaction.js';
 import { Contradiction } from './call-log.js';
 
 /** Writes a tombstone. Waits for a concurrent deduction of the same id, and writes nothing where the id has a row. */
-const BURY: Statement = {
+const WRITE_TOMBSTONE: Statement = {
   name: 'game_bury',
   text: `INSERT INTO game.deduction (svc_redemption_id, status) VALUES ($1, 'refused')
     ON CONFLICT (svc_redemption_id) DO NOTHING RETURNING status`,
@@ -60,7 +60,7 @@ interface DeductionRow {
 export async function revertDeduction(database: Database, revert: Revert): Promise<RevertDone> {
   const reverted = await inTransaction(database, async (query) => {
     const { svcRedemptionId, revertReason = null } = revert;
-    const buried = await query(BURY, [svcRedemptionId]);
+    const buried = await query(WRITE_TOMBSTONE, [svcRedemptionId]);
     if (buried.length > 0) return undefined;
     const [deduction] = await query<DeductionRow>(LOCK, [svcRedemptionId]);
     if (deduction === undefined || deduction.status === 'refused') return undefined;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ChainReader, RpcPool } from '#libs/chain';
 import { LowmarkError } from '#libs/domain';
-import { CLOCK, type Clock, type Logger, within } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, withTimeout } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { type PayoutRefusal, payoutRefusal } from '../payout/payout-refusal.js';
 import { VaultConditions } from '../payout/vault-conditions.js';
@@ -72,7 +72,7 @@ export class ChainFacts {
   /** Why not even the smallest amount could be paid now; undefined where it could. */
   payoutRefusal(): Promise<PayoutRefusal | undefined> {
     if (this.tokenDecimals === undefined) return Promise.resolve(payoutRefusal('chain'));
-    return within(PATIENCE_MS, this.vault.refusal(1n, 0n), () => payoutRefusal('chain'));
+    return withTimeout(PATIENCE_MS, this.vault.refusal(1n, 0n), () => payoutRefusal('chain'));
   }
 
   /** Reads the chain where a read is due. Waits only while nothing is known, and then a second at most. */
@@ -82,7 +82,7 @@ export class ChainFacts {
       this.dueMs = nowMs + SAMPLE_MS;
       this.reading = this.look();
     }
-    if (this.lags.length === 0) await within(PATIENCE_MS, this.reading, () => undefined);
+    if (this.lags.length === 0) await withTimeout(PATIENCE_MS, this.reading, () => undefined);
   }
 
   /** Never rejects. */

@@ -13,7 +13,7 @@ import {
   WalletSignatures,
 } from '#libs/chain';
 import { LowmarkError, RetryableError } from '#libs/domain';
-import { type Clock, type Logger, within } from '#libs/platform';
+import { type Clock, type Logger, withTimeout } from '#libs/platform';
 import { type CheckResult, observeRpc, type Registry } from '#libs/service';
 import { type Alert, type Alerts } from '../observe/alerts.js';
 import { type RedemptionSettings } from '../redemption.env.js';
@@ -95,7 +95,7 @@ export class ChainLink {
     ).then(() => this.readToken());
     try {
       const found = first.then(() => true);
-      if (await within(FIRST_LOOK_MS, found, () => false)) return;
+      if (await withTimeout(FIRST_LOOK_MS, found, () => false)) return;
       // An endpoint that answers later with another chain id is left out by its pool before any other request to it.
       first.catch(() => undefined);
     } catch (error) {

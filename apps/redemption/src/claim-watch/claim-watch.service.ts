@@ -7,7 +7,7 @@ import {
 import { Interval } from '@nestjs/schedule';
 import { ClaimWatchStore, type WatchState } from '#libs/db';
 import { inSpan, type Logger, SingleFlight } from '#libs/platform';
-import { LOGGER, readingGauges, Registry } from '#libs/service';
+import { LOGGER, gaugesOfOneRead, Registry } from '#libs/service';
 import { RedemptionSettings } from '../redemption.env.js';
 import { ClaimWatch } from './claim-watch.js';
 
@@ -70,7 +70,7 @@ export function gaugeClaimWatch(
   chainId: number,
   logger: Logger,
 ): void {
-  const add = readingGauges(
+  const add = gaugesOfOneRead(
     { registry, logger },
     () => store.state(chainId),
     'The state of the watch over claims could not be read',

@@ -15,7 +15,7 @@ const RETRY_AFTER_SECONDS = 30;
 /** Milliseconds between two polls: a change by any process is seen with this delay. */
 const LOOK_MS = 1_000;
 /** Polls per check of the sessions. */
-const LOOKS_A_SESSION = 3;
+const POLLS_PER_SESSION_CHECK = 3;
 
 /** The client of a stream; its stream ends with the session. */
 export interface Listener {
@@ -79,7 +79,7 @@ export class LiveRedemptions {
     const { wallet, lastEventId } = listener;
     const mine = this.take(wallet);
     let isTaken = true;
-    const giveBack = (): void => {
+    const releaseSlot = (): void => {
       if (isTaken) this.giveBack(wallet, mine);
       isTaken = false;
     };
@@ -89,10 +89,10 @@ export class LiveRedemptions {
       const stream = connect((by) => {
         if (stream !== undefined) mine.streams.delete(stream);
         this.ended.inc({ by });
-        giveBack();
+        releaseSlot();
       });
       if (stream === undefined) {
-        giveBack();
+        releaseSlot();
         return;
       }
       mine.streams.set(stream, listener);
@@ -100,7 +100,7 @@ export class LiveRedemptions {
       stream.send(events, id);
       this.look();
     } catch (error) {
-      giveBack();
+      releaseSlot();
       throw error;
     }
   }
@@ -144,11 +144,11 @@ export class LiveRedemptions {
   private look(): void {
     if (this.isLooking) return;
     this.isLooking = true;
-    this.looking = this.lookOn();
+    this.looking = this.pollWhileOpen();
   }
 
   /** Polls while there are streams. Never rejects. */
-  private async lookOn(): Promise<void> {
+  private async pollWhileOpen(): Promise<void> {
     const { signal } = this.stopping;
     let seenMs = this.clock.nowMs();
     let isLost = false;
@@ -156,7 +156,7 @@ export class LiveRedemptions {
       await sleep(LOOK_MS, signal);
       try {
         const nowMs = this.clock.nowMs();
-        if (looks % LOOKS_A_SESSION === 0) await this.endSessions();
+        if (looks % POLLS_PER_SESSION_CHECK === 0) await this.endSessions();
         await this.tell(seenMs);
         seenMs = nowMs;
         isLost = false;

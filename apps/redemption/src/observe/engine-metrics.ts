@@ -1,6 +1,6 @@
 import { type RedemptionCounts, type RedemptionViews } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { Counter, Gauge, readingGauges, type Registry } from '#libs/service';
+import { Counter, Gauge, gaugesOfOneRead, type Registry } from '#libs/service';
 
 /** Counts of this process' engine, and the state of the queues, read from the database at each scrape. */
 export class EngineMetrics {
@@ -35,7 +35,7 @@ export class EngineMetrics {
       registers,
     });
     gaugeQueues(
-      readingGauges(
+      gaugesOfOneRead(
         { registry, logger },
         () => views.counts(),
         'The figures of the queues could not be read',
@@ -62,7 +62,7 @@ export class EngineMetrics {
   }
 }
 
-function gaugeQueues(add: ReturnType<typeof readingGauges<RedemptionCounts>>): void {
+function gaugeQueues(add: ReturnType<typeof gaugesOfOneRead<RedemptionCounts>>): void {
   const gauge = (
     name: string,
     help: string,

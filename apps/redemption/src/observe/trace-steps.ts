@@ -1,8 +1,12 @@
 import { inSpan, type SpanAttributes, tracingIsOn } from '#libs/platform';
-import { type Applied, type Work } from '../worker/leased-redemptions.js';
+import { type ApplyResult, type LeasedWork } from '../worker/leased-redemptions.js';
 
 /** Traces a step of one redemption, with the states before and after the step. */
-export function traced(name: string, work: Work, step: () => Promise<Applied>): Promise<Applied> {
+export function traced(
+  name: string,
+  work: LeasedWork,
+  step: () => Promise<ApplyResult>,
+): Promise<ApplyResult> {
   if (!tracingIsOn()) return step();
   const { id, partner, state } = work.stored.redemption;
   const attributes = {

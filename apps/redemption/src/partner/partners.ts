@@ -147,7 +147,7 @@ export class PartnerCaller {
   }
 
   /** Adds a listener that gets the id of each partner whose circuit has closed again. */
-  onBack(listener: (partnerId: string) => void): void {
+  onCircuitClosed(listener: (partnerId: string) => void): void {
     this.listeners.push(listener);
   }
 
@@ -188,7 +188,7 @@ const RETRY_AFTER_SECONDS = 10;
  * Unknown outcomes after which a later request may be answered. After any other one the partner's answer makes no
  * sense.
  */
-const SILENCE: readonly UnknownReason[] = [
+const RETRYABLE_REASONS: readonly UnknownReason[] = [
   'timeout',
   'reset',
   'half-answer',
@@ -225,12 +225,14 @@ function answerOf(outcome: CallOutcome<'balance'>): BalanceAnswer {
     case 'succeeded':
       return outcome.answer;
     case 'refused':
-      if (outcome.code !== 'ERR-USER-NOT-FOUND') throw nonsense();
+      if (outcome.code !== 'ERR-USER-NOT-FOUND') throw unusableAnswer();
       throw new UserError(404, 'USER_NOT_FOUND', 'The partner knows no player with this wallet.');
     case 'nothing-sent':
       throw unavailable(outcome.retryAfterSeconds);
     case 'unknown':
-      throw SILENCE.includes(outcome.reason) ? unavailable(outcome.retryAfterSeconds) : nonsense();
+      throw RETRYABLE_REASONS.includes(outcome.reason)
+        ? unavailable(outcome.retryAfterSeconds)
+        : unusableAnswer();
   }
 }
 
@@ -241,6 +243,6 @@ function unavailable(retryAfterSeconds = RETRY_AFTER_SECONDS): UserError {
   });
 }
 
-function nonsense(): UserError {
+function unusableAnswer(): UserError {
   return new UserError(502, 'PARTNER_ERROR', 'The partner’s answer could not be used.');
 }

@@ -31,8 +31,8 @@ export interface CancelRequest {
  * Milliseconds before a repeated cancellation: long enough for a transaction to be mined, short compared with a
  * voucher's life.
  */
-const AGAIN_AFTER_MS = 60_000;
-const REMEMBERED = 10_000;
+const RESEND_AFTER_MS = 60_000;
+const RECENT_MAX = 10_000;
 
 /**
  * Sends cancellations in the background, one after the other: they share an account, and a node knows the next nonce
@@ -42,7 +42,7 @@ const REMEMBERED = 10_000;
  */
 @Injectable()
 export class CancelRequests {
-  private readonly asked: TtlCache<UuidV7, true>;
+  private readonly recentlySent: TtlCache<UuidV7, true>;
   private readonly waiting = new Map<UuidV7, Address>();
   private readonly sending = new SingleFlight<void>();
   private isClosed = false;
@@ -55,7 +55,7 @@ export class CancelRequests {
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    this.asked = new TtlCache({ clock, ttlMs: AGAIN_AFTER_MS, max: REMEMBERED });
+    this.recentlySent = new TtlCache({ clock, ttlMs: RESEND_AFTER_MS, max: RECENT_MAX });
   }
 
   /**
@@ -64,7 +64,7 @@ export class CancelRequests {
    */
   request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
     if (compareDecimals(usdAmount, this.settings.vaultCancelMinUsd) < 0) return 'expires';
-    if (this.asked.get(redemptionId)) return 'recent';
+    if (this.recentlySent.get(redemptionId)) return 'recent';
     this.waiting.set(redemptionId, vault);
     void this.sending.run(() => this.sendAll());
     return 'waiting';
@@ -94,10 +94,10 @@ export class CancelRequests {
     const { alerts, logger } = this;
     try {
       await this.sendOrRequireRole(redemptionId, vault);
-      this.asked.set(redemptionId, true);
+      this.recentlySent.set(redemptionId, true);
     } catch (error) {
       if (error instanceof GasRefusedError) {
-        this.asked.set(redemptionId, true);
+        this.recentlySent.set(redemptionId, true);
         const account = this.accounts.canceller.address;
         alerts.raise(gasAlert(error, { what: 'a cancellation', redemptionId, account }));
       } else if (error instanceof LowmarkError) {

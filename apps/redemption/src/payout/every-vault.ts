@@ -11,7 +11,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { RedemptionSettings } from '../redemption.env.js';
 import { type UnplannedEvidence } from './payout.js';
 
-export interface VoucherOfOld {
+export interface LostVoucher {
   /** Unix time in seconds until which a lost voucher can be claimed; see Redemption. Null: none was lost. */
   readonly lostVoucherUntilSeconds: number | null;
   readonly redemptionId: UuidV7;
@@ -22,13 +22,13 @@ export interface VoucherOfOld {
 /** Deadline, in Unix seconds, of a voucher that the ledger does not remember: no claim is too late for it. */
 const ANY_DEADLINE = Number.MAX_SAFE_INTEGER;
 /** First block of a search that finds no events, so that only the status is asked for. */
-const NO_EVENTS = 2n ** 64n;
+const AFTER_ALL_BLOCKS = 2n ** 64n;
 const VAULTS = 16;
 /**
  * Milliseconds for which the list of vaults is kept. An operator adds vaults of lost vouchers only while no redemption
  * service runs, so the list is complete when the service starts.
  */
-const FRESH_MS = 600_000;
+const VAULT_LIST_TTL_MS = 600_000;
 
 @Injectable()
 export class EveryVault {
@@ -43,10 +43,10 @@ export class EveryVault {
   ) {}
 
   /** @throws LowmarkError where a vault or the ledger cannot be asked now */
-  async observe(voucher: VoucherOfOld): Promise<UnplannedEvidence> {
+  async observe(voucher: LostVoucher): Promise<UnplannedEvidence> {
     const { vaultContract: vault, vaultStartBlock: startBlock } = this.settings;
-    const own = await this.search(this.today(), { vault, startBlock }, voucher);
-    return this.unlessElsewhere(own, voucher);
+    const own = await this.search(this.currentVault(), { vault, startBlock }, voucher);
+    return this.withOtherVaults(own, voucher);
   }
 
   /**
@@ -54,9 +54,9 @@ export class EveryVault {
    * live, with a contradiction before any other; the result is dead only where all of them are.
    * @throws LowmarkError where a vault or the ledger cannot be asked now
    */
-  async unlessElsewhere(
+  async withOtherVaults(
     first: UnplannedEvidence,
-    voucher: VoucherOfOld,
+    voucher: LostVoucher,
   ): Promise<UnplannedEvidence> {
     if (first.evidence.outcome === 'paid') return first;
     let open = first.evidence.outcome === 'live' ? first : undefined;
@@ -71,7 +71,7 @@ export class EveryVault {
 
   private async searchOn(
     known: KnownVault,
-    voucher: VoucherOfOld,
+    voucher: LostVoucher,
   ): Promise<UnplannedEvidence | undefined> {
     const reader = await this.readerOf(known.vault);
     if (reader) return this.search(reader, known, voucher);
@@ -90,14 +90,14 @@ export class EveryVault {
   private async search(
     reader: VaultReader,
     known: KnownVault,
-    { lostVoucherUntilSeconds, ...terms }: VoucherOfOld,
+    { lostVoucherUntilSeconds, ...terms }: LostVoucher,
   ): Promise<UnplannedEvidence> {
     const observe = async (deadlineSeconds: number, fromBlock: bigint) => {
       const watched = { ...terms, deadlineSeconds, fromBlock };
       const [evidence = { outcome: 'live' as const }] = await reader.observe([watched]);
       return { evidence, place: this.placeOf(known) };
     };
-    const first = await observe(lostVoucherUntilSeconds ?? 0, NO_EVENTS);
+    const first = await observe(lostVoucherUntilSeconds ?? 0, AFTER_ALL_BLOCKS);
     return isContradiction(first) ? observe(ANY_DEADLINE, known.startBlock) : first;
   }
 
@@ -109,14 +109,14 @@ export class EveryVault {
     const { chainId, vaultContract: vault, vaultStartBlock: startBlock } = this.settings;
     const nowMs = this.clock.nowMs();
     const ageMs = this.known ? nowMs - this.known.atMs : Infinity;
-    if (this.known && ageMs >= 0 && ageMs < FRESH_MS) return this.known.vaults;
+    if (this.known && ageMs >= 0 && ageMs < VAULT_LIST_TTL_MS) return this.known.vaults;
     const named = await this.vaults.of(chainId);
     const others = named.filter((one) => one.vault !== vault);
     this.known = { vaults: [{ vault, startBlock }, ...others], atMs: nowMs };
     return this.known.vaults;
   }
 
-  private today(): VaultReader {
+  private currentVault(): VaultReader {
     return this.keep(this.settings.vaultContract, this.settings.tokenContract);
   }
 
@@ -126,12 +126,12 @@ export class EveryVault {
    */
   private async readerOf(vault: Address): Promise<VaultReader | undefined> {
     const { vaultPlace: place, tokenContract: token } = this.settings;
-    if (vault === place.vault) return this.today();
+    if (vault === place.vault) return this.currentVault();
     const known = this.readers.get(vault);
     if (known) return known;
     const question = { place: { ...place, vault }, token, signer: vault };
     const facts = await readVaultFacts(this.pool, question);
-    return facts.takesOurVouchers && facts.token ? this.keep(vault, facts.token) : undefined;
+    return facts.hasOurVoucherDomain && facts.token ? this.keep(vault, facts.token) : undefined;
   }
 
   private keep(vault: Address, token: Address): VaultReader {

@@ -7,7 +7,7 @@ import { VaultGauges } from './vault.gauges.js';
 
 const FACTS: VaultFacts = {
   hasCode: true,
-  takesOurVouchers: true,
+  hasOurVoucherDomain: true,
   token: undefined,
   isSigner: true,
   isCanceller: true,

@@ -158,7 +158,7 @@ export class VoucherPayout {
     if (failure !== undefined && failures.length === byVault.size) throw failure;
     return Promise.all(
       payouts.map((payout) =>
-        this.unlessForgotten(payout, evidence.get(payout) ?? { outcome: 'live' }),
+        this.withLostVouchers(payout, evidence.get(payout) ?? { outcome: 'live' }),
       ),
     );
   }
@@ -201,7 +201,7 @@ export class VoucherPayout {
    * A payout that is dead by its plan may still be paid by a forgotten voucher on another vault: the other vaults are
    * asked as well.
    */
-  private async unlessForgotten(
+  private async withLostVouchers(
     { redemptionId, plan, place, lostVoucherUntilSeconds = null }: CommittedPayout,
     evidence: PayoutEvidence,
   ): Promise<PayoutEvidence> {
@@ -209,7 +209,7 @@ export class VoucherPayout {
     const { recipient, amount } = plan;
     const voucher = { redemptionId, recipient, amount, lostVoucherUntilSeconds };
     try {
-      return (await this.everyVault.unlessElsewhere({ evidence, place }, voucher)).evidence;
+      return (await this.everyVault.withOtherVaults({ evidence, place }, voucher)).evidence;
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       const text = `not every vault can be read: ${error.message}`;

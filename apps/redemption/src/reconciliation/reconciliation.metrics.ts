@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ReconciliationStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
-import { LOGGER, readingGauges, Registry } from '#libs/service';
+import { LOGGER, gaugesOfOneRead, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
 
 /** Results of the last comparison by any process, read from the database at each scrape. In whole tokens. */
@@ -13,7 +13,7 @@ export class ReconciliationMetrics {
     chain: ChainLink,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const gauge = readingGauges(
+    const gauge = gaugesOfOneRead(
       { registry, logger },
       () => store.lastRun(),
       'The last reconciliation could not be read',

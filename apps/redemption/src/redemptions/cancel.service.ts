@@ -40,7 +40,7 @@ export class CancelService {
       if (stored === undefined || isAskedAlready(stored)) return stored;
       try {
         const cancelled = await this.apply(stored);
-        await this.noteVain(cancelled);
+        await this.noteFailedAttempt(cancelled);
         return cancelled;
       } catch (error) {
         if (!(error instanceof StaleRedemptionError) || tries === TRIES) throw error;
@@ -51,7 +51,9 @@ export class CancelService {
   /**
    * Makes a wallet wait that cancels what was never begun; otherwise it could request and cancel redemptions for ever.
    */
-  private async noteVain({ redemption: { state, wallet } }: StoredRedemption): Promise<void> {
+  private async noteFailedAttempt({
+    redemption: { state, wallet },
+  }: StoredRedemption): Promise<void> {
     if (state === 'failed') await this.attempts.note(wallet, this.clock.nowMs());
   }
 

@@ -22,10 +22,10 @@ import { type QuotedTerms, QuoteService, withPointsLeft } from './quote.service.
  * Statuses of refusals whose message also says that no points were taken. Any other refusal names a fault of the
  * request itself.
  */
-const NOT_NOW: readonly number[] = [409, 502, 503];
+const NOTHING_TAKEN_STATUSES: readonly number[] = [409, 502, 503];
 
 /** Codes after which the wallet has to wait before its next redemption. */
-const VAIN: readonly (string | undefined)[] = ['INSUFFICIENT_POINTS', 'USER_NOT_FOUND'];
+const COOL_DOWN_CODES: readonly (string | undefined)[] = ['INSUFFICIENT_POINTS', 'USER_NOT_FOUND'];
 
 export interface CreationRequest {
   /** Id or name, in any capitals. */
@@ -130,7 +130,7 @@ export class CreationService {
       const message = `You have ${points.toString()} points with this partner, and asked for ${asked.toString()}.`;
       throw new UserError(409, 'INSUFFICIENT_POINTS', message);
     } catch (error) {
-      if (!(error instanceof UserError) || !VAIN.includes(error.code)) throw error;
+      if (!(error instanceof UserError) || !COOL_DOWN_CODES.includes(error.code)) throw error;
       const nowMs = this.clock.nowMs();
       const retryAfterSeconds = secondsUntil(await this.attempts.note(wallet, nowMs), nowMs);
       const message = `${error.message} You can ask again in ${retryAfterSeconds} s.`;
@@ -156,7 +156,7 @@ function quoteChanged(
  * known.
  */
 function withNothingTaken(error: unknown): unknown {
-  if (!(error instanceof UserError) || !NOT_NOW.includes(error.status)) return error;
+  if (!(error instanceof UserError) || !NOTHING_TAKEN_STATUSES.includes(error.status)) return error;
   const { status, code, message, retryAfterSeconds, cause } = error;
   return new UserError(status, code, `${message} No points were taken for this request.`, {
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

@@ -44,7 +44,7 @@ export interface RedeemableQuote extends QuotedPrice {
 @Injectable()
 export class RedeemablePrice {
   /** The last figure for which an alert was raised. */
-  private toldUsd: string | undefined;
+  private alertedUsd: string | undefined;
 
   constructor(
     private readonly prices: PriceStore,
@@ -67,8 +67,8 @@ export class RedeemablePrice {
 
   /** Raises one alert for each figure, since users may ask often. */
   private tell(usd: string, breach: string): void {
-    if (this.toldUsd === usd) return;
-    this.toldUsd = usd;
+    if (this.alertedUsd === usd) return;
+    this.alertedUsd = usd;
     const detail = `${usd} USD is stored, which is ${breach}: nothing is redeemed at it.`;
     this.alerts.raise({ severity: 'critical', code: 'price-out-of-bounds', detail });
   }

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type PublishableDay, type SealedRange } from '#libs/db';
 import { type Keccak256, type NodeHash, parseDay } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { contentNow, planFrom, type PlanRules } from './publication-plan.js';
+import { currentContent, planFrom, type PlanRules } from './publication-plan.js';
 
 const NOW = 10_000_000;
 const rules: PlanRules = { period: 'day', delayMs: 1_000, nowMs: NOW };
@@ -58,19 +58,19 @@ describe('what a publication would be now', () => {
   it('follows the newest revision', () => {
     const root = `0x${'9'.repeat(64)}` as NodeHash;
     const range = { days: [aDay(100, { revision: 2, root })], recheckFrom: undefined };
-    expect(contentNow(slot, range, rules, keccak)).toEqual({ ...slot, revisions: [2], root });
+    expect(currentContent(slot, range, rules, keccak)).toEqual({ ...slot, revisions: [2], root });
   });
 
   it('is not known while a day is missing, fresh or being worked out again', () => {
     const period = { kind: 'period', firstDay: 100, lastDay: 102 } as const;
-    expect(contentNow(period, sealed(100, 3), rules, keccak)).toMatchObject({
+    expect(currentContent(period, sealed(100, 3), rules, keccak)).toMatchObject({
       ...period,
       revisions: [1, 1, 1],
     });
     for (const range of [sealed(100, 2), sealed(100, 3, 102), sealed(101, 3)]) {
-      expect(contentNow(period, range, rules, keccak)).toBeUndefined();
+      expect(currentContent(period, range, rules, keccak)).toBeUndefined();
     }
-    expect(contentNow(period, sealed(100, 3), { ...rules, delayMs: 1_001 }, keccak)).toBe(
+    expect(currentContent(period, sealed(100, 3), { ...rules, delayMs: 1_001 }, keccak)).toBe(
       undefined,
     );
   });

@@ -2,7 +2,7 @@
  * Decides which days are published, by which root and when, and the next step of a publication, from what the registry
  * holds. Pure: the hash function is an argument.
  */
-import { type RegistryEntry, type SlotSight } from '#libs/chain';
+import { type RegistryEntry, type SlotContents } from '#libs/chain';
 import {
   type Publication,
   type PublicationContent,
@@ -60,7 +60,7 @@ export function planFrom(
  * @returns undefined where one of its days is not sealed, was sealed too recently, or is being worked out again: the
  *   publication waits
  */
-export function contentNow(
+export function currentContent(
   { kind, firstDay, lastDay }: Pick<PublicationContent, 'kind' | 'firstDay' | 'lastDay'>,
   { days, recheckFrom }: SealedRange,
   rules: PlanRules,
@@ -127,15 +127,15 @@ export interface StepRules {
 
 export function stepOf(
   publication: Publication,
-  { final, latest }: SlotSight,
+  { final, latest }: SlotContents,
   rules: StepRules,
 ): PublicationStep {
-  const isIt = (entry: RegistryEntry): boolean =>
+  const isSameRoot = (entry: RegistryEntry): boolean =>
     entry.root === publication.root && entry.lastDay === publication.lastDay;
-  if (final !== undefined) return isIt(final) ? 'final' : 'different';
+  if (final !== undefined) return isSameRoot(final) ? 'final' : 'different';
   const held = latest.filter((entry) => entry !== undefined);
   // The word of one node is enough: neither step sends a transaction, and neither is final.
-  if (held.length > 0) return held.every(isIt) ? 'mined' : 'wait';
+  if (held.length > 0) return held.every(isSameRoot) ? 'mined' : 'wait';
   const { sender, transaction, status } = publication;
   if (sender === undefined) return status === 'mined' ? 'unsigned' : 'sign';
   if (sender.account !== rules.account || rules.finalNonce > sender.nonce) return 'unsigned';

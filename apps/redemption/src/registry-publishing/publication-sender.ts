@@ -29,7 +29,7 @@ interface Cost {
   readonly gas: bigint;
 }
 
-interface Wish {
+interface SigningRequest {
   readonly nonce: number;
   /** The transaction that is replaced, under the same nonce; undefined for a first one. */
   readonly instead: StoredTransaction | undefined;
@@ -80,16 +80,19 @@ export class PublicationSender {
     if (signed.hash !== hash) {
       throw new PermanentError(
         'REGISTRY_TRANSACTION_DIFFERS',
-        `The transaction ${hash} of ${spanText(publication)} comes out differently: was CHAIN_ID or its row changed?`,
+        `The transaction ${hash} of ${daysText(publication)} comes out differently: was CHAIN_ID or its row changed?`,
       );
     }
     await this.send(publication, signed);
   }
 
-  private async sign(publication: Publication, { nonce, instead }: Wish): Promise<boolean> {
+  private async sign(
+    publication: Publication,
+    { nonce, instead }: SigningRequest,
+  ): Promise<boolean> {
     const { firstDay, root } = publication;
     const { address: account } = this.link.account;
-    await this.check.requireRight();
+    await this.check.requireVerified();
     const cost = await this.affordable(publication, instead);
     if (cost === undefined) return false;
     const signed = await this.signed(publication, root, { nonce, ...cost });
@@ -97,7 +100,7 @@ export class PublicationSender {
     const kept = { firstDay, root, account, nonce, hash: signed.hash, ...cost, nowMs };
     if (!(await this.store.sign(kept))) return true;
     const { gasPrice } = cost;
-    const fields = { days: spanText(publication), transaction: signed.hash, nonce };
+    const fields = { days: daysText(publication), transaction: signed.hash, nonce };
     this.logger.info({ ...fields, gasPrice: gasPrice.toString() }, 'Publishing');
     await this.send(publication, signed);
     return true;
@@ -108,10 +111,10 @@ export class PublicationSender {
     publication: Publication,
     instead: StoredTransaction | undefined,
   ): Promise<Cost | undefined> {
-    const what = spanText(publication);
+    const what = daysText(publication);
     const data = publishCalldata(publication, publication.root);
     try {
-      if (instead !== undefined) return await this.costInstead(what, data, instead);
+      if (instead !== undefined) return await this.replacementCost(what, data, instead);
       const cost = await this.link.account.price(data);
       await this.reserve(cost.gasPrice * cost.gas);
       return cost;
@@ -129,7 +132,7 @@ export class PublicationSender {
   }
 
   /** The cost of replacing a transaction that is in no block. */
-  private async costInstead(
+  private async replacementCost(
     what: string,
     data: string,
     { hash, gas, gasPrice: before }: StoredTransaction,
@@ -150,10 +153,10 @@ export class PublicationSender {
   /** Raises the alert that says why the contract, or a node, refuses a publication. */
   private async explain(what: string, { message }: ExecutionRevertedError): Promise<void> {
     if (NO_COIN.test(message)) {
-      this.tellCoin();
+      this.alertCoinShort();
       return;
     }
-    await this.check.requireRightNow();
+    await this.check.verify();
     const detail = `${what} waits: ${message}`;
     this.alerts.raise({ severity: 'warning', code: 'registry-refuses', detail });
   }
@@ -172,13 +175,13 @@ export class PublicationSender {
    */
   private async send(publication: Publication, signed: SignedTransaction): Promise<void> {
     const { taken, refusals } = await this.link.account.send(signed);
-    if (refusals.some((refusal) => NO_COIN.test(refusal))) this.tellCoin();
+    if (refusals.some((refusal) => NO_COIN.test(refusal))) this.alertCoinShort();
     if (taken > 0) return;
     const transaction: BlockHash = signed.hash;
-    this.logger.warn({ days: spanText(publication), transaction, refusals }, 'No node took it');
+    this.logger.warn({ days: daysText(publication), transaction, refusals }, 'No node took it');
   }
 
-  private tellCoin(): void {
+  private alertCoinShort(): void {
     const detail = `${this.link.account.address} has not enough of the chain's coin to publish. Send it some.`;
     this.alerts.raise({ severity: 'warning', code: 'registry-coin-short', detail });
   }
@@ -201,7 +204,7 @@ export class PublicationSender {
 }
 
 /** `2026-01-31`, or `2026-01-01 to 2026-01-31`. */
-export function spanText({ firstDay, lastDay }: PublicationContent): string {
+export function daysText({ firstDay, lastDay }: PublicationContent): string {
   const first = dayText(firstDay);
   return lastDay === firstDay ? first : `${first} to ${dayText(lastDay)}`;
 }

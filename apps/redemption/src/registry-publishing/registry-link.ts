@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
-  isStakedIn,
+  isRegistryOf,
   readRegistryFacts,
   RegistryAccount,
   registryFaults,
@@ -46,7 +46,7 @@ export class RegistryLink {
  */
 @Injectable()
 export class RegistryCheck {
-  private isRight = false;
+  private isVerified = false;
 
   constructor(
     private readonly terms: RegistryTerms,
@@ -58,14 +58,14 @@ export class RegistryCheck {
    * Checks until the first success, and then no more.
    * @throws PermanentError REGISTRY_MISCONFIGURED that says what to do; AllEndpointsFailedError
    */
-  async requireRight(): Promise<void> {
-    if (this.isRight) return;
-    await this.requireRightNow();
-    this.isRight = true;
+  async requireVerified(): Promise<void> {
+    if (this.isVerified) return;
+    await this.verify();
+    this.isVerified = true;
   }
 
   /** Checks again, as after a refusal of the contract: the role may have been revoked. */
-  async requireRightNow(): Promise<void> {
+  async verify(): Promise<void> {
     const { chainId, registry } = this.terms.place;
     const question = { registry, publisher: this.link.account.address };
     const facts = await readRegistryFacts(this.link.pool, question);
@@ -74,7 +74,7 @@ export class RegistryCheck {
     const state = await this.index.state();
     if (state === undefined) throw misconfigured('STAKE_SET: the stake set has no index yet.');
     const contracts = stakeContractsOf(state);
-    if (isStakedIn(facts.stakedIn ?? '', state.chainId, contracts)) return;
+    if (isRegistryOf(facts.stakedIn ?? '', state.chainId, contracts)) return;
     const [its, ours] = [facts.stakedIn ?? '', stakedInText(state.chainId, contracts)];
     throw misconfigured(
       `REGISTRY_ADDRESS: ${registry} is of the contracts ${its.slice(0, 500)}, and the stake set ${this.terms.stakeSet} of ${ours}. Correct REGISTRY_ADDRESS or STAKE_SET; contracts/deploy-registry.mjs makes a registry.`,

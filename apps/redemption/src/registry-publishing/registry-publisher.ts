@@ -1,13 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type RegistrySight, SLOTS_AT_ONCE, type SlotSight } from '#libs/chain';
+import { type RegistrySight, SLOTS_AT_ONCE, type SlotContents } from '#libs/chain';
 import { type Publication, PublicationStore, PublicationViews, PublishableDays } from '#libs/db';
 import { type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { contentNow, DAYS_PLANNED, planFrom, type PlanRules, stepOf } from './publication-plan.js';
-import { PublicationSender, spanText } from './publication-sender.js';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';
+import {
+  currentContent,
+  DAYS_PLANNED,
+  planFrom,
+  type PlanRules,
+  stepOf,
+} from './publication-plan.js';
+import { PublicationSender, daysText } from './publication-sender.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
@@ -83,14 +89,14 @@ export class RegistryPublisher {
     const keccak = await this.keccak;
     const candidates: Candidate[] = [];
     for (const publication of open) {
-      const content = contentNow(publication, range, this.rules(), keccak);
+      const content = currentContent(publication, range, this.rules(), keccak);
       if (content === undefined || publication.status === 'mined') {
         candidates.push(held(publication));
         continue;
       }
       if (content.root === publication.root) candidates.push({ publication, isHeld: false });
       else if (await this.store.revise(content)) {
-        this.logger.info({ days: spanText(content) }, 'Sealed anew before it was published');
+        this.logger.info({ days: daysText(content) }, 'Sealed anew before it was published');
         candidates.push({ publication: { ...publication, ...content }, isHeld: false });
       }
     }
@@ -100,7 +106,7 @@ export class RegistryPublisher {
   /** @returns whether a transaction is under way, for which the next publication waits */
   private async act(
     { publication, isHeld }: Candidate,
-    at: { slot: SlotSight; sight: RegistrySight; isUnderWay: boolean },
+    at: { slot: SlotContents; sight: RegistrySight; isUnderWay: boolean },
   ): Promise<boolean> {
     const { slot, sight, isUnderWay } = at;
     const { firstDay, sender } = publication;
@@ -115,7 +121,7 @@ export class RegistryPublisher {
     switch (step) {
       case 'final':
         await this.store.final(firstDay, nowMs);
-        this.logger.info({ days: spanText(publication), root: publication.root }, 'Published');
+        this.logger.info({ days: daysText(publication), root: publication.root }, 'Published');
         return false;
       case 'different':
         await this.refuse(publication, slot, nowMs);
@@ -166,12 +172,12 @@ export class RegistryPublisher {
 
   private async refuse(
     publication: Publication,
-    { final }: SlotSight,
+    { final }: SlotContents,
     nowMs: number,
   ): Promise<void> {
     const reason = `the registry holds ${final?.root ?? 'nothing'}, and it was to be ${publication.root}`;
     if (!(await this.store.refused(publication.firstDay, reason, nowMs))) return;
-    const detail = `${spanText(publication)}: ${reason}. It can never be changed: docs/operating/registry.md says what to do.`;
+    const detail = `${daysText(publication)}: ${reason}. It can never be changed: docs/operating/registry.md says what to do.`;
     const alert = { severity: 'critical', code: 'registry-root-differs', detail } as const;
     this.alerts.raise(alert, String(publication.firstDay));
   }
@@ -181,7 +187,7 @@ export class RegistryPublisher {
     for (const firstDay of await this.views.revised()) {
       const publication = await this.views.ofDay(firstDay);
       if (publication === undefined) continue;
-      const detail = `${spanText(publication)}: sealed anew with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
+      const detail = `${daysText(publication)}: sealed anew with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
       const alert = { severity: 'critical', code: 'registry-day-revised', detail } as const;
       this.alerts.raise(alert, String(firstDay));
     }

@@ -8,7 +8,7 @@ import { Interval } from '@nestjs/schedule';
 import { addressOfKey, readRegistryFacts } from '#libs/chain';
 import { type PublicationViews } from '#libs/db';
 import { CLOCK, type Clock, type Logger, SingleFlight } from '#libs/platform';
-import { Gauge, LOGGER, readingGauges, Registry } from '#libs/service';
+import { Gauge, LOGGER, gaugesOfOneRead, Registry } from '#libs/service';
 import { ChainLink } from '../chain/chain-link.js';
 import { type RegistryTerms } from './registry-terms.js';
 
@@ -102,7 +102,7 @@ interface PublicationGauges {
 }
 
 function gaugePublications({ registry, sets, clock, logger }: PublicationGauges): void {
-  const gauge = readingGauges(
+  const gauge = gaugesOfOneRead(
     { registry, logger },
     () =>
       Promise.all(

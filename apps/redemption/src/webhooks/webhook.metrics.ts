@@ -1,7 +1,7 @@
 import { type EventQueue, type QueueStanding } from '#libs/db';
 import { type AttemptOutcome } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { Counter, Histogram, readingGauges, type Registry } from '#libs/service';
+import { Counter, Histogram, gaugesOfOneRead, type Registry } from '#libs/service';
 import { type PumpObserver } from '../worker/engine.js';
 
 const SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
@@ -37,7 +37,7 @@ export class WebhookMetrics implements PumpObserver {
       help: 'Pieces of the work on webhooks that failed here, the database say; each is tried again',
       registers,
     });
-    const add = readingGauges(
+    const add = gaugesOfOneRead(
       { registry, logger },
       () => events.standing(),
       'The standing of the webhooks could not be read',

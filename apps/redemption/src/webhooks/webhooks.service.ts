@@ -26,7 +26,7 @@ export class WebhooksService implements OnApplicationBootstrap, BeforeApplicatio
   constructor(
     private readonly delivery: QueuePump<DueEvent>,
     private readonly evaluator: WebhookEvaluator,
-    private readonly forgotten: WebhookSweep,
+    private readonly sweepStore: WebhookSweep,
     private readonly settings: RedemptionSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -59,7 +59,7 @@ export class WebhooksService implements OnApplicationBootstrap, BeforeApplicatio
     const { webhookKeptDays } = this.settings;
     const { signal } = this.stopping;
     return this.attempt('webhook sweep', this.sweeps, async () => {
-      await this.forgotten.run(webhookKeptDays, signal);
+      await this.sweepStore.run(webhookKeptDays, signal);
     });
   }
 

@@ -68,11 +68,11 @@ export function createEngine(services: EngineServices, settings: EngineSettings)
     new QueuePump(new PayoutQueue(leased, payouts, context), observer),
     new QueuePump(new ConfirmationQueue(deliveries, directory, caller, context), observer),
   ];
-  caller.onBack((partner) => {
+  caller.onCircuitClosed((partner) => {
     // Brings forward the reverts and confirmations that waited for this partner. A failure costs only time: each is due
     // at its own time anyway.
     for (const queue of [store, deliveries]) {
-      queue.hasten(partner, clock.nowMs()).catch((error: unknown) => {
+      queue.makeDueNow(partner, clock.nowMs()).catch((error: unknown) => {
         logger.warn({ err: error, partner }, 'What waits for it could not be brought forward');
       });
     }

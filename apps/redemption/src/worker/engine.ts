@@ -44,7 +44,7 @@ export interface WorkQueue<T> {
   /** Works on all the items. An error counts as the failure of all of them. */
   work(items: readonly T[], owner: string): Promise<void>;
   /** Items per call of `work`; default 1. */
-  readonly together?: number;
+  readonly batchSize?: number;
   /** True where finished work may make more work due, so that the pump looks for work again at once. */
   readonly feedsItself?: boolean;
   /** Makes the work under way end as soon as it can. */
@@ -61,12 +61,12 @@ export interface PumpObserver {
  * While other work runs, the pump waits until a quarter of its places is free: a lease for less is not worth its
  * statement.
  */
-const SMALLEST_SHARE = 4;
+const MIN_FREE_DIVISOR = 4;
 
 export class QueuePump<T> {
-  private readonly underWay = new Set<Promise<void>>();
-  private readonly pumping = new SingleFlight<number>();
-  private wanted = false;
+  private readonly running = new Set<Promise<void>>();
+  private readonly sweep = new SingleFlight<number>();
+  private wakeRequested = false;
   private busy = 0;
   private stopped = false;
   /** While `drain` runs, finished work does not wake the pump: `drain` must find and await all work itself. */
@@ -81,12 +81,12 @@ export class QueuePump<T> {
 
   /** Starts a sweep and returns at once. A call during a sweep makes the pump look for work once more. */
   wake(): void {
-    this.wanted = true;
-    if (this.pumping.underWay()) return;
-    void this.pumping
+    this.wakeRequested = true;
+    if (this.sweep.underWay()) return;
+    void this.sweep
       .run(() => this.pump())
       .then(() => {
-        if (this.wanted && !this.stopped) this.wake();
+        if (this.wakeRequested && !this.stopped) this.wake();
       });
   }
 
@@ -96,9 +96,9 @@ export class QueuePump<T> {
     this.isDraining = true;
     try {
       for (let found = -1; found !== 0; done += found) {
-        await this.pumping.underWay();
+        await this.sweep.underWay();
         found = await this.pump();
-        await Promise.all(this.underWay);
+        await Promise.all(this.running);
       }
     } finally {
       this.isDraining = false;
@@ -115,8 +115,8 @@ export class QueuePump<T> {
   async stop(): Promise<void> {
     this.stopped = true;
     this.queue.stop?.();
-    await this.pumping.underWay();
-    await Promise.all(this.underWay);
+    await this.sweep.underWay();
+    await Promise.all(this.running);
   }
 
   private async pump(): Promise<number> {
@@ -124,11 +124,11 @@ export class QueuePump<T> {
     let taken = 0;
     while (!this.stopped) {
       const free = atOnce - this.busy;
-      if (this.busy > 0 && free < atOnce / SMALLEST_SHARE) {
-        await Promise.race(this.underWay);
+      if (this.busy > 0 && free < atOnce / MIN_FREE_DIVISOR) {
+        await Promise.race(this.running);
         continue;
       }
-      this.wanted = false;
+      this.wakeRequested = false;
       const owner = randomUUID();
       let items: readonly T[];
       try {
@@ -140,9 +140,9 @@ export class QueuePump<T> {
       this.sweptAt = performance.now();
       this.observer.swept(name);
       taken += items.length;
-      const { together = 1 } = this.queue;
-      for (let at = 0; at < items.length; at += together) {
-        this.begin(items.slice(at, at + together), owner);
+      const { batchSize = 1 } = this.queue;
+      for (let at = 0; at < items.length; at += batchSize) {
+        this.begin(items.slice(at, at + batchSize), owner);
       }
       if (items.length < free) break;
     }
@@ -158,10 +158,10 @@ export class QueuePump<T> {
       })
       .finally(() => {
         this.busy -= items.length;
-        this.underWay.delete(work);
+        this.running.delete(work);
         if (this.queue.feedsItself === true && !this.isDraining) this.wake();
       });
-    this.underWay.add(work);
+    this.running.add(work);
   }
 }
 

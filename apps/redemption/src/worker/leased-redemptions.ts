@@ -34,16 +34,16 @@ import {
 import { type EngineContext } from './engine.js';
 
 /** Policy assumed of a partner that cannot be looked up: no capabilities, and its confirmation is owed. */
-const UNKNOWN_PARTNER: PartnerPolicy = { capabilities: [], confirms: true };
+const ASSUMED_POLICY: PartnerPolicy = { capabilities: [], confirms: true };
 
-export interface Work {
+export interface LeasedWork {
   readonly stored: StoredRedemption;
   readonly owner: string;
   /** Undefined where the partner has no callback, or its secret cannot be opened. */
   readonly partner: PartnerEntry | undefined;
 }
 
-export interface EventNotes {
+export interface EventDetails {
   readonly callEnd?: CallEnd;
   readonly place?: PayoutPlace;
   /** Limits of the reservation; needed where the event may begin the deduction. */
@@ -52,16 +52,16 @@ export interface EventNotes {
   readonly ifReused?: (which: ReusedId) => RedemptionEvent;
 }
 
-export interface Applied {
+export interface ApplyResult {
   readonly decision: Decision | { readonly kind: 'postponed' };
   /** With the redemption as it stands after the write. */
-  readonly work: Work;
+  readonly work: LeasedWork;
   /** True where the lease was given back with the same write. */
   readonly released: boolean;
 }
 
 /** What permits a call that changes the partner's books. */
-export interface Booking {
+export interface CallGrounds {
   /** Proof that the vault can never pay, for a call that gives points back. */
   readonly neverPaid?: DeadEvidence;
   /** Limits of the reservation, for the call that begins the deduction. */
@@ -93,35 +93,35 @@ export class LeasedRedemptions {
     });
   }
 
-  async workOn(stored: StoredRedemption, owner: string): Promise<Work> {
+  async workOn(stored: StoredRedemption, owner: string): Promise<LeasedWork> {
     return { stored, owner, partner: await this.directory.find(stored.redemption.partner) };
   }
 
-  async renew({ stored, owner }: Work): Promise<void> {
+  async renew({ stored, owner }: LeasedWork): Promise<void> {
     await this.store.renew(stored.redemption.id, owner, this.context.settings.leaseMs);
   }
 
-  async release({ stored, owner }: Work): Promise<void> {
+  async release({ stored, owner }: LeasedWork): Promise<void> {
     await this.store.release(stored.redemption.id, owner);
   }
 
   /** Moves the due time and gives back the lease, without a transition: nothing was learnt. */
-  async postpone(work: Work, untilMs: number): Promise<Applied> {
+  async postpone(work: LeasedWork, untilMs: number): Promise<ApplyResult> {
     await this.postponeAll([work], untilMs);
     return { decision: { kind: 'postponed' }, work, released: true };
   }
 
   /** @param works all leased under the same owner */
-  async postponeAll(works: readonly Work[], untilMs: number): Promise<void> {
+  async postponeAll(works: readonly LeasedWork[], untilMs: number): Promise<void> {
     const [first] = works;
     if (first === undefined) return;
     const seen = works.map(({ stored }) => stored.redemption);
     await this.store.postpone(seen, first.owner, untilMs);
   }
 
-  decide({ stored, partner }: Work, event: RedemptionEvent): Decision {
+  decide({ stored, partner }: LeasedWork, event: RedemptionEvent): Decision {
     const { clock, random } = this.context;
-    const policy = partner?.policy ?? UNKNOWN_PARTNER;
+    const policy = partner?.policy ?? ASSUMED_POLICY;
     return transition(stored.redemption, event, { nowMs: clock.nowMs(), jitter: random(), policy });
   }
 
@@ -131,7 +131,11 @@ export class LeasedRedemptions {
    * @throws LeaseLostError, StaleRedemptionError, ReservationRefusedError, DatabaseUnavailableError: nothing may follow
    *   from the event then
    */
-  async apply(work: Work, event: RedemptionEvent, notes: EventNotes = {}): Promise<Applied> {
+  async apply(
+    work: LeasedWork,
+    event: RedemptionEvent,
+    notes: EventDetails = {},
+  ): Promise<ApplyResult> {
     const decision = this.decide(work, event);
     if (decision.kind === 'refused') return { decision, work, released: false };
     const { ifReused, ...rest } = notes;
@@ -145,11 +149,11 @@ export class LeasedRedemptions {
 
   /** Writes a decision that `decide` has just made. */
   async write(
-    work: Work,
+    work: LeasedWork,
     event: RedemptionEvent,
     decision: Moved,
-    { callEnd, place, reserve }: EventNotes = {},
-  ): Promise<Applied> {
+    { callEnd, place, reserve }: EventDetails = {},
+  ): Promise<ApplyResult> {
     const { stored, owner } = work;
     const before = stored.redemption;
     const { next } = decision;
@@ -173,7 +177,11 @@ export class LeasedRedemptions {
    * Calls the partner. Where an earlier call was committed and has no result, its outcome is unknown: that outcome is
    * recorded, and no new call is made.
    */
-  async callPartner(work: Work, partner: PartnerEntry, booking: Booking = {}): Promise<Applied> {
+  async callPartner(
+    work: LeasedWork,
+    partner: PartnerEntry,
+    booking: CallGrounds = {},
+  ): Promise<ApplyResult> {
     const { openCall: lost } = work.stored.redemption;
     if (lost !== null) return this.apply(work, lostCallEvent(lost));
     const { neverPaid, reserve } = booking;

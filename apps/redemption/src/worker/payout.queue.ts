@@ -9,12 +9,12 @@ import { tracedAs } from '../observe/trace-steps.js';
 import { type CommittedPayout, committedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
-import { type LeasedRedemptions, type Work } from './leased-redemptions.js';
+import { type LeasedRedemptions, type LeasedWork } from './leased-redemptions.js';
 
 /** Payouts per poll of the chain. */
-const TOGETHER = 50;
+const PAYOUTS_PER_POLL = 50;
 /** Polls at the same time. */
-const LOOKS = 4;
+const CONCURRENT_POLLS = 4;
 /**
  * Milliseconds until a payout with contradictory evidence is polled again: longer than for other payouts, since each
  * contradiction writes a transition and raises an alert.
@@ -22,15 +22,15 @@ const LOOKS = 4;
 export const CONTRADICTION_RECHECK_MS = 60_000;
 
 interface Watched {
-  readonly work: Work;
+  readonly work: LeasedWork;
   readonly payout: CommittedPayout;
 }
 
 /** Redemptions in state `authorised`: their tokens may move at any moment. */
 export class PayoutQueue implements WorkQueue<StoredRedemption> {
   readonly name = 'payouts';
-  readonly together = TOGETHER;
-  readonly atOnce = LOOKS * TOGETHER;
+  readonly batchSize = PAYOUTS_PER_POLL;
+  readonly atOnce = CONCURRENT_POLLS * PAYOUTS_PER_POLL;
   private readonly alerts: HourlyAlerts;
 
   constructor(
@@ -46,23 +46,23 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
   }
 
   async work(items: readonly StoredRedemption[], owner: string): Promise<void> {
-    const works: Work[] = [];
+    const works: LeasedWork[] = [];
     for (const stored of items) works.push(await this.leased.workOn(stored, owner));
     const ids = items.map(({ redemption }) => redemption.id);
     await tracedAs('observe', { 'lowmark.redemption_ids': ids }, () => this.observe(works));
   }
 
   /** @param works all leased under the same owner */
-  private async observe(works: readonly Work[]): Promise<void> {
+  private async observe(works: readonly LeasedWork[]): Promise<void> {
     const watched = works.flatMap((work): Watched[] => {
       const payout = committedPayout(work.stored);
       return payout === undefined ? [] : [{ work, payout }];
     });
     const evidence = await this.askVault(watched);
-    const open: Work[] = [];
+    const open: LeasedWork[] = [];
     for (const [index, one] of watched.entries()) {
       const found = evidence[index] ?? { outcome: 'live' };
-      this.alertWhereForeign(one);
+      this.alertWithoutMac(one);
       if (found.outcome === 'live') this.cancelWhereWanted(one);
       if (!(await this.settle(one, found))) open.push(one.work);
     }
@@ -73,7 +73,7 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
   /**
    * Alerts where the row does not bear our MAC. No voucher of such a row is signed, so its payout ends as unclaimed.
    */
-  private alertWhereForeign({ work, payout: { redemptionId } }: Watched): void {
+  private alertWithoutMac({ work, payout: { redemptionId } }: Watched): void {
     if (work.stored.isSealed === true) return;
     const { partner } = work.stored.redemption;
     const code = 'evidence-invalid';

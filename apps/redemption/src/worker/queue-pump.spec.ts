@@ -16,7 +16,7 @@ class TestQueue implements WorkQueue<number> {
   constructor(
     private due: number[],
     readonly atOnce: number,
-    readonly together = 1,
+    readonly batchSize = 1,
   ) {}
 
   lease(count: number, owner: string): Promise<number[]> {

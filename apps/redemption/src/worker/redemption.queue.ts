@@ -8,7 +8,7 @@ import {
   StaleRedemptionError,
   type StoredRedemption,
 } from '#libs/db';
-import { LowmarkError, needsEvidence, sendsNames, smallestUnits } from '#libs/domain';
+import { LowmarkError, needsEvidence, sendsTransactionIds, smallestUnits } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { traced } from '../observe/trace-steps.js';
 import { type PartnerEntry } from '../partner/partners.js';
@@ -16,10 +16,10 @@ import { type VaultConditions } from '../payout/vault-conditions.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
 import {
-  type Applied,
-  type Booking,
+  type ApplyResult,
+  type CallGrounds,
   type LeasedRedemptions,
-  type Work,
+  type LeasedWork,
 } from './leased-redemptions.js';
 import { type RevertStep } from './revert.step.js';
 
@@ -82,7 +82,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   /** @returns undefined where the step needs a partner that cannot be called */
-  private async takeStep(work: Work): Promise<Applied | undefined> {
+  private async takeStep(work: LeasedWork): Promise<ApplyResult | undefined> {
     const { stored, partner } = work;
     const { state } = stored.redemption;
     if (isForeign(stored)) return this.leased.apply(work, { type: 'evidence-rejected' });
@@ -109,7 +109,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
    * Takes the points, in the states `created` and `deducting`. A wallet that lacks the points, or that the partner does
    * not know, has to wait before its next redemption.
    */
-  private async deduct(work: Work, partner: PartnerEntry): Promise<Applied> {
+  private async deduct(work: LeasedWork, partner: PartnerEntry): Promise<ApplyResult> {
     const applied = await this.reserveAndCall(work, partner);
     const { wallet, state, reason } = applied.work.stored.redemption;
     if (state === 'failed' && (reason === 'insufficient-points' || reason === 'user-not-found')) {
@@ -122,7 +122,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
    * Reserves the tokens, of the vault and of the budgets, in the statement that stores the first call. Where they
    * cannot be reserved, no points are taken and the redemption fails.
    */
-  private async reserveAndCall(work: Work, partner: PartnerEntry): Promise<Applied> {
+  private async reserveAndCall(work: LeasedWork, partner: PartnerEntry): Promise<ApplyResult> {
     const { leased } = this;
     if (work.stored.redemption.state !== 'created') return leased.callPartner(work, partner);
     try {
@@ -133,7 +133,10 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     }
   }
 
-  private async reservation({ stored }: Work, { callback }: PartnerEntry): Promise<Booking> {
+  private async reservation(
+    { stored }: LeasedWork,
+    { callback }: PartnerEntry,
+  ): Promise<CallGrounds> {
     const { walletDailyTokenBudget: ofWallet } = this.context.settings;
     const { tokenAmount, tokenDecimals } = stored.redemption;
     const { dailyTokenBudget: ofPartner } = callback;
@@ -150,7 +153,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
    * Commits the payout plan, in state `deducted`. The voucher is signed from the committed plan whenever its user asks
    * for it.
    */
-  private async authorise(work: Work): Promise<Applied> {
+  private async authorise(work: LeasedWork): Promise<ApplyResult> {
     const { leased } = this;
     const { redemption } = work.stored;
     if (redemption.lostVoucherUntilSeconds !== null) {
@@ -170,14 +173,14 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   }
 
   /** Fails a redemption that was never begun once its quote has expired, which needs no partner. */
-  private async expire(work: Work): Promise<Applied | undefined> {
+  private async expire(work: LeasedWork): Promise<ApplyResult | undefined> {
     const { clock } = this.context;
     const { state, quoteExpiresAtMs } = work.stored.redemption;
     if (state !== 'created' || clock.nowMs() < quoteExpiresAtMs) return undefined;
     return this.leased.apply(work, { type: 'call-due', requestId: newRequestId(clock) });
   }
 
-  private async setAside(work: Work, applied: Applied | undefined): Promise<void> {
+  private async setAside(work: LeasedWork, applied: ApplyResult | undefined): Promise<void> {
     const { clock, logger, alerts } = this.context;
     const { id: redemptionId, partner, state } = work.stored.redemption;
     if (applied === undefined) {
@@ -193,5 +196,5 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
 function isForeign({ redemption, isSealed, namesAreOurs }: StoredRedemption): boolean {
   return needsEvidence(redemption)
     ? isSealed !== true
-    : sendsNames(redemption) && namesAreOurs !== true;
+    : sendsTransactionIds(redemption) && namesAreOurs !== true;
 }

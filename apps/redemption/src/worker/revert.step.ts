@@ -3,7 +3,7 @@ import { type PartnerEntry } from '../partner/partners.js';
 import { committedPayout, type UnplannedEvidence } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext } from './engine.js';
-import { type Applied, type LeasedRedemptions, type Work } from './leased-redemptions.js';
+import { type ApplyResult, type LeasedRedemptions, type LeasedWork } from './leased-redemptions.js';
 import { CONTRADICTION_RECHECK_MS } from './payout.queue.js';
 
 /** Milliseconds until the vault is asked again about a payout that is not dead. */
@@ -24,7 +24,7 @@ export class RevertStep {
    * Asks the vault before each call, whatever the row says: the row may come from an old ledger, or from a stolen
    * credential. One more question to the vault costs little compared with giving away both points and tokens.
    */
-  async revert(work: Work, partner: PartnerEntry): Promise<Applied> {
+  async revert(work: LeasedWork, partner: PartnerEntry): Promise<ApplyResult> {
     const { leased } = this;
     const { redemption } = work.stored;
     if (redemption.openCall !== null) return leased.callPartner(work, partner);
@@ -47,7 +47,7 @@ export class RevertStep {
     }
   }
 
-  private async askVault({ stored }: Work): Promise<Seen> {
+  private async askVault({ stored }: LeasedWork): Promise<Seen> {
     const payout = committedPayout(stored);
     try {
       if (payout === undefined) return await this.payouts.observeUnplanned(stored.redemption);
@@ -66,9 +66,9 @@ export class RevertStep {
 
   /** Writes a transition for a contradiction only; otherwise just moves the due time. */
   private async wait(
-    work: Work,
+    work: LeasedWork,
     evidence: Extract<PayoutEvidence, { outcome: 'live' }>,
-  ): Promise<Applied> {
+  ): Promise<ApplyResult> {
     const { clock, logger } = this.context;
     const { id: redemptionId } = work.stored.redemption;
     const { doubt } = evidence;

@@ -8,7 +8,7 @@ import { IndexStore, PriceAcceptanceStore, type Database, PriceStore } from '#li
 import { type Decimal, parseDecimal } from '#libs/domain';
 import { createLogger, Registry } from '#libs/service';
 import {
-  judgePrice,
+  storeOrHold,
   type PriceLimits,
   priceReader,
   type PriceReader,
@@ -27,7 +27,7 @@ export const PRICE_LIMITS: PriceLimits = {
   max: parseDecimal('0.5'),
   maxChange: parseDecimal('0.2'),
   maxChangePerHour: parseDecimal('0.4'),
-  trustsFirst: false,
+  acceptsFirstPrice: false,
 };
 
 /** The next false price, from the one before. */
@@ -148,7 +148,7 @@ export class PlayedPrice {
     this.readAtMs = this.parts.nowMs();
     try {
       const reading = { ...(await this.read()), source: 'simulation' };
-      const judged = await judgePrice(this.store, PRICE_LIMITS, this.fence, reading);
+      const judged = await storeOrHold(this.store, PRICE_LIMITS, this.fence, reading);
       count(this.outcomes, judged.kind === 'held' ? `held: ${judged.reason}` : 'kept');
     } catch (error) {
       if ((error as { code?: string }).code !== 'PRICE_REFUSED') throw error;

@@ -145,7 +145,7 @@ export class LocalChain {
     onLaunched(chain);
     const startBlock = BigInt(contracts.startBlock);
     const player = new StakingPlayer(chain.rpc, { ...contracts, startBlock });
-    player.assumeFunded(wallets);
+    player.markFunded(wallets);
     const seconds = await secondsNow(chain, clock);
     const vault =
       saved.vault?.signer === signer

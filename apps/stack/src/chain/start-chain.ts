@@ -7,7 +7,7 @@ import {
   type DevChainOptions,
   DevRpc,
   mintPrivateKey,
-  MovesFailedError,
+  StakeEventsMissingError,
 } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { type Clock } from '#libs/platform';
@@ -164,7 +164,7 @@ export class Activity {
     try {
       return await local.mine(...this.crowd.transactions(1, 3));
     } catch (error) {
-      if (!(error instanceof MovesFailedError)) throw error;
+      if (!(error instanceof StakeEventsMissingError)) throw error;
       this.crowd = undefined;
       return local.player.head();
     }

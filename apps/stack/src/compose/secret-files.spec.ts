@@ -17,7 +17,7 @@ import { KeyRing } from '#libs/signing';
 import { requireOneServer } from './one-server.js';
 import {
   baseSecrets,
-  claimSecrets,
+  markTrialOrRefuse,
   fileOfSecret,
   localSecrets,
   makeMissing,
@@ -210,13 +210,13 @@ describe('the secrets of docker compose', () => {
   });
 
   it('of a trial are refused by a real installation, and the other way round', async () => {
-    await claimSecrets(root, 'local');
+    await markTrialOrRefuse(root, 'local');
     await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
-    await claimSecrets(root, 'local');
-    await expect(claimSecrets(root, 'base')).rejects.toThrow('were made for a trial');
+    await markTrialOrRefuse(root, 'local');
+    await expect(markTrialOrRefuse(root, 'base')).rejects.toThrow('were made for a trial');
     rmSync(join(root, 'secrets/of-a-trial'));
-    await claimSecrets(root, 'base');
-    await expect(claimSecrets(root, 'local')).rejects.toThrow('are not those of a trial');
+    await markTrialOrRefuse(root, 'base');
+    await expect(markTrialOrRefuse(root, 'local')).rejects.toThrow('are not those of a trial');
   });
 
   it('can be set by name, with the mode of those that are made', async () => {

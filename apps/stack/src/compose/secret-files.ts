@@ -180,7 +180,7 @@ async function copyWhereOther(from: string, to: string, isShared: boolean): Prom
  * Marks the folder as a trial's for kind `local`, and refuses a folder of the other kind.
  * @throws StackError where a real installation would use a trial's secrets, or the other way round
  */
-export async function claimSecrets(root: string, kind: 'base' | 'local'): Promise<void> {
+export async function markTrialOrRefuse(root: string, kind: 'base' | 'local'): Promise<void> {
   const mark = join(root, TRIAL_MARK);
   const isOfTrial = await exists(mark);
   if (kind === 'base') {

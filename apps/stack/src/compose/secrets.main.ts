@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { requireOneServer } from './one-server.js';
 import {
   baseSecrets,
-  claimSecrets,
+  markTrialOrRefuse,
   fileOfSecret,
   localSecrets,
   makeMissing,
@@ -22,7 +22,7 @@ import {
 const [kind = '', root = '', name = ''] = process.argv.slice(2);
 
 async function makeAll(of: 'base' | 'local'): Promise<void> {
-  await claimSecrets(root, of);
+  await markTrialOrRefuse(root, of);
   const files = of === 'base' ? baseSecrets(root) : [...baseSecrets(root), ...localSecrets(root)];
   const missing = await makeMissing(files);
   await requireOneServer(root);

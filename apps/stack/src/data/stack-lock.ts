@@ -21,7 +21,7 @@ export class StackLock {
     private readonly path: string,
     private readonly server: Server,
     /** Whether the previous stack ended without releasing the lock. */
-    readonly tookOver: boolean,
+    readonly replacedStaleLock: boolean,
   ) {}
 
   /** @throws StackError where another stack holds the lock */
@@ -35,16 +35,16 @@ export class StackLock {
     await once(server, 'listening');
     server.unref();
     const { port } = server.address() as AddressInfo;
-    const own = `${path}.${String(process.pid)}`;
-    await writeFile(own, JSON.stringify({ pid: process.pid, port, token }));
+    const ownFile = `${path}.${String(process.pid)}`;
+    await writeFile(ownFile, JSON.stringify({ pid: process.pid, port, token }));
     try {
-      const tookOver = await claim(own, path);
-      return new StackLock(path, server, tookOver);
+      const replacedStaleLock = await claim(ownFile, path);
+      return new StackLock(path, server, replacedStaleLock);
     } catch (error) {
       server.close();
       throw error;
     } finally {
-      await rm(own, { force: true });
+      await rm(ownFile, { force: true });
     }
   }
 

@@ -11,7 +11,7 @@ import { grouped, type StackContext } from '../context.js';
 import { type StackPartner } from '../data/stack-file.js';
 import { operator, type OperatorSettings } from '../programs.js';
 import { localUrl } from '../services.js';
-import { Course, Timeline, timeOf } from './course.js';
+import { RedemptionFollower, Timeline, timeOf } from './redemption-follower.js';
 import { isFinal, RedemptionUser } from './redemption-user.js';
 import { StackError } from '../stack.error.js';
 
@@ -82,7 +82,7 @@ class Demonstration {
     const url = localUrl(settings.redemptionPort);
     const timeline = new Timeline(screen, clock, title);
     const user = new RedemptionUser({ url, wallet, chain: local.chain, clock, signal });
-    const course = new Course(user, timeline, clock, signal);
+    const course = new RedemptionFollower(user, timeline, clock, signal);
     await user.signIn();
     timeline.event('signed in', `${user.wallet}, with Sign-In with Ethereum`);
     await course.until('the service knows the partner', async () =>
@@ -94,7 +94,11 @@ class Demonstration {
   }
 
   /** Cancels the wallet's open redemption of an interrupted earlier start, since a wallet has at most one. */
-  async #endLeftover(user: RedemptionUser, timeline: Timeline, course: Course): Promise<void> {
+  async #endLeftover(
+    user: RedemptionUser,
+    timeline: Timeline,
+    course: RedemptionFollower,
+  ): Promise<void> {
     const { clock } = this.context;
     let newest = await user.newest();
     if (newest === undefined || isFinal(newest)) return;
@@ -117,7 +121,7 @@ class Demonstration {
   }
 
   /** Reads the operator's view, since the service does not show users its confirmation to the partner. */
-  async #confirmed(id: string, timeline: Timeline, course: Course): Promise<void> {
+  async #confirmed(id: string, timeline: Timeline, course: RedemptionFollower): Promise<void> {
     const { operatorSettings } = this.participants;
     await course.until('the partner has its confirmation', async () => {
       const shown = await operator(['redemption', 'show', id, '--json'], operatorSettings);

@@ -3,6 +3,7 @@
  * other wallet (EIP-6963).
  */
 import { CSRF_HEADER, csrfToken } from '../api/csrf';
+import { randomUuid } from '../shared/random-uuid';
 
 export const TEST_WALLET_ID = 'lowmark.test-wallet';
 
@@ -99,7 +100,7 @@ let wallet: TestWallet | undefined;
 export function announceTestWallet(accounts: readonly string[] | null): void {
   if (wallet !== undefined) return;
   wallet = new TestWallet(accounts);
-  const info = { uuid: crypto.randomUUID(), name: 'Test wallet', icon: ICON, rdns: TEST_WALLET_ID };
+  const info = { uuid: randomUuid(), name: 'Test wallet', icon: ICON, rdns: TEST_WALLET_ID };
   const detail = Object.freeze({ info: Object.freeze(info), provider: wallet });
   const announce = (): void => {
     dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { startRedis, type TestRedis } from '#libs/testing';
 import { RedisLink } from '../redis/redis-link.js';
-import { agreementKeys } from './attendance.js';
+import { agreementKeys } from './replica-counter.js';
 import { Deployment } from './limits-kept.support-spec.js';
-import { LEASE_MS } from './own-share.js';
+import { LEASE_MS } from './local-share.js';
 import { type RatePolicy } from './rate-limiter.js';
 
 const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();

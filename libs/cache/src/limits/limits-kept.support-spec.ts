@@ -2,8 +2,8 @@
 import { type Redis } from 'ioredis';
 import { FakeClock } from '#libs/testing';
 import { type RedisLink, RedisUnavailableError } from '../redis/redis-link.js';
-import { agreementKeys, BEAT_MS } from './attendance.js';
-import { LEASE_MS } from './own-share.js';
+import { agreementKeys, HEARTBEAT_MS } from './replica-counter.js';
+import { LEASE_MS } from './local-share.js';
 import { type RatePolicy } from './rate-limiter.js';
 import { RedisRateLimiter } from './redis-rate-limiter.js';
 
@@ -15,7 +15,7 @@ const START_MS = 2500;
 /** The connection of one replica to Redis, which a test can cut. */
 class Way {
   isUp = true;
-  timesUp = 1;
+  connectionCount = 1;
 
   constructor(private readonly link: RedisLink) {}
 
@@ -30,7 +30,7 @@ class Way {
   mend(): void {
     if (this.isUp) return;
     this.isUp = true;
-    this.timesUp += 1;
+    this.connectionCount += 1;
   }
 
   run<T>(send: (redis: Redis) => Promise<T>): Promise<T> {
@@ -50,7 +50,7 @@ export class Deployment {
   readonly replicas: Replica[] = [];
   /** The true debt of one caller in milliseconds: each request counts once. Computed independently of the limiter. */
   owedMs = 0;
-  /** Milliseconds that starts without Redis and deaths may add to the bound; see `own-share.ts`. */
+  /** Milliseconds that starts without Redis and deaths may add to the bound; see `local-share.ts`. */
   allowanceMs = 0;
   /** Whether the database can count the replicas. */
   counts = true;
@@ -96,8 +96,8 @@ export class Deployment {
   }
 
   async pass(milliseconds: number): Promise<void> {
-    for (let leftMs = milliseconds; leftMs > 0; leftMs -= BEAT_MS) {
-      const stepMs = Math.min(BEAT_MS, leftMs);
+    for (let leftMs = milliseconds; leftMs > 0; leftMs -= HEARTBEAT_MS) {
+      const stepMs = Math.min(HEARTBEAT_MS, leftMs);
       this.clock.advance(stepMs);
       this.owedMs = Math.max(0, this.owedMs - stepMs);
       for (const { limiter } of this.replicas) await limiter.beat();

@@ -61,7 +61,7 @@ export class MemoryRateLimiter implements RateLimiter {
   take(key: string, policy: RatePolicy, count = 1): RateVerdict {
     const nowMs = this.clock.nowMs();
     const aheadMs = (this.fullAtMs.get(key) ?? 0) - nowMs;
-    const taken = takeFrom(believableMs(aheadMs, policy), policy, { count });
+    const taken = takeFrom(debtMsOf(aheadMs, policy), policy, { count });
     if (taken.allowed) this.fullAtMs.set(key, nowMs + taken.owedMs);
     return verdictOf(policy, taken, { count });
   }
@@ -87,7 +87,7 @@ export function capacityMsOf({ rate, burst }: RatePolicy): number {
  * The debt in milliseconds of a bucket that will be full `aheadMs` from now. A debt that exceeds a whole bucket by more
  * than `ROUNDING_MS` means that the clock was set back; it counts as 0, so that no caller is locked out.
  */
-function believableMs(aheadMs: number, policy: RatePolicy): number {
+function debtMsOf(aheadMs: number, policy: RatePolicy): number {
   const capacityMs = capacityMsOf(policy);
   if (aheadMs > capacityMs + ROUNDING_MS) return 0;
   return Math.min(capacityMs, Math.max(0, aheadMs));

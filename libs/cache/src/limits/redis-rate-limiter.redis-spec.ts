@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import fc from 'fast-check';
 import { FakeClock, startRedis, type TestRedis } from '#libs/testing';
 import { RedisLink } from '../redis/redis-link.js';
-import { agreementKeys } from './attendance.js';
+import { agreementKeys } from './replica-counter.js';
 import { MemoryRateLimiter, type RateVerdict } from './rate-limiter.js';
 import { GIVE_BACK, RedisRateLimiter } from './redis-rate-limiter.js';
 

@@ -1,6 +1,11 @@
 import { SingleFlight, sleep } from '#libs/platform';
-import { type AgreementKeys, agreementKeys, Attendance, BEAT_MS } from './attendance.js';
-import { OwnShare } from './own-share.js';
+import {
+  type AgreementKeys,
+  agreementKeys,
+  ReplicaCounter,
+  HEARTBEAT_MS,
+} from './replica-counter.js';
+import { LocalShare } from './local-share.js';
 import {
   capacityMsOf,
   type RateLimiter,
@@ -31,13 +36,13 @@ export interface RedisRateLimiterOptions {
 
 /**
  * Counts for all replicas together. Without Redis each replica admits its share of the limits, and moves its debts to
- * Redis as soon as Redis is back. `own-share.ts` says how that keeps the limits.
+ * Redis as soon as Redis is back. `local-share.ts` says how that keeps the limits.
  */
 export class RedisRateLimiter implements RateLimiter {
   private readonly link: RedisConnection;
   private readonly scripts: Scripts;
-  private readonly attendance: Attendance;
-  private readonly own: OwnShare;
+  private readonly counter: ReplicaCounter;
+  private readonly own: LocalShare;
   private readonly takes = new TurnBatch((asked: readonly Take[]) => this.takeAll(asked));
   private readonly keys: AgreementKeys;
   private readonly beats = new SingleFlight<void>();
@@ -47,7 +52,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.keys = agreementKeys(family);
     this.scripts = new Scripts(link, nowMs);
     const steadyMs = nowMs ?? (() => performance.now());
-    this.attendance = new Attendance(link, {
+    this.counter = new ReplicaCounter(link, {
       scripts: this.scripts,
       keys: this.keys,
       id,
@@ -55,18 +60,18 @@ export class RedisRateLimiter implements RateLimiter {
       replicasAtMost,
       nowMs: steadyMs,
     });
-    this.own = new OwnShare(steadyMs);
+    this.own = new LocalShare(steadyMs);
   }
 
   /** Sends heartbeats until the link is closed. Resolves once Redis counts requests, or cannot be used. */
   async start(): Promise<void> {
-    const timer = setInterval(() => void this.beat(), BEAT_MS).unref();
+    const timer = setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
     this.link.closed.addEventListener('abort', () => {
       clearInterval(timer);
     });
     await this.beat();
-    while (this.link.isUp && !this.attendance.isHere && !this.link.closed.aborted) {
-      await sleep(BEAT_MS);
+    while (this.link.isUp && !this.counter.isRegistered && !this.link.closed.aborted) {
+      await sleep(HEARTBEAT_MS);
       await this.beat();
     }
   }
@@ -77,7 +82,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   take(key: string, policy: RatePolicy, count = 1): Promise<RateVerdict> | RateVerdict {
-    if (this.attendance.isHere) return this.takeShared({ key, policy, count });
+    if (this.counter.isRegistered) return this.takeShared({ key, policy, count });
     // Redis is back, but has not counted this replica yet: a beat makes it do so, and this process counts the request.
     if (this.link.isUp) void this.beat();
     return this.own.take(key, policy, count);
@@ -106,7 +111,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   private async takeAll(asked: readonly Take[]): Promise<Answer[]> {
     const keys = [this.keys.agreed, ...asked.map(({ key }) => this.keys.limit + key)];
-    const { weight } = this.attendance;
+    const { weight } = this.counter;
     const args = [weight];
     for (const { policy, count } of asked) args.push(policy.rate, policy.burst, count);
     const owed = await this.numbers(TAKE, { keys, args });
@@ -114,12 +119,12 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   private async attend(): Promise<void> {
-    await this.attendance.beat();
-    const { isHere, replicas, isAlone } = this.attendance;
-    if (isHere) this.own.join();
+    await this.counter.beat();
+    const { isRegistered, replicas, isAlone } = this.counter;
+    if (isRegistered) this.own.join();
     else this.own.leave();
     this.own.divide(replicas, isAlone);
-    if (isHere) await this.settle().catch(() => undefined);
+    if (isRegistered) await this.settle().catch(() => undefined);
   }
 
   /**
@@ -127,7 +132,7 @@ export class RedisRateLimiter implements RateLimiter {
    */
   private async settle(): Promise<void> {
     const owed = this.own.owed();
-    for (let from = 0; from < owed.length && this.attendance.isHere; from += SETTLED_AT_ONCE) {
+    for (let from = 0; from < owed.length && this.counter.isRegistered; from += SETTLED_AT_ONCE) {
       const some = owed.slice(from, from + SETTLED_AT_ONCE);
       const moved = await this.numbers(SETTLE, {
         keys: [this.keys.agreed, ...some.map(({ key }) => this.keys.limit + key)],
@@ -148,7 +153,7 @@ export class RedisRateLimiter implements RateLimiter {
     const reply = await this.scripts.run(script, { keys, args });
     const numbers = Array.isArray(reply) ? reply.map(Number) : [];
     if (numbers.length !== keys.length - 1 || !numbers.every(Number.isFinite)) {
-      this.attendance.forget();
+      this.counter.forget();
       throw new TypeError('The script answers with as many numbers as there are keys');
     }
     return numbers;
@@ -174,7 +179,7 @@ function takenFrom(owed: number): Taken {
  * The arithmetic of `rate-limiter.ts` for all replicas. It uses the clock of Redis, so that they agree on the time. One
  * command counts many requests, one after the other.
  *
- * KEYS[1] is the hash of `ATTEND` in `attendance.ts`; without that hash the answer is empty and nothing is counted.
+ * KEYS[1] is the hash of `ATTEND` in `replica-counter.ts`; without that hash the answer is empty and nothing is counted.
  * Each other key holds the time at which a bucket will be full again, in Unix milliseconds. ARGV: the weight of a
  * request; after that for each key the rate, the burst and the number of requests. Returns the debt of each key in
  * milliseconds; for a refused request -1 minus the debt.

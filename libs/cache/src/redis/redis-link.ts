@@ -1,7 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 import { RetryableError } from '#libs/domain';
 import { sleep } from '#libs/platform';
-import { useRedis } from './redis-uses.js';
+import { probeCommands } from './redis-uses.js';
 
 export interface RedisLinkOptions {
   /** `redis://` or `rediss://`; may hold a password and is never logged. */
@@ -17,7 +17,7 @@ const CONNECT_TIMEOUT_MS = 1000;
 const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 2000;
 /** A connection that was up for less than this, in milliseconds, does not reset the backoff. */
-const WELL_MS = 10_000;
+const STABLE_MS = 10_000;
 
 interface Waiter {
   readonly sentMs: number;
@@ -28,7 +28,7 @@ interface Waiter {
 export interface RedisConnection {
   readonly isUp: boolean;
   /** How often the connection came up. Each time, the replicas agree with the server anew. */
-  readonly timesUp: number;
+  readonly connectionCount: number;
   /** Aborted when the connection is closed. */
   readonly closed: AbortSignal;
   /** @throws RedisUnavailableError at once while the connection is down, else at the deadline at the latest */
@@ -49,7 +49,7 @@ export class RedisLink implements RedisConnection {
   private probeTimer: NodeJS.Timeout | undefined;
   private up = false;
   private upSinceMs = 0;
-  /** Number of backoff steps since the connection last stayed up for `WELL_MS`. */
+  /** Number of backoff steps since the connection last stayed up for `STABLE_MS`. */
   private failures = 0;
   private told: boolean | undefined;
   private ups = 0;
@@ -65,10 +65,10 @@ export class RedisLink implements RedisConnection {
       this.probe();
     });
     this.redis.on('error', (error: Error) => {
-      this.fall(reasonOf(error));
+      this.goDown(reasonOf(error));
     });
     this.redis.on('close', () => {
-      this.fall('the connection was lost');
+      this.goDown('the connection was lost');
     });
     // Failures arrive as `error` events.
     this.redis.connect().catch(() => undefined);
@@ -78,7 +78,7 @@ export class RedisLink implements RedisConnection {
     return this.up;
   }
 
-  get timesUp(): number {
+  get connectionCount(): number {
     return this.ups;
   }
 
@@ -125,7 +125,7 @@ export class RedisLink implements RedisConnection {
           // A command that is no longer waiting has failed already, at its deadline or with the connection.
           if (!this.waiting.delete(waiter)) return;
           const reason = reasonOf(error as Error);
-          this.fall(reason);
+          this.goDown(reason);
           reject(new RedisUnavailableError(reason));
         },
       );
@@ -148,17 +148,17 @@ export class RedisLink implements RedisConnection {
 
   /** Opens a new socket, since the current one may be stuck. */
   private abandon(): void {
-    this.fall(`no answer within ${this.deadlineMs} ms`);
+    this.goDown(`no answer within ${this.deadlineMs} ms`);
     this.redis.disconnect(true);
   }
 
-  private fall(reason: string): void {
+  private goDown(reason: string): void {
     const wasUp = this.up;
     this.up = false;
-    if (wasUp && performance.now() >= this.upSinceMs + WELL_MS) this.failures = 0;
+    if (wasUp && performance.now() >= this.upSinceMs + STABLE_MS) this.failures = 0;
     this.failAll(reason);
     if (this.closed.aborted) return;
-    this.tell(false, reason);
+    this.notify(false, reason);
     // While the socket is open ioredis does not reconnect, so this probe is the only retry.
     if (wasUp && this.redis.status === 'ready') this.probeLater();
   }
@@ -187,13 +187,13 @@ export class RedisLink implements RedisConnection {
 
   private probe(): void {
     if (this.closed.aborted || this.up) return;
-    this.send(useRedis).then(
+    this.send(probeCommands).then(
       () => {
         if (this.closed.aborted || this.up || this.redis.status !== 'ready') return;
         this.up = true;
         this.upSinceMs = performance.now();
         this.ups += 1;
-        this.tell(true, 'answers');
+        this.notify(true, 'answers');
       },
       () => {
         if (!this.closed.aborted) this.probeLater();
@@ -201,7 +201,7 @@ export class RedisLink implements RedisConnection {
     );
   }
 
-  private tell(isUp: boolean, reason: string): void {
+  private notify(isUp: boolean, reason: string): void {
     if (this.told === isUp) return;
     this.told = isUp;
     this.options.onChange?.(isUp, reason);

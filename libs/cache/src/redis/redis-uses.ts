@@ -45,7 +45,7 @@ return 'OK'
  * loading server may still answer reads or pings.
  * @throws the error of the first command that Redis refuses
  */
-export async function useRedis(redis: Redis): Promise<void> {
+export async function probeCommands(redis: Redis): Promise<void> {
   await Promise.all([
     redis.eval(SCRIPT, KEYS.length, ...KEYS),
     redis.evalsha(NOTHING_SUCH, 0).catch((error: unknown) => {

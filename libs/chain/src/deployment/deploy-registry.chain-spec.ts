@@ -12,7 +12,7 @@ import { aWallet, FakeClock } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { addressOfKey } from '../accounts/private-key.js';
 import { deployRegistry } from './deploy-contracts.js';
-import { isStakedIn, readRegistryFacts } from '../registry/registry-facts.js';
+import { isRegistryOf, readRegistryFacts } from '../registry/registry-facts.js';
 
 const SCRIPT = fileURLToPath(new URL('../../../../contracts/deploy-registry.mjs', import.meta.url));
 const KEY = '66'.repeat(32);
@@ -40,9 +40,9 @@ describe('a registry is deployed', () => {
     const { registry, deployer } = await deployRegistry(deployment(), KEY);
     const facts = await readRegistryFacts(pool, { registry, publisher: PUBLISHER });
     expect(facts).toMatchObject({ hasCode: true, isRegistry: true, mayPublish: true });
-    expect(isStakedIn(facts.stakedIn ?? '', 8453, CONTRACTS.toReversed())).toBe(true);
-    expect(isStakedIn(facts.stakedIn ?? '', 1, CONTRACTS)).toBe(false);
-    expect(isStakedIn(facts.stakedIn ?? '', 8453, CONTRACTS.slice(1))).toBe(false);
+    expect(isRegistryOf(facts.stakedIn ?? '', 8453, CONTRACTS.toReversed())).toBe(true);
+    expect(isRegistryOf(facts.stakedIn ?? '', 1, CONTRACTS)).toBe(false);
+    expect(isRegistryOf(facts.stakedIn ?? '', 8453, CONTRACTS.slice(1))).toBe(false);
     const asDeployer = await readRegistryFacts(pool, { registry, publisher: deployer });
     expect(asDeployer.mayPublish).toBe(false);
   });

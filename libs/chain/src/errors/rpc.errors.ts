@@ -221,7 +221,7 @@ export async function unlessAllFail<T>(asked: Promise<T>): Promise<T | undefined
 }
 
 /** Undefined where the endpoints gave no answer at all (`isOutage`). */
-export async function unlessOut<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function unlessOutage<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {

@@ -50,7 +50,7 @@ class EventFields {
 
   condition(name: string, value: string): FieldCondition {
     const { slot, type } = this.field(name);
-    if (!slot) throw this.misfit(name, `${type}, on which "where" cannot filter`);
+    if (!slot) throw this.mismatch(name, `${type}, on which "where" cannot filter`);
     const word = encodeWord(type, value);
     if (word !== undefined) return { slot, word };
     throw this.fault(`"where.${name}": "${value}" is not a value of ${type}`);
@@ -59,7 +59,7 @@ class EventFields {
   private slot(name: string, must: RegExp, kind: string): FieldSlot {
     const { slot, type } = this.field(name);
     if (must.test(type) && slot) return slot;
-    throw this.misfit(name, `${type}, not ${kind}`);
+    throw this.mismatch(name, `${type}, not ${kind}`);
   }
 
   private field(name: string): AbiField {
@@ -71,7 +71,7 @@ class EventFields {
     );
   }
 
-  private misfit(name: string, reason: string): StakeEventsError {
+  private mismatch(name: string, reason: string): StakeEventsError {
     return this.fault(`field "${name}" of ${this.signature} is ${reason}`);
   }
 

@@ -154,7 +154,7 @@ export class BloomTrust {
    * @param events numbers of the blocks with logs
    * @returns whether the chain turns out not to fill its blooms
    */
-  learn(headers: readonly FullHeader[], events: ReadonlySet<number>): boolean {
+  recordBlooms(headers: readonly FullHeader[], events: ReadonlySet<number>): boolean {
     if (!this.isUseful) return false;
     const isEmpty = ({ logsBloom }: FullHeader): boolean => logsBloom === EMPTY_BLOOM;
     if (headers.some((header) => isEmpty(header) && events.has(Number(header.number)))) {
@@ -170,7 +170,7 @@ export class BloomTrust {
    * look did not find.
    * @returns whether blooms are not checked any more from now on
    */
-  judge(blocks: number, refuted: number): boolean {
+  recordHints(blocks: number, refuted: number): boolean {
     this.looked += blocks;
     this.refuted += refuted;
     if (!this.isUseful || this.looked < JUDGED_AFTER) return false;

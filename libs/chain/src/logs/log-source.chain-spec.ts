@@ -202,7 +202,7 @@ describe('LogSource', () => {
   it('sees one of several logs of a block missing where it counts them a second time', async () => {
     const { source } = await aSource([{ kind: 'drop-one-log', block: history.busy }]);
     for (const headers of ['all', 'events'] as const) {
-      const answer = await source.fetch(history.range, { headers, recount: true });
+      const answer = await source.fetch(history.range, { headers, recheckEventBlocks: true });
       expect(answer.blocks).toEqual(history.truth);
     }
   });

@@ -47,7 +47,7 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
    * Whether blocks with events are looked at a second time, where nothing else would show that one of several is
    * missing.
    */
-  readonly recount?: boolean;
+  readonly recheckEventBlocks?: boolean;
   /** The latest time of the last block that is believed, Unix seconds. */
   readonly latestSeconds?: number | undefined;
 }
@@ -105,7 +105,7 @@ export class LogSource {
 
   /**
    * Reads what is new at the chain's tip, in one request, or in two where several blocks are new.
-   * @param options only `avoid`, `recount`, `latestSeconds` and `signal` are used
+   * @param options only `avoid`, `recheckEventBlocks`, `latestSeconds` and `signal` are used
    * @throws AllEndpointsFailedError, EventMismatchError, or the reason of `signal`
    */
   async tip(question: TipQuestion, options: FetchOptions = {}): Promise<Tip> {
@@ -198,15 +198,15 @@ export class LogSource {
   ): Promise<void> {
     const { headers, blocks, events } = reading;
     const busy = new Set(blocks.map(({ number }) => number));
-    if (this.blooms.learn(headers, busy)) {
+    if (this.blooms.recordBlooms(headers, busy)) {
       this.pool.warn(session.endpoint, 'BLOOMS_ABSENT', BLOOMS_ABSENT);
     }
     const isAll = asked.headers !== 'events';
     const looksAtBlooms = isAll && this.blooms.isUseful;
     const hints = looksAtBlooms ? this.hinted(reading) : [];
-    const suspects = asked.recount ? withBusy(reading, hints) : hints;
+    const suspects = asked.recheckEventBlocks ? withBusy(reading, hints) : hints;
     if (suspects.length > 0) await this.suspects.verify(session, suspects, asked);
-    if (looksAtBlooms && this.blooms.judge(headers.length, hints.length)) {
+    if (looksAtBlooms && this.blooms.recordHints(headers.length, hints.length)) {
       this.pool.warn(session.endpoint, 'BLOOMS_WORTHLESS', BLOOMS_WORTHLESS);
     }
     const head = headers.at(-1);

@@ -16,10 +16,7 @@ interface RangeSizerOptions {
 /** Full ranges in a row before more than the limit is tried again: at first, and at most. */
 const FIRST_PATIENCE = 8;
 const LONGEST_PATIENCE = 1024;
-/**
- * The limit counts as known where the smallest refused range is at most this factor larger than the largest accepted
- * one.
- */
+/** The limit counts as known where the smallest refused range is at most this many times the largest accepted one. */
 const KNOWN_WITHIN = 1.06;
 /** Round limits, which providers prefer. */
 const ROUND = [1, 2, 5].flatMap((digit) => [1, 10, 100, 1000, 10_000].map((unit) => digit * unit));
@@ -44,9 +41,7 @@ export class RangeSizer {
     return this.blocks;
   }
 
-  /**
-   * Blocks to request next: mostly `size`. Now and then one range tries the refused size; the ranges beside it do not.
-   */
+  /** Blocks to request next: `size`, but now and then a single range tries the refused size. */
   next(): number {
     if (!this.isProbeDue) return this.blocks;
     this.isProbeDue = false;

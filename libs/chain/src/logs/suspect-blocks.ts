@@ -136,7 +136,7 @@ export class SuspectBlocks {
       for await (const { ours, explainsBloom } of readReceiptLogs(session, headers, this.filter)) {
         const suspect = suspects[counts.length];
         if (suspect && !explainsBloom && ours.length <= suspect.logs) {
-          this.sayUnexplained(session, suspect.header);
+          this.warnUnexplainedBloom(session, suspect.header);
           return undefined;
         }
         counts.push(ours.length);
@@ -157,7 +157,7 @@ export class SuspectBlocks {
   /**
    * Warns once, because on a chain whose blooms hold more than its receipts show, every block would cause a warning.
    */
-  private sayUnexplained({ endpoint }: RpcSession, { number }: FullHeader): void {
+  private warnUnexplainedBloom({ endpoint }: RpcSession, { number }: FullHeader): void {
     if (this.saidUnexplained) return;
     this.saidUnexplained = true;
     this.pool.warn(

@@ -5,7 +5,7 @@
  */
 import { decodeAbiParameters } from 'viem/utils';
 import { type Address, PermanentError } from '#libs/domain';
-import { MalformedAnswerError, unlessOut } from '../errors/rpc.errors.js';
+import { MalformedAnswerError, unlessOutage } from '../errors/rpc.errors.js';
 import { otherProvidersThan, OUTAGE_PATIENCE_MS, ownProvider } from '../rpc/endpoint-urls.js';
 import { type BatchAnswer, type RpcCall, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.js';
@@ -182,7 +182,7 @@ async function askEveryProvider(
   let left = otherProvidersThan(first.endpoint, pool.endpoints);
   while (left.length > 0) {
     const avoid = pool.endpoints.filter((endpoint) => !left.includes(endpoint));
-    const next = await unlessOut(ask(pool, address, { avoid, patienceMs: OUTAGE_PATIENCE_MS }));
+    const next = await unlessOutage(ask(pool, address, { avoid, patienceMs: OUTAGE_PATIENCE_MS }));
     if (!next) return first;
     const isOtherSymbol = known.symbol === undefined && next.symbol !== first.symbol;
     const isOtherDecimals = known.decimals === undefined && next.decimals !== first.decimals;

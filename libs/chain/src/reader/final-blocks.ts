@@ -37,7 +37,7 @@ import {
   tagCall,
 } from '../shape/header.js';
 
-export interface FinalWord extends FinalStatement {
+export interface FinalBlockStatement extends FinalStatement {
   /** Whether the header's fields hash to its hash. */
   readonly isHashed: boolean;
 }
@@ -81,7 +81,7 @@ export class FinalBlocks {
    * @throws FinalBlockRefusedError where the block is too far ahead of our clock, or does not hash as the endpoint's
    * other headers do
    */
-  async by(session: RpcSession): Promise<FinalWord> {
+  async by(session: RpcSession): Promise<FinalBlockStatement> {
     const { latest, finalised } = await readHeads(session, this.finality);
     const word = wordOf(session.endpoint, finalised);
     const ahead = aheadOfClock(word.block, this.nowSeconds);
@@ -95,7 +95,7 @@ export class FinalBlocks {
    * @throws EndpointsDisagreeError naming both statements; AllEndpointsFailedError where the other endpoint cannot be
    * asked for the block now
    */
-  async agree(one: FinalWord, other: FinalWord): Promise<BlockRef> {
+  async requireAgreement(one: FinalBlockStatement, other: FinalBlockStatement): Promise<BlockRef> {
     const [low, high] = one.block.number <= other.block.number ? [one, other] : [other, one];
     const said = low.block.number === high.block.number ? high : await this.again(high, low.block);
     const difference = differenceOf(low, said);
@@ -122,21 +122,28 @@ export class FinalBlocks {
     if (this.witnesses < 2) return first.block;
     const options = { avoid: [first.witness], patienceMs: 0 };
     const second = this.pool.run((session) => this.by(session), options);
-    const agreed = await unlessAllFail(second.then((word) => this.agree(first, word)));
+    const agreed = await unlessAllFail(second.then((word) => this.requireAgreement(first, word)));
     if (agreed) return agreed;
     const { lastAgreed } = this;
     return lastAgreed && lastAgreed.number < first.block.number ? lastAgreed : first.block;
   }
 
   /** Asks the endpoint with the higher final block for the lower one. */
-  private again({ witness }: FinalWord, { number }: BlockRef): Promise<FinalWord> {
+  private again(
+    { witness }: FinalBlockStatement,
+    { number }: BlockRef,
+  ): Promise<FinalBlockStatement> {
     return this.pool.run(
       async (session) => wordOf(session.endpoint, await readHeader(session, number)),
       { only: witness, patienceMs: 0 },
     );
   }
 
-  private requireHash(session: RpcSession, word: FinalWord, latest: AnsweredHeader): void {
+  private requireHash(
+    session: RpcSession,
+    word: FinalBlockStatement,
+    latest: AnsweredHeader,
+  ): void {
     this.hasHashed ||= word.isHashed || hashesToItself(latest.answer);
     if (word.isHashed) return;
     const { number, hash } = word.block;
@@ -154,7 +161,11 @@ export class FinalBlocks {
     return new FinalBlockRefusedError(text, { endpoint });
   }
 
-  private disagreement(one: FinalWord, other: FinalWord, text: string): EndpointsDisagreeError {
+  private disagreement(
+    one: FinalBlockStatement,
+    other: FinalBlockStatement,
+    text: string,
+  ): EndpointsDisagreeError {
     this.tell(`${one.witness}, ${other.witness}`, FINAL_BLOCK_CODES.disagree, text);
     return new EndpointsDisagreeError(text);
   }
@@ -178,7 +189,7 @@ export class FinalBlocks {
   }
 }
 
-function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalWord {
+function wordOf(witness: string, { header, answer }: AnsweredHeader): FinalBlockStatement {
   return { witness, block: refOf(header), isHashed: hashesToItself(answer) };
 }
 

@@ -100,7 +100,11 @@ export function stakedInText(chainId: number, contracts: readonly Address[]): st
 }
 
 /** Whether a registry is for exactly these contracts; their order and the case of the digits do not matter. */
-export function isStakedIn(text: string, chainId: number, contracts: readonly Address[]): boolean {
+export function isRegistryOf(
+  text: string,
+  chainId: number,
+  contracts: readonly Address[],
+): boolean {
   const sorted = (ids: string): string =>
     ids
       .toLowerCase()

@@ -16,7 +16,7 @@ interface RegistryReaderOptions {
   readonly clock?: { nowMs(): number };
 }
 
-export interface SlotSight {
+export interface SlotContents {
   /** At the newest final block, as all asked endpoints have it. */
   readonly final: RegistryEntry | undefined;
   /** At the newest block of each of these endpoints. */
@@ -26,7 +26,7 @@ export interface SlotSight {
 export interface RegistrySight {
   readonly final: BlockRef;
   /** In the order of the slots. */
-  readonly slots: readonly SlotSight[];
+  readonly slots: readonly SlotContents[];
   /** Number of the account's transactions in final blocks. */
   readonly finalNonce: number;
   /** Number of the account's transactions up to the newest block of each endpoint. */
@@ -34,7 +34,7 @@ export interface RegistrySight {
 }
 
 /** The statement of one endpoint, at the final block that both hold and at its own newest block. */
-interface Look {
+interface EndpointReading {
   readonly endpoint: string;
   readonly final: readonly (RegistryEntry | undefined)[];
   readonly finalNonce: number;
@@ -66,7 +66,7 @@ export class RegistryReader {
    */
   async look(slots: readonly RegistrySlot[], account: Address): Promise<RegistrySight> {
     const { final, witnesses } = await this.agreedBlock();
-    const looks: Look[] = [];
+    const looks: EndpointReading[] = [];
     for (const only of witnesses) {
       looks.push(
         await this.pool.run((session) => this.lookBy(session, { slots, account, final }), {
@@ -75,7 +75,7 @@ export class RegistryReader {
         }),
       );
     }
-    const [first, second] = looks as [Look, Look?];
+    const [first, second] = looks as [EndpointReading, EndpointReading?];
     if (second) this.requireSame(first, second, final);
     return {
       final,
@@ -94,14 +94,14 @@ export class RegistryReader {
     const second = await this.pool.run((session) => this.finals.by(session), {
       avoid: [first.witness],
     });
-    const final = await this.finals.agree(first, second);
+    const final = await this.finals.requireAgreement(first, second);
     return { final, witnesses: [first.witness, second.witness] };
   }
 
   private async lookBy(
     session: RpcSession,
     asked: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
-  ): Promise<Look> {
+  ): Promise<EndpointReading> {
     const { slots, account, final } = asked;
     const { registry: to } = this.options;
     const calls = slots.map((slot) => ({ to, data: slotCalldata(slot) }));
@@ -148,7 +148,7 @@ export class RegistryReader {
   }
 
   /** Where two endpoints differ about a final block, one of them is wrong. */
-  private requireSame(one: Look, other: Look, { number }: BlockRef): void {
+  private requireSame(one: EndpointReading, other: EndpointReading, { number }: BlockRef): void {
     const differs =
       one.finalNonce !== other.finalNonce ||
       one.final.some((entry, index) => {

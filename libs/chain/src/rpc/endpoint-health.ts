@@ -70,8 +70,8 @@ export class EndpointHealth {
     const longest = behind ? LONGEST_BEHIND_MS : longestMs;
     const full = Math.min(longest, firstMs * 2 ** Math.min(30, this.failures - 1));
     this.held ||= behind || withheld;
-    const asideMs = withheld ? WITHHELD_MS : full * (1 - this.random() / 2);
-    this.asideUntilMs = Math.max(this.asideUntilMs, nowMs + asideMs);
+    const backoffMs = withheld ? WITHHELD_MS : full * (1 - this.random() / 2);
+    this.asideUntilMs = Math.max(this.asideUntilMs, nowMs + backoffMs);
     this.lastFailure = error;
   }
 }

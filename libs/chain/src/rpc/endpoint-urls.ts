@@ -1,6 +1,6 @@
 import { PermanentError } from '#libs/domain';
 import { secretsOf } from '../errors/redact.js';
-import { unlessOut } from '../errors/rpc.errors.js';
+import { unlessOutage } from '../errors/rpc.errors.js';
 import { type Budget } from './throttle.js';
 
 export interface EndpointUrl {
@@ -102,7 +102,7 @@ export function otherProvidersThan(endpoint: string, endpoints: readonly string[
   return endpoints.filter((name) => providerOf(name) !== provider);
 }
 
-export interface ToldFigure<T> {
+export interface FigureByEndpoint<T> {
   readonly figure: T;
   readonly endpoint: string;
 }
@@ -110,7 +110,7 @@ export interface ToldFigure<T> {
 /** Asks for a figure and notes which endpoint gives it; undefined where none can. */
 export async function askFigure<T>(
   ask: (options: { readonly saidBy: (endpoint: string) => void }) => Promise<T | undefined>,
-): Promise<ToldFigure<T> | undefined> {
+): Promise<FigureByEndpoint<T> | undefined> {
   let endpoint = '';
   const figure = await ask({
     saidBy: (name) => {
@@ -128,5 +128,5 @@ export async function askOtherProvider<T>(
 ): Promise<T | undefined> {
   if (countProviders(endpoints) < 2) return undefined;
   const avoid = ownProvider(endpoint, endpoints);
-  return unlessOut(ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
+  return unlessOutage(ask({ avoid, patienceMs: OUTAGE_PATIENCE_MS }));
 }

@@ -99,7 +99,7 @@ export class RpcEndpoint {
    * Milliseconds for which the endpoint is set aside: after failures, or after rate limits on half of its requests or
    * more.
    */
-  asideMs(nowMs: number): number {
+  backoffMs(nowMs: number): number {
     return Math.max(this.health.waitMs(nowMs), this.throttle.pausedMs(nowMs));
   }
 
@@ -111,7 +111,7 @@ export class RpcEndpoint {
    * Why the endpoint is set aside. Includes rate limits on single calls, because a provider that refuses the calls of a
    * request one by one still answers the request.
    */
-  get asideBecause(): RpcError | undefined {
+  get backoffReason(): RpcError | undefined {
     return this.lastFailure ?? this.refusal;
   }
 

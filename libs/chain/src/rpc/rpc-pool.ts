@@ -1,7 +1,7 @@
 /**
  * All endpoints of the chain. A question, which is one operation with all its requests and retries, goes to the
  * endpoint that delivers fastest, the first in the list among equals, and where that one fails to the next;
- * `RpcQuestion` decides for how long. The chain id of every endpoint is checked before anything else.
+ * `RpcOperation` decides for how long. The chain id of every endpoint is checked before anything else.
  */
 import {
   ChainMismatchError,
@@ -16,7 +16,7 @@ import { PoolTime, type Sleep, sleepFor } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
 import { type PoolContext, RpcEndpoint } from './rpc-endpoint.js';
 import { type RpcObserver, silentObserver } from './rpc-observer.js';
-import { RpcQuestion } from './rpc-question.js';
+import { RpcOperation } from './rpc-operation.js';
 import { type Budget } from './throttle.js';
 
 export interface RpcPoolOptions {
@@ -97,7 +97,7 @@ export class RpcPool {
   /** How many requests at once are useful: the sum over the healthy endpoints, at least 1. */
   parallelism(): number {
     const nowMs = this.context.time.nowMs();
-    const healthy = this.all.filter((one) => !one.isExcluded && one.asideMs(nowMs) === 0);
+    const healthy = this.all.filter((one) => !one.isExcluded && one.backoffMs(nowMs) === 0);
     return Math.max(
       1,
       healthy.reduce((sum, { parallelism }) => sum + parallelism, 0),
@@ -190,13 +190,13 @@ export class RpcPool {
     return this.options.clock.nowMs();
   }
 
-  private question(endpoints: readonly RpcEndpoint[], options: RunOptions): RpcQuestion {
+  private question(endpoints: readonly RpcEndpoint[], options: RunOptions): RpcOperation {
     const { signal, patienceMs = this.patienceMs } = options;
     if (patienceMs === Infinity && !signal) {
       throw new TypeError('Infinite patience needs a signal that ends it.');
     }
     const stopped = this.stopping.signal;
-    return new RpcQuestion(this.context, {
+    return new RpcOperation(this.context, {
       endpoints,
       regardless: options.only !== undefined,
       patienceMs,
@@ -211,7 +211,7 @@ export class RpcPool {
     );
   }
 
-  private async verifyBeforeUse(endpoint: RpcEndpoint, question: RpcQuestion): Promise<void> {
+  private async verifyBeforeUse(endpoint: RpcEndpoint, question: RpcOperation): Promise<void> {
     if (endpoint.isVerified || this.expectedChainId === undefined) return;
     await this.verify(endpoint, this.expectedChainId, question);
   }
@@ -219,7 +219,7 @@ export class RpcPool {
   private async verify(
     endpoint: RpcEndpoint,
     expected: number,
-    question: RpcQuestion,
+    question: RpcOperation,
   ): Promise<void> {
     const calls = [{ method: 'eth_chainId', params: [] }];
     const { results } = await endpoint.batch(calls, question.guard(endpoint));

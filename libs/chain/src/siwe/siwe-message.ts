@@ -59,7 +59,7 @@ export interface SignatureQuestion {
   readonly signature: Hex;
 }
 
-export interface VerificationForm {
+export interface VerificationMethod {
   call(question: SignatureQuestion): RpcCall;
   readonly probe: RpcCall;
   /** Whether the probe shows that the form is served. @throws RpcError where the probe says nothing about the form */
@@ -101,7 +101,7 @@ export function returnedBytes(result: RpcResult | undefined, session: RpcSession
 }
 
 /** A deployed contract with `isValidSig(address,bytes32,bytes) returns (bool)`. */
-export function verifierForm(verifier: Address): VerificationForm {
+export function verifierForm(verifier: Address): VerificationMethod {
   return {
     call: ({ wallet, hash, signature }) => {
       const args = [wallet as Hex, hash, signature] as const;
@@ -118,7 +118,7 @@ export function verifierForm(verifier: Address): VerificationForm {
 }
 
 /** The same contract as the creation code of a call without `to`. Its constructor returns one byte. */
-export const DEPLOYLESS: VerificationForm = {
+export const DEPLOYLESS: VerificationMethod = {
   call: ({ wallet, hash, signature }) => {
     const data = encodeDeployData({
       abi: erc6492SignatureValidatorAbi,

@@ -18,7 +18,7 @@ import {
   DEPLOYLESS,
   returnedBytes,
   type SignatureQuestion,
-  type VerificationForm,
+  type VerificationMethod,
   verifierForm,
 } from './siwe-message.js';
 
@@ -46,9 +46,9 @@ const REFUSAL_HOLDS_MS = 3_600_000;
  * node slow to answer.
  */
 export class WalletSignatures {
-  private readonly forms: readonly VerificationForm[];
+  private readonly forms: readonly VerificationMethod[];
   /** The form that each endpoint serves; without a form, only the wallet itself can be asked. */
-  private readonly learned: TtlCache<string, { readonly form: VerificationForm | undefined }>;
+  private readonly learned: TtlCache<string, { readonly form: VerificationMethod | undefined }>;
   private readonly warned = new Set<string>();
 
   constructor(
@@ -141,7 +141,7 @@ export class WalletSignatures {
  */
 function verdict(
   result: RpcResult | undefined,
-  { valid, invalid }: VerificationForm,
+  { valid, invalid }: VerificationMethod,
   session: RpcSession,
 ): boolean {
   if (isReverted(result)) return false;

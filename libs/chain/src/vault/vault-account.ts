@@ -58,7 +58,7 @@ export class VaultAccount extends SendingAccount {
     const quotes: GasQuote[] = [];
     let sent = 0;
     for (const only of endpoints) {
-      await noting(failures, async () => {
+      await collectFailure(failures, async () => {
         const quote = await this.quotes.quote({ to: vault, data }, { only });
         const fault = this.quotes.faultOf(quote);
         if (fault) throw fault;
@@ -67,7 +67,7 @@ export class VaultAccount extends SendingAccount {
     }
     quotes.sort((one, other) => (one.gasPrice * one.gas < other.gasPrice * other.gas ? -1 : 1));
     for (const quote of quotes) {
-      await noting(failures, async () => {
+      await collectFailure(failures, async () => {
         await this.send(vault, data, quote, quote.endpoint);
         sent++;
       });
@@ -95,7 +95,7 @@ export class VaultAccount extends SendingAccount {
   }
 }
 
-async function noting(failures: LowmarkError[], work: () => Promise<void>): Promise<void> {
+async function collectFailure(failures: LowmarkError[], work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -4,6 +4,8 @@ import {
   type Address,
   type BlockHash,
   type BlockRef,
+  type CancelEvent,
+  type ClaimEvent,
   parseUuidV7,
   PermanentError,
   type UuidV7,
@@ -93,6 +95,33 @@ export function vaultEventOf(log: VaultLog, block: BlockRef, at: AtEndpoint): Va
 
 function addressOf(word: string): Address | undefined {
   return word.startsWith(`0x${'0'.repeat(24)}`) ? address(`0x${word.slice(26)}`) : undefined;
+}
+
+/** The events of two nodes, each once; events that only the second node has come last. */
+export function mergeEvents(
+  events: readonly VaultEvent[],
+  others: readonly VaultEvent[],
+): VaultEvent[] {
+  const key = ({ kind, vaultId, block }: VaultEvent) => `${kind} ${vaultId} ${block.hash}`;
+  const known = new Set(events.map(key));
+  return [...events, ...others.filter((event) => !known.has(key(event)))];
+}
+
+export function splitEvents(events: readonly VaultEvent[]): {
+  readonly claims: readonly ClaimEvent[];
+  readonly cancellations: readonly CancelEvent[];
+} {
+  const claims: ClaimEvent[] = [];
+  const cancellations: CancelEvent[] = [];
+  for (const event of events) {
+    const { transactionHash, block } = event;
+    if (event.kind === 'cancelled') cancellations.push({ transactionHash, block });
+    else {
+      const { recipient, amount } = event;
+      claims.push({ transactionHash, block, recipient, amount });
+    }
+  }
+  return { claims, cancellations };
 }
 
 /** The id of a redemption in the vault: `0x`, the 32 lower-case hex digits of its UUIDv7, and 32 zeros. */

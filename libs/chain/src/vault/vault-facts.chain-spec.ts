@@ -35,7 +35,7 @@ describe('a vault', () => {
     const facts = await readVaultFacts(pool, question);
     expect(facts).toEqual({
       hasCode: true,
-      takesOurVouchers: true,
+      hasOurVoucherDomain: true,
       token: question.token,
       isSigner: true,
       isCanceller: true,

@@ -20,7 +20,7 @@ export interface VaultFacts {
    * Whether the vault's EIP-712 domain is the one that our vouchers name, which proves the kind of contract and the
    * chain.
    */
-  readonly takesOurVouchers: boolean;
+  readonly hasOurVoucherDomain: boolean;
   /** The token that the vault pays; undefined where the address is no vault. */
   readonly token: Address | undefined;
   readonly isSigner: boolean;
@@ -92,7 +92,7 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
     answers;
   return {
     hasCode: code !== undefined && code !== '0x',
-    takesOurVouchers: isOurDomain(domain, place),
+    hasOurVoucherDomain: isOurDomain(domain, place),
     token: wordIn(itsToken) === undefined ? undefined : addressOf(itsToken),
     isSigner: wordIn(signs) === 1n,
     isCanceller: wordIn(cancels) === 1n,
@@ -113,7 +113,7 @@ export function vaultFaults(facts: VaultFacts, question: VaultQuestion): string[
   if (!facts.hasCode) {
     return [`VAULT_CONTRACT: there is no contract at ${vault} on chain ${chainId}.`];
   }
-  if (!facts.takesOurVouchers) {
+  if (!facts.hasOurVoucherDomain) {
     return [`VAULT_CONTRACT: ${vault} is not a redemption vault of chain ${chainId}.`];
   }
   return [

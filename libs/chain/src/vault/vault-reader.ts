@@ -3,8 +3,6 @@ import { encodeFunctionData, toFunctionSelector } from 'viem/utils';
 import {
   type Address,
   type BlockRef,
-  type CancelEvent,
-  type ClaimEvent,
   type Doubt,
   type PayoutEvidence,
   payoutEvidence,
@@ -20,10 +18,16 @@ import {
   StateUnavailableError,
   unlessAllFail,
 } from '../errors/rpc.errors.js';
-import { FinalBlocks, type FinalWord, parseFinality } from '../reader/final-blocks.js';
+import { FinalBlocks, type FinalBlockStatement, parseFinality } from '../reader/final-blocks.js';
 import { CALLS_AT_ONCE, PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { type VaultEvent, type VaultId, vaultIdOf } from './vault-event.js';
+import {
+  mergeEvents,
+  splitEvents,
+  type VaultEvent,
+  type VaultId,
+  vaultIdOf,
+} from './vault-event.js';
 import { VaultLogReader, type VaultSpan } from './vault-log-reader.js';
 
 export interface VaultReaderOptions {
@@ -57,7 +61,7 @@ interface Watch extends WatchedPayout {
 
 /** The statement of one endpoint about some payouts, up to its own final block. */
 interface Look {
-  readonly word: FinalWord;
+  readonly word: FinalBlockStatement;
   /** In the order of the payouts. */
   readonly sightings: readonly VaultSighting[];
 }
@@ -67,10 +71,7 @@ const STATUSES: readonly VaultStatus[] = ['none', 'claimed', 'cancelled'];
 const TOKEN = toFunctionSelector('token()');
 /** Ids in one filter of eth_getLogs. */
 const WATCHED_AT_ONCE = 50;
-/**
- * Seconds after a deadline, by our clock, from which on another endpoint also looks at a payout that one endpoint calls
- * open.
- */
+/** Seconds after a deadline, by our clock, from which on a second endpoint is asked about a payout that looks open. */
 const OVERDUE_SECONDS = 1800;
 
 export class VaultReader {
@@ -128,7 +129,7 @@ export class VaultReader {
     const { witness, events } = await read([]);
     if (this.finals.witnesses < 2) return events;
     const second = await unlessAllFail(read([witness]));
-    return second ? united(events, second.events) : events;
+    return second ? mergeEvents(events, second.events) : events;
   }
 
   /**
@@ -171,7 +172,7 @@ export class VaultReader {
         sightings.filter((sighting) => sighting !== undefined),
         rules,
       );
-    const heard: FinalWord[] = [];
+    const heard: FinalBlockStatement[] = [];
     const first = await this.look(watches, { heard });
     const evidence = watches.map((watch, index) => judge(watch, first.sightings[index]));
     if (witnesses < 2) return evidence;
@@ -199,12 +200,12 @@ export class VaultReader {
    */
   private async confirm(
     watches: readonly Watch[],
-    first: FinalWord,
-    heard: readonly FinalWord[],
+    first: FinalBlockStatement,
+    heard: readonly FinalBlockStatement[],
   ): Promise<Omit<Look, 'word'> | { readonly doubt: Doubt }> {
     try {
       const others = heard.filter(({ witness }) => witness !== first.witness);
-      for (const word of others) await this.finals.agree(word, first);
+      for (const word of others) await this.finals.requireAgreement(word, first);
       return await this.look(watches, { other: first });
     } catch (error) {
       if (error instanceof EndpointsDisagreeError) {
@@ -222,14 +223,17 @@ export class VaultReader {
    */
   private look(
     watches: readonly Watch[],
-    { other, heard }: { readonly other?: FinalWord; readonly heard?: FinalWord[] },
+    {
+      other,
+      heard,
+    }: { readonly other?: FinalBlockStatement; readonly heard?: FinalBlockStatement[] },
   ): Promise<Look> {
     const ids = watches.map(({ vaultId }) => vaultId);
     return this.pool.run(
       async (session) => {
         const word = await this.finals.by(session);
         heard?.push(word);
-        if (other) await this.finals.agree(other, word);
+        if (other) await this.finals.requireAgreement(other, word);
         const head = word.block;
         const from = watches.reduce(
           (lowest, { fromBlock }) => (fromBlock < lowest ? fromBlock : lowest),
@@ -239,7 +243,7 @@ export class VaultReader {
         const events = await this.logs.read(session, { from, head, ids });
         const sightings = statuses.map((status, index) => {
           const own = events.filter(({ vaultId }) => vaultId === ids[index]);
-          return { witness: session.endpoint, finalised: head, status, ...split(own) };
+          return { witness: session.endpoint, finalised: head, status, ...splitEvents(own) };
         });
         return { word, sightings };
       },
@@ -283,27 +287,6 @@ export class VaultReader {
     }
     return statuses;
   }
-}
-
-/** The events of both nodes, each once; events that only the second node has come last. */
-function united(events: readonly VaultEvent[], others: readonly VaultEvent[]): VaultEvent[] {
-  const key = ({ kind, vaultId, block }: VaultEvent) => `${kind} ${vaultId} ${block.hash}`;
-  const known = new Set(events.map(key));
-  return [...events, ...others.filter((event) => !known.has(key(event)))];
-}
-
-function split(events: readonly VaultEvent[]): Pick<VaultSighting, 'claims' | 'cancellations'> {
-  const claims: ClaimEvent[] = [];
-  const cancellations: CancelEvent[] = [];
-  for (const event of events) {
-    const { transactionHash, block } = event;
-    if (event.kind === 'cancelled') cancellations.push({ transactionHash, block });
-    else {
-      const { recipient, amount } = event;
-      claims.push({ transactionHash, block, recipient, amount });
-    }
-  }
-  return { claims, cancellations };
 }
 
 /**

@@ -22,7 +22,7 @@ export interface WatchedClient {
   /** Closes the connection at once. Running statements fail with the error. */
   leave(error: Error): void;
   /** Closes all connections of the pool to the same host, this one included. */
-  leaveHost(reason: string): void;
+  closeAllToSameHost(reason: string): void;
   once(event: 'end', listener: () => void): unknown;
 }
 
@@ -31,8 +31,8 @@ export class ConnectionWatch {
   private timer: NodeJS.Timeout | undefined;
   private isProbing = false;
 
-  /** @param besides a second way to the database, past the pooler that the clients connect through; it is probed too */
-  constructor(private readonly besides?: ClientConfig) {}
+  /** @param directConfig a second way to the database, past the pooler that the clients connect through; it is probed too */
+  constructor(private readonly directConfig?: ClientConfig) {}
 
   add(client: WatchedClient): void {
     this.clients.add(client);
@@ -50,7 +50,7 @@ export class ConnectionWatch {
   /**
    * Closes all connections to the host, but only after the statement that detected the failure received its own error.
    */
-  leaveSoon(host: URL, reason: string): void {
+  closeConnectionsTo(host: URL, reason: string): void {
     setImmediate(() => {
       for (const client of this.clients) {
         if (client.isAt(host)) client.leave(new Error(`The connection was closed: ${reason}`));
@@ -69,7 +69,10 @@ export class ConnectionWatch {
   }
 
   private async leaveWhereHung(silent: WatchedClient): Promise<void> {
-    const ways = [silent.ownConfig, ...(this.besides === undefined ? [] : [this.besides])];
+    const ways = [
+      silent.ownConfig,
+      ...(this.directConfig === undefined ? [] : [this.directConfig]),
+    ];
     for (let left = PROBES; left > 0; left--) {
       const answers = await Promise.all(ways.map(isAnswered));
       if (!answers.includes(false)) {
@@ -80,7 +83,7 @@ export class ConnectionWatch {
       // The statement ended or received bytes in the meantime.
       if (silent.silentTicks < SILENT_TICKS) return;
     }
-    silent.leaveHost('the server does not answer');
+    silent.closeAllToSameHost('the server does not answer');
   }
 }
 

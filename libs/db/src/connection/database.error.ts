@@ -78,7 +78,7 @@ const mayPassErrors = new WeakSet<Error>();
 /**
  * Marks a refusal whose cause is the server's state and not the statement, so that `databaseError` makes it retryable.
  */
-export function mayPass(error: Error): void {
+export function markRetryable(error: Error): void {
   mayPassErrors.add(error);
 }
 

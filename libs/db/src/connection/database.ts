@@ -20,13 +20,13 @@ export class Database {
     readonly dataSource: DataSource,
     readonly pool: Pool,
     /** Time limit for an answer in milliseconds. Undefined: no limit. */
-    private readonly answerMs?: number,
+    private readonly answerTimeoutMs?: number,
   ) {}
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     try {
-      const { answerMs: query_timeout } = this;
+      const { answerTimeoutMs: query_timeout } = this;
       return await run<R>(this.pool, { ...statement, query_timeout }, values);
     } catch (error) {
       throw databaseError(error);
@@ -42,7 +42,7 @@ export class Database {
     statement: Statement,
     onRow: (row: R) => void,
   ): Promise<void> {
-    const { answerMs: query_timeout } = this;
+    const { answerTimeoutMs: query_timeout } = this;
     const query = Object.assign(new pg.Query<R>(statement), { query_timeout });
     let failed: { readonly error: unknown } | undefined;
     query.on('row', (row) => {
@@ -68,7 +68,7 @@ export class Database {
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
    */
   entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.onConnection((client) => work(this.managerOn(this.observed(client), 0)));
+    return this.onConnection((client) => work(this.managerFor(this.observed(client), 0)));
   }
 
   /**
@@ -80,8 +80,8 @@ export class Database {
     return this.onConnection(async (client) => {
       await client.query('BEGIN');
       const seen = this.observed(client);
-      const result = await work(seen, this.managerOn(seen, 1));
-      const commit: Statement = { text: 'COMMIT', query_timeout: this.answerMs };
+      const result = await work(seen, this.managerFor(seen, 1));
+      const commit: Statement = { text: 'COMMIT', query_timeout: this.answerTimeoutMs };
       await client.query(commit);
       return result;
     });
@@ -94,7 +94,7 @@ export class Database {
   inSet(set: string): Database {
     if (set === DEFAULT_STAKE_SET) return this;
     const pool = poolInSchema(this.pool, schemaOf(set));
-    return new (this.constructor as typeof Database)(this.dataSource, pool, this.answerMs);
+    return new (this.constructor as typeof Database)(this.dataSource, pool, this.answerTimeoutMs);
   }
 
   /** Numbers of idle and busy connections and of waiting requests, for `measureConnections` of #libs/service. */
@@ -142,7 +142,7 @@ export class Database {
    * TypeORM would take its own connection from the pool and return it as healthy, whatever happened to it. With this
    * connection instead, `onConnection` decides whether the connection is still usable.
    */
-  private managerOn(client: PoolClient, transactionDepth: 0 | 1): EntityManager {
+  private managerFor(client: PoolClient, transactionDepth: 0 | 1): EntityManager {
     const runner = this.dataSource.createQueryRunner();
     const isTransactionActive = transactionDepth === 1;
     Object.assign(runner, { databaseConnection: client, isTransactionActive, transactionDepth });

@@ -24,10 +24,10 @@ const PAUSE_MS = 1000;
  * migration, and the migration was ended to break the deadlock.
  */
 const [LOCK_NOT_AVAILABLE, DEADLOCK] = ['55P03', '40P01'];
-const REVOKE = `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = false WHERE older_may_start`;
+const DISALLOW_OLDER = `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = false WHERE older_may_start`;
 
 /** Accepts all names or none: where one of them is not recorded, no row changes. */
-const ACCEPT = named<{ names: readonly string[] }>(
+const ALLOW_OLDER = named<{ names: readonly string[] }>(
   'older_may_start',
   `UPDATE ${MIGRATION_SCHEMA}.migration SET older_may_start = true
     WHERE name = ANY (:names) AND (SELECT count(*) FROM ${MIGRATION_SCHEMA}.migration WHERE name = ANY (:names)) = cardinality(:names::text[])
@@ -60,13 +60,13 @@ interface MigrateOptions {
  * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
-  return onSchema(url, async (database) => {
+  return underMigrationLock(url, async (database) => {
     const applied = await runMigrations(database, options);
     const { unknown } = await readSchema(database);
     // An older program that `letOlderStart` allowed to start runs `migrate` first, and must not take
     // back its own permission.
     if (unknown.length === 0) {
-      await database.query({ text: REVOKE });
+      await database.query({ text: DISALLOW_OLDER });
       // Leaves out roles that this user may not create. `prepareLogins` says what an administrator has to do.
       await grantRights(database);
     }
@@ -98,7 +98,7 @@ export async function letOlderStart(
       );
     }
   }
-  await onSchema(url, async (database) => {
+  await underMigrationLock(url, async (database) => {
     for (const { name, olderMisreads } of known) {
       if (olderMisreads === undefined || !names.includes(name)) continue;
       const rows = await database.query({ text: olderMisreads.rows });
@@ -107,7 +107,7 @@ export async function letOlderStart(
         `An older program would misread what was written since ${name}: ${olderMisreads.remedy}.`,
       );
     }
-    const changed = await database.query<{ name: string }>(ACCEPT({ names }));
+    const changed = await database.query<{ name: string }>(ALLOW_OLDER({ names }));
     const absent = names.filter((name) => !changed.some((row) => row.name === name));
     if (absent.length > 0) {
       throw new OlderRefusedError(`${absent.join(', ')} is not applied to this database.`);
@@ -119,7 +119,7 @@ export async function letOlderStart(
  * Runs work under the migration lock, on a schema that is not newer than this program.
  * @throws what `migrate` throws
  */
-export async function onSchema<T>(
+export async function underMigrationLock<T>(
   url: string,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {

@@ -3,14 +3,14 @@
  * that does not answer or take writes any more is left; a commit that no standby confirmed is reported as an error.
  */
 import pg, { type ClientConfig } from 'pg';
-import { within } from '#libs/platform';
+import { withTimeout } from '#libs/platform';
 import { isStream } from './client-methods.js';
 import { type ConnectionWatch, type WatchedClient } from './connection-watch.js';
 import {
   databaseError,
   DatabaseRefusedError,
   DatabaseUnavailableError,
-  mayPass,
+  markRetryable,
 } from './database.error.js';
 import { type HostChoice, serverConfig } from './host-choice.js';
 import { type SessionSettings } from './session-settings.js';
@@ -94,8 +94,8 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     return this.#url === host;
   }
 
-  leaveHost(reason: string): void {
-    this.#supervision.watch.leaveSoon(this.#url, reason);
+  closeAllToSameHost(reason: string): void {
+    this.#supervision.watch.closeConnectionsTo(this.#url, reason);
   }
 
   /** pg's `query` in all its forms. */
@@ -139,7 +139,7 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
   /** Closes the connection in an orderly way, or by force where the server does not answer in time. Never rejects. */
   async close(): Promise<void> {
     const ended = this.end().catch(() => undefined);
-    await within(GOODBYE_MS, ended, () => this.connection.stream.destroy());
+    await withTimeout(GOODBYE_MS, ended, () => this.connection.stream.destroy());
   }
 
   private async connectToTarget(): Promise<pg.Client> {
@@ -179,8 +179,8 @@ export class SupervisedClient extends pg.Client implements WatchedClient {
     // This listener runs before pg's own one, which passes the error to the statement.
     messages.prependListener('errorMessage', (error: Error & { code?: string }) => {
       if (error.code !== READ_ONLY || readOnly) return;
-      mayPass(error);
-      this.leaveHost('the server does not take writes');
+      markRetryable(error);
+      this.closeAllToSameHost('the server does not take writes');
     });
   }
 

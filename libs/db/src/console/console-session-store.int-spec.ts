@@ -67,6 +67,19 @@ describe('ConsoleSessionStore', () => {
     expect(await sessions.find(randomBytes(32), { nowMs: NOW_MS })).toBeUndefined();
   });
 
+  it('returns what it stores, with no sign-in later than now', async () => {
+    for (const authenticatedAtMs of [undefined, NOW_MS + 60_000, NOW_MS, NOW_MS - 60_000]) {
+      const tokenHash = randomBytes(32);
+      const opened = await sessions.open({
+        ...{ ...ANNA, tokenHash, standing: { kind: 'operator', role: 'admin' }, authenticatedAtMs },
+        ...{ nowMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS },
+      });
+      expect(opened).toEqual(await sessions.find(tokenHash, { nowMs: NOW_MS }));
+      const atMs = Math.min(authenticatedAtMs ?? NOW_MS, NOW_MS);
+      expect(opened.authenticatedAt).toEqual(new Date(atMs));
+    }
+  });
+
   it('notes to the minute that a session is in use', async () => {
     const hash = await open();
     const seenAtMs = async () => (await sessions.find(hash, { nowMs: NOW_MS }))?.seenAt.getTime();

@@ -13,7 +13,10 @@ export interface NewConsoleSession extends Person {
   readonly tokenHash: Buffer;
   readonly standing: Standing;
   readonly nowMs: number;
-  /** Time of the sign-in where it was earlier: an identity provider may have known the person for longer. */
+  /**
+   * Time of the sign-in where it was earlier: an identity provider may have known the person for longer. A later time,
+   * of a clock that is ahead, counts as now.
+   */
   readonly authenticatedAtMs?: number | undefined;
   readonly expiresAtMs: number;
 }
@@ -33,13 +36,10 @@ interface Times {
   readonly idleMs?: number;
 }
 
-const OPEN = named<
-  StandingRow &
-    Person & { readonly tokenHash: Buffer; now: Date; authenticatedAt: Date; expiresAt: Date }
->(
+const OPEN = named<StandingRow & Omit<ConsoleSession, 'standing'> & { readonly tokenHash: Buffer }>(
   'console_session_open',
   `INSERT INTO console.session (token_hash, kind, role, partner, subject, name, created_at, seen_at, authenticated_at, expires_at)
-    VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :now, :now, :authenticatedAt, :expiresAt)`,
+    VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :seenAt, :seenAt, :authenticatedAt, :expiresAt)`,
 );
 
 /** A partner's session is valid only while its person is a member. */
@@ -81,16 +81,19 @@ const FORGET = named<{ now: Date }>(
 export class ConsoleSessionStore {
   constructor(private readonly database: Database) {}
 
+  /** @returns the session as it is stored */
   async open({
+    tokenHash,
     standing,
     nowMs,
     authenticatedAtMs = nowMs,
     expiresAtMs,
-    ...session
-  }: NewConsoleSession): Promise<void> {
+    ...person
+  }: NewConsoleSession): Promise<ConsoleSession> {
     const authenticatedAt = new Date(Math.min(authenticatedAtMs, nowMs));
-    const times = { now: new Date(nowMs), authenticatedAt, expiresAt: new Date(expiresAtMs) };
-    await this.database.query(OPEN({ ...session, ...standingRow(standing), ...times }));
+    const times = { seenAt: new Date(nowMs), authenticatedAt, expiresAt: new Date(expiresAtMs) };
+    await this.database.query(OPEN({ ...person, ...times, tokenHash, ...standingRow(standing) }));
+    return { ...person, ...times, standing };
   }
 
   /**

@@ -1,5 +1,6 @@
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
 import { addMember } from './member-store.js';
 import { type Person } from './standing.js';
 
@@ -70,10 +71,16 @@ const LIST = named<{ partnerId: string; before: string | null; limit: number }>(
 export class InvitationStore {
   constructor(private readonly database: Database) {}
 
-  async create({ nowMs, expiresAtMs, ...invitation }: NewInvitation): Promise<bigint> {
-    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
-    const [row] = await this.database.query<{ id: string }>(CREATE({ ...invitation, ...times }));
-    return BigInt((row as { id: string }).id);
+  create(
+    { nowMs, expiresAtMs, ...invitation }: NewInvitation,
+    audit?: PartnerAudit,
+  ): Promise<bigint> {
+    return this.database.transaction(async (client, manager) => {
+      const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+      const [row] = await run<{ id: string }>(client, CREATE({ ...invitation, ...times }));
+      await auditPartner(manager, invitation.partnerId, audit);
+      return BigInt((row as { id: string }).id);
+    });
   }
 
   /** The partner that invites, while the invitation can be accepted. */
@@ -94,10 +101,17 @@ export class InvitationStore {
     });
   }
 
-  /** @returns false where the invitation could not be accepted any more */
-  async withdraw(partnerId: string, id: bigint, nowMs: number): Promise<boolean> {
-    const withdrawal = WITHDRAW({ partnerId, id: id.toString(), now: new Date(nowMs) });
-    return (await this.database.query(withdrawal)).length > 0;
+  /**
+   * @param audit written where the invitation is withdrawn
+   * @returns false where the invitation could not be accepted any more
+   */
+  withdraw(partnerId: string, id: bigint, nowMs: number, audit?: PartnerAudit): Promise<boolean> {
+    return this.database.transaction(async (client, manager) => {
+      const withdrawal = WITHDRAW({ partnerId, id: id.toString(), now: new Date(nowMs) });
+      const isWithdrawn = (await run(client, withdrawal)).length > 0;
+      if (isWithdrawn) await auditPartner(manager, partnerId, audit);
+      return isWithdrawn;
+    });
   }
 
   /** Newest first. */

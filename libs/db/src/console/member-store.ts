@@ -1,6 +1,8 @@
 import { type PoolClient } from 'pg';
+import { PermanentError } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
 import { type Person } from './standing.js';
 
 export interface Member extends Person {
@@ -22,6 +24,12 @@ const LIST = named<{ partnerId: string }>(
   'member_list',
   `SELECT subject, name, added_at AS "addedAt" FROM console.member
     WHERE partner = :partnerId AND removed_at IS NULL ORDER BY added_at, id`,
+);
+
+/** A concurrent transaction waits here, and then sees the members that are left. */
+const LOCK = named<{ partnerId: string }>(
+  'member_lock',
+  `SELECT subject FROM console.member WHERE partner = :partnerId AND removed_at IS NULL ORDER BY id FOR UPDATE`,
 );
 
 const PARTNERS = named<{ subject: string }>(
@@ -60,12 +68,48 @@ export class MemberStore {
     return this.database.query(PARTNERS({ subject }));
   }
 
-  /** Removes a member and ends the person's sessions for this partner. @returns false where there is no such member */
-  remove(partnerId: string, subject: string, nowMs: number): Promise<boolean> {
-    return this.database.transaction(async (client) => {
-      const removed = await run(client, REMOVE({ partnerId, subject, now: new Date(nowMs) }));
-      await run(client, CLOSE_SESSIONS({ partnerId, subject }));
-      return removed.length > 0;
+  /**
+   * Removes a member and ends the person's sessions for this partner.
+   * @param audit written where there is such a member
+   * @returns false where there is no such member
+   */
+  remove(
+    partnerId: string,
+    subject: string,
+    nowMs: number,
+    audit?: PartnerAudit,
+  ): Promise<boolean> {
+    return this.database.transaction(async (client, manager) => {
+      const isRemoved = await removeMember(client, partnerId, subject, nowMs);
+      if (isRemoved) await auditPartner(manager, partnerId, audit);
+      return isRemoved;
     });
   }
+
+  /** Like `remove`, but never removes the last member. @throws PermanentError MEMBER_MISSING, LAST_MEMBER */
+  withdraw(partnerId: string, subject: string, nowMs: number, audit: PartnerAudit): Promise<void> {
+    return this.database.transaction(async (client, manager) => {
+      const members = await run<{ subject: string }>(client, LOCK({ partnerId }));
+      if (!members.some((member) => member.subject === subject)) {
+        throw new PermanentError('MEMBER_MISSING', 'There is no such member.');
+      }
+      if (members.length === 1) {
+        const message = 'You are the last member. Your operator can end the access of all.';
+        throw new PermanentError('LAST_MEMBER', message);
+      }
+      await removeMember(client, partnerId, subject, nowMs);
+      await auditPartner(manager, partnerId, audit);
+    });
+  }
+}
+
+async function removeMember(
+  client: PoolClient,
+  partnerId: string,
+  subject: string,
+  nowMs: number,
+): Promise<boolean> {
+  const removed = await run(client, REMOVE({ partnerId, subject, now: new Date(nowMs) }));
+  await run(client, CLOSE_SESSIONS({ partnerId, subject }));
+  return removed.length > 0;
 }

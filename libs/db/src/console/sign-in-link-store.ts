@@ -1,5 +1,6 @@
-import { type Database } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
 import { addMember } from './member-store.js';
 import {
   type Person,
@@ -45,9 +46,16 @@ const FORGET = named<{ before: Date }>(
 export class SignInLinkStore {
   constructor(private readonly database: Database) {}
 
-  async create({ standing, nowMs, expiresAtMs, ...link }: NewSignInLink): Promise<void> {
-    const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
-    await this.database.query(CREATE({ ...link, ...standingRow(standing), ...times }));
+  /** @param note of the command of `createdBy` that makes the link, for the audit */
+  create(
+    { standing, nowMs, expiresAtMs, ...link }: NewSignInLink,
+    note?: AuditNote,
+  ): Promise<void> {
+    return this.database.transaction(async (client, manager) => {
+      const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
+      await run(client, CREATE({ ...link, ...standingRow(standing), ...times }));
+      if (note) await noteCommand(manager, link.createdBy, note);
+    });
   }
 
   /** Succeeds for exactly one caller, before the link expires. A person who signs in for a partner becomes a member. */

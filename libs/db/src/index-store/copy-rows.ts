@@ -51,9 +51,9 @@ function* chunks<T>(rows: readonly T[], lineOf: (row: T) => string): Generator<B
  * Number of hex digits of an address that are compared. Their 16 million values are enough to order the
  * rows of a transaction.
  */
-const DIGITS = 6;
+const COMPARED_HEX_DIGITS = 6;
 /** Maximum number of rows in a transaction: row number and digits of the address share the 53 bits of a number. */
-const PLACES = 2 ** 28;
+const MAX_ROWS = 2 ** 28;
 
 /**
  * Rows in nearly the order of the tables' keys. PostgreSQL then finds each page of the index once instead of once per
@@ -63,10 +63,10 @@ export function byWallet<T extends { readonly wallet: Address }>(rows: readonly 
   const keys = new Float64Array(rows.length);
   for (let place = 0; place < rows.length; place += 1) {
     const { wallet } = rows[place] as T;
-    keys[place] = parseInt(wallet.slice(2, 2 + DIGITS), 16) * PLACES + place;
+    keys[place] = parseInt(wallet.slice(2, 2 + COMPARED_HEX_DIGITS), 16) * MAX_ROWS + place;
   }
   keys.sort();
   const sorted: T[] = [];
-  for (const key of keys) sorted.push(rows[key % PLACES] as T);
+  for (const key of keys) sorted.push(rows[key % MAX_ROWS] as T);
   return sorted;
 }

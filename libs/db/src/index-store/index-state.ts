@@ -80,7 +80,7 @@ export class FencedError extends PermanentError {
  * The stored head is not the head that the write builds on. Nothing was written; the caller has
  * to read the state again.
  */
-export class HeadMovedError extends RetryableError {
+export class StaleHeadError extends RetryableError {
   constructor(expected: BlockRef) {
     super(
       'INDEX_HEAD_MOVED',

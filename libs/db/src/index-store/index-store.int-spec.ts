@@ -10,7 +10,7 @@ import {
 import {
   DatabaseRefusedError,
   FencedError,
-  HeadMovedError,
+  StaleHeadError,
   type IndexBatch,
   IndexMissingError,
   IndexStore,
@@ -137,9 +137,9 @@ describe('IndexStore', () => {
     const fence = await started();
     for (const previousHead of [aBlock(1), aBlock(0, undefined, 7)]) {
       const commit = store.commit(aBatch({ fence, previousHead }));
-      await expect(commit).rejects.toThrow(HeadMovedError);
+      await expect(commit).rejects.toThrow(StaleHeadError);
       await expect(store.rollback({ fence, head: previousHead, to: aBlock(0) })).rejects.toThrow(
-        HeadMovedError,
+        StaleHeadError,
       );
     }
   });
@@ -149,7 +149,7 @@ describe('IndexStore', () => {
     const batch = aBatch({ fence, changes: [change(1, aBlock(3), 5n)], total: 5n });
     const results = await Promise.allSettled([store.commit(batch), store.commit(batch)]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(results).toContainEqual(expect.objectContaining({ reason: expect.any(HeadMovedError) }));
+    expect(results).toContainEqual(expect.objectContaining({ reason: expect.any(StaleHeadError) }));
     expect(await store.balancesAt([aWallet(1)], 5n)).toEqual([5n]);
   });
 

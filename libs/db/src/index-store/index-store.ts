@@ -9,7 +9,7 @@ import { IndexReader } from './index-reader.js';
 import {
   FencedError,
   fingerprintOf,
-  HeadMovedError,
+  StaleHeadError,
   IndexMissingError,
   type IndexSettings,
   type IndexState,
@@ -17,7 +17,7 @@ import {
   PartitionAwaitedError,
   requireSameSettings,
 } from './index-state.js';
-import { rollBack, type Undone } from './rollback.js';
+import { rollBack, type RollbackResult } from './rollback.js';
 
 /**
  * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
@@ -188,7 +188,7 @@ export class IndexStore extends IndexReader {
 
   /**
    * Adds one range of blocks.
-   * @throws FencedError, HeadMovedError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
+   * @throws FencedError, StaleHeadError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
    * DatabaseUnavailableError. Nothing is written, except that after a DatabaseUnavailableError the batch may be
    * written: the caller has to read the state.
    */
@@ -210,9 +210,9 @@ export class IndexStore extends IndexReader {
 
   /**
    * Takes back everything above the block `to` and recalculates the days of the wallets concerned.
-   * @throws FencedError, HeadMovedError, DatabaseUnavailableError
+   * @throws FencedError, StaleHeadError, DatabaseUnavailableError
    */
-  async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<Undone> {
+  async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<RollbackResult> {
     return this.database.transaction(async (client) => {
       await client.query(`SET LOCAL statement_timeout = '15min'`);
       await lock(client, range.fence, range.head);
@@ -249,7 +249,7 @@ async function lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<
   if (row === undefined) throw new IndexMissingError();
   if (BigInt(row.fence) !== fence) throw new FencedError();
   if (BigInt(row.head_number) !== head.number || hashOf(row.head_hash) !== head.hash) {
-    throw new HeadMovedError(head);
+    throw new StaleHeadError(head);
   }
 }
 

@@ -4,7 +4,7 @@ import { named } from '../connection/named.js';
 import { hexOf } from '../rows.js';
 import { IndexMissingError } from './index-state.js';
 
-export interface Undone {
+export interface RollbackResult {
   readonly changes: number;
   readonly wallets: number;
   /** Sum of all balances after the rollback. */
@@ -77,7 +77,7 @@ const MOVE_BACK = named<{ number: bigint; hash: string; seconds: number; gain: b
 export async function rollBack(
   client: PoolClient,
   { number, hash, timestampSeconds }: BlockRef,
-): Promise<Undone> {
+): Promise<RollbackResult> {
   const day = dayOf(timestampSeconds);
   const undo = await client.query<Record<'changes' | 'wallets' | 'lost' | 'won', string>>(
     UNDO_CHANGES({ block: number, day, midnight: day * SECONDS_PER_DAY }),

@@ -107,7 +107,7 @@ export class SealedSecretStore {
    * @param audit makes the audit row from the number of changes; called only where there are changes
    * @returns the last id; undefined where the batch is empty
    */
-  async rewrap(
+  async resealBatch(
     { place, after = FIRST_ID, limit }: SecretBatch,
     reseal: (secret: SealedSecret) => Buffer | undefined,
     audit: (changed: number) => PartnerAudit,

@@ -7,7 +7,7 @@ import {
   PriceEntity,
   type PriceHold,
   type QuotedPrices,
-  type StandingPrice,
+  type PriceReference,
 } from './price.js';
 
 /**
@@ -90,7 +90,7 @@ const QUOTED: Statement = {
 export type HoldRow = Price &
   Omit<PriceHold, 'price' | 'beforeUsd'> & { readonly heldFromUsd: string | null };
 
-type StandingRow = RowOf<Omit<StandingPrice, 'hold'>> & (HoldRow | { readonly since: null });
+type StandingRow = RowOf<Omit<PriceReference, 'hold'>> & (HoldRow | { readonly since: null });
 
 type QuotedRow = RowOf<Omit<QuotedPrices, 'price'>> & (Price | { readonly usd: null });
 
@@ -109,7 +109,7 @@ export class PriceStore {
   constructor(private readonly database: Database) {}
 
   /** The prices by which the next reading is judged. */
-  async standing(): Promise<StandingPrice> {
+  async standing(): Promise<PriceReference> {
     const [row] = await this.database.query<StandingRow>(STANDING);
     return {
       beforeUsd: row?.beforeUsd ?? undefined,

@@ -25,7 +25,7 @@ export interface PriceHold {
 }
 
 /** The prices by which the next reading is judged. */
-export interface StandingPrice {
+export interface PriceReference {
   /** The price that was stored or accepted last. */
   readonly beforeUsd: string | undefined;
   /** Lowest and highest price of the last hour, but not from before the newest acceptance. */

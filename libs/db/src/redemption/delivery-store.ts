@@ -149,7 +149,7 @@ export class DeliveryStore {
    * Makes the partner's confirmations due whose last attempt sent nothing, because the partner answers again.
    * @returns number of these confirmations
    */
-  async hasten(partner: string, nowMs: number): Promise<number> {
+  async makeDueNow(partner: string, nowMs: number): Promise<number> {
     const statement = HASTEN({ partner, now: new Date(nowMs) });
     const [row] = await this.database.query<{ count: number }>(statement);
     return row?.count ?? 0;

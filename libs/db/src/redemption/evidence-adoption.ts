@@ -1,4 +1,4 @@
-import { evidenceContent, namesContent, needsEvidence } from '#libs/domain';
+import { evidenceContent, transactionIdsContent, needsEvidence } from '#libs/domain';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { noteCommand } from './command.entity.js';
@@ -55,7 +55,7 @@ export class EvidenceAdoption {
     const macOf = (content: string | undefined) =>
       content === undefined ? null : this.seal.mac(content);
     const evidenceMac = macOf(evidenceContent(redemption, place));
-    const namesMac = macOf(namesContent(redemption));
+    const namesMac = macOf(transactionIdsContent(redemption));
     const { id, version, partner } = redemption;
     return this.database.transaction(async (client, manager) => {
       const rows = await run(client, ADOPT({ id, version, evidenceMac, namesMac }));

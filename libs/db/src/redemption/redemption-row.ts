@@ -4,7 +4,7 @@
  */
 import {
   evidenceContent,
-  namesContent,
+  transactionIdsContent,
   type OpenCall,
   parseDecimal,
   type PayoutPlace,
@@ -223,7 +223,7 @@ export function storedOf(row: RedemptionRow, seal?: EvidenceSeal): StoredRedempt
     if (seal === undefined) return { redemption, place };
     const content = evidenceContent(redemption, place);
     const isSealed = content !== undefined && seal.verify(content, row.evidence_mac);
-    const names = namesContent(redemption);
+    const names = transactionIdsContent(redemption);
     const namesAreOurs = names === undefined || seal.verify(names, row.names_mac);
     return {
       redemption,

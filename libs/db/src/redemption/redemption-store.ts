@@ -45,9 +45,7 @@ export interface RedemptionLeaseRequest extends LeaseRequest {
 /** How long a row that cannot be read is left alone. */
 const SET_ASIDE_MS = 600_000;
 
-/**
- * Leases end by the database's clock, which all workers share. `dueBy` null means now, `authorised` null means both.
- */
+/** Leases end by the clock of the database, which workers share. `dueBy` null: now; `authorised` null: both. */
 const LEASE = named<{
   count: number;
   owner: string;
@@ -95,11 +93,8 @@ const SET_ASIDE = named<{ ids: string[]; owner: string; forMs: number; dueBy: Da
     WHERE id = ANY (:ids::uuid[]) AND lease_owner = :owner`,
 );
 
-/**
- * Only redemptions whose newest transition is a revert that was not sent. The others have their due time from a call
- * that may have reached the partner.
- */
-const HASTEN = named<{ partner: string; now: Date }>(
+/** Only after a revert that was not sent: the due time of others comes from a call that may have reached the partner. */
+const MAKE_DUE = named<{ partner: string; now: Date }>(
   'redemption_hasten',
   `WITH hastened AS (
       UPDATE redemption.redemption r SET next_action_at = :now
@@ -153,10 +148,8 @@ export class RedemptionStore {
 
   /**
    * Creates a redemption within the limits, or returns the one that this key created before. Creations of one wallet
-   * happen one after the other.
-   * Nothing is reserved yet. The check of the budgets only avoids a redemption that would be refused later; see
-   * `TransitionWrite.reserve`.
-   *
+   * happen one after the other. Nothing is reserved yet; see `TransitionWrite.reserve`: the check of the budgets only
+   * avoids a redemption that would be refused later.
    * @param redemption from `newRedemption`
    * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and
    * DatabaseUnavailableError, after which a retry needs the same key
@@ -192,9 +185,8 @@ export class RedemptionStore {
   }
 
   /**
-   * Leases up to `count` due redemptions that no worker has leased, those due longest first. No other worker gets
-   * them until the lease ends. Redemptions that cannot be read are set aside for ten minutes, and others are
-   * leased in their place.
+   * Leases up to `count` due redemptions that no worker has leased, those due longest first. Redemptions that cannot be
+   * read are set aside for ten minutes, and others are leased in their place.
    */
   async lease(request: RedemptionLeaseRequest): Promise<StoredRedemption[]> {
     const { owner, leaseMs, authorised = null, onUnreadable } = request;
@@ -224,7 +216,7 @@ export class RedemptionStore {
     if (rows.length === 0) throw new LeaseLostError(id);
   }
 
-  /** @returns false where this owner does not have the lease any more, which is no error */
+  /** @returns false where this owner does not have the lease any more */
   async release(id: UuidV7, owner: string): Promise<boolean> {
     return (await this.database.query(RELEASE({ id, owner }))).length > 0;
   }
@@ -241,8 +233,8 @@ export class RedemptionStore {
    * Makes the partner's redemptions due whose last revert was not sent, because the partner answers again.
    * @returns number of these redemptions
    */
-  async hasten(partner: string, nowMs: number): Promise<number> {
-    const statement = HASTEN({ partner, now: new Date(nowMs) });
+  async makeDueNow(partner: string, nowMs: number): Promise<number> {
+    const statement = MAKE_DUE({ partner, now: new Date(nowMs) });
     const [row] = await this.database.query<{ count: number }>(statement);
     return row?.count ?? 0;
   }
@@ -251,7 +243,6 @@ export class RedemptionStore {
    * Writes one transition, all or nothing: the row of the redemption, the rows of the transition and of calls
    * that begin or end, the confirmation and the audit row. A call that the transition begins may be made only
    * after this has returned.
-   *
    * After a DatabaseUnavailableError the transition may have been written: the caller has to read the redemption and
    * must not make the call.
    * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, ReservationRefusedError,

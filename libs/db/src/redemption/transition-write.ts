@@ -2,7 +2,7 @@
 import {
   canonicalJson,
   evidenceContent,
-  namesContent,
+  transactionIdsContent,
   type Moved,
   type PayoutPlace,
   PermanentError,
@@ -254,7 +254,7 @@ function macOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
 
 function namesMacOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
   const { decision, stored, vouchesForNames } = write;
-  const content = namesContent(decision.next);
+  const content = transactionIdsContent(decision.next);
   const areOurs = stored?.namesAreOurs === true || vouchesForNames === true;
   return areOurs && content !== undefined ? seal.mac(content) : null;
 }

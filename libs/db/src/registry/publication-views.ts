@@ -105,7 +105,7 @@ export class NoSuchPublicationError extends PermanentError {
 }
 
 /** Later than any day. */
-const NO_DAY = 2_147_483_647;
+const AFTER_LAST_DAY = 2_147_483_647;
 
 export class PublicationViews {
   private readonly at: PlaceParameters;
@@ -131,7 +131,7 @@ export class PublicationViews {
   }
 
   /** Newest first. */
-  async page(limit: number, before = NO_DAY): Promise<Publication[]> {
+  async page(limit: number, before = AFTER_LAST_DAY): Promise<Publication[]> {
     const statement = PAGE({ ...this.at, limit, before });
     return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
   }

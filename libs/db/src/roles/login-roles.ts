@@ -4,7 +4,7 @@ import { PermanentError } from '#libs/domain';
 import { DatabaseUrl } from '#libs/platform';
 import { databaseError, isRefusal } from '../connection/database.error.js';
 import { createDatabase, type Database } from '../connection/database.js';
-import { onSchema } from '../connection/migrate.js';
+import { underMigrationLock } from '../connection/migrate.js';
 import { named } from '../connection/named.js';
 import { isNewerSchema } from '../connection/schema-check.js';
 import {
@@ -69,7 +69,7 @@ interface LoginRole {
   readonly member: boolean;
   readonly mine: boolean;
   /** Roles of other programs that the user has, with the grantor of each. */
-  readonly besides: { readonly role: string; readonly grantor: string }[];
+  readonly otherProgramRoles: { readonly role: string; readonly grantor: string }[];
 }
 
 interface Login {
@@ -94,7 +94,7 @@ export async function prepareLogins(
   const logins = requireLoginUrls(url, urls).map((login) => {
     return isPooled ? { ...login, url: DatabaseUrl.parse(url).as(login).href } : login;
   });
-  const isNewer = await onSchema(url, async (database) => {
+  const isNewer = await underMigrationLock(url, async (database) => {
     const missing = await grantRights(database);
     const isNewer = await isNewerSchema(database);
     // A program without a URL is not used in this installation.
@@ -162,7 +162,7 @@ async function prepareLogin(
   const isMember = known?.member === true;
   // An existing user that has this program's role loses those of other programs. A user that has only another program's
   // role belongs to that program and is refused below.
-  const revokes = (isMember ? known.besides : []).map((one) => {
+  const revokes = (isMember ? known.otherProgramRoles : []).map((one) => {
     return `REVOKE ${one.role} FROM ${quoted(user)} GRANTED BY ${quoted(one.grantor)}`;
   });
   const verb = known === undefined ? 'CREATE' : 'ALTER';

@@ -19,7 +19,7 @@ import {
 import {
   type Database,
   IndexStore,
-  type SealBasis,
+  type IndexSnapshotRef,
   SealedDayStore,
   SealedListStore,
   type SealOutcome,
@@ -35,7 +35,7 @@ let keccak: Keccak256;
 let writer: SealWriter;
 let days: SealedDayStore;
 let lists: SealedListStore;
-let basis: SealBasis;
+let basis: IndexSnapshotRef;
 beforeAll(async () => {
   test = await createTestDatabase();
   admin = await test.open();

@@ -17,14 +17,14 @@ import {
 import { LEAVES_IN_CHUNK, NODES_IN_CHUNK } from './sealed-list-store.js';
 
 /** The state of the index when the work on a day began. */
-export interface SealBasis {
+export interface IndexSnapshotRef {
   readonly fence: bigint;
   /** Index version. With another value, something indexed may have been taken back. */
   readonly generation: string;
 }
 
 export interface SealRequest {
-  readonly basis: SealBasis;
+  readonly basis: IndexSnapshotRef;
   readonly content: SealedContent;
   /** Given where proofs of the day are to be answered. Its lists are kept until `forgetLists`. */
   readonly tree?: DayTree | undefined;
@@ -102,7 +102,7 @@ export class SealWriter {
    * The basis for the work on a day; undefined where another process is the leader.
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
-  async basis(fence: bigint): Promise<SealBasis | undefined> {
+  async basis(fence: bigint): Promise<IndexSnapshotRef | undefined> {
     const [row] = await this.database.query<{ generation: string }>(BASIS({ fence }));
     return row && { fence, generation: row.generation };
   }

@@ -65,10 +65,7 @@ export interface WindowRead<S> extends IndexRead {
   readonly sink: S;
 }
 
-/**
- * The state as one text, with `s` as alias of staking.index_state. A text that has not changed
- * need not be parsed again.
- */
+/** The state as one text, with `s` as alias of staking.index_state. An unchanged text need not be parsed again. */
 const STATE_TEXT = `json_build_array(s.generation, s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds,
     s.finalised_seconds, s.synced_at, s.halted_reason, encode(s.stake_contract, 'hex'), encode(s.token_contract, 'hex'),
     s.token_symbol, s.token_decimals, s.chain_id,

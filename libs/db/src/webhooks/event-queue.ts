@@ -6,7 +6,12 @@
 import { canonicalJson, type UuidV7 } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
-import { type AttemptEnd, AttemptEnds, type DueEvent, FAILING } from './attempt-ends.js';
+import {
+  type AttemptEnd,
+  AttemptOutcomeWriter,
+  type DueEvent,
+  FAILING,
+} from './attempt-outcome-writer.js';
 
 export interface LaneLease {
   /** Maximum number of lanes. */
@@ -85,10 +90,10 @@ export interface QueueStanding {
 type DueRow = Omit<DueEvent, 'sequence'> & { readonly sequence: string };
 
 export class EventQueue {
-  private readonly ends: AttemptEnds;
+  private readonly ends: AttemptOutcomeWriter;
 
   constructor(private readonly database: Database) {
-    this.ends = new AttemptEnds(database);
+    this.ends = new AttemptOutcomeWriter(database);
   }
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */

@@ -1,5 +1,5 @@
 /** Webhooks of partners: subscriptions, the queue of events, and the code that writes events. */
-export { type AttemptRecord, type DueEvent } from './attempt-ends.js';
+export { type AttemptRecord, type DueEvent } from './attempt-outcome-writer.js';
 export { DayEvents } from './day-events.js';
 export { EventQueue, messageId, type QueueStanding } from './event-queue.js';
 export { ReplayStore, type ReplayWish } from './replay-store.js';

@@ -38,8 +38,8 @@ afterEach(() => test.drop());
  * wallets from two changes on.
  */
 const SIZES = [
-  { page: 2, fewChanges: 1_000 },
-  { page: 3, fewChanges: 1 },
+  { page: 2, maxChangesForChangedPass: 1_000 },
+  { page: 3, maxChangesForChangedPass: 1 },
 ] as const;
 
 async function follow(id: string, sizes: (typeof SIZES)[number] = SIZES[0]): Promise<number> {
@@ -63,7 +63,7 @@ const RULES: readonly TierRule[] = [
 
 describe.each(testSeeds())('tiers of a random history by $which', ({ seed }) => {
   it.each(RULES.flatMap((rule) => SIZES.map((sizes) => ({ ...rule, sizes }))))(
-    'are told as they change: $measure, $days days, hysteresis $hysteresis, $sizes.fewChanges changes are few',
+    'are told as they change: $measure, $days days, hysteresis $hysteresis, $sizes.maxChangesForChangedPass changes are few',
     async ({ sizes, ...rule }) => {
       const history = new History(seed);
       await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
@@ -199,8 +199,11 @@ describe('tiers', () => {
     await indexStakes(admin, history.steps, aBlock(LAST + 1, DAYS * DAY_SECONDS + 100));
     await finalTo(admin, LAST + 1);
     const one = await subscribe(admin, ['wallet.tier-changed'], RULE);
-    const passes = async (fewChanges: number): Promise<unknown> => {
-      const tiers = new TierEvents(database, 'default', { page: 1, fewChanges });
+    const passes = async (maxChangesForChangedPass: number): Promise<unknown> => {
+      const tiers = new TierEvents(database, 'default', {
+        page: 1,
+        maxChangesForChangedPass,
+      });
       await tiers.step(one.id);
       const { rows } = await admin.pool.query('SELECT pass FROM webhooks.tier_cursor');
       await follow(one.id);
@@ -228,7 +231,7 @@ describe('tiers', () => {
     for (let day = 1; day < DAYS; day += 1) await seal(admin, day, lastBlockOf(day));
     const others = [await test.open({ url: test.urlAs('redemption') }), database];
     const steps = others.map(async (other) => {
-      const tiers = new TierEvents(other, 'default', { page: 1, fewChanges: 9 });
+      const tiers = new TierEvents(other, 'default', { page: 1, maxChangesForChangedPass: 9 });
       for (let step = 0; step < 300; step += 1) await tiers.step(one.id);
     });
     await Promise.all(steps);

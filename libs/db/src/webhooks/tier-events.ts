@@ -63,7 +63,7 @@ interface Cursor {
   readonly days: number;
 }
 
-interface Underway {
+interface CurrentPass {
   readonly pass: Pass;
   readonly point: string;
   readonly after: Buffer;
@@ -73,13 +73,13 @@ interface Sizes {
   /** Wallets in a page. */
   readonly page: number;
   /** Up to this number of changes, a pass reads only the wallets that changed. Each of its pages reads all changes. */
-  readonly fewChanges: number;
+  readonly maxChangesForChangedPass: number;
 }
 
 /**
  * With this number of changes, finding the wallets takes as long as the measures of a million wallets: about a minute.
  */
-const SIZES: Sizes = { page: 2000, fewChanges: 300_000 };
+const SIZES: Sizes = { page: 2000, maxChangesForChangedPass: 300_000 };
 
 export interface TierStep {
   /** There may be more to do at once. */
@@ -141,7 +141,7 @@ export class TierEvents {
     client: PoolClient,
     id: string,
     { version, point, measure, days }: Cursor,
-    { pass, point: to, after }: Underway,
+    { pass, point: to, after }: CurrentPass,
   ): Promise<TierPageRow> {
     const pages = statementsOf(measure);
     const statement = pass === 'changed' ? pages.changed : pages.all;
@@ -157,7 +157,7 @@ export class TierEvents {
   private async nextPass(
     client: PoolClient,
     { measure, days, point: before, recheck }: Cursor,
-  ): Promise<Underway | undefined> {
+  ): Promise<CurrentPass | undefined> {
     const after = Buffer.alloc(0);
     if (recheck && before !== null) return { pass: 'again', point: before, after };
     const next = measure === 'balance' ? NEXT_BLOCK : NEXT_DAY;
@@ -165,7 +165,7 @@ export class TierEvents {
     if (found === undefined || found.point === null) return undefined;
     const point = String(found.point);
     if (before === null) return { pass: 'first', point, after };
-    const { fewChanges: few } = this.sizes;
+    const { maxChangesForChangedPass: few } = this.sizes;
     const { many } = statementsOf(measure);
     const [changes] = await run<{ isMany: boolean }>(client, many({ point, before, days, few }));
     return { pass: changes?.isMany === true ? 'again' : 'changed', point, after };
@@ -176,7 +176,7 @@ function statementsOf(measure: TierMeasure) {
   return TIER_PAGES[measure === 'balance' ? 'balance' : 'days'];
 }
 
-function underwayOf({ pass, passPoint, passAfter }: Cursor): Underway | undefined {
+function underwayOf({ pass, passPoint, passAfter }: Cursor): CurrentPass | undefined {
   if (pass === null || passPoint === null || passAfter === null) return undefined;
   return { pass, point: passPoint, after: passAfter };
 }

@@ -46,7 +46,7 @@ export interface FoldedBlocks {
 }
 
 /** State of one wallet during the fold. Mutable, because a backfill takes millions of these steps. */
-interface Ledger {
+interface WalletFold {
   readonly wallet: Address;
   balance: bigint;
   /** Balance before the block that is being applied. */
@@ -70,7 +70,7 @@ export function foldBlocks(
   states: ReadonlyMap<Address, WalletState>,
   blocks: readonly BlockDeltas[],
 ): FoldedBlocks {
-  const ledgers = new Map<Address, Ledger>();
+  const ledgers = new Map<Address, WalletFold>();
   const changes: BalanceChange[] = [];
   const days: BalanceDay[] = [];
   let totalDelta = 0n;
@@ -107,9 +107,9 @@ export function foldBlocks(
 function touchedBy(
   block: BlockDeltas,
   index: number,
-  known: { ledgers: Map<Address, Ledger>; states: ReadonlyMap<Address, WalletState> },
-): Ledger[] {
-  const touched: Ledger[] = [];
+  known: { ledgers: Map<Address, WalletFold>; states: ReadonlyMap<Address, WalletState> },
+): WalletFold[] {
+  const touched: WalletFold[] = [];
   for (const { wallet, amount } of block.deltas) {
     if (amount === 0n) continue;
     let ledger = known.ledgers.get(wallet);
@@ -129,7 +129,7 @@ function touchedBy(
   return touched;
 }
 
-function opened(wallet: Address, state: WalletState | undefined): Ledger {
+function opened(wallet: Address, state: WalletState | undefined): WalletFold {
   const balance = state?.balance ?? 0n;
   return {
     wallet,
@@ -144,7 +144,7 @@ function opened(wallet: Address, state: WalletState | undefined): Ledger {
 }
 
 /** Advances the ledger to `seconds`, where `balance` replaces `before`, and pushes a day that ended to `days`. */
-function change(ledger: Ledger, seconds: number, days: BalanceDay[]): void {
+function change(ledger: WalletFold, seconds: number, days: BalanceDay[]): void {
   const { wallet, before, sinceSeconds, low } = ledger;
   if (sinceSeconds !== undefined && seconds < sinceSeconds) throw outOfOrder(seconds, sinceSeconds);
   const day = dayOf(seconds);

@@ -146,7 +146,7 @@ export function restore(
  * call. All events since the backup are lost, so no deduction is started again and no payout is planned again
  * (docs/operating/backup.md).
  */
-export function resolveForgotten(
+export function revertAfterRestore(
   redemption: Redemption,
   context: TransitionContext,
   reason: RevertReason,

@@ -9,12 +9,12 @@ import {
   holdForAttention,
   move,
   refuse,
-  resolveForgotten,
+  revertAfterRestore,
   restore,
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import { isForgetful, nothingUnproven } from './guards.js';
+import { isLedgerRestored, nothingUnproven } from './guards.js';
 import { type Redemption } from './redemption.js';
 import { DEDUCT_SCHEDULE, mayAttempt, nextAttemptAtMs } from './schedule.js';
 import { type UuidV7, uuidV7Ms } from './uuid-v7.js';
@@ -23,7 +23,8 @@ import { type UuidV7, uuidV7Ms } from './uuid-v7.js';
 const MAX_CANDIDATES = 5;
 
 export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, context) => {
-  if (isForgetful(redemption)) return resolveForgotten(redemption, context, 'deduction-unknown');
+  if (isLedgerRestored(redemption))
+    return revertAfterRestore(redemption, context, 'deduction-unknown');
   return context.nowMs >= redemption.quoteExpiresAtMs
     ? fail(redemption, context, 'quote-expired')
     : beginDeduct(redemption, requestId, context);
@@ -31,7 +32,8 @@ export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, conte
 
 export const deductAgain: Rule<'call-due'> = (redemption, { requestId }, context) => {
   if (redemption.openCall !== null) return refuse('call-open');
-  if (isForgetful(redemption)) return resolveForgotten(redemption, context, 'deduction-unknown');
+  if (isLedgerRestored(redemption))
+    return revertAfterRestore(redemption, context, 'deduction-unknown');
   return mayAttempt(DEDUCT_SCHEDULE, attemptsOf(redemption, context))
     ? beginDeduct(redemption, requestId, context)
     : attemptsSpent(redemption, context);

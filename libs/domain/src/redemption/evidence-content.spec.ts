@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { evidenceContent, namesContent } from './evidence-content.js';
+import { evidenceContent, transactionIdsContent } from './evidence-content.js';
 import { REDEMPTION_STATES, type Redemption } from './redemption.js';
 import { aPlan, aRedemption, aUuid, START_MS, WALLET } from './testing/builders.js';
 
@@ -60,7 +60,7 @@ describe('the content of the MAC of a deduction’s names', () => {
 
   it('is nothing where nothing is named', () => {
     const nameless = { partnerTransactionId: null, candidateTransactionIds: [] };
-    expect(namesContent({ ...named, ...nameless })).toBeUndefined();
+    expect(transactionIdsContent({ ...named, ...nameless })).toBeUndefined();
   });
 
   it.each<[string, Partial<Redemption>]>([
@@ -71,11 +71,11 @@ describe('the content of the MAC of a deduction’s names', () => {
     ['the transaction', { partnerTransactionId: 'TX-1' }],
     ['the candidates', { candidateTransactionIds: ['tx-2'] }],
   ])('changes with %s', (_, change) => {
-    expect(namesContent({ ...named, ...change })).not.toBe(namesContent(named));
+    expect(transactionIdsContent({ ...named, ...change })).not.toBe(transactionIdsContent(named));
   });
 
   it('stays the same in every state and version', () => {
     const later = { ...named, state: 'attention', version: 9 } as const;
-    expect(namesContent(later)).toBe(namesContent(named));
+    expect(transactionIdsContent(later)).toBe(transactionIdsContent(named));
   });
 });

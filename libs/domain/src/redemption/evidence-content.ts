@@ -68,7 +68,7 @@ export function evidenceContent(
  * an operator with the key, gave for this redemption. The MAC is valid in every state, because the ids stay those of
  * this redemption.
  */
-export function namesContent(redemption: Redemption): string | undefined {
+export function transactionIdsContent(redemption: Redemption): string | undefined {
   const { id, partner, wallet, points, partnerTransactionId, candidateTransactionIds } = redemption;
   if (partnerTransactionId === null && candidateTransactionIds.length === 0) return undefined;
   return canonicalJson({
@@ -83,7 +83,7 @@ export function namesContent(redemption: Redemption): string | undefined {
 }
 
 /** Whether the next call is a revert, which sends the transaction ids of the row. */
-export function sendsNames({ state, openCall }: Redemption): boolean {
+export function sendsTransactionIds({ state, openCall }: Redemption): boolean {
   return state === 'reverting' && openCall === null;
 }
 

@@ -23,7 +23,7 @@ export const FRESHNESS_WINDOW_MS = 600_000;
  * Whether the ledger was restored from a backup after the redemption was created. Its row may then lack calls, a plan,
  * a voucher and the claim.
  */
-export function isForgetful({ lostVoucherUntilSeconds }: Redemption): boolean {
+export function isLedgerRestored({ lostVoucherUntilSeconds }: Redemption): boolean {
   return lostVoucherUntilSeconds !== null;
 }
 

@@ -8,7 +8,7 @@ import {
   move,
   refuse,
   type Refusal,
-  resolveForgotten,
+  revertAfterRestore,
   restore,
   restored,
   type Rule,
@@ -17,7 +17,7 @@ import {
 import {
   FRESHNESS_WINDOW_MS,
   freshUntilMs,
-  isForgetful,
+  isLedgerRestored,
   isProvenDead,
   mayRestore,
 } from './guards.js';
@@ -33,8 +33,8 @@ const CANCELLED_BY: Readonly<Record<EventOf<'cancel'>['by'], RevertReason>> = {
 
 /** No call was sent, as far as the ledger knows. */
 export const cancelCreated: Rule<'cancel'> = (redemption, { by, because }, context) =>
-  isForgetful(redemption)
-    ? resolveForgotten(redemption, context, CANCELLED_BY[by])
+  isLedgerRestored(redemption)
+    ? revertAfterRestore(redemption, context, CANCELLED_BY[by])
     : fail(redemption, context, because ?? CANCELLED_BY[by]);
 
 /** No payout was authorised in `deducted`, so the points can be given back. */
@@ -52,7 +52,7 @@ export const requestCancel: Rule<'cancel'> = (redemption, { by }, context) =>
   });
 
 export const retryByOperator: Rule<'operator-retry'> = (redemption, _event, context) => {
-  const refusal = settled(redemption);
+  const refusal = refuseContradiction(redemption);
   if (refusal !== undefined) return refusal;
   return redemption.resume === 'authorised'
     ? move(redemption, context, {
@@ -63,14 +63,16 @@ export const retryByOperator: Rule<'operator-retry'> = (redemption, _event, cont
 };
 
 export const setTransaction: Rule<'operator-set-transaction'> = (redemption, event, context) =>
-  settled(redemption) ?? onlyReverting(redemption) ?? nameTransaction(redemption, event, context);
+  refuseContradiction(redemption) ??
+  requireRevertible(redemption) ??
+  nameTransaction(redemption, event, context);
 
 /**
  * For a deduction without a known answer. The transaction id serves for a revert, and is never a ground for payment
  * (rules B and E).
  */
 export const setTransactionUnderWay: typeof setTransaction = (redemption, event, context) =>
-  underWay(redemption, context) ?? nameTransaction(redemption, event, context);
+  refuseWhileCallOpen(redemption, context) ?? nameTransaction(redemption, event, context);
 
 const nameTransaction: Rule<'operator-set-transaction'> = (redemption, event, context) => {
   if (redemption.partnerTransactionId !== null) return refuse('transaction-id-known');
@@ -83,16 +85,16 @@ const nameTransaction: Rule<'operator-set-transaction'> = (redemption, event, co
 };
 
 export const restoredOutOfBand: Rule<'operator-restored'> = (redemption, _event, context) =>
-  settled(redemption) ??
-  onlyReverting(redemption) ??
-  notAgainstTheVault(redemption) ??
+  refuseContradiction(redemption) ??
+  requireRevertible(redemption) ??
+  refuseBeforeVaultAsked(redemption) ??
   restored(redemption, context, { reason: 'restored-out-of-band' });
 
 /** Allowed only while the partner has not confirmed the deduction, and once no deduct call can take effect any more. */
 export const notDeductedOutOfBand: Rule<'operator-not-deducted'> = (redemption, _event, context) =>
-  settled(redemption) ??
-  onlyReverting(redemption) ??
-  notAgainstTheVault(redemption) ??
+  refuseContradiction(redemption) ??
+  requireRevertible(redemption) ??
+  refuseBeforeVaultAsked(redemption) ??
   neverDeducted(redemption, context);
 
 function neverDeducted(redemption: Redemption, context: TransitionContext): Decision {
@@ -106,22 +108,22 @@ function neverDeducted(redemption: Redemption, context: TransitionContext): Deci
 
 /** Makes the next step due at once. Refused while a call is open that a worker may still wait for. */
 export const dueNow: Rule<'operator-retry'> = (redemption, _event, context) =>
-  underWay(redemption, context) ??
+  refuseWhileCallOpen(redemption, context) ??
   move(redemption, context, { openCall: null, nextActionAtMs: context.nowMs });
 
 export const revertAgain: Rule<'operator-retry'> = (redemption, _event, context) =>
-  underWay(redemption, context) ?? revertAfresh(redemption, context);
+  refuseWhileCallOpen(redemption, context) ?? revertAfresh(redemption, context);
 
 export const restoredUnderWay: Rule<'operator-restored'> = (redemption, _event, context) =>
-  underWay(redemption, context) ??
-  vaultAsked(redemption) ??
+  refuseWhileCallOpen(redemption, context) ??
+  requireVaultStatement(redemption) ??
   restored(redemption, context, { reason: 'restored-out-of-band' });
 
 export const notDeductedUnderWay: Rule<'operator-not-deducted'> = (redemption, _event, context) => {
-  const nothingPlanned = redemption.state === 'deducting' && !isForgetful(redemption);
+  const nothingPlanned = redemption.state === 'deducting' && !isLedgerRestored(redemption);
   return (
-    underWay(redemption, context) ??
-    (nothingPlanned ? undefined : vaultAsked(redemption)) ??
+    refuseWhileCallOpen(redemption, context) ??
+    (nothingPlanned ? undefined : requireVaultStatement(redemption)) ??
     neverDeducted(redemption, context)
   );
 };
@@ -159,7 +161,10 @@ function revertAfresh(
  * Refuses while a call is open. A call that is older than the freshness window counts as lost, as after a crash,
  * because no worker can wait for it any more.
  */
-function underWay({ openCall }: Redemption, { nowMs }: TransitionContext): Refusal | undefined {
+function refuseWhileCallOpen(
+  { openCall }: Redemption,
+  { nowMs }: TransitionContext,
+): Refusal | undefined {
   return openCall !== null && nowMs <= openCall.startedAtMs + FRESHNESS_WINDOW_MS
     ? refuse('call-open')
     : undefined;
@@ -169,31 +174,31 @@ function underWay({ openCall }: Redemption, { nowMs }: TransitionContext): Refus
  * Rule F, for an operator's statement about points. Either the row proves that no token can be paid, or a revert call
  * was made, which needs the same statement from the vault.
  */
-function vaultAsked(redemption: Redemption): Refusal | undefined {
+function requireVaultStatement(redemption: Redemption): Refusal | undefined {
   const { plan, firstRevertAtMs } = redemption;
-  const hasSaid = plan === null && firstRevertAtMs !== null && !isForgetful(redemption);
+  const hasSaid = plan === null && firstRevertAtMs !== null && !isLedgerRestored(redemption);
   return hasSaid || isProvenDead(redemption) ? undefined : refuse('vault-not-asked');
 }
 
-function settled({ paidEvidence }: Redemption): Refusal | undefined {
+function refuseContradiction({ paidEvidence }: Redemption): Refusal | undefined {
   return paidEvidence === null ? undefined : refuse('contradictory-evidence');
 }
 
 /**
  * Reasons of `attention` for which the vault has to be asked first. The step after an operator's retry asks it again.
  */
-const BEFORE_THE_VAULT: readonly (RedemptionReason | null)[] = [
+const VAULT_FIRST_REASONS: readonly (RedemptionReason | null)[] = [
   'claimed-without-plan',
   'payout-unresolved',
 ];
 
 /** An operator's statement about points does not end a redemption about which the vault has to be asked first. */
-function notAgainstTheVault({ reason }: Redemption): Refusal | undefined {
-  return BEFORE_THE_VAULT.includes(reason) ? refuse('not-restorable') : undefined;
+function refuseBeforeVaultAsked({ reason }: Redemption): Refusal | undefined {
+  return VAULT_FIRST_REASONS.includes(reason) ? refuse('not-restorable') : undefined;
 }
 
 /** Rule F: no redemption is reverted from `authorised` without dead evidence. */
-function onlyReverting(redemption: Redemption): Refusal | undefined {
+function requireRevertible(redemption: Redemption): Refusal | undefined {
   return redemption.resume === 'reverting' && mayRestore(redemption)
     ? undefined
     : refuse('not-restorable');

@@ -22,7 +22,7 @@ const MAX_CODE_LENGTH = 64;
 const MAX_MESSAGE_LENGTH = 2000;
 
 /** Control characters (PostgreSQL refuses U+0000) and lone surrogates (canonical JSON refuses them). */
-const UNSPEAKABLE = /[\p{Cc}\p{Cs}]/u;
+const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 
 /** The members of an answer that the interface does not define. */
 export type ExtraFields = Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ const READERS: { readonly [S in PartnerStep]: FieldReaders<PartnerAnswers[S]> } 
     partnerUserId: partnerId,
     address: (value) => (typeof value === 'string' ? parseAddress(value) : undefined),
     points: wholePoints,
-    chain: (value) => speakable(value, MAX_CHAIN_LENGTH),
+    chain: (value) => storableText(value, MAX_CHAIN_LENGTH),
   },
   deduct: { partnerTransactionId: partnerId },
   revert: { partnerTransactionId: partnerId, partnerRevertId: partnerId },
@@ -84,7 +84,7 @@ export function parsePartnerAnswer<S extends PartnerStep>(
 }
 
 function parseEnvelope(value: Json): ParsedAnswer<never> {
-  const errorCode = speakable(value['errorCode'], MAX_CODE_LENGTH);
+  const errorCode = storableText(value['errorCode'], MAX_CODE_LENGTH);
   if (errorCode === undefined) {
     return { kind: 'invalid', fault: 'invalid-field', field: 'errorCode' };
   }
@@ -106,7 +106,7 @@ function parseEnvelope(value: Json): ParsedAnswer<never> {
  * value.
  */
 export function partnerId(value: unknown): string | undefined {
-  return speakable(value, MAX_ID_LENGTH);
+  return storableText(value, MAX_ID_LENGTH);
 }
 
 /** The transaction id of a deduction in an answer, even where the answer is otherwise invalid. */
@@ -116,9 +116,9 @@ export function transactionIdIn(value: unknown): string | undefined {
     : undefined;
 }
 
-function speakable(value: unknown, maxLength: number): string | undefined {
+function storableText(value: unknown, maxLength: number): string | undefined {
   if (typeof value !== 'string' || value.length === 0 || value.length > maxLength) return undefined;
-  return UNSPEAKABLE.test(value) ? undefined : value;
+  return UNSTORABLE.test(value) ? undefined : value;
 }
 
 /** 0 or a positive integer that a JSON number represents exactly. */

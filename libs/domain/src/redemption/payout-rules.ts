@@ -9,7 +9,7 @@ import {
   type Rule,
   type TransitionContext,
 } from './decision.js';
-import { isForgetful, payableUntilSeconds, provesDead, provesPaid } from './guards.js';
+import { isLedgerRestored, payableUntilSeconds, provesDead, provesPaid } from './guards.js';
 import { type PayoutTerms } from './payout-evidence.js';
 import { type PaidEvidence, type Redemption, type ResumableState } from './redemption.js';
 import { nextAttemptAtMs, PAYOUT_SCHEDULE } from './schedule.js';
@@ -20,7 +20,7 @@ export const PAYOUT_OVERDUE_MS = 24 * 3_600_000;
 /** Freezes the plan before the signer is asked. From here on the tokens may be paid. */
 export const authorise: Rule<'plan-committed'> = (redemption, { plan }, context) => {
   // The points may have been given back after the backup.
-  if (isForgetful(redemption)) return refuse('ledger-restored');
+  if (isLedgerRestored(redemption)) return refuse('ledger-restored');
   const { nowMs } = context;
   return isPlanOf(redemption, plan, context)
     ? move(redemption, context, {
@@ -48,7 +48,8 @@ export const planLater: Rule<'plan-failed'> = (redemption, _event, context) => {
   const { attempts, deductedAtMs } = redemption;
   const { nowMs, jitter } = context;
   const change = { attempts: { ...attempts, payout: attempts.payout + 1 } };
-  if (isForgetful(redemption)) return restore(redemption, context, 'payout-unavailable', change);
+  if (isLedgerRestored(redemption))
+    return restore(redemption, context, 'payout-unavailable', change);
   const nextActionAtMs = nextAttemptAtMs(PAYOUT_SCHEDULE, {
     attempts: change.attempts.payout,
     firstAttemptAtMs: deductedAtMs ?? nowMs,
@@ -166,7 +167,7 @@ function claimedUnplanned(
   evidence: PaidEvidence,
 ): Decision {
   // Invariant I2: a claimed redemption has a known deduction.
-  if (!isForgetful(redemption) || redemption.partnerTransactionId === null) {
+  if (!isLedgerRestored(redemption) || redemption.partnerTransactionId === null) {
     const why = { reason: 'claimed-without-plan', resume: 'reverting' } as const;
     return holdForAttention(redemption, context, why);
   }

@@ -4,6 +4,7 @@ import {
   type Invitation,
   InvitationStore,
   MemberStore,
+  type PartnerAudit,
   type PartnerIdentity,
   RedemptionViews,
 } from '#libs/db';
@@ -39,8 +40,7 @@ export function invitePartner(
     const expiresAtMs = nowMs + INVITATION_MS;
     const { partnerId } = who;
     const invitation = { tokenHash, partnerId, invitedBy: operator.actor, note: kept };
-    await new InvitationStore(database).create({ ...invitation, nowMs, expiresAtMs });
-    await new RedemptionViews(database).audit(operator.actor, audit.note, { partner: partnerId });
+    await new InvitationStore(database).create({ ...invitation, nowMs, expiresAtMs }, audit);
     const url = `${origin}${INVITATION_PATH}#${token}`;
     return { ...who, url, expiresAt: new Date(expiresAtMs) };
   });
@@ -65,11 +65,10 @@ export function withdrawInvitation(
   { partner, invitation }: { readonly partner: string; readonly invitation: bigint },
 ): Promise<boolean> {
   const given = { partner, arguments: { invitation: invitation.toString() } };
-  return onPartner(database, operator, given, async ({ partnerId }, { actor, note }) => {
+  return onPartner(database, operator, given, async ({ partnerId }, audit) => {
     const store = new InvitationStore(database);
-    const isWithdrawn = await store.withdraw(partnerId, invitation, clock.nowMs());
-    const outcome = isWithdrawn ? 'done' : 'refused: INVITATION_CLOSED';
-    await new RedemptionViews(database).audit(actor, { ...note, outcome }, { partner: partnerId });
+    const isWithdrawn = await store.withdraw(partnerId, invitation, clock.nowMs(), audit);
+    if (!isWithdrawn) await auditRefusal(database, partnerId, audit, 'INVITATION_CLOSED');
     return isWithdrawn;
   });
 }
@@ -86,10 +85,20 @@ export function removeMember(
   { partner, subject }: { readonly partner: string; readonly subject: string },
 ): Promise<boolean> {
   const given = { partner, arguments: { subject: auditedText(subject) } };
-  return onPartner(database, operator, given, async ({ partnerId }, { actor, note }) => {
-    const isRemoved = await new MemberStore(database).remove(partnerId, subject, clock.nowMs());
-    const outcome = isRemoved ? 'done' : 'refused: MEMBER_UNKNOWN';
-    await new RedemptionViews(database).audit(actor, { ...note, outcome }, { partner: partnerId });
+  return onPartner(database, operator, given, async ({ partnerId }, audit) => {
+    const store = new MemberStore(database);
+    const isRemoved = await store.remove(partnerId, subject, clock.nowMs(), audit);
+    if (!isRemoved) await auditRefusal(database, partnerId, audit, 'MEMBER_UNKNOWN');
     return isRemoved;
   });
+}
+
+async function auditRefusal(
+  database: Database,
+  partner: string,
+  { actor, note }: PartnerAudit,
+  code: string,
+): Promise<void> {
+  const refused = { ...note, outcome: `refused: ${code}` };
+  await new RedemptionViews(database).audit(actor, refused, { partner });
 }

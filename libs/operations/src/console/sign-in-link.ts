@@ -2,7 +2,7 @@
  * Links that sign in once. The token is in the fragment of the URL, which browsers send to no server and no log has.
  */
 import { isLoopback } from '#libs/config';
-import { type Database, type OperatorRole, RedemptionViews, SignInLinkStore } from '#libs/db';
+import { type Database, type OperatorRole, SignInLinkStore } from '#libs/db';
 import { type Clock } from '#libs/platform';
 import { newToken } from '#libs/signing';
 import { type Operator } from '../audit/audited.js';
@@ -45,8 +45,9 @@ export async function makeSignInLink(
   const { token, tokenHash } = newToken();
   const expiresAtMs = nowMs + LINK_MS;
   const link = { tokenHash, standing: { kind: 'operator', role } as const, name };
-  await new SignInLinkStore(database).create({ ...link, createdBy: actor, nowMs, expiresAtMs });
-  const note = { command, arguments: { role, name, origin }, outcome: 'done' };
-  await new RedemptionViews(database).audit(actor, note);
+  await new SignInLinkStore(database).create(
+    { ...link, createdBy: actor, nowMs, expiresAtMs },
+    { command, arguments: { role, name, origin }, outcome: 'done' },
+  );
   return { url: `${origin}${LINK_PATH}#${token}`, expiresAt: new Date(expiresAtMs) };
 }

@@ -91,7 +91,7 @@ export interface ChangedPartner {
   readonly callback: PartnerCallback | undefined;
 }
 
-const LOWERED_MEANWHILE =
+const BUDGET_CHANGED_MEANWHILE =
   'The budget is another one by now, and this would raise it: look at the partner again, and ask anew.';
 
 export const NOTHING_TO_SET = 'Nothing to set: `partner set --help` lists what can be.';
@@ -120,7 +120,7 @@ export async function setPartner(
       partnerId,
       (before) => {
         if (mustOnlyCutBudget === true && !onlyCutsBudget(before, change)) {
-          throw new OptionError(LOWERED_MEANWHILE);
+          throw new OptionError(BUDGET_CHANGED_MEANWHILE);
         }
         return mergeCallback(before, { change, keyRing, partnerName });
       },

@@ -99,7 +99,7 @@ export const CANDIDATES: readonly Candidate[] = [
     event: { type: 'operator-retry' },
     consequence: (before, after, policy) => {
       const { id, state } = before;
-      if (leadsBack(before, after, policy)) {
+      if (returnsToAttention(before, after, policy)) {
         return `Redemption ${id} comes back to attention: no call to the partner is left that could find out. It helps once the partner has the capability revert-by-redemption-id.`;
       }
       return state === after.state
@@ -175,7 +175,7 @@ export function allowedActions(
   { nowMs, policy }: ActionContext,
 ): OperatorAction[] {
   const ways: OperatorAction[] = [];
-  const inVain: OperatorAction[] = [];
+  const returningRetries: OperatorAction[] = [];
   for (const { event, consequence, ...candidate } of CANDIDATES) {
     const decision = transition(redemption, event, { nowMs, jitter: 0, policy });
     if (decision.kind === 'refused') continue;
@@ -183,17 +183,18 @@ export function allowedActions(
     const { action, title, input } = candidate;
     const command = ACTION_COMMANDS[action];
     const told = consequence(redemption, next, policy);
-    const kind = action === 'retry' && leadsBack(redemption, next, policy) ? inVain : ways;
+    const kind =
+      action === 'retry' && returnsToAttention(redemption, next, policy) ? returningRetries : ways;
     kind.push({ action, command, title, input, consequence: told });
   }
-  const allowed = [...ways, ...inVain];
+  const allowed = [...ways, ...returningRetries];
   return mayReplay(confirmation, nowMs)
     ? [...allowed, replayOf(redemption, confirmation?.deliveredAt != null)]
     : allowed;
 }
 
 /** Whether a retry would end in `attention` again, because no revert call can name the deduction. */
-function leadsBack(before: Redemption, after: Redemption, policy: PartnerPolicy): boolean {
+function returnsToAttention(before: Redemption, after: Redemption, policy: PartnerPolicy): boolean {
   return (
     before.state === 'attention' &&
     after.state === 'reverting' &&

@@ -9,7 +9,7 @@ import {
 import { type Operator } from '../audit/audited.js';
 import { type ListedRedemption } from './find.js';
 
-export interface ForeignRedemption extends ListedRedemption {
+export interface RedemptionWithoutMac extends ListedRedemption {
   readonly stored: StoredRedemption;
 }
 
@@ -17,7 +17,7 @@ export interface ForeignRedemption extends ListedRedemption {
 export async function foreignRedemptions(
   database: Database,
   seal: EvidenceSeal,
-): Promise<ForeignRedemption[]> {
+): Promise<RedemptionWithoutMac[]> {
   const foreign = await new EvidenceAdoption(database, seal).foreign();
   if (foreign.length === 0) return [];
   // The names come from the callbacks, which the database user of the redemption service may read as well.
@@ -38,7 +38,7 @@ export async function foreignRedemptions(
 export async function adoptRedemptions(
   database: Database,
   seal: EvidenceSeal,
-  foreign: readonly ForeignRedemption[],
+  foreign: readonly RedemptionWithoutMac[],
   by: Pick<Operator, 'actor' | 'approvedBy'>,
 ): Promise<number> {
   const adoption = new EvidenceAdoption(database, seal);

@@ -134,7 +134,7 @@ export async function forgottenVaults(
   const pool = await verifiedPool(settings, clock);
   for (const { vault } of vaults) {
     const facts = await readVaultFacts(pool, { place: { chainId, vault }, token, signer: vault });
-    if (!facts.takesOurVouchers || facts.token === undefined) {
+    if (!facts.hasOurVoucherDomain || facts.token === undefined) {
       throw new OptionError(`--vault: ${vault} is not a redemption vault of chain ${chainId}.`);
     }
   }

@@ -81,7 +81,7 @@ export function operate(
   });
 }
 
-const INSTEAD: Readonly<Partial<Record<RefusalCode, string>>> = {
+const REMEDIES: Readonly<Partial<Record<RefusalCode, string>>> = {
   final: 'Nothing can be changed any more; `redemption show` has its end.',
   'needs-operator': 'Settle it: `redemption show` says with which command.',
   'not-in-attention':
@@ -111,7 +111,7 @@ export class RefusedOperationError extends PermanentError {
   readonly instead: string | undefined;
 
   constructor({ code, message }: Refusal) {
-    const instead = INSTEAD[code];
+    const instead = REMEDIES[code];
     const text = instead === undefined ? message : `${message} ${instead}`;
     super(code.replaceAll('-', '_').toUpperCase(), text);
     this.refusal = code;

@@ -56,13 +56,13 @@ export async function performAction(
   const second = approvedBy === undefined ? {} : { approvedBy };
   if (action === 'replay-confirm') {
     const command = { ...operator, arguments: second };
-    await requireSeen(database, command, { id, version });
+    await requireUnchanged(database, command, { id, version });
     await replayConfirmation(database, command, id, clock.nowMs());
     return;
   }
   const { event, arguments: kept } = eventOf(action, given);
   const command = { ...operator, arguments: { ...kept, ...second } };
-  await requireSeen(database, command, { id, version });
+  await requireUnchanged(database, command, { id, version });
   await operate(database, clock, {
     ...command,
     ...{ id, event },
@@ -79,7 +79,7 @@ interface Seen {
 }
 
 /** Runs before the rules, whose refusal would say less than that the redemption has changed. */
-function requireSeen(database: Database, command: AuditedCommand, seen: Seen): Promise<void> {
+function requireUnchanged(database: Database, command: AuditedCommand, seen: Seen): Promise<void> {
   return onRedemption(database, { ...command, id: seen.id }, async ({ redemption }) => {
     if (redemption.version !== seen.version) throw await outdated(database, seen);
   });

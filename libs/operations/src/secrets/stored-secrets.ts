@@ -48,7 +48,7 @@ export async function secretsStatus(database: Database, keyRing: KeyRing): Promi
 }
 
 /** How many secrets under the key are still opened. */
-export function neededOf({ credentials, callbacks, webhooks }: KeyUse): number {
+export function inUseCount({ credentials, callbacks, webhooks }: KeyUse): number {
   return credentials + callbacks + webhooks;
 }
 
@@ -60,7 +60,7 @@ function standingOf(keyId: string, { keyIds }: KeyRing): KeyStanding {
 const BATCH = 100;
 
 /** A secret that could not be sealed under the first key, and why. */
-export interface LeftSecret {
+export interface FailedSecret {
   readonly place: string;
   readonly partnerName: string;
   readonly isRevoked: boolean;
@@ -71,7 +71,7 @@ export interface Rewrapped {
   readonly changed: number;
   /** Secrets that were under the first key already. */
   readonly unchanged: number;
-  readonly left: readonly LeftSecret[];
+  readonly left: readonly FailedSecret[];
 }
 
 /**
@@ -89,13 +89,13 @@ export async function rewrapSecrets(
 ): Promise<Rewrapped> {
   const store = new SealedSecretStore(database);
   const [to] = keyRing.keyIds;
-  const left: LeftSecret[] = [];
+  const left: FailedSecret[] = [];
   let [changed, unchanged] = [0, 0];
   for (const place of SECRET_PLACES) {
     let after: string | undefined;
     do {
       // Added to the totals once the batch is stored.
-      const seen = { same: 0, left: [] as LeftSecret[], changed: 0 };
+      const seen = { same: 0, left: [] as FailedSecret[], changed: 0 };
       const reseal = (secret: SealedSecret): Buffer | undefined => {
         const sealed = resealed(keyRing, secret);
         if (sealed instanceof LowmarkError) {
@@ -108,7 +108,7 @@ export async function rewrapSecrets(
         seen.same += 1;
         return undefined;
       };
-      after = await store.rewrap({ place, after, limit: BATCH }, reseal, (count) => {
+      after = await store.resealBatch({ place, after, limit: BATCH }, reseal, (count) => {
         seen.changed = count;
         const note = { command, arguments: { place, secrets: count, underKey: to } };
         return { actor, note: { ...note, outcome: 'done' } };

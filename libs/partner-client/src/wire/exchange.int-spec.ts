@@ -35,7 +35,7 @@ describe('an exchange', () => {
     await expect(ended).rejects.toEqual(new ExchangeFault('reset', 'the connection was lost'));
     deadline.end();
     expect(arrived.phase).toBe('sending');
-    expect(connection.isUntouched).toBe(true);
+    expect(connection.hasNoBytesSent).toBe(true);
     expect(partner.connections).toBe(1);
     expect(partner.requests).toHaveLength(0);
   });

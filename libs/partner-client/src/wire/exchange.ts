@@ -60,7 +60,7 @@ export class Connection {
   }
 
   /** Where true, proof that no byte of the newest request was given to the connection. */
-  get isUntouched(): boolean {
+  get hasNoBytesSent(): boolean {
     return this.socket.bytesWritten === this.writtenBefore;
   }
 

@@ -56,7 +56,7 @@ export class KeptConnections {
         return await send(connection);
       } catch (error) {
         connection.destroy();
-        const isUnsent = to.dialled.isKept === true && connection.isUntouched;
+        const isUnsent = to.dialled.isKept === true && connection.hasNoBytesSent;
         if (!(error instanceof ExchangeFault && isUnsent)) throw error;
       }
     }

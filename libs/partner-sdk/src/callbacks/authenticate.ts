@@ -5,7 +5,7 @@ import { type Credential } from '../credential.js';
 import { parseRequestId, requestIdMs } from '../request-id.js';
 import { verifyJson } from '../signing/signing.js';
 
-export interface Gate {
+export interface AuthContext {
   readonly credentials: readonly Credential[];
   readonly replayStore: ReplayStore;
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface Gate {
  * @returns the id
  * @throws Refusal ERR-AUTH-FAILED, and any error of the store
  */
-export async function authenticate(call: CallbackCall, gate: Gate): Promise<string> {
+export async function authenticate(call: CallbackCall, gate: AuthContext): Promise<string> {
   const { method, url, body } = call;
   const credential = credentialOf(call, gate.credentials);
   if (credential === undefined) throw unauthenticated('X-API-KEY is missing or wrong.');

@@ -1,4 +1,4 @@
-import { authenticate, credentialOf, type Gate, MemoryReplayStore } from './authenticate.js';
+import { authenticate, credentialOf, type AuthContext, MemoryReplayStore } from './authenticate.js';
 import {
   type CallbackAnswer,
   type CallbackCall,
@@ -41,7 +41,7 @@ class SignedCallbacks implements Callbacks {
   readonly maxBodyBytes: number;
   // Private at runtime as well, so that a log of this object shows no secret.
   readonly #credentials: readonly [Credential, ...Credential[]];
-  readonly #gate: Gate;
+  readonly #gate: AuthContext;
   readonly #options: CallbackOptions;
 
   constructor(

@@ -88,7 +88,7 @@ export class InvalidResultError extends TypeError {
 const MAX_ID_LENGTH = 255;
 const MAX_CHAIN_LENGTH = 64;
 /** Control characters and lone surrogates, which the service refuses in an id. */
-const UNSPEAKABLE = /[\p{Cc}\p{Cs}]/u;
+const FORBIDDEN_CHARACTERS = /[\p{Cc}\p{Cs}]/u;
 
 function balanceBody(address: string, balance: PointsBalance): object {
   const from = 'getPoints';
@@ -131,7 +131,7 @@ interface Text {
 
 function requireText({ from, name, value, maxLength = MAX_ID_LENGTH }: Text): void {
   const fits = typeof value === 'string' && value.length > 0 && value.length <= maxLength;
-  if (!fits || UNSPEAKABLE.test(value)) {
+  if (!fits || FORBIDDEN_CHARACTERS.test(value)) {
     throw new InvalidResultError(
       `${from} must give ${name} as a text of 1 to ${maxLength} characters without control characters`,
     );

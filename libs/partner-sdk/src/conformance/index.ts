@@ -3,6 +3,10 @@ export { CAPABILITIES, type Capability, type Check, type Severity } from './chec
 export { type Left, type Report, type ReportedCheck } from './report/report.js';
 export { type ReportedExchange } from './report/reported-exchange.js';
 export { type ConformanceOptions, OptionsError, type Progress } from './run/options.js';
-export { type DeductionJournal, type DeductionTerms, type JournalEntry } from './run/books.js';
+export {
+  type DeductionJournal,
+  type DeductionTerms,
+  type JournalEntry,
+} from './run/deduction-ledger.js';
 export { giveBack, runConformance } from './run/run-conformance.js';
-export { type Unresolved } from './run/undo.js';
+export { type Unresolved } from './run/revert-open.js';

@@ -1,7 +1,7 @@
 import { UnexpectedAnswerError } from './errors.js';
 import {
   type AskedSnapshots,
-  isAbout,
+  namesRequest,
   isObject,
   readSnapshots,
   type StakingSnapshots,
@@ -40,6 +40,6 @@ function readResult(result: unknown, asked: AskedSnapshots): StakingSnapshots | 
   if (status === 200) return readSnapshots(body, asked);
   const { code, message } = isObject(body) ? body : {};
   const isNone = typeof code === 'string' && typeof message === 'string';
-  if (status === 404 && isNone && isAbout({ code, message }, asked)) return undefined;
+  if (status === 404 && isNone && namesRequest({ code, message }, asked)) return undefined;
   throw new UnexpectedAnswerError(`the result of ${asked.wallet} has status ${String(status)}`);
 }

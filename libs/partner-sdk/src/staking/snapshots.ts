@@ -109,7 +109,7 @@ function requireAmount(of: Json, name: string): void {
  * Whether a refusal is about this wallet and contract. The signature does not cover the query, so a refusal that does
  * not name both is about others, or about the path.
  */
-export function isAbout(
+export function namesRequest(
   { code, message }: { readonly code: string; readonly message: string },
   { wallet, contract }: AskedOfWallet,
 ): boolean {

@@ -21,7 +21,7 @@ import { SignedRequests } from './signed-requests.js';
 import {
   type AskedOfWallet,
   type AskedSnapshots,
-  isAbout,
+  namesRequest,
   readSnapshots,
   type StakingSnapshots,
 } from './snapshots.js';
@@ -250,7 +250,7 @@ export class StakingClient {
     const { answer, body } = await this.#requests.ask({ url });
     if (answer.status === 200) return body;
     const refusal = refusalOf(answer, body);
-    if (refusal.status === 404 && isAbout(refusal, asked)) return refusal;
+    if (refusal.status === 404 && namesRequest(refusal, asked)) return refusal;
     throw refusal;
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { within } from '#libs/platform';
+import { withTimeout } from '#libs/platform';
 
 /** The result of one check: a reason where the service cannot serve, and details for the operator. */
 export interface CheckResult {
@@ -51,7 +51,7 @@ export class HealthRegistry {
 
 async function bounded(check: HealthCheck): Promise<CheckResult> {
   try {
-    return await within(CHECK_TIMEOUT_MS, Promise.resolve().then(check), () => ({
+    return await withTimeout(CHECK_TIMEOUT_MS, Promise.resolve().then(check), () => ({
       reason: `no answer within ${CHECK_TIMEOUT_MS} ms`,
     }));
   } catch (error) {

@@ -15,7 +15,7 @@ export interface ParseError extends Error {
 }
 
 /** The known facts of a request that Node could not parse. */
-export interface BrokenRequest {
+export interface UnparsedRequest {
   /** Method as sent; empty where the request line could not be read. */
   readonly method: string;
   /** The request target as sent; empty where the request line could not be read. */
@@ -26,7 +26,7 @@ export interface BrokenRequest {
   readonly clientAddress: string | undefined;
 }
 
-export interface BareAnswer {
+export interface RawAnswer {
   readonly status: number;
   /** Headers without `content-length` and `connection`, which `ClientErrors` adds. */
   readonly headers: Readonly<Record<string, string>>;
@@ -46,7 +46,7 @@ export class ClientErrors {
   private readonly answered = new WeakSet<Socket>();
 
   constructor(
-    private readonly answerTo: (request: BrokenRequest) => BareAnswer | Promise<BareAnswer>,
+    private readonly answerTo: (request: UnparsedRequest) => RawAnswer | Promise<RawAnswer>,
   ) {}
 
   /** Handler for Fastify's option `clientErrorHandler`. */
@@ -98,7 +98,7 @@ const REQUEST_LINE = /(?:^|\r?\n)([A-Z-]+) ([^ \r\n]+) HTTP\/\d/g;
 function brokenRequest(
   { code, rawPacket, bytesParsed }: ParseError,
   clientAddress: string | undefined,
-): BrokenRequest {
+): UnparsedRequest {
   const text = rawPacket?.toString('latin1') ?? '';
   const lines = [...text.matchAll(REQUEST_LINE)];
   const line = lines.findLast(({ index }) => index <= (bytesParsed ?? text.length));

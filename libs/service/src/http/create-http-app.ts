@@ -11,6 +11,7 @@ import { type Logger } from '#libs/platform';
 import { traceRequests } from '#libs/telemetry';
 import { NestLogger } from '../logger/nest-logger.js';
 import { nameRequests, requestIdOf } from '../request-id/request-id.js';
+import { applyBodyLimits } from './body-limit.js';
 import { type HttpWire } from './http-wire.js';
 import { ProblemFilter, sendProblem } from './problem.filter.js';
 import { takeStrictJsonOnly } from './strict-json.js';
@@ -58,7 +59,7 @@ export async function createHttpApp(
       else wire.clientErrors.handle(error as Error, socket);
     },
     frameworkErrors: (error, request, reply) => {
-      answerUnrouted(wire, { error, request, reply }).catch(() => request.raw.destroy());
+      answerUndecodablePath(wire, { error, request, reply }).catch(() => request.raw.destroy());
     },
   } as FastifyServerOptions);
   const fastify = adapter.getInstance();
@@ -71,6 +72,7 @@ export async function createHttpApp(
   });
   const wire = wireOf(app);
   takeStrictJsonOnly(fastify);
+  applyBodyLimits(fastify);
   wire.configure?.(fastify);
   fastify.addHook('onSend', async (request, reply, payload: unknown) => {
     await wire.complete(request, reply, payload);
@@ -94,7 +96,10 @@ interface Unrouted {
 }
 
 /** Answers a path that cannot be decoded; such a request reaches neither routes nor hooks. */
-async function answerUnrouted(wire: HttpWire, { error, request, reply }: Unrouted): Promise<void> {
+async function answerUndecodablePath(
+  wire: HttpWire,
+  { error, request, reply }: Unrouted,
+): Promise<void> {
   const problem = (await wire.refuse?.(request)) ?? wire.problemOf(error);
   const body = wire.bodyOf(problem);
   await wire.complete(request, reply, body);

@@ -112,14 +112,14 @@ export interface NamedGauge {
  * @param failure log message where the reading fails; the gauges are empty in this case
  * @returns a function that adds a gauge
  */
-export function readingGauges<T>(
+export function gaugesOfOneRead<T>(
   { registry, logger }: { readonly registry: Registry; readonly logger: Logger },
   read: () => Promise<T>,
   failure: string,
 ): (named: NamedGauge, fill: (reading: T, gauge: Gauge) => void) => void {
   // Coalesces the reads of all gauges of a scrape.
   const readings = new SingleFlight<{ readonly reading: T } | undefined>();
-  const readOrTell = async () => {
+  const readOrLog = async () => {
     try {
       return { reading: await read() };
     } catch (err) {
@@ -132,7 +132,7 @@ export function readingGauges<T>(
       ...named,
       registers: [registry],
       async collect() {
-        const found = await readings.run(readOrTell);
+        const found = await readings.run(readOrLog);
         // Stale values are worse than none. No await between reset and fill: two scrapes can share a reading.
         this.reset();
         if (named.labelNames === undefined) this.remove();

@@ -68,8 +68,8 @@ function rpcCounters(registry: Registry): Record<'requests' | 'calls' | 'compute
 }
 
 /** Consecutive failures with which an endpoint's trouble begins, and consecutive successes with which it ends. */
-const BEGINS_WITH = 3;
-const ENDS_WITH = 10;
+const FAILURES_TO_BEGIN = 3;
+const SUCCESSES_TO_END = 10;
 /** A success at least this long after the last failure also ends the trouble. */
 const QUIET_MS = 10_000;
 const A_LINE_EVERY_MS = 60_000;
@@ -106,7 +106,7 @@ class RpcTrouble {
     trouble.failuresInARow++;
     trouble.successesInARow = 0;
     trouble.lastFailureMs = this.clock.nowMs();
-    trouble.isIn ||= trouble.failuresInARow >= BEGINS_WITH;
+    trouble.isIn ||= trouble.failuresInARow >= FAILURES_TO_BEGIN;
     if (trouble.isIn) this.say(endpoint, failure, 'An RPC endpoint fails');
   }
 
@@ -123,7 +123,7 @@ class RpcTrouble {
     trouble.successesInARow++;
     if (!trouble.isIn) return;
     const isQuiet = this.clock.nowMs() - trouble.lastFailureMs >= QUIET_MS;
-    if (trouble.successesInARow < ENDS_WITH && !isQuiet) return;
+    if (trouble.successesInARow < SUCCESSES_TO_END && !isQuiet) return;
     if (trouble.isSaid) this.logger.info({ endpoint }, 'The RPC endpoint is well again');
     trouble.isIn = false;
     trouble.isSaid = false;

@@ -38,7 +38,7 @@ async function read(
 const refuseAbove =
   (most: bigint) =>
   ({ from, to }: LogRange): LogAnswer =>
-    to - from >= most ? { failure: 'too many', passing: false } : { logs: [logAt(from)] };
+    to - from >= most ? { failure: 'too many', isTransient: false } : { logs: [logAt(from)] };
 
 describe('LogReader', () => {
   it('reads each block once, in larger parts as long as they are answered', async () => {
@@ -62,15 +62,15 @@ describe('LogReader', () => {
   );
 
   it('waits for a node that asks for patience, with the same part', async () => {
-    const busy: LogAnswer = { failure: 'slow down', passing: true };
+    const busy: LogAnswer = { failure: 'slow down', isTransient: true };
     const { sizes, waits } = await read((_, request) => (request < 4 ? busy : { logs: [] }));
     expect(sizes.slice(0, 4)).toEqual([10_000n, 10_000n, 10_000n, 10_000n]);
     expect(waits).toEqual([1, 2, 3]);
   });
 
   it.each<[string, LogAnswer, bigint]>([
-    ['a block that is refused', { failure: 'no such method', passing: false }, 1n],
-    ['a node that is gone', { failure: 'refused', passing: true }, 10_000n],
+    ['a block that is refused', { failure: 'no such method', isTransient: false }, 1n],
+    ['a node that is gone', { failure: 'refused', isTransient: true }, 10_000n],
   ])('gives up on %s', async (_, answer, size) => {
     const asked = read(() => answer);
     const to = size === 1n ? 5n : 10_004n;

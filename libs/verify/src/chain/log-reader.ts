@@ -1,12 +1,12 @@
 /** Reads the logs of a long range of blocks, in parts as large as the node accepts. */
 import { UncheckedError } from '../verify.error.js';
 import { type RawLog } from './effect-decoder.js';
-import { type LogRange, type NodeClient, patience } from './node-client.js';
+import { type LogRange, type NodeClient, backoff } from './node-client.js';
 
 const FIRST_SIZE = 10_000n;
 const MAX_SIZE = 500_000n;
 /** Number of successful parts after which the limit of the size doubles. */
-const CALM = 8;
+const SUCCESSES_BEFORE_GROWTH = 8;
 /** Attempts for a single block, or at a node that cannot be reached. */
 const ATTEMPTS = 6;
 
@@ -18,7 +18,8 @@ class RangeSize {
 
   answer(): void {
     this.answered += 1;
-    if (this.answered % CALM === 0) this.ceiling = least(this.ceiling * 2n, MAX_SIZE);
+    if (this.answered % SUCCESSES_BEFORE_GROWTH === 0)
+      this.ceiling = least(this.ceiling * 2n, MAX_SIZE);
     this.blocks = least(this.blocks * 2n, this.ceiling);
   }
 
@@ -35,7 +36,7 @@ export class LogReader {
 
   constructor(
     private readonly node: NodeClient,
-    private readonly wait: (attempt: number) => Promise<void> = patience,
+    private readonly wait: (attempt: number) => Promise<void> = backoff,
   ) {}
 
   /** Parts in ascending order, each up to and including block `to`. @throws UncheckedError */
@@ -46,11 +47,11 @@ export class LogReader {
       const to = least(from + this.size.blocks - 1n, range.to);
       const answer = await this.node.logs({ ...range, from, to });
       if ('failure' in answer) {
-        const isLast = answer.passing || from === to;
+        const isLast = answer.isTransient || from === to;
         failures = isLast ? failures + 1 : 0;
         if (failures >= ATTEMPTS)
           throw this.node.silence(`the logs of blocks ${from} to ${to}`, answer.failure);
-        if (!answer.passing) this.size.refuse(to - from + 1n);
+        if (!answer.isTransient) this.size.refuse(to - from + 1n);
         if (isLast) await this.wait(failures);
         continue;
       }

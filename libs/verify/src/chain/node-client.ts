@@ -26,7 +26,7 @@ export interface LogRange {
 export type LogAnswer =
   | { readonly logs: readonly RawLog[] }
   /** `passing`: the node could not be reached or limits the rate; a smaller range would not help. */
-  | { readonly failure: string; readonly passing: boolean };
+  | { readonly failure: string; readonly isTransient: boolean };
 
 export class NodeClient {
   readonly client: PublicClient;
@@ -62,9 +62,9 @@ export class NodeClient {
       const request = { method: 'eth_getLogs', params: [filter] } as never;
       const logs: unknown = await this.once.request(request);
       if (Array.isArray(logs)) return { logs: logs as RawLog[] };
-      return { failure: 'it answered eth_getLogs without a list', passing: false };
+      return { failure: 'it answered eth_getLogs without a list', isTransient: false };
     } catch (error) {
-      return { failure: this.words(error), passing: isPassing(error) };
+      return { failure: this.words(error), isTransient: isPassing(error) };
     }
   }
 
@@ -104,6 +104,6 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Exponential backoff, 10 s at most. */
-export function patience(attempt: number): Promise<void> {
+export function backoff(attempt: number): Promise<void> {
   return sleep(Math.min(RETRY_DELAY_MS * 2 ** attempt, 10_000));
 }

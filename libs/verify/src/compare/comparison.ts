@@ -41,7 +41,7 @@ export interface Others {
   readonly list?: string;
 }
 
-interface Said {
+interface ClaimedRoot {
   readonly root: string;
   readonly revision?: number;
   readonly signedBy?: string;
@@ -71,9 +71,9 @@ export class Comparer {
   private async with(
     name: Comparison['with'],
     chain: ChainDay,
-    say: () => Promise<Said>,
+    say: () => Promise<ClaimedRoot>,
   ): Promise<Comparison> {
-    let said: Said;
+    let said: ClaimedRoot;
     try {
       const { root, revision, signedBy } = await say();
       said = { root, ...(revision !== undefined && { revision }), ...(signedBy && { signedBy }) };
@@ -127,7 +127,7 @@ export class Comparer {
   }
 }
 
-function rootIn(published: Exclude<Published, { period: unknown }>): Promise<Said> {
+function rootIn(published: Exclude<Published, { period: unknown }>): Promise<ClaimedRoot> {
   if ('root' in published) return Promise.resolve(published);
   return Promise.reject(new UncheckedError(published.reason));
 }

@@ -58,14 +58,14 @@ export class ServiceApi {
 
   /** @throws UncheckedError */
   async day(day: string): Promise<SealedDay & { readonly signedBy: string }> {
-    const sealed = await this.told((client) => client.day(day, { contract: this.contract }));
+    const sealed = await this.request((client) => client.day(day, { contract: this.contract }));
     return { ...sealed, signedBy: this.signatures.requireKeyId() };
   }
 
   /** The low-water mark of a wallet that the root proves. @throws UncheckedError */
   async provenLow(day: string, wallet: Address, root: string): Promise<bigint> {
     const query = { contract: this.contract, root };
-    const { low } = await this.told((client) => client.proof(day, wallet, query));
+    const { low } = await this.request((client) => client.proof(day, wallet, query));
     return BigInt(low);
   }
 
@@ -96,7 +96,7 @@ export class ServiceApi {
     for (let proofs = 0; proofs < MOST_PROOFS; proofs += 1) {
       const query = { contract: this.contract, root };
       const at = wallet;
-      const { leaf } = await this.told((client) => client.proof(day, at, query));
+      const { leaf } = await this.request((client) => client.proof(day, at, query));
       const address = parseAddress(leaf.wallet);
       if (address !== undefined && BigInt(leaf.low) > 0n)
         yield { wallet: address, low: BigInt(leaf.low) };
@@ -108,7 +108,7 @@ export class ServiceApi {
     );
   }
 
-  private async told<T>(ask: (client: StakingClient) => Promise<T>): Promise<T> {
+  private async request<T>(ask: (client: StakingClient) => Promise<T>): Promise<T> {
     try {
       const answer = await ask(await this.client());
       this.signatures.requireKeyId();

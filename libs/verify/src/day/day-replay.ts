@@ -30,7 +30,7 @@ interface Change {
 }
 
 /** A wallet on a day on which its balance changes. */
-interface Touched {
+interface DayState {
   /** Unix time in seconds from which its current balance stands. */
   since: number;
   /** The lowest balance that stood earlier on the day; undefined where none did. */
@@ -43,7 +43,7 @@ export class DayReplay {
   /** The low-water marks of a day. @param blocks the blocks of the day, in ascending order @throws UncheckedError */
   day(day: number, blocks: readonly DatedBlockEffects[]): DayList {
     const start = day * SECONDS_PER_DAY;
-    const touched = new Map<Address, Touched>();
+    const touched = new Map<Address, DayState>();
     for (const block of blocks) {
       for (const { wallet, before } of this.apply(block)) {
         const { since, low } = touched.get(wallet) ?? { since: start, low: undefined };

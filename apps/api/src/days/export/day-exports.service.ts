@@ -44,7 +44,7 @@ export interface AskedExport {
 /** Sends lists of sealed days while they are read, so that memory does not grow with their length. */
 @Injectable()
 export class DayExports {
-  private readonly places = new ExportPlaces();
+  private readonly places = new ExportSlots();
   private readonly idleMs: number;
 
   constructor(
@@ -57,7 +57,7 @@ export class DayExports {
   }
 
   /** Number of lists that are being sent. */
-  get underWay(): number {
+  get activeLists(): number {
     return this.places.count;
   }
 
@@ -92,7 +92,7 @@ export class DayExports {
     const giveBack = this.places.take(caller.partnerId);
     try {
       const weight = Math.ceil(lines.linesIn(chosen.span) / WALLETS_OF_A_REQUEST);
-      await this.admissions.recount(request, caller, Math.min(weight, caller.burst));
+      await this.admissions.countAs(request, caller, Math.min(weight, caller.burst));
       sendListHead({ request, reply }, head);
       await this.stream(reply.raw, this.bytesOf(source, lines, chosen), chosen.isGzip);
     } finally {
@@ -150,7 +150,7 @@ function headersFor(
 }
 
 /** Limits the number of lists that are sent at once. */
-class ExportPlaces {
+class ExportSlots {
   private readonly taken: string[] = [];
 
   get count(): number {

@@ -46,8 +46,8 @@ const slow = (query = '', apiKey = partner.apiKey): Promise<SlowClient> =>
 describe('a client that is slow', () => {
   it('is cut off, and holds nothing then', async () => {
     const client = await slow();
-    expect(exportsOf().underWay).toBe(1);
-    await eventually(() => exportsOf().underWay === 0);
+    expect(exportsOf().activeLists).toBe(1);
+    await eventually(() => exportsOf().activeLists === 0);
     expect((await client.rest()).length).toBeLessThan(client.length);
     // The client can ask for the rest of the list.
     const whole = (await ask(pathOf(LARGE))).body;
@@ -58,7 +58,7 @@ describe('a client that is slow', () => {
   it('that leaves holds nothing', async () => {
     const client = await slow();
     client.destroy();
-    await eventually(() => exportsOf().underWay === 0);
+    await eventually(() => exportsOf().activeLists === 0);
     expect(api.logs.filter((line) => line.includes('cut off'))).toEqual([]);
   });
 
@@ -105,7 +105,7 @@ describe('many clients at once', () => {
     // Other requests are still answered.
     expect((await ask(`/api/staking/days/${dayText(SMALL)}`)).status).toBe(200);
     for (const client of holding) client.destroy();
-    await eventually(() => exportsOf().underWay === 0);
+    await eventually(() => exportsOf().activeLists === 0);
     const answers = await Promise.all(Array.from({ length: 50 }, () => ask(pathOf(SMALL))));
     const body = answers.find(({ status }) => status === 200)?.body;
     expect(body?.split('\n').length).toBe(3001);
@@ -113,7 +113,7 @@ describe('many clients at once', () => {
       if (answer.status === 200) expect(answer.body).toBe(body);
       else expect([answer.status, answer.headers['retry-after']]).toEqual([429, '10']);
     }
-    expect(exportsOf().underWay).toBe(0);
+    expect(exportsOf().activeLists).toBe(0);
   });
 
   it('see a list end early where the database is lost', async () => {

@@ -46,7 +46,7 @@ async function vaultBody(pool: RpcPool, index: IndexState, vault: Address): Prom
     chainId,
     address: vault,
     tokenSymbol,
-    isVault: facts.takesOurVouchers,
+    isVault: facts.hasOurVoucherDomain,
     isPaused: facts.isPaused,
     balance: tokens(facts.balance),
     windowCap: tokens(facts.windowCap),

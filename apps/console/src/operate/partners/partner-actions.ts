@@ -17,7 +17,7 @@ import { SEALED } from '../../approvals/approval.dto.js';
 import {
   type Actors,
   ApprovalService,
-  type Performed,
+  type ActionOutcome,
   UNBOUNDED,
 } from '../../approvals/approval.service.js';
 import { type ConsoleOperator } from '../../auth/audience.js';
@@ -30,7 +30,7 @@ const RESUME = 'partner resume';
 /**
  * Marks a change that needs no second operator because it only lowers the daily budget. `setPartner` checks this again.
  */
-const CUT = 'onlyCutsBudget';
+const BUDGET_CUT_ONLY = 'onlyCutsBudget';
 
 type Stored = Readonly<Record<string, unknown>>;
 
@@ -66,27 +66,31 @@ export class PartnerActions implements OnModuleInit {
     operator: ConsoleOperator,
     partner: string,
     { reason, ...dto }: PartnerChangeDto,
-  ): Promise<Performed> {
+  ): Promise<ActionOutcome> {
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
     const change = callbackChange(dto.callback);
-    const stored = this.stored(partner, dto);
+    const sealArguments = this.stored(partner, dto);
     const worthUsd = setsCallback(change) ? UNBOUNDED : undefined;
     if (!this.approvals.needsSecond(worthUsd)) {
-      return this.approvals.perform(operator, { action: SET, arguments: stored, summary: SET });
+      return this.approvals.perform(operator, {
+        action: SET,
+        arguments: sealArguments,
+        summary: SET,
+      });
     }
     const partnerName = await this.nameOf(partner);
     const before = await this.callbacks.find(partner);
     if (onlyCutsBudget(before, change)) {
-      const cut = { ...stored, [CUT]: true };
+      const cut = { ...sealArguments, [BUDGET_CUT_ONLY]: true };
       return this.approvals.perform(operator, { action: SET, arguments: cut, summary: SET });
     }
     // Checks the change before an approval is asked for, so that the asking operator learns of a refusal at once.
     mergeCallback(before, { change, keyRing, partnerName });
-    await this.requireNoneOpen(SET, partner);
+    await this.requireNoOpenRequest(SET, partner);
     const { rate, burst, stakeSet } = dto;
     const shown = JSON.stringify({ rate, burst, stakeSet, ...auditedChange(change) });
     return this.approvals.perform(operator, {
-      ...{ action: SET, arguments: stored },
+      ...{ action: SET, arguments: sealArguments },
       summary: `${partnerName}: ${shown} ${CONSEQUENCES[SET]}`,
       ...{ worthUsd, reason },
     });
@@ -97,13 +101,13 @@ export class PartnerActions implements OnModuleInit {
     operator: ConsoleOperator,
     partner: string,
     reason: string | undefined,
-  ): Promise<Performed> {
+  ): Promise<ActionOutcome> {
     const wanted = { action: RESUME, arguments: { partner } };
     if (!this.approvals.needsSecond(UNBOUNDED)) {
       return this.approvals.perform(operator, { ...wanted, summary: RESUME });
     }
     const partnerName = await this.nameOf(partner);
-    await this.requireNoneOpen(RESUME, partner);
+    await this.requireNoOpenRequest(RESUME, partner);
     return this.approvals.perform(operator, {
       ...wanted,
       summary: `${partnerName}: ${CONSEQUENCES[RESUME]}`,
@@ -126,10 +130,10 @@ export class PartnerActions implements OnModuleInit {
   }
 
   private async set(stored: Stored, actors: Actors): Promise<string> {
-    const { partner, dto } = this.opened(stored);
+    const { partner, dto } = this.openArguments(stored);
     const { rate, burst, stakeSet, callback } = dto;
     const terms = { partner, rate, burst, stakeSet };
-    const mustOnlyCutBudget = stored[CUT] === true;
+    const mustOnlyCutBudget = stored[BUDGET_CUT_ONLY] === true;
     const change = { ...terms, callback: callbackChange(callback), mustOnlyCutBudget };
     const operator = { ...actors, command: SET };
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
@@ -161,7 +165,7 @@ export class PartnerActions implements OnModuleInit {
   }
 
   /** Opens arguments that `stored` made, and validates them again. @throws HttpProblem 409, PermanentError */
-  private opened({ partner, rate, burst, stakeSet, callback, [SEALED]: sealed }: Stored) {
+  private openArguments({ partner, rate, burst, stakeSet, callback, [SEALED]: sealed }: Stored) {
     const id = String(partner);
     const keyRing = this.keys.keyRing(`${SET} ${id}`);
     const secrets =
@@ -182,8 +186,8 @@ export class PartnerActions implements OnModuleInit {
     return found.partnerName;
   }
 
-  private requireNoneOpen(action: string, partner: string): Promise<void> {
-    return this.approvals.requireNoneOpen(
+  private requireNoOpenRequest(action: string, partner: string): Promise<void> {
+    return this.approvals.requireNoOpenRequest(
       (open) => open.action === action && open.arguments['partner'] === partner,
     );
   }

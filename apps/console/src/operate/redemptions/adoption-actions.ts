@@ -7,7 +7,7 @@ import { HttpProblem } from '#libs/service';
 import {
   type Actors,
   ApprovalService,
-  type Performed,
+  type ActionOutcome,
   UNBOUNDED,
 } from '../../approvals/approval.service.js';
 import { type ConsoleOperator } from '../../auth/audience.js';
@@ -37,9 +37,12 @@ export class AdoptionActions implements OnModuleInit {
   }
 
   /** @throws HttpProblem 400, 409, 503 */
-  async perform(operator: ConsoleOperator, { redemptions, reason }: AdoptDto): Promise<Performed> {
+  async perform(
+    operator: ConsoleOperator,
+    { redemptions, reason }: AdoptDto,
+  ): Promise<ActionOutcome> {
     this.keys.seal(ADOPT);
-    await this.approvals.requireNoneOpen((open) => open.action === ADOPT);
+    await this.approvals.requireNoOpenRequest((open) => open.action === ADOPT);
     return this.approvals.perform(operator, {
       action: ADOPT,
       arguments: { redemptions: redemptions.map(({ id, version }) => ({ id, version })) },

@@ -14,7 +14,11 @@ import {
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { type Actors, ApprovalService, type Performed } from '../../approvals/approval.service.js';
+import {
+  type Actors,
+  ApprovalService,
+  type ActionOutcome,
+} from '../../approvals/approval.service.js';
 import { type ConsoleOperator } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
 import { RedemptionView, worthUsd } from './redemption-view.js';
@@ -45,7 +49,7 @@ export class RedemptionActions implements OnModuleInit {
    * Carries the action out at once, or asks a second operator where its worth is APPROVAL_ABOVE_USD or more.
    * @throws HttpProblem 400, 409, 503; what `performAction` throws
    */
-  async perform(operator: ConsoleOperator, id: UuidV7, dto: ActionDto): Promise<Performed> {
+  async perform(operator: ConsoleOperator, id: UuidV7, dto: ActionDto): Promise<ActionOutcome> {
     const { action, version } = dto;
     const command = ACTION_COMMANDS[action];
     if (action === 'set-partner-tx') this.keys.seal(`${command} ${id} TRANSACTION`);
@@ -58,7 +62,7 @@ export class RedemptionActions implements OnModuleInit {
       await this.act({ ...wanted, isRefused: true }, operator.actor);
       throw new ViewOutdatedError(id, []);
     }
-    await this.approvals.requireNoneOpen((open) => open.arguments['id'] === id);
+    await this.approvals.requireNoOpenRequest((open) => open.arguments['id'] === id);
     return this.approvals.perform(operator, {
       action: command,
       arguments: { ...wanted },

@@ -83,7 +83,9 @@ export class RedemptionView {
     const newest = await this.approvals.list({ limit: MOST_APPROVALS });
     const open = await this.approvals.listOpen(MOST_APPROVALS);
     const byId = new Map([...newest, ...open].map((one) => [one.id, one]));
-    return [...byId.values()].filter((one) => one.arguments['id'] === id);
+    return [...byId.values()]
+      .filter((one) => one.arguments['id'] === id)
+      .sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 
   /** Actions that the advice for the redemption names but the rules do not allow yet. */

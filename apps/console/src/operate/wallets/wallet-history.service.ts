@@ -18,7 +18,7 @@ import { type Range, type WalletDayBody, type WalletHistoryBody } from './wallet
 const MOST_DAYS = 1_100;
 const MOST_CHANGES = 5_000;
 
-interface Asked {
+interface HistoryRequest {
   readonly wallet: Address;
   readonly range: Range;
   readonly stakeSet?: string | undefined;
@@ -32,7 +32,11 @@ export class WalletHistoryService {
   ) {}
 
   /** @throws HttpProblem 404 where the stake set does not exist or has no index yet */
-  async read({ wallet, range, stakeSet = DEFAULT_STAKE_SET }: Asked): Promise<WalletHistoryBody> {
+  async read({
+    wallet,
+    range,
+    stakeSet = DEFAULT_STAKE_SET,
+  }: HistoryRequest): Promise<WalletHistoryBody> {
     const database = await this.sets.open(stakeSet);
     const state = await new IndexStore(database).state();
     if (state === undefined) {

@@ -5,8 +5,9 @@ import { refresh } from '../../api/query-client';
 import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Problem } from '../../shared/loaded';
+import { randomUuid } from '../../shared/random-uuid';
 import { deskTexts } from '../desk-texts';
-import { IssuedCredential, newRequestId } from './issued-credential';
+import { IssuedCredential } from './issued-credential';
 import { useConsequences } from '../operator';
 
 const words = deskTexts.partner;
@@ -16,7 +17,7 @@ const LONGEST_NAME = 100;
 export function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const consequenceOf = useConsequences();
   // The id of the request makes repeated sending idempotent: one dialog creates one partner.
-  const [request] = useState(newRequestId);
+  const [request] = useState(randomUuid);
   const [name, setName] = useState('');
   const [rate, setRate] = useState<number | string>(20);
   const [burst, setBurst] = useState<number | string>(100);

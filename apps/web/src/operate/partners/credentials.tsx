@@ -5,10 +5,11 @@ import { refresh } from '../../api/query-client';
 import { Dialog, HELD } from '../../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, Rows } from '../../shared/keyed-table';
+import { randomUuid } from '../../shared/random-uuid';
 import { When } from '../../shared/when';
 import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
-import { IssuedCredential, newRequestId } from './issued-credential';
+import { IssuedCredential } from './issued-credential';
 import { Card } from '../card';
 import { useConsequences, useIsAdmin } from '../operator';
 
@@ -78,7 +79,7 @@ function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => v
 
 function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const consequenceOf = useConsequences();
-  const [request] = useState(newRequestId);
+  const [request] = useState(randomUuid);
   const add = useMutation({
     mutationFn: () =>
       dataOf(

@@ -37,12 +37,3 @@ export function CopyLine({ label, value }: { readonly label: string; readonly va
     </Group>
   );
 }
-
-/** A random UUID that makes a request idempotent. `crypto.randomUUID` would not exist on pages without https. */
-export function newRequestId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
-  const digits = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { Listeners } from '../../api/listeners';
+import { randomUuid } from '../../shared/random-uuid';
 
 /**
  * One click on "Redeem". It is stored with its idempotency key until there is an answer, so that repeated sending makes
@@ -26,7 +27,7 @@ addEventListener('storage', ({ key }) => {
 export function beginClick(click: Omit<Click, 'key'>): void {
   const name = nameOf(click.wallet, click.partner);
   if (localStorage.getItem(name) !== null) return;
-  localStorage.setItem(name, JSON.stringify({ ...click, key: crypto.randomUUID() }));
+  localStorage.setItem(name, JSON.stringify({ ...click, key: randomUuid() }));
   listeners.tell();
 }
 

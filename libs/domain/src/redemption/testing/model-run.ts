@@ -152,8 +152,7 @@ export class ModelRun {
       this.breaches.push('points on their way back while tokens can move (rule F)');
     }
     if (command !== null) this.commands.push(command);
-    // A voucher is signed as soon as the plan is committed. What the service does after the commit may be lost in a
-    // crash.
+    // A voucher is signed as soon as the plan is committed. A crash may lose what the service does after the commit.
     const isWish = event.type === 'cancel' && next.state === 'authorised';
     if (isWish && this.choose(2) === 1) {
       this.chain.cancel(this.nowSeconds);

@@ -1,5 +1,5 @@
 /** Judges the ids in all answers together: ids that two answers share, and ids that a duplicate names. */
-import { transactionIn } from '../run/books.js';
+import { transactionIn } from '../run/deduction-ledger.js';
 import { type Exchange } from '../wire/exchange.js';
 
 export interface Fault {

@@ -7,7 +7,7 @@ import { type CheckId, CHECKS } from '../checks/all-checks.js';
 import { CAPABILITIES, type Capability, type Severity } from '../checks/check.js';
 import { type ReportedExchange, reportExchange, scrubber } from './reported-exchange.js';
 import { type ConformanceOptions } from '../run/options.js';
-import { type Unresolved } from '../run/undo.js';
+import { type Unresolved } from '../run/revert-open.js';
 import { type Verdict } from '../run/tester.js';
 
 export interface Report {

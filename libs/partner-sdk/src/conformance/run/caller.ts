@@ -77,7 +77,7 @@ export class Caller {
     try {
       if (this.stopReason !== undefined && !isUndo) throw new RunStopped(this.stopReason);
       this.calls++;
-      const exchange = await this.patiently(purpose, plan);
+      const exchange = await this.callWithRetry(purpose, plan);
       this.exchanges.push(exchange);
       this.watch(exchange);
       return exchange;
@@ -87,7 +87,7 @@ export class Caller {
   }
 
   /** Repeats a call after a pause where the partner limits the rate, as the service does. */
-  private async patiently(purpose: string, plan: Plan): Promise<Exchange> {
+  private async callWithRetry(purpose: string, plan: Plan): Promise<Exchange> {
     let exchange = await this.exchange(purpose, plan);
     for (let again = 0; again < MAX_AGAIN && isLimited(exchange); again++) {
       this.limited.push(exchange);
@@ -146,7 +146,7 @@ function pauseMs({ came }: Exchange): number {
 }
 
 /** The story cannot go on because of a fault that another check reports. */
-export class Blocked extends Error {
+export class StoryBlocked extends Error {
   override readonly name = 'Blocked';
 }
 

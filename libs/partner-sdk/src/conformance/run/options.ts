@@ -1,6 +1,6 @@
 import { type LookupFunction } from 'node:net';
 import { type Clock } from '../../clock.js';
-import { type DeductionJournal } from './books.js';
+import { type DeductionJournal } from './deduction-ledger.js';
 
 export interface ConformanceOptions {
   /** http or https, with the path in front of the four endpoints; without query, user or fragment. */

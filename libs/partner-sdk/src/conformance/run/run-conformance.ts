@@ -2,14 +2,21 @@ import { systemClock } from '../../clock.js';
 import { audit } from '../audits/audit.js';
 import { CHECK_IDS } from '../checks/all-checks.js';
 import { explain, type Left, makeReport, type Report } from '../report/report.js';
-import { CALM, type Choice, FIRST, MONEY, OPENING, type StoryRow } from '../stories/all-stories.js';
+import {
+  PARALLEL_STORIES,
+  type Choice,
+  FIRST,
+  BALANCE_STORIES,
+  OPENING,
+  type StoryRow,
+} from '../stories/all-stories.js';
 import { Tester, Verdicts } from './tester.js';
 import { pathOf } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
-import { type JournalEntry } from './books.js';
-import { Blocked, Caller, RunStopped } from './caller.js';
+import { type JournalEntry } from './deduction-ledger.js';
+import { StoryBlocked, Caller, RunStopped } from './caller.js';
 import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
-import { undo, undoAll, type Unresolved } from './undo.js';
+import { revertOpen, revertAll, type Unresolved } from './revert-open.js';
 
 const MAX_RUN_MS = 120_000;
 
@@ -62,7 +69,7 @@ export async function giveBack(
   const caller = callerOf(requireUsable({ ...options, address }), options);
   const tester = new Tester(caller, new Verdicts(), address, undefined);
   for (const entry of entries) tester.books.restore(entry);
-  return undoAll(tester);
+  return revertAll(tester);
 }
 
 function callerOf(baseUrl: URL, options: PartnerOptions): Caller {
@@ -123,7 +130,7 @@ class Run {
     }
     await this.tryAll();
     this.progress('giving back');
-    const unresolved = await undoAll(this.tester, this.options.abandon);
+    const unresolved = await revertAll(this.tester, this.options.abandon);
     const after = await this.balance('at the end');
     const left = explain({ before, after, unresolved });
     // A deduction that took nothing, as the balance shows, is settled like one that was given back.
@@ -157,14 +164,14 @@ class Run {
   private async tryAll(): Promise<void> {
     const { tester } = this;
     for (const row of OPENING) await this.play(row);
-    await Promise.all(CALM.map((row) => this.play(row)));
-    await undo(tester);
-    for (const row of MONEY) {
+    await Promise.all(PARALLEL_STORIES.map((row) => this.play(row)));
+    await revertOpen(tester);
+    for (const row of BALANCE_STORIES) {
       const wrong = this.whyNoMore();
       const isLeft = row.left?.(this.choice) !== undefined;
       if (wrong !== undefined && !isLeft) tester.verdicts.skip(row.story.checks, wrong);
       else await this.play(row);
-      await undo(tester);
+      await revertOpen(tester);
     }
   }
 
@@ -198,7 +205,7 @@ class Run {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       verdicts.skip(story.checks, message);
-      if (error instanceof Blocked || error instanceof RunStopped) return;
+      if (error instanceof StoryBlocked || error instanceof RunStopped) return;
       // A fault of the tester itself ends the stories, but the player's points are still given back.
       this.tester.caller.stop(`The tester itself failed in "${story.title}": ${message}`);
     }
@@ -211,7 +218,7 @@ class Run {
     try {
       return await this.tester.points(purpose, -Infinity, { isUndo: true });
     } catch (error) {
-      if (error instanceof Blocked) return null;
+      if (error instanceof StoryBlocked) return null;
       throw error;
     }
   }

@@ -1,14 +1,19 @@
 /** The tools of a story: the four calls, the books, and the verdicts. */
 import { CHECK_IDS, type CheckId } from '../checks/all-checks.js';
 import { type Severity } from '../checks/check.js';
-import { Books, type DeductionJournal, idText, transactionIn } from './books.js';
-import { Blocked, type Caller, type Plan } from './caller.js';
+import {
+  DeductionLedger,
+  type DeductionJournal,
+  idText,
+  transactionIn,
+} from './deduction-ledger.js';
+import { StoryBlocked, type Caller, type Plan } from './caller.js';
 import { type Exchange } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
 import { newRequestId } from '../../request-id.js';
 
 /** The parts of a call that a story may change. */
-export type Twist = Omit<Plan, 'step' | 'query' | 'body'>;
+export type CallOverrides = Omit<Plan, 'step' | 'query' | 'body'>;
 
 interface DeductCall {
   readonly purpose: string;
@@ -16,7 +21,7 @@ interface DeductCall {
   readonly id: string;
   /** Default: the player's address. */
   readonly address?: string;
-  readonly twist?: Twist;
+  readonly twist?: CallOverrides;
 }
 
 interface RevertCall extends DeductCall {
@@ -33,7 +38,7 @@ interface RunLimits {
 }
 
 export class Tester {
-  readonly books = new Books();
+  readonly books = new DeductionLedger();
   /** Ids that the journal already holds before their deduction begins. */
   private readonly journaled = new Set<string>();
   /** Becomes false where the partner turns out to have no such endpoint. */
@@ -52,7 +57,7 @@ export class Tester {
     return newRequestId(this.caller.nowMs());
   }
 
-  read(purpose: string, address: string, twist: Twist = {}): Promise<Exchange> {
+  read(purpose: string, address: string, twist: CallOverrides = {}): Promise<Exchange> {
     return this.caller.call(purpose, { step: 'balance', query: { address }, ...twist });
   }
 
@@ -63,10 +68,14 @@ export class Tester {
     const { points } = readable(reading, 'success').fields;
     const number = typeof points === 'string' && points !== '' ? Number(points) : points;
     if (typeof number !== 'number' || !Number.isFinite(number)) {
-      throw new Blocked(`The balance cannot be told: points is ${text(points)} (balance-fields).`);
+      throw new StoryBlocked(
+        `The balance cannot be told: points is ${text(points)} (balance-fields).`,
+      );
     }
     if (number < atLeast) {
-      throw new Blocked(`It needs ${atLeast} points at ${this.address}, and there are ${number}.`);
+      throw new StoryBlocked(
+        `It needs ${atLeast} points at ${this.address}, and there are ${number}.`,
+      );
     }
     return number;
   }
@@ -76,7 +85,7 @@ export class Tester {
     const { maxPoints = Infinity } = this.limits;
     const all = Math.floor(balance);
     if (all <= maxPoints) return all;
-    throw new Blocked(
+    throw new StoryBlocked(
       `It deducts all points of ${this.address}, which has ${all}. Give a test player with at most ${maxPoints}.`,
     );
   }
@@ -134,7 +143,7 @@ export class Tester {
   confirm(
     purpose: string,
     body: Readonly<Record<string, unknown>>,
-    twist: Twist = {},
+    twist: CallOverrides = {},
   ): Promise<Exchange> {
     return this.caller.call(purpose, { step: 'confirm', body, ...twist });
   }
@@ -193,10 +202,10 @@ export function readable(reading: Exchange['reading']): Readable;
 export function readable(reading: Exchange['reading'], kind: 'success'): Success;
 export function readable(reading: Exchange['reading'], kind?: 'success'): Readable {
   if (reading.kind === 'unreadable') {
-    throw new Blocked(`An answer on the way could not be read (${reading.fault}).`);
+    throw new StoryBlocked(`An answer on the way could not be read (${reading.fault}).`);
   }
   if (kind === 'success' && reading.kind === 'refusal') {
-    throw new Blocked(`A call on the way was refused with ${text(reading.code)}.`);
+    throw new StoryBlocked(`A call on the way was refused with ${text(reading.code)}.`);
   }
   return reading;
 }

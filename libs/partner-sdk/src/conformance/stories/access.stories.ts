@@ -1,8 +1,8 @@
 /** Calls that are wrong in one way, to each of the four endpoints, which must refuse all of them. */
 import { randomUUID } from 'node:crypto';
 import { type CheckId } from '../checks/all-checks.js';
-import { Blocked } from '../run/caller.js';
-import { readable, type Story, type Tester, type Twist } from '../run/tester.js';
+import { StoryBlocked } from '../run/caller.js';
+import { readable, type Story, type Tester, type CallOverrides } from '../run/tester.js';
 import { claimedPayload } from './confirm.stories.js';
 import { type Exchange, type Step } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
@@ -15,7 +15,7 @@ interface Wrong {
   readonly check: CheckId;
   readonly what: string;
   /** One change of the call for each way of being wrong. */
-  readonly twists: (nowMs: number) => readonly Twist[];
+  readonly twists: (nowMs: number) => readonly CallOverrides[];
 }
 
 const WRONGS: readonly Wrong[] = [
@@ -99,7 +99,11 @@ function stepsOf({ hasConfirm }: Tester): readonly Step[] {
 
 function send(
   tester: Tester,
-  { step, what, twist }: { readonly step: Step; readonly what: string; readonly twist: Twist },
+  {
+    step,
+    what,
+    twist,
+  }: { readonly step: Step; readonly what: string; readonly twist: CallOverrides },
 ): Promise<Exchange> {
   const { address } = tester;
   const purpose = `${step} ${what}`;
@@ -121,7 +125,7 @@ function judgeAll(tester: Tester, check: CheckId, exchanges: readonly Exchange[]
   const wrong = exchanges.filter(({ reading }) => isAccepted(reading));
   const blocked = exchanges.find(({ reading }) => reading.kind === 'unreadable');
   if (wrong.length === 0 && blocked?.reading.kind === 'unreadable') {
-    throw new Blocked(`An answer could not be read (${blocked.reading.fault}).`);
+    throw new StoryBlocked(`An answer could not be read (${blocked.reading.fault}).`);
   }
   const lines = wrong.map(({ purpose, reading }) => {
     if (reading.kind !== 'refusal') return `${purpose}: accepted.`;

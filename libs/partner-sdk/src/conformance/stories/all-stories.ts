@@ -51,7 +51,7 @@ export const OPENING: readonly StoryRow[] = [
 ];
 
 /** Stories that compare no balance and move no points of an honest partner, so they are played all at once. */
-export const CALM: readonly StoryRow[] = [
+export const PARALLEL_STORIES: readonly StoryRow[] = [
   ...refusals.map((story) => ({ story })),
   { story: reused },
   { story: anyCase },
@@ -72,7 +72,7 @@ const noConfirm = ({ hasConfirm }: Choice): string | undefined =>
   hasConfirm ? undefined : 'There is no POST /confirm-redemption.';
 
 /** Stories that move points and compare balances. They are played one after the other, each undone before the next. */
-export const MONEY: readonly StoryRow[] = [
+export const BALANCE_STORIES: readonly StoryRow[] = [
   { story: deductionLife },
   { story: duplicates },
   { story: capitals },

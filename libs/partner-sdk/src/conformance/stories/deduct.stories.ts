@@ -1,6 +1,6 @@
 /** Stories about deductions: repeated redemption ids, too few points, wrong amounts, and several calls at once. */
-import { idText } from '../run/books.js';
-import { Blocked } from '../run/caller.js';
+import { idText } from '../run/deduction-ledger.js';
+import { StoryBlocked } from '../run/caller.js';
 import {
   notBalance,
   notRefused,
@@ -19,7 +19,8 @@ export const duplicates: Story = {
   async play(tester) {
     const { verdicts } = tester;
     for (const check of ['deduct-repeat-once', 'deduct-repeat-refused'] as const) {
-      if (verdicts.isFailed(check)) throw new Blocked(`No repetition is recognised (${check}).`);
+      if (verdicts.isFailed(check))
+        throw new StoryBlocked(`No repetition is recognised (${check}).`);
     }
     const before = await tester.points('before', 2);
     const [id, newer] = [tester.newId(), tester.newId()];
@@ -154,10 +155,10 @@ export const tenAtOnce: Story = {
     // Where every repetition gets this answer, another check reports it.
     const isTold = tester.verdicts.isFailed('deduct-repeat-refused');
     const problem = moved ?? (isTold ? undefined : answers);
-    tester.judge('deduct-at-once', problem, telling(deducted));
+    tester.judge('deduct-at-once', problem, mostRelevant(deducted));
     const winner = deducted.find(({ reading }) => reading.kind === 'success');
     if (winner === undefined || left !== before - 1) {
-      throw new Blocked('The deduction before it went wrong (deduct-at-once).');
+      throw new StoryBlocked('The deduction before it went wrong (deduct-at-once).');
     }
     const transactionId = transactionOf(winner);
     const again = 'one of ten reverts at once';
@@ -168,7 +169,7 @@ export const tenAtOnce: Story = {
     const restored = notBalance(before, after, `${TIMES} reverts of one deduction`);
     const told = notOnce(reverted, ['ERR-ALREADY-REVERTED']);
     const isSaid = tester.verdicts.isFailed('revert-twice-refused');
-    tester.judge('revert-at-once', restored ?? (isSaid ? undefined : told), telling(reverted));
+    tester.judge('revert-at-once', restored ?? (isSaid ? undefined : told), mostRelevant(reverted));
   },
 };
 
@@ -187,7 +188,7 @@ export const overdraft: Story = {
     const problem =
       successes > 1 ? `${successes} of ${OVERDRAFTS} succeeded. Expected: one.` : undefined;
     const moved = notBalance(before - successes * all, left, `${successes} that succeeded`);
-    tester.judge('deduct-overdraft-at-once', problem ?? moved, telling(deducted));
+    tester.judge('deduct-overdraft-at-once', problem ?? moved, mostRelevant(deducted));
   },
 };
 
@@ -208,7 +209,7 @@ function notOnce(exchanges: readonly Exchange[], codes: readonly string[]): stri
 }
 
 /** The two most telling calls, successes first. */
-function telling(exchanges: readonly Exchange[]): Exchange[] {
+function mostRelevant(exchanges: readonly Exchange[]): Exchange[] {
   const successes = exchanges.filter(({ reading }) => reading.kind === 'success');
   const others = exchanges.filter(({ reading }) => reading.kind !== 'success');
   return [...successes.slice(0, 2), ...others].slice(0, 2);

@@ -6,8 +6,8 @@ import {
   type Tester,
   transactionOf,
 } from '../run/tester.js';
-import { Blocked } from '../run/caller.js';
-import { idText, transactionIn } from '../run/books.js';
+import { StoryBlocked } from '../run/caller.js';
+import { idText, transactionIn } from '../run/deduction-ledger.js';
 import { type Exchange } from '../wire/exchange.js';
 
 interface Life {
@@ -46,7 +46,7 @@ export const deductionLife: Story = {
     const isRevertedWrongly = await revertWrongly(tester, life);
     const reverted = await revertRightly(tester, life, isRevertedWrongly);
     if (tester.verdicts.isFailed('revert-gives-back') && reverted.reading.kind === 'refusal') {
-      throw new Blocked('The deduction could not be reverted (revert-gives-back).');
+      throw new StoryBlocked('The deduction could not be reverted (revert-gives-back).');
     }
     await revertAgain(tester, life, reverted);
     await deductAgain(tester, life);

@@ -1,13 +1,13 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { Blocked } from '../run/caller.js';
+import { StoryBlocked } from '../run/caller.js';
 import {
   notRefused,
   notSucceeded,
   readable,
   type Story,
   type Tester,
-  type Twist,
+  type CallOverrides,
 } from '../run/tester.js';
 import { type Exchange, randomAddress } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
@@ -94,7 +94,7 @@ const NEXT = [
 
 function callsFor(
   tester: Tester,
-  twist: Twist,
+  twist: CallOverrides,
 ): Readonly<Record<'read' | 'refused', (purpose: string) => Promise<Exchange>>> {
   const headers = { 'x-api-signature': undefined };
   return {
@@ -165,7 +165,7 @@ export const zeroPoints: Story = {
     const reading = readable(exchange.reading);
     const points = reading.fields['points'];
     if (reading.kind === 'success' && !Number.isInteger(Number(points ?? ''))) {
-      throw new Blocked('The balance cannot be told (balance-fields).');
+      throw new StoryBlocked('The balance cannot be told (balance-fields).');
     }
     const problem =
       notSucceeded(exchange) ??

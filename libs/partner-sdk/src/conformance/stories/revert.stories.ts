@@ -1,4 +1,4 @@
-import { Blocked } from '../run/caller.js';
+import { StoryBlocked } from '../run/caller.js';
 import {
   notBalance,
   notRefused,
@@ -34,7 +34,9 @@ export const mismatchedPair: Story = {
     const second = await tester.deduct({ purpose: 'another', points: 1, id: other });
     const [mine, theirs] = [transactionOf(first), transactionOf(second)];
     if (mine === undefined || theirs === undefined || mine === theirs) {
-      throw new Blocked('It needs two transaction ids (deduct-fields, transaction-ids-unique).');
+      throw new StoryBlocked(
+        'It needs two transaction ids (deduct-fields, transaction-ids-unique).',
+      );
     }
     const left = await tester.points('after both');
     const purpose = "one's svcRedemptionId with the other's partnerTransactionId";

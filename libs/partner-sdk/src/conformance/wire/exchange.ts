@@ -39,7 +39,7 @@ export interface NoAnswer {
   readonly durationMs: number;
 }
 
-export type Came = Answer | NoAnswer;
+export type Outcome = Answer | NoAnswer;
 
 /** The checks that report an unreadable answer. */
 export type ReadingFault =
@@ -66,7 +66,7 @@ export interface Exchange {
   /** The reason for the call, in a few words. */
   readonly purpose: string;
   readonly sent: Sent;
-  readonly came: Came;
+  readonly came: Outcome;
   readonly reading: Reading;
   /** The signature of the answer; `none` where there is no answer. */
   readonly signature: 'valid' | 'missing' | 'wrong' | 'none';

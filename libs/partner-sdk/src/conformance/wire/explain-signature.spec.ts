@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHmac } from 'node:crypto';
-import { type Came, type Sent } from './exchange.js';
+import { type Outcome, type Sent } from './exchange.js';
 import { explainSignature } from './judge-signature.js';
 
 const SECRET = 'a secret ';
@@ -21,7 +21,7 @@ function explained(
 ): unknown {
   const hex = createHmac('sha256', secret).update(content).digest('hex');
   const headers = { 'x-api-signature': form(hex) };
-  const came: Came = {
+  const came: Outcome = {
     kind: 'answer',
     status: 200,
     headers,

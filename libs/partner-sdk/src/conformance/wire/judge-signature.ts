@@ -6,10 +6,10 @@ import {
   verify,
   verifyJson,
 } from '../../signing/signing.js';
-import { type Answer, type Came, type Exchange, type Sent } from './exchange.js';
+import { type Answer, type Outcome, type Exchange, type Sent } from './exchange.js';
 import { jsonOf } from './transport.js';
 
-export function judgeSignature(secret: string, sent: Sent, came: Came): Exchange['signature'] {
+export function judgeSignature(secret: string, sent: Sent, came: Outcome): Exchange['signature'] {
   if (came.kind === 'none') return 'none';
   const given = came.headers['x-api-signature'];
   if (given === undefined) return 'missing';
@@ -33,7 +33,7 @@ interface Guess {
 }
 
 /** What a wrong signature covers, found by trying the most frequent mistakes; undefined where none of them fits. */
-export function explainSignature(secret: string, sent: Sent, came: Came): string | undefined {
+export function explainSignature(secret: string, sent: Sent, came: Outcome): string | undefined {
   if (came.kind === 'none') return undefined;
   const given = came.headers['x-api-signature'] ?? '';
   for (const { what, content } of guesses(sent, came.body)) {

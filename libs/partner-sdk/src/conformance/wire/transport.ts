@@ -13,7 +13,7 @@ import {
 import { request as requestHttps } from 'node:https';
 import { type LookupFunction } from 'node:net';
 import {
-  type Came,
+  type Outcome,
   type NoAnswer,
   type Reading,
   type ReadingFault,
@@ -34,14 +34,14 @@ interface TransportLimits {
   readonly lookup?: LookupFunction | undefined;
 }
 
-export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Promise<Came> {
+export function transport(baseUrl: URL, sent: Sent, limits: TransportLimits): Promise<Outcome> {
   const { timeoutMs, agent, lookup } = limits;
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
   return new Promise((resolve) => {
     let isConnected = false;
     const request = open(baseUrl, sent, { agent, lookup });
-    const end = (came: Came): void => {
+    const end = (came: Outcome): void => {
       clearTimeout(timer);
       clearTimeout(connectTimer);
       resolve(came);
@@ -148,7 +148,7 @@ const FAULTS = {
   'too-large': 'http-size',
 } as const;
 
-export function readAnswer(came: Came): Reading {
+export function readAnswer(came: Outcome): Reading {
   if (came.kind === 'none') return unreadable(FAULTS[came.fault], came.detail);
   const { status, headers } = came;
   if (status >= 300 && status < 400) {

@@ -1,7 +1,7 @@
 /** Gives back the points that a run has deducted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Exchange } from '../wire/exchange.js';
-import { type Debt } from './books.js';
+import { type OpenDeduction } from './deduction-ledger.js';
 import { type Tester } from './tester.js';
 
 /** A deduction that could not be given back, so that the partner's operator has to do it. */
@@ -26,14 +26,14 @@ const PAUSES_MS = [0, 200, 1000];
 /**
  * Reverts the deductions that stand or may stand after a story. A failed revert is tried again at the end of the run.
  */
-export async function undo(tester: Tester): Promise<void> {
+export async function revertOpen(tester: Tester): Promise<void> {
   const fresh = tester.books.open().filter(({ failed }) => failed === undefined);
   await Promise.all(fresh.map((debt) => settle(tester, debt)));
   await tester.tellSettled();
 }
 
 /** Reverts all open deductions, in several attempts. @returns the deductions that could not be given back */
-export async function undoAll(tester: Tester, abandon?: AbortSignal): Promise<Unresolved[]> {
+export async function revertAll(tester: Tester, abandon?: AbortSignal): Promise<Unresolved[]> {
   for (const pauseMs of PAUSES_MS) {
     const open = tester.books.open().filter(({ failed, isClaimed }) => !isClaimed || !failed);
     if (open.length === 0 || abandon?.aborted === true) break;
@@ -44,7 +44,7 @@ export async function undoAll(tester: Tester, abandon?: AbortSignal): Promise<Un
   return tester.books.open().map(describe);
 }
 
-async function settle(tester: Tester, debt: Debt): Promise<void> {
+async function settle(tester: Tester, debt: OpenDeduction): Promise<void> {
   const { svcRedemptionId: id, points, address, standing } = debt;
   const mayBeNone = standing.size === 0;
   for (const transactionId of mayBeNone ? [''] : [...standing]) {
@@ -72,7 +72,7 @@ function whyNotSettled({ reading }: Exchange, mayBeNone: boolean): string | unde
   return isSettled ? undefined : `The revert was refused with ${code}.`;
 }
 
-function describe(debt: Debt): Unresolved {
+function describe(debt: OpenDeduction): Unresolved {
   const { svcRedemptionId, standing, address, points, isClaimed, failed } = debt;
   const state = isClaimed ? 'claimed' : standing.size > 0 ? 'deducted' : 'uncertain';
   return {

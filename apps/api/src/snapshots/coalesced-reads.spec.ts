@@ -1,7 +1,7 @@
 import { stat } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { type SnapshotState } from '#libs/db';
-import { IndexNow } from './snapshot-reader.js';
+import { CoalescedReads } from './snapshot-reader.js';
 
 /** A source whose reads end when the test ends them. */
 class Reads {
@@ -22,10 +22,10 @@ const turn = (): Promise<void> =>
   new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 const state = (generation: string): SnapshotState => ({ generation }) as SnapshotState;
 
-describe('IndexNow', () => {
+describe('CoalescedReads', () => {
   it('reads once for all who ask in the same turn', async () => {
     const reads = new Reads();
-    const index = new IndexNow(reads.source);
+    const index = new CoalescedReads(reads.source);
     const asked = Promise.all([index.read(1), index.read(1), index.read(1)]);
     expect(reads.open).toHaveLength(0);
     await turn();
@@ -36,7 +36,7 @@ describe('IndexNow', () => {
 
   it('never answers with a read that began before the question', async () => {
     const reads = new Reads();
-    const index = new IndexNow(reads.source);
+    const index = new CoalescedReads(reads.source);
     const early = index.read(1);
     await turn();
     const late = [index.read(1), index.read(1)];
@@ -52,7 +52,7 @@ describe('IndexNow', () => {
 
   it('tells all who wait of a failure, and reads again for the next', async () => {
     const reads = new Reads();
-    const index = new IndexNow(reads.source);
+    const index = new CoalescedReads(reads.source);
     const failing = [index.read(1), index.read(1)];
     await turn();
     const next = index.read(1);
@@ -65,7 +65,7 @@ describe('IndexNow', () => {
 
   it('does not let a read that is stuck hold up others for long', async () => {
     const reads = new Reads();
-    const index = new IndexNow(reads.source);
+    const index = new CoalescedReads(reads.source);
     const stuck = index.read(1);
     await turn();
     const other = index.read(1);
@@ -79,7 +79,7 @@ describe('IndexNow', () => {
   it('does not take a read for stuck whose answer came while the process itself was busy', async () => {
     let open = 0;
     let mostOpen = 0;
-    const index = new IndexNow<number, void>(async () => {
+    const index = new CoalescedReads<number, void>(async () => {
       mostOpen = Math.max(mostOpen, ++open);
       await new Promise((resolve) => {
         stat('.', resolve);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from '#libs/service';
 import { FakeClock } from '#libs/testing';
-import { SdkNotes } from './sdk-notes.js';
+import { SdkDiagLogger } from './sdk-diag-logger.js';
 
-function notesInto(lines: string[]): { notes: SdkNotes; clock: FakeClock } {
+function notesInto(lines: string[]): { notes: SdkDiagLogger; clock: FakeClock } {
   const clock = new FakeClock(1_700_000_000_000);
   const logger = createLogger({ app: 'test', destination: { write: (line) => lines.push(line) } });
-  return { notes: new SdkNotes(logger, clock), clock };
+  return { notes: new SdkDiagLogger(logger, clock), clock };
 }
 
 const told = (lines: string[]) =>

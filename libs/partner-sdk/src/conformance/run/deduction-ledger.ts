@@ -5,7 +5,7 @@
 import { type Exchange } from '../wire/exchange.js';
 
 /** A redemption whose points the run may owe to the player. */
-export interface Debt {
+export interface OpenDeduction {
   readonly svcRedemptionId: string;
   readonly address: string;
   readonly points: number;
@@ -48,8 +48,8 @@ export interface JournalEntry extends DeductionTerms {
   readonly transactionId: string | undefined;
 }
 
-export class Books {
-  private readonly debts = new Map<string, Debt>();
+export class DeductionLedger {
+  private readonly debts = new Map<string, OpenDeduction>();
 
   /** To be called before the first byte is sent. */
   deductionSent(terms: DeductionTerms): void {
@@ -96,7 +96,7 @@ export class Books {
     if (debt !== undefined) debt.isClaimed = true;
   }
 
-  settle(debt: Debt): void {
+  settle(debt: OpenDeduction): void {
     debt.standing.clear();
     debt.isDoubtful = false;
   }
@@ -110,11 +110,11 @@ export class Books {
   }
 
   /** The redemptions whose points may still be owed to the player. */
-  open(): Debt[] {
+  open(): OpenDeduction[] {
     return [...this.debts.values()].filter(isOpen);
   }
 
-  private debtOf({ svcRedemptionId, address, points }: DeductionTerms): Debt {
+  private debtOf({ svcRedemptionId, address, points }: DeductionTerms): OpenDeduction {
     const known = this.debts.get(svcRedemptionId);
     if (known !== undefined) return known;
     const debt = {
@@ -126,14 +126,14 @@ export class Books {
   }
 }
 
-function isOpen({ standing, isDoubtful }: Debt): boolean {
+function isOpen({ standing, isDoubtful }: OpenDeduction): boolean {
   return standing.size > 0 || isDoubtful;
 }
 
 /**
  * Whether a deduction may stand after this answer. A duplicate without a seen success means that an answer was lost.
  */
-function isUncertain(reading: Exchange['reading'], { hasSucceeded }: Debt): boolean {
+function isUncertain(reading: Exchange['reading'], { hasSucceeded }: OpenDeduction): boolean {
   if (reading.kind !== 'refusal') return true;
   const isLost = reading.code === 'ERR-DUPLICATE-REQUEST' && !hasSucceeded;
   return reading.code === 'ERR-INTERNAL' || isLost;

@@ -121,9 +121,9 @@ interface Waiting {
 }
 
 /** Maximum number of outcomes in one statement. */
-const MOST = 100;
+const MAX_OUTCOMES_PER_STATEMENT = 100;
 
-export class AttemptEnds {
+export class AttemptOutcomeWriter {
   private waiting: Waiting[] = [];
   private isWriting = false;
 
@@ -157,7 +157,7 @@ export class AttemptEnds {
     for (const one of this.waiting) {
       const { subscription, orderKey } = one.end.event;
       const lane = `${subscription} ${orderKey}`;
-      if (batch.size < MOST && !batch.has(lane)) batch.set(lane, one);
+      if (batch.size < MAX_OUTCOMES_PER_STATEMENT && !batch.has(lane)) batch.set(lane, one);
       else later.push(one);
     }
     this.waiting = later;

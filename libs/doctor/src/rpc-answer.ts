@@ -12,21 +12,21 @@ import {
 import { LowmarkError } from '#libs/domain';
 
 /** The value of an answer, or the error instead of it. */
-export interface Told {
+export interface RpcAnswer {
   readonly value?: unknown;
   readonly error?: Error;
 }
 
-export function toldBy(result: RpcResult | undefined): Told {
+export function answerOf(result: RpcResult | undefined): RpcAnswer {
   if (result === undefined) return {};
   return result.ok ? { value: result.value } : { error: result.error };
 }
 
 /** Asks one endpoint, even where the pool considers it unhealthy. @throws BusyError */
-export async function askEndpoint(pool: RpcPool, only: string, call: RpcCall): Promise<Told> {
+export async function askEndpoint(pool: RpcPool, only: string, call: RpcCall): Promise<RpcAnswer> {
   try {
     const { results } = await pool.run((session) => session.batch([call]), { only });
-    return toldBy(results[0]);
+    return answerOf(results[0]);
   } catch (error) {
     throwIfBusy(error);
     const cause = error instanceof AllEndpointsFailedError ? error.failures.at(-1) : undefined;
@@ -44,7 +44,7 @@ export async function askAny(pool: RpcPool, call: RpcCall): Promise<unknown> {
   try {
     return await pool.run(async (session) => {
       const { results } = await session.batch([call]);
-      const { value, error } = toldBy(results[0]);
+      const { value, error } = answerOf(results[0]);
       if (error !== undefined) throw error;
       return value;
     });

@@ -12,9 +12,9 @@
  *   replicas does not: the others may add to Redis for another `LEASE_MS`, and those requests drain within the time of
  *   a whole burst. After that each debt of this class drains by rate / n;
  * - once Redis is back, a debt is moved to Redis as far as S <= burst allows (`settle`), not copied and not forgotten;
- * - after Redis has lost its data, every caller owes the whole burst (`attendance.ts`), which is at least the lost
+ * - after Redis has lost its data, every caller owes the whole burst (`replica-counter.ts`), which is at least the lost
  *   debt;
- * - while some replicas have no Redis, those with Redis use their shares only (the weight in `attendance.ts`).
+ * - while some replicas have no Redis, those with Redis use their shares only (the weight in `replica-counter.ts`).
  *
  * While a replica is apart, n only grows. A new replica begins with every debt at its maximum, so that a start allows
  * no burst. What a replica has admitted is forgotten when it dies: at most its share of one burst. A burst below n
@@ -30,7 +30,7 @@ import {
   verdictOf,
 } from './rate-limiter.js';
 
-/** Time after which all replicas with Redis know that this replica has none, in milliseconds; see `attendance.ts`. */
+/** Time after which all replicas with Redis know that this replica has none, in milliseconds; see `replica-counter.ts`. */
 export const LEASE_MS = 3500;
 
 /** Time after which the other replicas have counted a new replica and leave a share for it, in milliseconds. */
@@ -43,7 +43,7 @@ interface OwnDebt {
   readonly policy: RatePolicy;
 }
 
-export class OwnShare {
+export class LocalShare {
   private readonly debts: LRUCache<string, OwnDebt>;
   /** By key, when the debt that Redis last reported has drained. */
   private readonly noted: LRUCache<string, number>;

@@ -13,10 +13,10 @@ import { StackError } from '../stack.error.js';
 const POLL_MS = 250;
 const LIMIT_MS = 60_000;
 /** Refusals that pass by themselves, such as a missing price after a start or a busy part. */
-const PASSING = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|DATABASE_)/;
+const TEMPORARY_REFUSAL = /^(?:PRICE_|PAYOUTS_UNAVAILABLE$|PARTNER_UNAVAILABLE$|DATABASE_)/;
 
 /** Follows one redemption as its user: polls until a condition holds, and shows each new stage. */
-export class Course {
+export class RedemptionFollower {
   #stage = '';
 
   constructor(
@@ -49,7 +49,7 @@ export class Course {
       try {
         begun = await this.user.redeem(partner, points, key);
       } catch (error) {
-        if (!(error instanceof RefusedError) || !PASSING.test(error.refusal)) throw error;
+        if (!(error instanceof RefusedError) || !TEMPORARY_REFUSAL.test(error.refusal)) throw error;
         refusal = error.message;
       }
       return begun !== undefined;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { LEASE_MS, OwnShare } from './own-share.js';
+import { LEASE_MS, LocalShare } from './local-share.js';
 
 const POLICY = { rate: 20, burst: 100 };
 const BURST_MS = 5000;
 
 function setUp({ replicas = 2, joined = true, maxCallers = 100 } = {}) {
   const clock = new FakeClock(1_000_000);
-  const share = new OwnShare(() => clock.nowMs(), maxCallers);
+  const share = new LocalShare(() => clock.nowMs(), maxCallers);
   if (joined) share.join();
   share.divide(replicas, replicas === 1);
   if (joined) clock.advance(10_000);
@@ -17,7 +17,7 @@ function setUp({ replicas = 2, joined = true, maxCallers = 100 } = {}) {
   return { clock, share, admitted };
 }
 
-describe('OwnShare', () => {
+describe('LocalShare', () => {
   it('is its part of a burst, and its part of the rate once what Redis was owed is over', () => {
     const { clock, admitted } = setUp();
     expect(admitted(200)).toBe(50);

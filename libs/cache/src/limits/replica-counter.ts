@@ -8,12 +8,12 @@ import { type RedisConnection } from '../redis/redis-link.js';
 import { scriptOf, type Scripts } from '../redis/scripts.js';
 
 /** Longest time between two heartbeats of a replica, in milliseconds. */
-export const BEAT_MS = 500;
+export const HEARTBEAT_MS = 500;
 /**
  * A replica whose last heartbeat is older than this, in milliseconds, counts as one without Redis. All others act on it
- * one beat later, before `LEASE_MS` of `own-share.ts` is over.
+ * one beat later, before `LEASE_MS` of `local-share.ts` is over.
  */
-const HERE_MS = 2500;
+const HEARTBEAT_VALID_MS = 2500;
 /** How long a new replica waits, in milliseconds, for older ones, which know whether an empty Redis has lost data. */
 const WAIT_MS = 2000;
 
@@ -33,7 +33,7 @@ export function agreementKeys(family?: string): AgreementKeys {
   return { agreed: `${place}:agreed`, replicas: `${place}:replicas`, limit: `${place}:limit:` };
 }
 
-interface AttendanceOptions {
+interface ReplicaCounterOptions {
   readonly scripts: Scripts;
   readonly keys: AgreementKeys;
   /** Unique to this replica. */
@@ -49,32 +49,32 @@ interface AttendanceOptions {
   readonly nowMs: () => number;
 }
 
-export class Attendance {
+export class ReplicaCounter {
   /** Number of live replicas, as far as is known. */
   replicas = 1;
   /** Weight of a request in Redis: the live replicas divided by those that use Redis. */
   weight = 1;
-  /** `timesUp` of the connection on which Redis last counted this replica. */
+  /** `connectionCount` of the connection on which Redis last counted this replica. */
   private agreedWith: number | undefined;
   private wasHere = false;
   private waitingSinceMs: number | undefined;
   /** The last successful count of live replicas. */
-  private living: number | undefined;
+  private liveCount: number | undefined;
   private readonly counts = new SingleFlight<void>();
 
   constructor(
     private readonly link: RedisConnection,
-    private readonly options: AttendanceOptions,
+    private readonly options: ReplicaCounterOptions,
   ) {}
 
   /** Whether Redis is up and has counted this replica since the connection last came up. */
-  get isHere(): boolean {
-    return this.link.isUp && this.agreedWith === this.link.timesUp;
+  get isRegistered(): boolean {
+    return this.link.isUp && this.agreedWith === this.link.connectionCount;
   }
 
   /** Whether a count has shown that no other replica is live. */
   get isAlone(): boolean {
-    return this.living === 1 && this.replicas === 1;
+    return this.liveCount === 1 && this.replicas === 1;
   }
 
   /** Redis has lost the key `agreed`: this replica does not use Redis before its next beat. */
@@ -85,25 +85,25 @@ export class Attendance {
   /** Sends one heartbeat. Never throws. Waits for the count of live replicas only until one count has succeeded. */
   async beat(): Promise<void> {
     const counting = this.count();
-    if (this.living === undefined) await counting;
+    if (this.liveCount === undefined) await counting;
     // The count of the previous beat: a replica that has just started still has to send its first heartbeat.
     // Without any count, no replica is assumed to have left.
     const { replicasAtMost } = this.options;
-    const { living = replicasAtMost === undefined ? this.replicas : 1 } = this;
-    const { timesUp } = this.link;
+    const { liveCount = replicasAtMost === undefined ? this.replicas : 1 } = this;
+    const { connectionCount } = this.link;
     try {
       const here = Number(await this.attend());
       if (here === 0) this.waitingSinceMs ??= this.options.nowMs();
       if (!(here >= 1)) throw new TypeError('Not counted');
-      const counted = Math.max(living, here);
+      const counted = Math.max(liveCount, here);
       this.replicas = Math.max(counted, replicasAtMost ?? 1);
       this.weight = counted / here;
       this.wasHere = true;
-      this.agreedWith = timesUp;
+      this.agreedWith = connectionCount;
     } catch {
       // This replica has to wait for others, or Redis has failed, which the link has logged.
       this.forget();
-      this.replicas = Math.max(this.replicas, living, replicasAtMost ?? 1);
+      this.replicas = Math.max(this.replicas, liveCount, replicasAtMost ?? 1);
     }
   }
 
@@ -113,15 +113,15 @@ export class Attendance {
     const mayWait = !this.wasHere && !(nowMs() >= waitingSinceMs + WAIT_MS);
     return this.options.scripts.run(ATTEND, {
       keys: [keys.agreed, keys.replicas],
-      args: [id, HERE_MS, mayWait ? (this.living ?? 0) : 0],
+      args: [id, HEARTBEAT_VALID_MS, mayWait ? (this.liveCount ?? 0) : 0],
     });
   }
 
   private count(): Promise<void> {
     return this.counts.run(() =>
       this.options.countReplicas().then(
-        (living) => {
-          if (living >= 1) this.living = living;
+        (liveCount) => {
+          if (liveCount >= 1) this.liveCount = liveCount;
         },
         () => undefined,
       ),
@@ -152,9 +152,9 @@ redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('(%.17g', now - to
 redis.call('PEXPIRE', KEYS[2], 86400000)
 local here = redis.call('ZCARD', KEYS[2])
 if changed then
-  local living = tonumber(ARGV[4])
-  if not lost and here < living then return 0 end
-  lost = not lost and living > 0 and 0 or now
+  local liveCount = tonumber(ARGV[4])
+  if not lost and here < liveCount then return 0 end
+  lost = not lost and liveCount > 0 and 0 or now
 end
 -- The clock was set back: no caller must wait until it is there again.
 if lost > now then lost, changed = now, true end

@@ -48,7 +48,7 @@ const SIZE_FAILURES = 3;
 const QUICK_RETRIES = 3;
 const LONGEST_QUICK_RETRY_MS = 2_000;
 
-export class RpcQuestion {
+export class RpcOperation {
   private readonly failures = new Map<RpcEndpoint, RpcError>();
   /** Endpoints whose answer a wait does not change. */
   private readonly done = new Set<RpcEndpoint>();
@@ -65,7 +65,7 @@ export class RpcQuestion {
    * The only endpoint that may be asked while it is set aside: once more when patience is over, or where only
    * distrusted endpoints are left.
    */
-  private lastChance: RpcEndpoint | undefined;
+  private allowedWhileAside: RpcEndpoint | undefined;
 
   constructor(
     private readonly context: PoolContext,
@@ -79,7 +79,7 @@ export class RpcQuestion {
     if (this.isOver) {
       const untried = left.find((one) => !this.failures.has(one) && !one.health.isHeld(this.nowMs));
       if (!untried || this.failures.size === 0) throw this.allFailed();
-      this.lastChance = untried;
+      this.allowedWhileAside = untried;
       return untried;
     }
     const ready = left.filter((endpoint) => this.isReady(endpoint));
@@ -130,11 +130,11 @@ export class RpcQuestion {
 
   allFailed(): AllEndpointsFailedError {
     const { endpoints } = this.options;
-    const waits = endpoints.map((endpoint) => endpoint.asideMs(this.nowMs));
+    const waits = endpoints.map((endpoint) => endpoint.backoffMs(this.nowMs));
     const retryAfterMs = Math.min(this.context.backoff.longestMs, ...waits);
     const aside = endpoints.flatMap((endpoint) => {
-      const isAside = !this.failures.has(endpoint) && endpoint.asideMs(this.nowMs) > 0;
-      return isAside ? (endpoint.asideBecause ?? []) : [];
+      const isAside = !this.failures.has(endpoint) && endpoint.backoffMs(this.nowMs) > 0;
+      return isAside ? (endpoint.backoffReason ?? []) : [];
     });
     return new AllEndpointsFailedError([...this.failures.values()], retryAfterMs, aside);
   }
@@ -146,11 +146,11 @@ export class RpcQuestion {
         this.moved.add(error);
         throw error;
       }
-      const waitMs = endpoint.asideMs(this.nowMs);
+      const waitMs = endpoint.backoffMs(this.nowMs);
       if (this.reaches(waitMs)) await this.pause(endpoint, waitMs, signal);
       else if (this.failures.size === 0 || endpoint.health.isHeld(this.nowMs))
         throw this.allFailed();
-      else this.lastChance = endpoint;
+      else this.allowedWhileAside = endpoint;
     }
   }
 
@@ -162,7 +162,7 @@ export class RpcQuestion {
     const { error, attempt } = failure;
     this.note(endpoint, error);
     if (!isTransient(error)) throw error;
-    if (await this.isForItsSize(endpoint, failure, signal)) {
+    if (await this.isSizeTheCause(endpoint, failure, signal)) {
       this.done.add(endpoint);
       throw error;
     }
@@ -170,7 +170,7 @@ export class RpcQuestion {
     const isSmall = failure.calls.length < LARGE_BATCH;
     const isLuck = attempt === 1 && isSmall && endpoint.delivery.failsRarely;
     const ownMs = askedMs > 0 ? askedMs : this.backoffMs(attempt) / (isLuck ? LUCK_DIVISOR : 1);
-    const waitMs = Math.max(ownMs, endpoint.asideMs(this.nowMs));
+    const waitMs = Math.max(ownMs, endpoint.backoffMs(this.nowMs));
     if (this.hasOther(endpoint)) {
       const atOnce = isClosed(error) || error instanceof RpcTimeoutError;
       if (atOnce || attempt >= TRIES_IN_PLACE || waitMs > LONGEST_WAIT_IN_PLACE_MS) {
@@ -187,7 +187,7 @@ export class RpcQuestion {
    * Whether the size of the range is the cause: the same range failed repeatedly, while the endpoint answers a request
    * without a range.
    */
-  private async isForItsSize(
+  private async isSizeTheCause(
     endpoint: RpcEndpoint,
     { error, calls }: RequestFailure,
     signal: AbortSignal,
@@ -212,7 +212,7 @@ export class RpcQuestion {
   private async pause(endpoint: RpcEndpoint, waitMs: number, signal: AbortSignal): Promise<void> {
     const fromMs = this.nowMs;
     const forMs = fromMs - (this.firstFailureMs ?? fromMs);
-    if (endpoint.asideMs(fromMs) > 0 || forMs > LONGEST_WAIT_IN_PLACE_MS) {
+    if (endpoint.backoffMs(fromMs) > 0 || forMs > LONGEST_WAIT_IN_PLACE_MS) {
       const message = endpoint.lastFailure?.message ?? `${endpoint.name} does not answer`;
       this.context.observer.waiting?.({ endpoint: endpoint.name, message, waitMs, forMs });
     }
@@ -224,8 +224,8 @@ export class RpcQuestion {
   }
 
   private isReady(endpoint: RpcEndpoint): boolean {
-    if (this.options.regardless || this.lastChance === endpoint) return true;
-    return endpoint.asideMs(this.nowMs) === 0;
+    if (this.options.regardless || this.allowedWhileAside === endpoint) return true;
+    return endpoint.backoffMs(this.nowMs) === 0;
   }
 
   private hasOther(endpoint: RpcEndpoint): boolean {
@@ -239,12 +239,12 @@ export class RpcQuestion {
    * case.
    */
   private distrusted(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
-    this.lastChance = endpoints.find(({ health }) => health.isDistrusted(this.nowMs));
-    return this.lastChance;
+    this.allowedWhileAside = endpoints.find(({ health }) => health.isDistrusted(this.nowMs));
+    return this.allowedWhileAside;
   }
 
   private firstBack(endpoints: readonly RpcEndpoint[]): RpcEndpoint | undefined {
-    const aside = (endpoint: RpcEndpoint): number => endpoint.asideMs(this.nowMs);
+    const aside = (endpoint: RpcEndpoint): number => endpoint.backoffMs(this.nowMs);
     return [...endpoints].sort((a, b) => aside(a) - aside(b))[0];
   }
 

@@ -8,7 +8,7 @@ const LONGEST = 200;
  * Writes the SDK's messages to our log: only warnings, at most one in ten minutes, without URLs and quoted text, which
  * may contain a key. Implements the interface of OpenTelemetry's DiagLogger.
  */
-export class SdkNotes {
+export class SdkDiagLogger {
   private saidAtMs: number | undefined;
   private leftOut = 0;
 

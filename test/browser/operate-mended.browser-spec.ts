@@ -44,7 +44,7 @@ describe('a link', () => {
     const { page } = await desk.open();
     await page.goto(`${desk.bench.console.origin}/sign-in/link#${used}`);
     await page.getByText('This link was used or has expired. Make a new one.').waitFor();
-    // The address bar does the same where only the part after # differs: it does not reload the page.
+    // Like the address bar: a URL that differs only after the # does not reload the page.
     await page.evaluate(`location.href = '/sign-in/link#${fresh}'`);
     await page.getByRole('heading', { name: 'Overview', exact: true }).first().waitFor();
     expect(page.url()).not.toContain(fresh);

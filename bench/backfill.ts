@@ -4,7 +4,8 @@
  * PostgreSQL with default durability. The time counts from the start of the process until the rows of the newest block
  * are committed. Afterwards the rows of both are compared.
  *
- *   npm run bench -- backfill [--events 100000,200000,1000000] [--runs 3,3,3] [--events-per-block 100] [--wallets 20000]
+ *   npm run bench -- backfill [--events 100000,200000,1000000] [--runs 3,3,3] [--events-per-block 100]
+ *     [--wallets 20000]
  *     [--profile FOLDER]   writes a CPU profile of the indexer
  *     [--statements yes]   shows the cost of the indexer's statements in the database
  */

@@ -5,7 +5,8 @@
  * one after the other, and over several connections at once. In addition, single requests for one wallet are measured
  * while batches are answered.
  *
- *   npm run bench -- batch [--wallets 50000] [--changes 1000000] [--size 1000] [--batches 40] [--seconds 3] [--connections 16]
+ *   npm run bench -- batch [--wallets 50000] [--changes 1000000] [--size 1000] [--batches 40] [--seconds 3]
+ *     [--connections 16]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';

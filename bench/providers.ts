@@ -5,8 +5,8 @@
  * counts from the start of the process until the rows are committed and, for the indexer, verified.
  *
  *   npm run bench -- providers [--profiles perfect,refusing | all] [--chains sparse,dense,issue] [--runs 1]
- *     [--limit 120]       seconds after which an indexer is stopped as "not finished"; four times the floor, but at least
- *                         30 s, where that is less
+ *     [--limit 120]       seconds after which an indexer is stopped as "not finished"; less where four times the time of
+ *                         the floor, but at least 30 s, is less
  *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
  *     [--slice 1]         divides the chain's blocks, events and wallets by this number; default: by profile, mostly 1
  *     [--log-times yes]   logs carry their blocks' times, as geth sends them since 1.16

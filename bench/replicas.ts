@@ -4,7 +4,8 @@
  * database. Per read, the CPU time of the API, of the primary and of all standbys together is shown. In addition, the
  * CPU time of the standbys without requests shows the cost of replay and of asking for their replication lag.
  *
- *   npm run bench -- replicas [--wallets 20000] [--changes 100000] [--standbys 3] [--runs 3] [--seconds 3] [--connections 16]
+ *   npm run bench -- replicas [--wallets 20000] [--changes 100000] [--standbys 3] [--runs 3] [--seconds 3]
+ *     [--connections 16]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';

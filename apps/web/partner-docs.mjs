@@ -17,7 +17,6 @@ const WIRE = [
   ...['webhooks.md', 'redemption.md', 'signature-vectors.json', 'message-signature-vectors.json'],
 ];
 
-/** A Vite plugin. */
 export const partnerDocs = {
   name: 'partner-docs',
   resolveId: (id) => (id === MODULE ? RESOLVED : undefined),

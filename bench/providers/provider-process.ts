@@ -50,7 +50,6 @@ export class ProviderProcess {
     await control(`${this.urls[0] ?? ''}/-/extend?blocks=${blocks}`, 'POST');
   }
 
-  /** The counters of each endpoint. */
   stats(): Promise<ProviderStats[]> {
     return Promise.all(this.urls.map((url) => control(`${url}/-/stats`, 'GET')));
   }

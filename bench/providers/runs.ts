@@ -13,7 +13,6 @@ export interface RunPlace {
   readonly urls: readonly string[];
   readonly databaseUrl: string;
   readonly client: pg.Client;
-  /** Folder for logs and settings files. */
   readonly folder: string;
 }
 

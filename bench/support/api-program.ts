@@ -7,7 +7,6 @@ export interface ApiOptions {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly redisUrl?: string;
-  /** URLs of standbys of the database. */
   readonly readUrls?: readonly string[];
   /** Whether the API logs requests. Default: true. */
   readonly keepsRequests?: boolean;

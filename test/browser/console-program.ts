@@ -4,7 +4,6 @@ export interface ConsoleProgramOptions {
   readonly port: number;
   readonly databaseUrl: string;
   readonly redemptionUrl: string;
-  /** RPC URL of a local chain. */
   readonly testWalletRpcUrl: string;
 }
 

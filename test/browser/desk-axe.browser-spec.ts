@@ -10,7 +10,7 @@ import { seedCalls, seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
-/** For some twenty pages, each in four looks. */
+/** Enough for some twenty pages, each at two widths and in two colour schemes. */
 const PATIENCE_MS = 300_000;
 const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
 

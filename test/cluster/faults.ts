@@ -10,7 +10,7 @@ export interface Fault {
    */
   readonly isHidden?: true;
   strike(primary: PatroniNode): Promise<void>;
-  /** Restores the machine. Only the work of another primary remains. */
+  /** Restores the machine, except for changes that another primary has made meanwhile. */
   heal(node: PatroniNode): Promise<void>;
 }
 

@@ -181,8 +181,8 @@ describe('./lowmark on a real engine', () => {
       environment,
     );
     second.write('.env', clone.read('.env'));
-    // Three projects have more networks than an engine has by default. Most networks of the trial are not used any
-    // more.
+    // Three projects need more networks than an engine offers by default. The trial needs most of its networks no
+    // longer.
     const ofTrial = `label=com.docker.compose.project=${installation.project}-local`;
     await clone.docker('network', 'prune', '--force', '--filter', ofTrial);
     try {

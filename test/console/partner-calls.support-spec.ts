@@ -11,8 +11,8 @@ import { API_KEY, SECRET } from '../../apps/partner/src/testing/partner-harness.
 export const ANSWER = '{"address":"0x1","points":"<b>7</b>","success":true}';
 
 /**
- * Asks for a wallet's balance at a partner that wrongly signs the query too, and stores the call. @returns
- * X-API-REQUEST
+ * Asks for a wallet's balance at a partner that wrongly signs the query too, and stores the call.
+ * @returns the value of the header X-API-REQUEST
  */
 export async function storeWronglySigned(
   database: Database,

@@ -66,7 +66,6 @@ export class Monitoring {
     return join(this.folder, 'textfiles');
   }
 
-  /** The current value of an expression. */
   async query(expression: string): Promise<readonly Sample[]> {
     const query = new URLSearchParams({ query: expression }).toString();
     const answer = await fetch(`${this.prometheusUrl}/api/v1/query?${query}`);

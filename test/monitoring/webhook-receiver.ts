@@ -3,7 +3,6 @@ import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually } from '#libs/testing';
 
-/** An alert as Alertmanager sends it. */
 export interface SentAlert {
   readonly status: 'firing' | 'resolved';
   readonly labels: Readonly<Record<string, string>>;

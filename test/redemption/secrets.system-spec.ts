@@ -188,7 +188,8 @@ beforeAll(async () => {
       'revert-by-redemption-id',
     ],
   );
-  // The callback key was an argument of the command, so the command lines until now are dropped. The secret was not.
+  // The callback key was an argument of the command, so the command lines until now are dropped. The callback secret
+  // came from a file.
   commandLines.clear();
   service = spawn(process.execPath, [program('redemption')], { env: environment });
   for (const stream of [service.stdout, service.stderr]) {

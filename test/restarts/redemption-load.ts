@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 export interface LoadUser {
   readonly wallet: string;
-  /** Session token. */
   readonly token: string;
 }
 

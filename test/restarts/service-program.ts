@@ -7,7 +7,6 @@ import { compileCache } from '#libs/testing';
 const GENEROUS_MS = 60_000;
 
 export interface ProgramPlace {
-  /** Folder of the clone. */
   readonly folder?: string | undefined;
   /** Address on which the service listens. */
   readonly host?: string;

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A span as received. */
 export interface SeenSpan {
   readonly service: string;
   readonly traceId: string;
@@ -50,7 +49,6 @@ export class OtlpCollector {
   /** The request bodies as received; `paths` holds the request paths. */
   readonly bodies: string[] = [];
   readonly paths = new Set<string>();
-  /** The Authorization headers received. */
   readonly authorizations = new Set<string | undefined>();
 
   private constructor(

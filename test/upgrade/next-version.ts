@@ -15,7 +15,6 @@ export interface NextMigration {
 export interface Ended {
   /** The exit code, or the signal. */
   readonly how: number | string;
-  /** Standard output and standard error. */
   readonly output: string;
 }
 

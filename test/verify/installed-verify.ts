@@ -38,7 +38,6 @@ function makeClone(clone: string): void {
 export class InstalledVerify {
   private constructor(
     readonly folder: string,
-    /** Paths of the files in the package. */
     readonly packed: readonly string[],
     private readonly program: string,
   ) {}

@@ -124,7 +124,7 @@ function endOfLog() {
     : '';
 }
 
-/** The pid of our daemon; undefined where it does not run. */
+/** The pid of the daemon that `findEngine` started; undefined where it does not run. */
 function ownPid() {
   if (!existsSync(PID_FILE)) return undefined;
   const pid = Number(readFileSync(PID_FILE, 'utf8'));

@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** The result of a command. */
 export interface Ended {
   readonly code: number;
   readonly out: string;

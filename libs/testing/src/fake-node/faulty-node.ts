@@ -32,7 +32,6 @@ export class FaultyNode extends LoopbackServer {
   readonly requests: NodeRequest[] = [];
   private active: ActiveFault[] = [];
 
-  /** @see startFaultyNode */
   constructor(private readonly upstream: Upstream) {
     super();
   }

@@ -60,7 +60,6 @@ export interface Rubbish {
 }
 
 export interface ProviderBehaviour {
-  /** Seed of the random choices. */
   readonly seed?: number;
   readonly latencyMs?: number;
   readonly refusals?: RandomRefusals;

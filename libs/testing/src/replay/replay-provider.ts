@@ -33,7 +33,6 @@ export class ReplayProvider extends LoopbackServer {
   private methods!: ReplayMethods;
   private behaviour: ProviderBehaviour = {};
 
-  /** @see startReplayProvider */
   constructor({ source, behaviour = {}, tracksRepeats = false }: ReplayProviderOptions) {
     super();
     this.source =

@@ -20,7 +20,6 @@ export class ReplayBench {
     await this.provider.close();
   }
 
-  /** The logs of the staking contract. */
   ourLogs(from: number, to: number): Promise<unknown[]> {
     return this.rpc.call('eth_getLogs', {
       address: this.provider.chain.contracts.staking,

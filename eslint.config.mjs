@@ -1,7 +1,7 @@
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
-/** What the code of the services and that of the pages have in common. */
+/** The rules that apply to the services and to the pages. */
 const common = {
   '@typescript-eslint/no-floating-promises': 'error',
   '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -30,7 +30,7 @@ const restricted = {
       message: 'Settings are read by #libs/config only.',
     },
     {
-      // What the container calls takes whatever it needs of it.
+      // Constructors and factories that the dependency injection container calls may take any number of parameters.
       selector:
         ":not(MethodDefinition[kind='constructor'], Property[key.name='useFactory']) > :function[params.length>4]",
       message:
@@ -50,15 +50,15 @@ export default tseslint.config(
     },
     rules: {
       ...common,
-      // Nest modules and DTOs are classes whose whole meaning is in their decorators.
+      // The whole content of Nest modules and DTOs is in their decorators.
       '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
-      // Nest takes its options as literals of classes it declares.
+      // Nest takes its options as object literals for classes that it declares.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       ...restricted,
     },
   },
   {
-    // In a browser: its own clock, and React's rules.
+    // Code for the browser reads the browser's clock and follows React's rules.
     files: ['apps/web/src/**/*.{ts,tsx}'],
     extends: [tseslint.configs.strictTypeChecked, reactHooks.configs.flat.recommended],
     languageOptions: {
@@ -66,7 +66,7 @@ export default tseslint.config(
     },
     rules: {
       ...common,
-      // As React has its handlers: `onClick={() => setIsOpen(true)}`.
+      // Allows the usual form of React handlers: `onClick={() => setIsOpen(true)}`.
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
     },
   },
@@ -82,7 +82,7 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': 'off',
       'max-params': ['error', 4],
-      // Nest's test modules and supertest hand out untyped values.
+      // Nest's test modules and supertest return untyped values.
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',

@@ -1,13 +1,13 @@
 import config from './jest.config.mjs';
 import { chromium } from './libs/testing/src/jest/chromium.mjs';
 
-/** The web pages in a Chromium, with the programs that they stand on. */
+/** Tests of the web pages in a Chromium, with the programs behind the pages. */
 export default {
   ...config,
   globals: {},
-  // A page that is waited for may take its time several times in one test.
+  // A test may wait several times for a slow page.
   testTimeout: 180_000,
   testMatch: chromium() ? ['<rootDir>/{apps,test}/**/*.browser-spec.ts'] : [],
-  // Without one the last lines of the run say so, and CI fails.
+  // Without a Chromium the end of the run says so, and CI fails.
   passWithNoTests: true,
 };

@@ -1,6 +1,9 @@
 import config from './jest.config.mjs';
 
-/** docker compose and ./lowmark on a real engine, which `npm run test:compose` sees to; no database or build of this machine. */
+/**
+ * Tests of docker compose and ./lowmark on a real engine, which `npm run test:compose` provides. They use no database
+ * and no build of this machine.
+ */
 export default {
   ...config,
   testMatch: ['<rootDir>/test/compose/**/*.compose-spec.ts'],

@@ -5,7 +5,7 @@ import { hasRedis } from './libs/testing/src/jest/redis-server.mjs';
 const swcrc = JSON.parse(readFileSync(new URL('.swcrc', import.meta.url), 'utf8'));
 delete swcrc.exclude;
 
-/** The suffix of a test file says what it needs; see CONTRIBUTING.md. */
+/** The suffix of a test file tells which programs the test needs; see CONTRIBUTING.md. */
 export default {
   testEnvironment: '<rootDir>/libs/testing/src/jest/node-environment.mjs',
   runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
@@ -13,20 +13,21 @@ export default {
   testMatch: [
     '<rootDir>/{apps,libs,test,contracts}/**/*.spec.ts',
     '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
-    // Left out where there is no Redis; the last lines of the run say so, and CI fails.
+    // Left out where there is no Redis; the end of the run says so, and CI fails.
     ...(hasRedis() ? ['<rootDir>/{apps,libs}/**/*.redis-spec.ts'] : []),
   ],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
   globalSetup: '<rootDir>/libs/testing/src/jest/global-setup.mjs',
   globalTeardown: '<rootDir>/libs/testing/src/jest/global-teardown.mjs',
   testTimeout: 60_000,
-  // Said at the end of the run.
+  // Printed at the end of the run.
   globals: {
     otherRuns:
       'Run by themselves: npm run test:system (whole programs, the commands of the documents, backups), test:browser (the web pages in Chromium), test:soak (simulations and kills for minutes, alerts), test:cluster (failovers of PostgreSQL), test:compose (containers).',
   },
   testSequencer: '<rootDir>/libs/testing/src/jest/slowest-first.mjs',
-  // More than two cores can do at once: half of the slow ones wait most of the time. Each may have a whole system beside it.
+  // More workers than two cores can run at once, since half of the slow tests wait most of the time. The limit is
+  // memory: each worker may run a whole system.
   maxWorkers: totalmem() >= 12 * 2 ** 30 ? 4 : 3,
   workerIdleMemoryLimit: '1GB',
 };

@@ -1,11 +1,14 @@
 /**
- * What an answer of the API costs beside a bare server that signs a constant body of the same size: all are programs of their
- * own, loaded in turn by the same client. `cached`: one wallet again and again; `all wallets`: more of them than one process
- * keeps, so that each is read from the database, or from Redis where there is one; `REQUEST_LOG=off`: what the log of requests costs. And what the wallet read costs: the busiest beside a quiet one, through the API and
- * at the database alone.
+ * The cost of an answer of the API, compared with a bare server that signs a constant body of the same size. All
+ * servers run as separate programs, and the same client loads them in turn.
+ * - `cached`: the same wallet again and again.
+ * - `all wallets`: more wallets than one process caches, so that each is read from the database, or from Redis where
+ *   there is one.
+ * - `REQUEST_LOG=off`: shows the cost of the log of requests.
+ * The cost of reading the busiest wallet is compared with a quiet one, through the API and in the database alone.
  *
  *   npm run bench -- api [--wallets 20000] [--changes 1000000] [--runs 5] [--seconds 3] [--connections 1,16]
- *                        [--profile yes], which writes a CPU profile of each API to .data/bench
+ *                        [--profile yes]   writes a CPU profile of each API to .data/bench
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -72,7 +75,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** At the database alone: the one statement of a read, in turn for both wallets on one connection. */
+/** Measures the SQL statement of a read in the database alone, in turn for both wallets on one connection. */
 async function compareReads(url: string, nowMs: number): Promise<void> {
   const database = await createDatabase({
     url,
@@ -150,7 +153,7 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
     ];
     if (sharing !== undefined) {
       const { port } = sharing;
-      // So that Redis holds them all.
+      // Fills Redis with all wallets.
       await putLoad(to(walk, port), { connections: 16, ms: FILL_MS });
       scenarios.push(
         { name: 'cached, with Redis', ...sharing, target: to(() => QUIET, port) },
@@ -207,7 +210,7 @@ async function compare(scenarios: readonly Scenario[], connections: number): Pro
   console.log('');
 }
 
-/** How many statements the database executes for one uncached read. */
+/** Counts the statements that the database executes per uncached read. */
 async function countStatements(client: pg.Client, target: Target): Promise<void> {
   await client.query('SELECT pg_stat_statements_reset()');
   const { requests } = await putLoad(target, { connections: 4, ms: 2000 });
@@ -225,7 +228,7 @@ function pathFor(wallet: Address): string {
   return `/api/staking/snapshots?walletAddress=${wallet}&lastDays=${LAST_DAYS}`;
 }
 
-/** The answer for the busiest wallet, after its signature was verified as a partner does. */
+/** The API's answer for the busiest wallet, with its signature verified as a partner does. */
 async function verifiedBody(
   port: number,
   { apiKey, sharedSecret }: { apiKey: string; sharedSecret: string },

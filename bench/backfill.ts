@@ -1,11 +1,13 @@
 /**
- * How fast the indexer takes in a history, beside the floor: the least that writes the same rows (backfill/floor.program.ts).
- * Both run as programs of their own, in turn, on the same local chain and the same PostgreSQL with default durability; time
- * counts from the start of the process until the rows of the newest block are committed. Afterwards their rows are compared.
+ * The speed at which the indexer reads a history, compared with the floor: the minimal program that writes the same
+ * rows (backfill/floor.program.ts). Both run in turn as separate programs on the same local chain and the same
+ * PostgreSQL with default durability. The time counts from the start of the process until the rows of the newest block
+ * are committed. Afterwards the rows of both are compared.
  *
- *   npm run bench -- backfill [--events 100000,200000,1000000] [--runs 3,3,3] [--events-per-block 100] [--wallets 20000]
- *     [--profile FOLDER]    writes a CPU profile of the indexer
- *     [--statements yes]    shows what the indexer's statements cost the database
+ *   npm run bench -- backfill [--events 100000,200000,1000000] [--runs 3,3,3] [--events-per-block 100]
+ *     [--wallets 20000]
+ *     [--profile FOLDER]   writes a CPU profile of the indexer
+ *     [--statements yes]   shows the cost of the indexer's statements in the database
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +37,7 @@ const options = readOptions({
   statements: 'no',
 });
 
-/** A run with the CPU time that it made the others take. */
+/** A run, with the CPU time that the database and the chain used meanwhile. */
 interface WholeRun extends Run {
   readonly databaseSeconds: number;
   readonly chainSeconds: number;
@@ -73,7 +75,7 @@ async function measure(server: BenchServer, events: number, runs: number): Promi
   const rounds: Round[] = [];
   try {
     while (rounds.length < runs) {
-      // Who goes first changes with each round: what the one leaves behind must not always fall to the other.
+      // The order alternates, so that the after-effects of one program do not always slow down the other.
       const round = await measureRound(server, chain, rounds.length % 2 === 0);
       rounds.push(round);
       const [floor, indexer] = [round.floor.seconds, round.indexer.seconds];
@@ -134,7 +136,10 @@ function print(sizes: readonly Size[]): void {
   );
 }
 
-/** Medians; the ratio is the median of the rounds' ratios, since what disturbs a round disturbs both. */
+/**
+ * A row of medians. The ratio is the median of the rounds' ratios, since a disturbance during a round affects both
+ * programs.
+ */
 function row(
   name: string,
   events: number,

@@ -1,9 +1,12 @@
 /**
- * What a batch of wallets costs beside as many single requests: the API as a program of its own, asked by the same client, in turn. Each
- * wallet is asked for once before any is asked for again, and there are more of them than one process keeps, so that a batch reads all of
- * its wallets from the database, and a single request its own. Batches come one after the other, and over several connections. Meanwhile: single requests of one wallet while batches are answered.
+ * The cost of a batch of wallets, compared with single requests for as many wallets. The API runs as a separate
+ * program, and the same client sends both in turn. The wallets take turns, and there are more of them than one process
+ * caches. So a batch reads all of its wallets from the database, and a single request reads its one. Batches are sent
+ * one after the other, and over several connections at once. In addition, single requests for one wallet are measured
+ * while batches are answered.
  *
- *   npm run bench -- batch [--wallets 50000] [--changes 1000000] [--size 1000] [--batches 40] [--seconds 3] [--connections 16]
+ *   npm run bench -- batch [--wallets 50000] [--changes 1000000] [--size 1000] [--batches 40] [--seconds 3]
+ *     [--connections 16]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -23,7 +26,7 @@ const LOGS = join('.data', 'bench');
 const PATH = '/api/staking/snapshots/batch';
 const LAST_DAYS = [7, 30];
 const DAYS = 35;
-/** As many as the pool of the api has to the database. */
+/** The size of the API's connection pool to the database. */
 const BATCH_CONNECTIONS = 4;
 
 const options = readOptions({
@@ -42,7 +45,7 @@ interface Client {
 }
 
 const wallets = numberOf(options.wallets);
-/** Each in its turn, so that what was read last is asked for last. */
+/** The wallets take turns, so that the wallet read last is asked for again only after all others. */
 let turn = 0;
 const nextWallet = (): Address => walletAt(1 + (turn++ % (wallets - 1)));
 
@@ -96,7 +99,7 @@ async function compareDays(client: Client, agent: Agent, lastDays: number): Prom
   const quiet = await putLoad(beside, { connections: 1, ms });
   const over = new AbortController();
   const batches = (async () => {
-    // Not looked at: that would hold up the client of the single requests as well.
+    // The answers are not checked, since the check would also delay the client of the single requests.
     while (!over.signal.aborted) await post(client, agent, nextBatch(lastDays));
   })();
   const disturbed = await putLoad(beside, { connections: 1, ms });
@@ -144,7 +147,10 @@ async function timeBatches(client: Client, agent: Agent, lastDays: number): Prom
   return batchMs;
 }
 
-/** The milliseconds of each batch, and the seconds in which all were answered. Their answers are not looked at. */
+/**
+ * Sends all batches over several connections, without checking the answers. @returns the milliseconds of each batch,
+ * and the seconds until all were answered
+ */
 async function timeAtOnce(
   client: Client,
   agent: Agent,
@@ -164,7 +170,10 @@ async function timeAtOnce(
   return [batchMs, (performance.now() - startMs) / 1000];
 }
 
-/** The milliseconds until the last byte is there; verified after that, as single requests are not. */
+/**
+ * Sends one batch and verifies its answer. @returns the milliseconds until the last byte arrived; the verification
+ * comes after this time, and single requests are not verified
+ */
 async function sendBatch(client: Client, agent: Agent, lastDays: number): Promise<number> {
   const sent = nextBatch(lastDays);
   const startMs = performance.now();

@@ -1,7 +1,8 @@
 /**
- * The operators' pages with many redemptions in the database: the overview, the search and the attention queue, each asked for one
- * after the other as a page does, beside `SELECT 1` on a connection of its own and `/health/live` of the same server. The services that
- * the overview asks are not there. Which index serves each is held by libs/db/src/redemption/redemption-plans.int-spec.ts.
+ * The operators' pages with many redemptions in the database: the overview, the search and the attention queue, each
+ * requested one after the other as a page does. They are compared with `SELECT 1` on a separate connection and with
+ * `/health/live` of the same server. The services that the overview asks do not run.
+ * libs/db/src/redemption/redemption-plans.int-spec.ts tests which index serves each query.
  *
  *   npm run bench -- console [--redemptions 1000000] [--rounds 300]
  */
@@ -43,7 +44,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Those that the redemptions are of. */
+/** Inserts the partners of the seeded redemptions. */
 const PARTNERS = `INSERT INTO partners.partner (id, name, rate, burst)
   SELECT DISTINCT partner, 'Partner ' || right(partner::text, 2), 20, 100 FROM redemption.redemption`;
 
@@ -100,7 +101,10 @@ async function measure(databaseUrl: string, client: pg.Client): Promise<void> {
   }
 }
 
-/** As an operator looks for one: by what a player or a partner has told, or by a filter alone. */
+/**
+ * Queries as operators use them: by an id, wallet or partner that a player or a partner has named, or by a filter
+ * alone.
+ */
 async function searchesOf(client: pg.Client): Promise<(readonly [string, string])[]> {
   const { rows } = await client.query<{ id: string; partner: string; wallet: string }>(
     `SELECT id, partner, '0x' || encode(wallet, 'hex') AS wallet FROM redemption.redemption
@@ -121,7 +125,9 @@ async function searchesOf(client: pg.Client): Promise<(readonly [string, string]
   ];
 }
 
-/** The first page of the queue, and one far behind it, by the key of the page before. */
+/**
+ * The first page of the queue and a page far behind it, which is reached by following the cursors of the pages before.
+ */
 async function queuePages(origin: string, token: string): Promise<(readonly [string, string])[]> {
   const cookie = `lowmark-console=${token}`;
   const path = '/api/operate/redemptions/queue';

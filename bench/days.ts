@@ -1,8 +1,10 @@
 /**
- * Sealing the days of an index of a million wallets: a first day, of which all wallets are read, and the next one, on which a part of
- * them has changed; beside the floor, which is the hashing alone, in the same run. Then what is read of a sealed day: proofs, and its
- * whole list. By the thread and the stores of the indexer and of the API, on a PostgreSQL with default durability. At last the list as
- * the API sends it, and ordinary reads beside it. Between: the tiers of all wallets of the first day, and those that change by the next.
+ * Sealing the days of an index of a million wallets, compared with the floor, the hashing alone, in the same run. Two
+ * days are measured: one on which every wallet has a stake, and the next one, for which a part of the wallets has
+ * changed. The tiers of all wallets are computed after the first of these days, and their changes after the second.
+ * Then a sealed day is read: proofs, and the whole list. All this uses the thread and the stores of the indexer, of the
+ * redemption service and of the API, on a PostgreSQL with default durability. At the end the API sends the list, and
+ * ordinary reads are measured meanwhile.
  *
  *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000]
  */
@@ -29,21 +31,24 @@ import { SYNTHETIC_INDEX } from './support/synthetic-index.js';
 
 const DAY = 86_400;
 const FIRST_DAY = 20_000;
-/** Too slow for all of them: the time for each is what is compared. */
+/** viem is too slow for all hashes of a day, so the time per hash is compared. */
 const HASHES_OF_VIEM = 100_000;
 
 const options = readOptions({ wallets: '1000000', changed: '50000', proofs: '5000' });
 const wallets = numberOf(options.wallets);
 const changed = numberOf(options.changed);
 
-/** One block a day, at noon. */
+/** One block per day, at noon. */
 function blockOf(number: number): BlockRef {
   const hash = `0x${number.toString(16).padStart(64, '0')}` as BlockHash;
   const timestampSeconds = (FIRST_DAY + number - 1) * DAY + DAY / 2;
   return { number: BigInt(number), hash, timestampSeconds };
 }
 
-/** All wallets stake on the first day, so that its lows are 0 and the second day's are not; on the third a part of them withdraws. */
+/**
+ * Seeds three days. All wallets stake on the first day, so that its lows are 0 and those of the second day are not; on
+ * the third day a part of the wallets withdraws.
+ */
 async function seed(url: string): Promise<bigint> {
   const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
   const client = new pg.Client({ connectionString: url });
@@ -77,7 +82,7 @@ async function seed(url: string): Promise<bigint> {
   }
 }
 
-/** Seconds for all hashes of a day: two for each leaf, and one for each node above. */
+/** Seconds for all hashes of a day: two per leaf, and one per node above the leaves. */
 function floorSeconds(keccak: Keccak256): number {
   const leaf = new Uint8Array(96).fill(7);
   const node = new Uint8Array(64).fill(9);
@@ -122,7 +127,8 @@ async function sealDays(
     ...{ above: BigInt(place - 1), keepsLists: true },
   });
   try {
-    // Its lows are 0: what is read for the next one is known from its last block on.
+    // The lows of this first day are 0, so its list is empty. The thread carries the closing balances forward to the
+    // next day.
     await thread.seal(turn(1));
     for (const place of [2, 3]) {
       const startMs = performance.now();
@@ -141,7 +147,7 @@ async function proveSome(lists: SealedListStore, day: SealedDay): Promise<number
   const random = new Random(1);
   const times: number[] = [];
   for (let proof = 0; proof < numberOf(options.proofs); proof += 1) {
-    // Every second one is of a wallet that stakes nothing.
+    // On average every second proof is for a wallet without a stake.
     const wallet = walletAt(random.between(0, 2 * wallets));
     const startMs = performance.now();
     await lists.prove(day, wallet);

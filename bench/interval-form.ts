@@ -1,8 +1,9 @@
 /**
- * What it costs that intervals can neither overlap nor leave a gap: the same history written in three forms, batch by batch as
- * a backfill does, each with the constraint that proves it. See docs/decisions/0002-interval-by-its-opening.md.
+ * The cost of a constraint by which intervals can neither overlap nor leave a gap. The same history is written in three
+ * forms, batch by batch as a backfill does, each form with its constraint. See
+ * docs/decisions/0002-interval-by-its-opening.md.
  *
- *   node bench/interval-form.ts [changes] [rounds]     after npm run build; default 1000000 changes, 3 rounds
+ *   npm run bench -- interval-form [changes] [rounds]     default 1000000 changes, 3 rounds
  */
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -46,7 +47,7 @@ async function copy(client: pg.Client, into: string, lines: readonly string[]): 
   await pipeline(Readable.from([Buffer.from(lines.join(''))]), stream);
 }
 
-/** Each change with the block and time of the wallet's next one in the batch, and the first one of each wallet. */
+/** Pairs each change with the wallet's next change in the batch. `first` holds the first change of each wallet. */
 function linked(batch: readonly Change[]): {
   rows: [Change, Change | undefined][];
   first: Change[];
@@ -135,7 +136,7 @@ const forms: readonly Form[] = [
   },
 ];
 
-/** A repeatable history: a linear congruential generator, a few busy wallets among many quiet ones. */
+/** A repeatable history by a linear congruential generator: a few busy wallets among many quiet ones. */
 function* history(): Generator<Change[]> {
   let seed = 1;
   const random = (): number => {
@@ -196,7 +197,8 @@ async function main(): Promise<void> {
     await client.connect();
     const totals = new Map<string, number[]>(forms.map(({ name }) => [name, []]));
     const lasts = new Map<string, string>();
-    // Round by round, so that a busy moment of the machine hits all forms alike; what counts are the medians.
+    // The forms take turns in each round, so that other load on the machine affects all alike. The medians are
+    // compared.
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const form of forms) {
         const { batchesMs, megabytes } = await run(client, form);

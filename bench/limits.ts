@@ -1,6 +1,7 @@
 /**
- * What two replicas of the API admit together, asked as often as this machine can, beside what one partner's limit allows: first with
- * Redis all the time, then with a Redis that is killed twice and comes back empty. The replicas and Redis are programs of their own.
+ * The number of requests that two replicas of the API admit together, compared with one partner's limit. The client
+ * asks as often as this machine can: first with Redis all the time, then with a Redis that is killed twice and restarts
+ * empty. The replicas and Redis run as separate programs.
  *
  *   npm run bench -- limits [--rate 100] [--burst 100] [--seconds 60] [--callers 8]
  */
@@ -18,7 +19,7 @@ import { say } from './support/progress.js';
 import { walletAt } from './support/random.js';
 
 const LOGS = join('.data', 'bench');
-/** A replica that was started this moment has no burst of its own. */
+/** Wait after the start of the replicas: without Redis, a replica that has only just started grants no burst. */
 const SETTLE_MS = 5000;
 
 const options = readOptions({ rate: '100', burst: '100', seconds: '60', callers: '8' });
@@ -28,9 +29,9 @@ interface Admitted {
   readonly seconds: number;
   readonly answers: number;
   readonly admitted: number;
-  /** What was admitted over any time, beyond the rate times that time; of all times the most. */
+  /** The maximum, over all spans of time, of the requests admitted in a span minus the rate times its length. */
   readonly mostAtOnce: number;
-  /** Neither 200 nor 429. */
+  /** Answers with a status other than 200 and 429. */
   readonly others: number;
 }
 
@@ -90,7 +91,7 @@ async function measure(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Away from 10 % to 50 %, and from 65 % to 75 % of the time. */
+/** Keeps Redis down from 10 % to 50 %, and from 65 % to 75 % of the time. */
 async function killTwice(redis: TestRedis, ms: number): Promise<void> {
   for (const [beforeMs, awayMs] of [
     [0.1 * ms, 0.4 * ms],
@@ -103,7 +104,7 @@ async function killTwice(redis: TestRedis, ms: number): Promise<void> {
   }
 }
 
-/** Asks both replicas for one wallet, from several callers each, without a pause. */
+/** Asks both replicas for one wallet, with several callers per replica and without a pause. */
 async function hammer(
   replicas: readonly Listening[],
   apiKey: string,

@@ -1,6 +1,6 @@
 /**
- * npm run bench                        what there is
- * npm run bench -- NAME [options]      one benchmark; its options are in its file's heading
+ *   npm run bench                      lists the benchmarks
+ *   npm run bench -- NAME [options]    runs one benchmark; its options are in the header of its file
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
 /**
- * What Lighthouse says of a page of the running system (`npm start` first), with its own slow network and slow processor for a phone.
- * Needs Chromium; CHROME_PATH says where it is, if it is not found.
+ * Lighthouse's results for a page of the running system (`npm start` first), with Lighthouse's own slow network and
+ * slow processor of a phone. Needs Chromium; CHROME_PATH names its path where it is not found.
  *
  *   npm run bench -- pages [--url http://127.0.0.1:3003/redeem] [--runs 5] [--form mobile|desktop]
  */
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
       ['script, kB compressed', fixed(middle(results, scriptBytes) / 1000, 1)],
     ],
   );
-  // What it found, of the run that is shown last.
+  // Prints the findings of the last run.
   for (const audit of Object.values(results.at(-1)?.audits ?? {})) {
     if (audit.score !== null && audit.score < 0.9) console.log(`  ${audit.id}: ${audit.title}`);
   }

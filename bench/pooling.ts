@@ -1,6 +1,7 @@
 /**
- * What one statement takes, one after the other on one connection: prepared under a name and without one at the server itself, without one
- * through PgBouncer in transaction mode, and by its name through HAProxy. Needs Debian's pgbouncer and haproxy.
+ * The time of one statement, repeated on one connection: prepared under a name and without a name at the server itself,
+ * without a name through PgBouncer in transaction mode, and with a name through HAProxy. Needs Debian's pgbouncer and
+ * haproxy.
  *
  *   npm run bench -- pooling [--seconds 5] [--rounds 3]
  */
@@ -49,7 +50,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** In turns, so that what else the machine does falls on all. */
+/** The ways take turns, so that other load on the machine affects all alike. */
 async function measure(ways: readonly Way[]): Promise<void> {
   const found = new Map<Way, number[]>(ways.map((way) => [way, []]));
   for (let round = 0; round < numberOf(options.rounds); round += 1) {
@@ -105,7 +106,7 @@ listen postgres
     logFile: join(folder, 'haproxy.log'),
   });
   target.host = `127.0.0.1:${port}`;
-  // It listens a moment after it was started.
+  // HAProxy listens a moment after its start.
   await sleep(1000);
   return { url: target.href, program };
 }

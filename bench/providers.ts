@@ -1,15 +1,16 @@
 /**
- * A first sync from providers as they are, beside the floor that each allows (providers/floor.program.ts): time, calls, compute
- * units, memory, and whether every row is right. The providers are simulated (libs/devchain, replay): a process of its own serves
- * a synthetic chain. Both programs run in turn on the same providers and PostgreSQL; time counts from the start of the process until
- * the rows are committed and, for the indexer, vouched for.
+ * A first sync from realistic providers, compared with the floor for each provider (providers/floor.program.ts): time,
+ * calls, compute units, memory, and whether every row is right. The providers are simulated (libs/testing/src/replay):
+ * a separate process serves a synthetic chain. Both programs run in turn on the same providers and PostgreSQL. The time
+ * counts from the start of the process until the rows are committed and, for the indexer, verified.
  *
  *   npm run bench -- providers [--profiles perfect,refusing | all] [--chains sparse,dense,issue] [--runs 1]
- *     [--limit 120]       an indexer is stopped, "not finished", after 30 s or four times the floor, and after so many seconds at most
+ *     [--limit 120]       seconds after which an indexer is stopped as "not finished"; less where four times the time of
+ *                         the floor, but at least 30 s, is less
  *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
- *     [--slice 1]         reads one in so many blocks, events and wallets; default: what each profile says, mostly all
+ *     [--slice 1]         divides the chain's blocks, events and wallets by this number; default: by profile, mostly 1
  *     [--log-times yes]   logs carry their blocks' times, as geth sends them since 1.16
- *     [--follow 30]       instead: what it costs to follow the head for so many blocks
+ *     [--follow 30]       measures instead the cost of following the head for this number of blocks
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -81,7 +82,7 @@ function sliceOf({ slices }: Profile, chain: ChainName): number {
   return wanted > 0 ? wanted : (slices?.[chain] ?? 1);
 }
 
-/** Rows with the same part of the chain share a provider's process. */
+/** Measures all rows of a chain. Rows with the same slice share a provider process. */
 async function measureChain(
   server: BenchServer,
   chain: ChainName,

@@ -1,7 +1,8 @@
 /**
- * How many redemptions a second two workers bring to their end, beside what the same machine does in bare SQL round trips; one of the
- * two is killed when half of the payouts are authorised, and in the end nothing may be left and nothing may have been done twice.
- * Partner (honest, at once), chain, PostgreSQL and workers share the machine.
+ * The number of redemptions per second that two workers finish, compared with bare SQL round trips on the same machine.
+ * One of the workers is killed when half of the payouts are authorised. At the end no redemption may be open, and
+ * nothing may have been done twice. The partner (correct and without delay), the chain, PostgreSQL and the workers
+ * share the machine.
  *
  *   npm run bench -- redemptions [--redemptions 4000] [--pool 8] [--at-once 32] [--bare-seconds 3]
  */
@@ -114,7 +115,10 @@ async function reset(client: pg.Client): Promise<void> {
   await client.query('SELECT pg_stat_statements_reset()');
 }
 
-/** Those that came over a connection; what a trigger does inside is part of its statement. */
+/**
+ * Counts the statements that came over a connection. A statement inside a trigger belongs to the statement that fired
+ * it.
+ */
 async function statementsSince(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ calls: string }>(`
     SELECT sum(calls)::text AS calls FROM pg_stat_statements

@@ -1,9 +1,11 @@
 /**
- * What reading from standbys gives: an API with none, one, two and three of them, all servers and the client on this machine, asked in
- * turn for more wallets than a process keeps, so that each is read from a database. Per read the CPU of the API, of the primary and of
- * all standbys together; and what the standbys pay for replay and for being asked how far they are, while no request comes.
+ * The effect of reading from standbys: the API with none, one, two and three of them. All servers and the client run on
+ * this machine. The APIs are asked in turn for more wallets than a process caches, so that each wallet is read from a
+ * database. Per read, the CPU time of the API, of the primary and of all standbys together is shown. In addition, the
+ * CPU time of the standbys without requests shows the cost of replay and of asking for their replication lag.
  *
- *   npm run bench -- replicas [--wallets 20000] [--changes 100000] [--standbys 3] [--runs 3] [--seconds 3] [--connections 16]
+ *   npm run bench -- replicas [--wallets 20000] [--changes 100000] [--standbys 3] [--runs 3] [--seconds 3]
+ *     [--connections 16]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -21,7 +23,7 @@ import { walletAt } from './support/random.js';
 
 const LOGS = join('.data', 'bench');
 const DAYS = 35;
-/** Until an API has found its standbys, and for what they cost at rest. */
+/** Wait until the APIs have found their standbys, and length of the measurement without requests. */
 const REST_MS = 3000;
 
 const options = readOptions({
@@ -33,7 +35,7 @@ const options = readOptions({
   connections: '16',
 });
 
-/** CPU seconds so far. */
+/** CPU seconds since the start of the processes. */
 interface Cpu {
   readonly api: number;
   readonly primary: number;
@@ -86,7 +88,7 @@ async function compare({ primary, standbys }: ReplicatedPostgres): Promise<void>
           ms,
         });
         const found = { ...difference(cpu(), before), requests, seconds };
-        // The first round warms up.
+        // The first round only warms up.
         if (round > 0) rows.get(used)?.push(found);
       }
     }

@@ -1,13 +1,14 @@
 /**
- * What an index of up to a hundred million balance changes costs: its size, how fast a first sync writes to it beside a small one, and
- * how long snapshots of quiet wallets and of the busiest take. The rows are made by the database; what is measured goes through the
- * stores of the indexer and of the API, on a PostgreSQL with default durability.
+ * The cost of an index of up to a hundred million balance changes: its size, the speed of a first sync compared with a
+ * small index, and the latency of snapshots of quiet wallets and of the busiest one. The database generates the rows.
+ * The measured writes and reads go through the stores of the indexer and of the API, on a PostgreSQL with default
+ * durability.
  *
  *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
- *                         [--layouts product]                       also one, hash:16, time:14: the tables in so many partitions
- *                         [--settings '{"shared_buffers":"2GB"}']   of the server; default: as it comes
- *                         [--other   '{"shared_buffers":"4GB",…}']   with which it is started again for a second measurement of each
- *                                                                   size, which goes on behind the rows of the first
+ *     [--layouts product]                        partitions of the tables: also one, hash:16, time:14
+ *     [--settings '{"shared_buffers":"2GB"}']    settings of the server; default: none
+ *     [--other '{"shared_buffers":"4GB",…}']     settings for a second measurement of each size, after a restart of the
+ *                                                server; its writes continue after the rows of the first
  */
 import pg from 'pg';
 import { createDatabase, type Database, IndexStore, PartitionStore } from '#libs/db';
@@ -24,7 +25,7 @@ import { say } from './support/progress.js';
 const BLOCKS_A_BATCH = 1000;
 const CHANGES_A_BATCH = BLOCKS_A_BATCH * CHANGES_PER_BLOCK;
 const WARM_UP = 5;
-/** The indexer looks every ten seconds. */
+/** Batches between two checks for new partitions; the indexer checks every ten seconds. */
 const BATCHES_A_LOOK = 20;
 
 const options = readOptions({
@@ -36,16 +37,18 @@ const options = readOptions({
   other: '{"shared_buffers":"4GB","max_wal_size":"16GB","checkpoint_timeout":"30min"}',
 });
 
-/** Of the server, by the names of PostgreSQL. */
+/** Settings of the server, by PostgreSQL's names. */
 type Settings = Readonly<Record<string, string>>;
 
 interface Written {
   readonly changesPerSecond: number;
-  /** A range's wallet states, which are read while the range before is written, beside the time that a range takes. */
+  /**
+   * Share of the time of a range that is spent on reading the range's wallet states, while the range before is written.
+   */
   readonly reading: number;
   readonly slowestSeconds: number;
   readonly walBytesPerChange: number;
-  /** Of the server's processes; read it where other programs take a share of the machine. */
+  /** CPU time of the server's processes: the figure to compare where other programs use the machine. */
   readonly cpuMicrosPerChange: number;
 }
 
@@ -96,7 +99,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** All that is known so far: the next size takes much longer. */
+/** Prints all results so far, since the next size takes much longer. */
 function print({ sized, read, written }: Record<'sized' | 'read' | 'written', string[][]>): void {
   table(['changes, layout', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
   console.log();
@@ -132,7 +135,7 @@ interface Connections {
 }
 
 interface WriterServer extends Connections {
-  /** That its processes have taken so far. */
+  /** CPU seconds of the server's processes so far. */
   readonly cpuSeconds: () => number;
 }
 
@@ -151,7 +154,7 @@ async function withConnections(
   }
 }
 
-/** Both keys come to memory where they fit, as on a server that has been up for a while. */
+/** Reads both keys into memory where they fit, as on a server that has run for a while. */
 async function warm(client: pg.Client): Promise<void> {
   await client.query('SET enable_seqscan = off');
   for (const table of ['balance_change', 'balance_day']) {
@@ -160,7 +163,7 @@ async function warm(client: pg.Client): Promise<void> {
   await client.query('RESET enable_seqscan');
 }
 
-/** Vacuums as after a first sync, and says how large the tables are then. */
+/** Vacuums as after a first sync. @returns the size of the tables and the duration of the vacuum */
 async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<string[]> {
   const startMs = performance.now();
   await client.query('VACUUM (ANALYZE, FREEZE) staking.balance_change, staking.balance_day');
@@ -178,11 +181,11 @@ async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<s
   ];
 }
 
-/** Goes on with the history as a first sync does: ranges of a thousand blocks, none of whose days has a row yet. */
+/** Continues the history as a first sync does: ranges of a thousand blocks, whose days have no rows yet. */
 class Writer {
   private head: BlockRef;
   private number: number;
-  /** The range before. */
+  /** The write of the previous range. */
   private writing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -193,7 +196,10 @@ class Writer {
     this.number = history.changes;
   }
 
-  /** From a checkpoint on, after which each page that is changed for the first time goes into the WAL as a whole. */
+  /**
+   * Writes and measures, starting with a checkpoint: after it, the first change of each page writes the whole page to
+   * the WAL.
+   */
   async write({ database, client, cpuSeconds }: WriterServer): Promise<Written> {
     const store = new IndexStore(database);
     const partitions = new PartitionStore(database);
@@ -209,7 +215,7 @@ class Writer {
         cpuBefore = cpuSeconds();
       }
       const [readSeconds, seconds] = await this.range(store, fence);
-      // As the indexer does.
+      // The indexer extends the partitions too.
       if (this.layout.kind === 'product' && batch % BATCHES_A_LOOK === 0)
         await partitions.extend(fence);
       if (batch < 0) continue;
@@ -231,7 +237,9 @@ class Writer {
     };
   }
 
-  /** @returns the seconds that reading the wallets' states took, and those until the range before was written too */
+  /**
+   * @returns the seconds for reading the wallets' states, and the seconds until the previous range was written as well
+   */
   private async range(store: IndexStore, fence: bigint): Promise<[number, number]> {
     const { history, head: previousHead } = this;
     const head = history.block(Number(previousHead.number) + BLOCKS_A_BATCH);

@@ -4,7 +4,7 @@
  *   node contracts/compile.mjs           writes the files
  *   node contracts/compile.mjs --check   writes nothing; fails where a committed file differs
  *
- * The output depends on the sources, solc and OpenZeppelin only: no metadata hash, no paths, no time.
+ * The output depends only on the sources, solc and OpenZeppelin: it contains no metadata hash, no paths and no time.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -33,7 +33,8 @@ function compile() {
   const readImport = (path) => ({ contents: readFileSync(require.resolve(path), 'utf8') });
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: readImport }));
   const faults = (output.errors ?? []).filter(
-    // The guard of OpenZeppelin clears its flag after every call, which that warning itself calls safe.
+    // Warning 2394 (transient storage): OpenZeppelin's guard clears its flag after every call, which the warning itself
+    // calls safe.
     (fault) => fault.errorCode !== '2394',
   );
   if (faults.length > 0) {
@@ -43,8 +44,8 @@ function compile() {
 }
 
 /**
- * What of each contract the sources need. Version 1 of the vault is deployed on local chains only: all its functions and events are those of
- * version 2, too.
+ * The parts of each contract that the TypeScript code needs. Version 1 of the vault is deployed on local chains only,
+ * and version 2 has all its functions and events, so only its constructor is written.
  */
 const PARTS = {
   LowmarkToken: [abiOf],
@@ -64,7 +65,7 @@ function constructorOf(stem, { abi }) {
   return abiOf(stem, { abi: abi.filter(({ type }) => type === 'constructor') });
 }
 
-/** The code at the contract's address: the end of the bytecode, with a word for each immutable that is 0 there. */
+/** The code at the contract's address. It is the end of the bytecode, with a word of 0 for each immutable. */
 function runtimeOf(stem, { evm: { bytecode, deployedBytecode } }) {
   const { object, immutableReferences } = deployedBytecode;
   if (!bytecode.object.endsWith(object)) throw new Error('the bytecode does not end with the code');
@@ -75,7 +76,7 @@ function runtimeOf(stem, { evm: { bytecode, deployedBytecode } }) {
   return `export const ${stem}Runtime = { bytes: ${bytes}, immutables: [${immutables.join(', ')}] };`;
 }
 
-/** One item of an ABI as Solidity declares it. */
+/** An item of an ABI in the syntax of Solidity. */
 function signatureOf({ type, name, inputs, outputs = [], stateMutability = 'nonpayable' }) {
   const words = [
     type === 'constructor'
@@ -96,7 +97,7 @@ function fieldsOf(fields) {
     .join(', ');
 }
 
-/** Apart from the names of Solidity's own types, which no call needs. */
+/** Compares a parsed ABI with the compiler's, without the names of Solidity's internal types, which no call needs. */
 function requireSame(parsed, abi) {
   const textOf = (value) =>
     JSON.stringify(value, (key, inner) => {

@@ -3,7 +3,8 @@
  *
  *   node contracts/deploy-registry.mjs --settings registry.json --key-file deployer.key
  *
- * The key and the node's address come from files, because arguments are in the process list for everybody to read.
+ * The key and the node's address come from files, because every user of the machine can read arguments in the process
+ * list.
  */
 import { deployRegistry } from '#libs/chain';
 import { READ, runDeployment, takePlace } from './deployment-files.mjs';

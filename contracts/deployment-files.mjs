@@ -1,4 +1,4 @@
-/** What the deployment scripts share: their arguments, files and faults. */
+/** Code shared by the deployment scripts: arguments, files and error messages. */
 import { readFileSync, statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { parseAddress } from '#libs/domain';
@@ -9,7 +9,7 @@ class Refusal extends Error {}
 const ADMIN_DELAY_SECONDS = 259_200;
 const YEAR_SECONDS = 31_536_000;
 
-/** How a value of the settings is read: undefined where it is none. */
+/** Parsers of the settings' values. Each returns undefined for an invalid value. */
 export const READ = {
   address: (value) => parseAddress(String(value)),
   number: (value) => (Number.isSafeInteger(value) && value > 0 ? value : undefined),
@@ -20,7 +20,7 @@ export const READ = {
     READ.number(value) <= YEAR_SECONDS ? value : undefined,
 };
 
-/** What each deployment is told. */
+/** Reads the settings that every deployment has. */
 export function takePlace(take) {
   return {
     rpcUrl: take('rpcUrl', 'an http or https URL', READ.url),
@@ -35,10 +35,10 @@ export function takePlace(take) {
 }
 
 /**
- * Reads both files, deploys and prints what came of it; a fault is a sentence and exit code 1.
- * @param script its name
- * @param read makes the deployment of the settings; it takes `take` and adds to `faults`
- * @param deploy sends it
+ * Reads both files, deploys and prints the result. An error is printed as one sentence, with exit code 1.
+ * @param script file name of the script
+ * @param read makes the deployment from the settings; it calls `take` and adds to `faults`
+ * @param deploy sends the deployment
  */
 export async function runDeployment(script, read, deploy) {
   try {
@@ -71,7 +71,7 @@ function readKey(file) {
   return readFileSync(file, 'utf8');
 }
 
-/** Every fault at once. */
+/** @throws Refusal that lists all invalid settings at once */
 function readDeployment(file, read) {
   const given = parse(readFileSync(file, 'utf8'), file);
   const faults = [];
@@ -89,7 +89,7 @@ function parse(text, file) {
   try {
     return Object(JSON.parse(text));
   } catch {
-    // The reason would quote the file.
+    // The cause is left out, since its message would quote the file.
     throw new Refusal(`${file} is not JSON`);
   }
 }

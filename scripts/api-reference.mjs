@@ -1,6 +1,6 @@
 /**
- * Writes the part of docs/partners/api-reference.md that is made from docs/wire/openapi.json, between its two marks; the rest of the page
- * is written by hand. `--check` writes nothing and fails where the page is not up to date.
+ * Writes the part of docs/partners/api-reference.md that is made from docs/wire/openapi.json, between its two marks.
+ * The rest of the page is written by hand. `--check` writes nothing and fails where the page is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
@@ -22,7 +22,7 @@ function table(head, rows) {
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** The last part of a `$ref`. */
+/** The name at the end of a `$ref`. */
 const nameOf = ($ref) => $ref.split('/').at(-1);
 
 function typeOf(schema) {
@@ -69,7 +69,7 @@ function answers({ responses }) {
   return table(['status', 'body, or `code` of the error', 'when'], rows);
 }
 
-/** Which statuses carry each header; all of them, mostly. */
+/** The headers with the statuses that carry each; most headers are on all statuses. */
 function headers({ responses }) {
   const seen = new Map();
   for (const [status, { headers: given }] of Object.entries(responses)) {
@@ -98,7 +98,7 @@ function schemaText([name, { required, properties }]) {
   return `### ${name}\n\n${table(['field', 'type', 'there', ''], rows)}`;
 }
 
-/** What is sent, where something is. */
+/** The line about the request body, for operations that have one. */
 function bodyOf({ requestBody }) {
   const schema = requestBody?.content['application/json'].schema;
   return schema ? [`**Body**, as \`application/json\`: ${typeOf(schema)}`] : [];

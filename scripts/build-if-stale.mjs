@@ -1,6 +1,6 @@
 /**
- * Builds where a source is newer than what was built, and else leaves dist/ alone: programs may be running from it, and an
- * installation without development packages has nothing to build with.
+ * Builds only where a source is newer than the build. Otherwise dist/ stays untouched: programs may be running from it,
+ * and an installation without development packages cannot build.
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
@@ -13,7 +13,10 @@ const SOURCES = [
   'package-lock.json',
 ];
 
-/** Made of sources: by each build, after the program that is looked at, and by packing a package. */
+/**
+ * Generated files, which are no sources: each build writes some after the file whose time is compared, and packing a
+ * package writes others.
+ */
 const MADE = ['apps/web/src/api/*.generated.ts', '{apps,libs}/*/dist/**'];
 
 const changedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;

@@ -1,9 +1,9 @@
 /**
- * Holds what is installed against what may be, without the network: every package of this platform has the integrity that the lock file
- * demands of it, and none has an install script that package.json's `allowScripts` does not name.
+ * Checks the installed packages without the network: every package of this platform has the version of the lock file
+ * and an integrity in it, and none has an install script that package.json's `allowScripts` does not name.
  *
- * A package of another platform may lack its integrity: the registry that the lock file was made with may not have it
- * (see complete-lock.mjs). `--all` refuses these too.
+ * A package of another platform may lack its integrity: the registry that the lock file was made with may not have the
+ * package (see complete-lock.mjs). `--all` refuses these packages too.
  *
  *   node scripts/check-dependencies.mjs [--all] [FOLDER]
  */
@@ -55,7 +55,10 @@ console.info(
   `${Object.keys(packages).length - 1} packages are as locked; ${others} of other platforms have no integrity.`,
 );
 
-/** npm also builds a package with a binding.gyp that has no install script of its own. */
+/**
+ * Whether npm runs a script when it installs the package. npm also builds a package with a binding.gyp and no install
+ * script.
+ */
 function runsOnInstall(path, { scripts = {} }) {
   return (
     INSTALL_SCRIPTS.some((script) => scripts[script] !== undefined) ||

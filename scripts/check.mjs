@@ -1,4 +1,7 @@
-/** All of `npm run check`, two at a time, the longest first: each uses one core. What one of them says is printed when it has ended. */
+/**
+ * Runs all parts of `npm run check`, two at a time, the longest first, since each uses one core. The output of a part
+ * is printed when the part has ended.
+ */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 

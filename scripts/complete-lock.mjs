@@ -1,9 +1,9 @@
 /**
  * Adds to package-lock.json the optional packages of other platforms that npm left out.
  *
- * npm drops such entries where it cannot reach a package (a registry mirror that holds one platform only; npm/cli issue 4828), and
- * `npm ci` then refuses the lock file, on every platform. An entry needs the exact version, which the package that asks for it
- * names, and the platform, which its name tells.
+ * npm drops such entries where it cannot reach a package (for example with a registry mirror that holds one platform
+ * only; npm/cli issue 4828), and `npm ci` then refuses the lock file on every platform. An entry needs the exact
+ * version, which the dependent package states, and the platform, which is part of the package's name.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -60,7 +60,7 @@ lock.packages = Object.fromEntries(
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);
 console.info(added.length === 0 ? 'The lock file is complete.' : `Added ${added.join(', ')}`);
 
-/** As Node resolves: in the package's own node_modules, or in one above it. */
+/** Looks where Node would: in the package's own node_modules, or in one above it. */
 function isLocked(path, name) {
   for (
     let folder = path;

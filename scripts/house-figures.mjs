@@ -1,9 +1,9 @@
 /**
- * How easy the code is to read, in figures: `npm run figures`.
+ * Prints figures on the readability of the code: `npm run figures`.
  *
- * Production code is every .ts file below apps/ and libs/, except specs and their support (*.spec.ts, *-spec.ts), what is in a folder
- * called test or testing, libs/testing among them, what is generated (*.generated.ts), and what was built (dist, node_modules).
- * Lines are all lines, comments and empty ones too.
+ * Production code is every .ts file below apps/ and libs/, except specs and their support (*.spec.ts, *-spec.ts), files
+ * in a folder called test or testing (so all of libs/testing), generated files (*.generated.ts) and built files (dist,
+ * node_modules). Lines are all lines, including comments and empty lines.
  */
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
@@ -39,7 +39,7 @@ const figures = [
 const width = Math.max(...figures.map(([name]) => name.length));
 for (const [name, figure] of figures) console.log(`${name.padEnd(width)} ${figure}`);
 
-/** With the tokens, which bear the comments. */
+/** All nodes including the tokens, since comments belong to tokens. */
 function nodesOf(node, source) {
   return [node, ...node.getChildren(source).flatMap((child) => nodesOf(child, source))];
 }
@@ -49,7 +49,7 @@ function median(sorted) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Of a class or an object; what an interface asks for is not counted a second time. */
+/** Methods of classes and objects. Interfaces are not counted, since their methods would count twice. */
 function isRunMethod(node) {
   return ts.isMethodDeclaration(node) && node.name.getText() === 'run';
 }

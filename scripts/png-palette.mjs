@@ -1,10 +1,13 @@
-/** Pictures of pages have few colours: with a palette they are half as large, and no one sees a difference. */
+/**
+ * Reduces a PNG to a palette. Pictures of pages have few colours, so a palette halves their size without a visible
+ * difference.
+ */
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const HEAD = 8;
 const MOST_COLOURS = 256;
 
-/** @param png 8 bits a channel, RGB or RGBA, not interlaced, as Chromium makes them; opaque */
+/** @param png opaque RGB or RGBA with 8 bits per channel, not interlaced, as Chromium makes it */
 export function withPalette(png) {
   const { width, height, channels, pixels } = decode(png);
   const count = new Map();
@@ -56,7 +59,7 @@ function chunk(type, data) {
   return framed;
 }
 
-/** Each byte is stored as a difference from its neighbours: to the left, above, and above to the left. */
+/** Decodes the pixels. PNG stores each byte as a difference from its neighbours: left, above, and above left. */
 function decode(png) {
   const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
   const channels = { 2: 3, 6: 4 }[png[25]];

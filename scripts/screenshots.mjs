@@ -1,10 +1,11 @@
 /**
- * Takes the pictures of the web pages that README and docs show, from the running system, in the same clone:
+ * Takes the pictures of the web pages for README and docs from the system that runs in the same clone. The settings
+ * make one approval wait and keep vouchers valid meanwhile:
  *
- *   APPROVAL_ABOVE_USD=10 VOUCHER_TTL_SECONDS=1200 npm start     so that one approval waits, and no voucher expires meanwhile
- *   node scripts/screenshots.mjs [FOLDER]                        default: docs/images
+ *   APPROVAL_ABOVE_USD=10 VOUCHER_TTL_SECONDS=1200 npm start
+ *   node scripts/screenshots.mjs [FOLDER]                     default: docs/images
  *
- * Needs Chromium: the one on the PATH, or the one that CHROMIUM names.
+ * Needs Chromium: one on the PATH, or the one that CHROMIUM names.
  */
 import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -37,7 +38,7 @@ try {
   await browser.close();
 }
 
-/** From the points to the voucher, on a desktop in light and on a phone in dark. */
+/** From the points to the voucher: on a desktop in light mode, then on a phone in dark mode. */
 async function player() {
   const page = await open();
   await page.goto(`${consoleUrl}/redeem`);
@@ -58,7 +59,7 @@ async function player() {
   await page.context().close();
 }
 
-/** Each page of the operators, as the admin of a link that signs in once. */
+/** Each page for operators, as an admin who signs in with a one-time link. */
 async function operator() {
   const page = await open();
   const signIn = async () => {
@@ -92,7 +93,10 @@ async function operator() {
   await page.context().close();
 }
 
-/** The newest voucher is to be cancelled, which a second operator has to approve; its page has what happened so far. */
+/**
+ * Requests the cancellation of the newest voucher, which a second operator has to approve, and takes the redemption's
+ * page with its timeline.
+ */
 async function askForApproval(page, go) {
   await go('/redemptions');
   await page.getByRole('tab', { name: 'Search' }).click();
@@ -111,7 +115,7 @@ async function askForApproval(page, go) {
   await shoot(page, 'operate-redemption', { height: 1600 });
 }
 
-/** The pages of the partner, as a member that an invitation makes. */
+/** The pages for partners, as a member who joins by an invitation. */
 async function member() {
   const page = await open();
   const invitation = cli('partner', 'invite', partner.name, '--note', 'pictures');
@@ -139,7 +143,7 @@ async function member() {
   await page.context().close();
 }
 
-/** One that is told of redemptions, where there is none from before. */
+/** Adds a webhook for redemptions, unless one exists from an earlier run. */
 async function webhook(page, go) {
   await go('webhooks');
   const link = page.getByRole('link', { name: 'https://game.example/webhooks' });
@@ -175,7 +179,7 @@ async function testConformance(page, go) {
   await shoot(page, 'partner-conformance', { height: 1100 });
 }
 
-/** So that the log and the usage have something to show, refusals too. */
+/** Makes requests, some of them invalid, so that the log and the usage have content. */
 async function someRequests() {
   const wallet = await busiestWallet();
   const headers = { 'x-api-key': partner.apiKey };
@@ -184,7 +188,7 @@ async function someRequests() {
   }
 }
 
-/** Of those that stake on the local chain: the one that did so the most often. */
+/** The wallet that staked most often on the local chain. */
 async function busiestWallet() {
   const answer = await fetch(stack.rpcUrl, {
     method: 'POST',
@@ -217,7 +221,7 @@ function press(page, name) {
   return page.getByRole('button', { name, exact: true }).click();
 }
 
-/** @param size of the picture where it is another than the page's own */
+/** @param size of the picture, where it differs from the page's size */
 async function shoot(page, name, size = {}) {
   const own = page.viewportSize();
   await page.setViewportSize({ ...own, ...size });

@@ -18,7 +18,7 @@ function write(path: string, content: unknown): void {
   writeFileSync(join(folder, path), JSON.stringify(content));
 }
 
-/** A project with one package, as it is locked and as it is installed. */
+/** Makes a project with one package: its lock entry and its installed package.json. */
 function aProject(
   locked: Readonly<Record<string, unknown>>,
   installed?: Readonly<Record<string, unknown>>,

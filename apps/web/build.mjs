@@ -1,4 +1,4 @@
-/** Builds the web app into dist/apps/web. A field that an API no longer has, and a page that still reads it, fail here. */
+/** Builds the web app into dist/apps/web. The build fails where a page reads a field that an API no longer has. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';

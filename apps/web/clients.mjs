@@ -1,4 +1,6 @@
-/** Writes the types of the services' APIs for the pages, from the OpenAPI documents that the services are held to. */
+/**
+ * Generates the types of the services' APIs for the pages, from the OpenAPI documents that the services' tests check.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
@@ -8,6 +10,6 @@ for (const name of DOCUMENTS) {
   const source = new URL(`../../docs/wire/${name}-openapi.json`, import.meta.url);
   const types = astToString(await openapiTS(JSON.parse(await readFile(source, 'utf8'))));
   const file = new URL(`src/api/${name}.generated.ts`, import.meta.url);
-  // What reads it at the same time, as the linter may, never finds it empty.
+  // Skips an unchanged file: a concurrent reader, such as the linter, could otherwise find it empty.
   if ((await readFile(file, 'utf8').catch(() => '')) !== types) await writeFile(file, types);
 }

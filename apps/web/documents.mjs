@@ -1,7 +1,8 @@
 /**
- * The documents that the console serves, made of the built index.html. What is painted first is in them, in the reader's language, and needs
- * no script: the header, and on the players' page its title and the place of what comes. That page's document also names the files and the
- * data that it will ask for, so that they are fetched together and not one after the other.
+ * The documents that the console serves, made from the built index.html. They contain the first paint in the reader's
+ * language, which needs no script: the header, and on the players' page its title and a placeholder of its first card.
+ * The players' document also names the files and the data that its page will request, so that the browser fetches them
+ * in parallel.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,13 +10,13 @@ import { runnerImport } from 'vite';
 
 const SHELL_CSS = join(import.meta.dirname, 'src/shell/shell.css');
 const TEXTS = join(import.meta.dirname, 'src/texts');
-/** Asked for by the players' page before it shows a wallet; see `src/redeem/config.ts`. */
+/** Data that the players' page requests before it shows a wallet; see `src/redeem/config.ts`. */
 const DATA = ['/player/config', '/player/api/chain'];
 
 export const documents = {
   name: 'documents',
   generateBundle: {
-    // Vite adds index.html in its own.
+    // Vite adds index.html in its own `generateBundle`, so this plugin runs after it.
     order: 'post',
     async handler(_, bundle) {
       const built = bundle['index.html'].source;
@@ -40,7 +41,8 @@ export const documents = {
 
 function documentOf(built, { main, files, data }) {
   const style = readFileSync(SHELL_CSS, 'utf8').replaceAll(/\/\*.*?\*\/|\n\s*/gs, '');
-  // No style sheet keeps the shell from being painted: the first script makes them apply, see `src/main.tsx`.
+  // Style sheets are only preloaded, so that they do not delay the first paint. The first script applies them; see
+  // `src/main.tsx`.
   const sheets = new Set(files.css.map((css) => `/${css}`));
   const document = built.replaceAll(
     /\s*<link rel="stylesheet"[^>]*href="([^"]*)"[^>]*>/g,
@@ -64,7 +66,7 @@ async function exportsOf(name) {
   return (await runnerImport(join(TEXTS, `${name}.ts`))).module;
 }
 
-/** The built files of the modules, with all that they import at once. */
+/** The built files of the modules, with all their static imports. */
 function filesOf(bundle, endings) {
   const js = new Set();
   const css = new Set();
@@ -85,7 +87,7 @@ function filesOf(bundle, endings) {
   return { js: [...js], css: [...css] };
 }
 
-/** As `src/redeem/redeem-area.tsx` begins. */
+/** The same markup with which `src/redeem/redeem-area.tsx` begins. */
 function playersMain({ title, intro }) {
   return `<div class="shell-page"><div><h1 class="shell-title">${escaped(title)}</h1><p class="shell-intro">${escaped(intro)}</p></div><div class="shell-card" aria-hidden="true"></div></div>`;
 }

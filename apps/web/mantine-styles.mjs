@@ -1,6 +1,6 @@
 /**
- * Each component of Mantine that is used brings its own styles, with the chunk that it is in. They are in a layer, so that ours prevail
- * in whatever order the files are loaded.
+ * Adds to each Mantine component in use the import of its own styles, so that they are in the component's chunk. The
+ * styles are in a cascade layer, so that the app's own styles prevail in any order of loading.
  */
 export const mantineStyles = {
   name: 'mantine-styles',

@@ -1,4 +1,4 @@
-/** docs/partners as a module for the pages: rendered once, when they are built. Markup in the sources is shown as text. */
+/** docs/partners as a module for the pages, rendered once at build time. HTML in the sources is shown as text. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Marked } from 'marked';
@@ -6,15 +6,17 @@ import { Marked } from 'marked';
 const DOCS = join(import.meta.dirname, '../../docs');
 const MODULE = 'virtual:partner-docs';
 const RESOLVED = `\0${MODULE}`;
-/** Read first, and then the others by name. */
+/** The first documents of the list; the others follow by name. */
 const FIRST = ['README.md', 'quick-start.md', 'api-reference.md', 'signatures.md'];
-/** What partners' documents lead to besides; a test holds that no link among them is dead, those to the large openapi.json aside. */
+/**
+ * Further documents to which the partners' documents link. A test checks that no link among them is dead, except links
+ * to the large openapi.json.
+ */
 const WIRE = [
   ...['snapshots.md', 'batch.md', 'days.md', 'history.md', 'signature.md', 'message-signatures.md'],
   ...['webhooks.md', 'redemption.md', 'signature-vectors.json', 'message-signature-vectors.json'],
 ];
 
-/** For `plugins` of Vite. */
 export const partnerDocs = {
   name: 'partner-docs',
   resolveId: (id) => (id === MODULE ? RESOLVED : undefined),
@@ -25,7 +27,7 @@ export const partnerDocs = {
   },
 };
 
-/** @returns of each document: slug, title, html, sections */
+/** @returns slug, title, html and sections of each document */
 export function renderDocuments() {
   const found = sources();
   const slugs = new Set(found.map(({ slug }) => slug));
@@ -46,7 +48,7 @@ function sources() {
 
 function source(path, slug) {
   const text = readFileSync(path, 'utf8');
-  // An example is a document of one block of code.
+  // An example file becomes a document with one block of code.
   return path.endsWith('.md') ? { path, slug, text } : { path, slug, text: asDocument(path, text) };
 }
 
@@ -91,13 +93,13 @@ function render({ path, slug, text }, slugs) {
     }
   }
   const heading = sections[1]?.title ?? slug;
-  // Some have the name of a document for partners.
+  // Some wire documents have the same title as a document for partners.
   const title = slug.startsWith('wire-') ? `Wire format: ${heading}` : heading;
   const filled = sections.filter(({ title: has, text: body }) => has !== '' || body.trim() !== '');
   return { slug, title, html: marked.parser(tokens), sections: filled };
 }
 
-/** Undefined where it leads to what these pages do not have. */
+/** The target of a link within these pages; undefined where these pages do not have the target. */
 function targetOf(href, { path, slug }, slugs) {
   if (href.startsWith('#')) return `/partner/docs/${slug}${href}`;
   if (/^https:\/\//.test(href)) return href;
@@ -117,7 +119,7 @@ function relOf(to) {
   return to.startsWith('https:') ? ' rel="noreferrer noopener" target="_blank"' : '';
 }
 
-/** As GitHub makes them. */
+/** Makes anchors as GitHub does. */
 function anchorOf(title, used) {
   const base = plain(title)
     .toLowerCase()

@@ -8,7 +8,7 @@ import { partnerDocs } from './partner-docs.mjs';
 
 const OUT = join(import.meta.dirname, '../../dist/apps/web');
 
-/** Leaves each file compressed beside itself, once, so that no request waits for it. */
+/** Compresses each file once at build time, so that no request waits for compression. */
 const precompressed = {
   name: 'precompressed',
   writeBundle() {
@@ -34,16 +34,17 @@ export default defineConfig({
     outDir: OUT,
     emptyOutDir: true,
     target: 'es2022',
-    // No script and no image inside the document: its policy allows none.
+    // Keeps scripts and images out of the document, since its content security policy allows none.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // All documents for partners are one file, which their page loads.
+    // All documents for partners are in one chunk, which only their page loads.
     chunkSizeWarningLimit: 800,
     rolldownOptions: {
-      // What every page begins with is one file and not thirty: a phone waits for each.
+      // The modules that every page needs first go into one file instead of thirty, since a phone waits for each
+      // request.
       output: { codeSplitting: { groups: [{ name: 'base', tags: ['$initial'] }] } },
       onLog(level, log, report) {
-        // Of Mantine's files: a mark for servers that render, which none does here.
+        // Mantine's files contain a directive for server rendering, which this app does not use.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') report(level, log);
       },
     },

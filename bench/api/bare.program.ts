@@ -1,8 +1,8 @@
 /**
- * What the API cannot be faster than: a bare Fastify server that signs a constant body of the same size for every request,
- * with as many headers, and knows nothing of partners, limits or a database.
+ * The lower bound for the cost of an API answer: a bare Fastify server that signs a constant body of the same size for
+ * every request and sends as many headers. It has no partners, no limits and no database.
  *
- *   node dist/bench/api/bare.program.js {"body":"…","secret":"…"}      prints its port
+ *   node dist/bench/api/bare.program.js {"body":"…","secret":"…"}     prints its port
  */
 import { createHmac } from 'node:crypto';
 import fastify from 'fastify';

@@ -1,13 +1,14 @@
 /**
- * Load on an HTTP server: some connections kept alive, each with one request at a time. The client is as thin as can be, since it
- * takes its time from the same machine: ready-made bytes out, the length of the answer in.
+ * Puts load on an HTTP server over several kept-alive connections, each with one request at a time. The client shares
+ * the machine with the server, so it does as little as possible: it sends prepared bytes and reads only the length of
+ * the answer.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface Target {
   readonly port: number;
-  /** The path of request number so and so. */
+  /** The path of the request with this number. */
   readonly path: (request: number) => string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -20,7 +21,7 @@ export interface Load {
 export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
-  /** Of every request. */
+  /** Latency of every request. */
   readonly latenciesMs: readonly number[];
 }
 
@@ -47,7 +48,7 @@ export async function putLoad(target: Target, { connections, ms }: Load): Promis
 
 const END_OF_HEAD = '\r\n\r\n';
 
-/** One connection; understands answers with a Content-Length, which is all that our servers send. */
+/** One connection. It understands only answers with a Content-Length, as the measured servers send them. */
 class Wire {
   #received: Buffer = Buffer.alloc(0);
   #done: { resolve: () => void; reject: (error: Error) => void } | undefined;

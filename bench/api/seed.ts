@@ -1,6 +1,6 @@
 /**
- * An index as the indexer leaves it after some weeks: many wallets with a few changes each, and one whose balance changes all
- * the time. Written through the store, by the same code as in a backfill.
+ * Seeds an index as the indexer leaves it after some weeks: many wallets with a few changes each, and one whose balance
+ * changes in every block. The rows are written through the index store, by the same code as in a backfill.
  */
 import { createDatabase, IndexStore, PartnerStore, PriceStore } from '#libs/db';
 import {
@@ -17,19 +17,19 @@ import { SYNTHETIC_INDEX, syntheticBlock } from '../support/synthetic-index.js';
 
 export interface IndexShape {
   readonly wallets: number;
-  /** Of the busiest wallet, one in each block. */
+  /** Balance changes of the busiest wallet, one in each block. */
   readonly changes: number;
   readonly days: number;
   readonly nowMs: number;
 }
 
-/** Number 0 is the busiest, the others are quiet. */
+/** Wallet 0 is the busiest one; the others are quiet. */
 export const BUSIEST = walletAt(0);
 const BLOCKS_AT_ONCE = 10_000;
 const QUIET_CHANGES = 10;
 const TOKEN = 10n ** 18n;
 const KEY_PREFIX_LENGTH = 12;
-/** Limits must not be what is measured. */
+/** Keeps the rate limit out of the measurement. */
 const NO_LIMIT = 2 ** 31 - 1;
 
 export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
@@ -88,7 +88,7 @@ export interface SeedPartner {
   readonly burst: number;
 }
 
-/** By default a partner whose limit is never reached. */
+/** Stores a partner, by default one whose rate limit is never reached. */
 export async function seedPartner(
   url: string,
   secretsKey: string,
@@ -118,7 +118,7 @@ function blockAt(
   { random, shape }: { random: Random; shape: IndexShape },
 ): BlockDeltas {
   const deltas: StakeDelta[] = [
-    // Up and down, so that the balance stays in bounds.
+    // Amounts alternate in sign, so that the balance stays in bounds.
     { wallet: BUSIEST, amount: number % 2 === 1 ? 1000n * TOKEN : -999n * TOKEN },
   ];
   const quiet = shape.wallets - 1;

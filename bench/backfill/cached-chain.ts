@@ -1,4 +1,7 @@
-/** A local chain with a long staking history, made once and kept in a file: making a million events takes minutes. */
+/**
+ * A local chain with a long staking history. The chain is made once and cached in a file, since making a million events
+ * takes minutes.
+ */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,14 +30,14 @@ export interface BenchChain {
   readonly head: bigint;
 }
 
-/** Part of the file's name: to be raised with any change of the history or of the contracts. */
+/** Part of the file's name. Increase this number with every change of the history or of the contracts. */
 const EDITION = 1;
 const CHAIN_ID = 90_210_042;
 const START_SECONDS = 1_748_736_000;
-/** Blocks that are counted and checked together. */
+/** Blocks that the player plays and checks at once. */
 const BLOCKS_AT_ONCE = 100;
 
-/** Starts the chain from its file, which is made where it is missing. */
+/** Starts the chain from its file; makes the file first where there is none. */
 export async function cachedChain(folder: string, shape: ChainShape): Promise<BenchChain> {
   const name = `chain-${EDITION}-${shape.events}-${shape.blocks}-${shape.wallets}`;
   const stateFile = join(folder, `${name}.state.json`);

@@ -1,7 +1,8 @@
 /**
- * The floor of a backfill: the least that puts the same rows into the same table. Logs in large ranges by plain fetch, the few
- * fields decoded by hand, rows written by COPY while the next range is on its way. No headers, no checks, no days, no cursor,
- * no reorganisations, one transaction for everything.
+ * The floor of a backfill: the minimal program that writes the same rows into the same kind of table. It reads logs in
+ * large ranges by plain `fetch`, decodes the few fields by hand, and writes rows by COPY while the next range is in
+ * flight. It reads no headers, checks nothing, computes no days, keeps no cursor, handles no reorganisations, and uses
+ * one transaction for everything.
  *
  *   node dist/bench/backfill/floor.program.js {"rpcUrl":…,"databaseUrl":…,"contract":…,"head":…,"rangeBlocks":…}
  */
@@ -45,7 +46,10 @@ async function logsOf(from: number): Promise<Log[]> {
   return ((await response.json()) as { result: Log[] }).result;
 }
 
-/** The rows of one range as COPY reads them: one for each wallet and block, with the balance at the block's end. */
+/**
+ * The rows of one range in the text format of COPY: one row per wallet and block, with the balance at the end of the
+ * block.
+ */
 function rowsOf(logs: readonly Log[]): string {
   let text = '';
   let block = '';

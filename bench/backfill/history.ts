@@ -1,6 +1,7 @@
 /**
- * A long staking history: some tens of thousands of wallets, a few of them busy; each block holds transactions with ten stakes
- * and withdrawals of single wallets; a block every four minutes on average, so that 10,000 blocks are four weeks.
+ * Generates a long staking history: some tens of thousands of wallets, a few of them busy. Each block has transactions
+ * with ten stakes each, and withdrawals of single wallets. A block comes every four minutes on average, so that 10,000
+ * blocks are four weeks.
  */
 import {
   stake,
@@ -20,7 +21,7 @@ export interface HistoryShape {
 }
 
 const STAKES_AT_ONCE = 10;
-/** Every tenth event is a withdrawal. */
+/** Share of events that are withdrawals. */
 const WITHDRAWALS = 0.1;
 const BLOCK_SECONDS = 240;
 const TOKEN = 10n ** 18n;
@@ -49,7 +50,7 @@ function transactions(
     return wallet;
   };
   const withdrawals: StakeMove[] = [];
-  // Withdrawals are of what was staked in earlier blocks: within a block the order is not given.
+  // Withdrawals take only amounts that were staked in earlier blocks, since the order within a block is not fixed.
   for (let tries = 0; withdrawals.length < events * WITHDRAWALS && tries < events; tries += 1) {
     const wallet = somebody();
     const held = staked.get(wallet) ?? 0n;

@@ -1,4 +1,4 @@
-/** One run of the floor and one of the indexer, each as a program of its own on an empty database. */
+/** A run of the floor and a run of the indexer, each as a separate program on an empty database. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
@@ -9,10 +9,9 @@ import { type BenchChain } from './cached-chain.js';
 import { type FloorTask } from './floor.program.js';
 
 export interface Run {
-  /** From the start of the process until the rows of the newest block are committed. */
+  /** Time from the start of the process until the rows of the newest block are committed. */
   readonly seconds: number;
   readonly peakMebibytes: number;
-  /** CPU time of the program. */
   readonly cpuSeconds: number;
 }
 
@@ -24,9 +23,9 @@ export interface Place {
 }
 
 const POLL_MS = 20;
-/** Longer without a new block means that something is wrong. */
+/** After this time without a new block the run fails. */
 const STALL_MS = 60_000;
-/** About as large as the indexer's own ranges; larger ones were not faster. */
+/** About the size of the indexer's own ranges; larger ranges were not faster. */
 const FLOOR_RANGE_BLOCKS = 100;
 
 export async function runFloor(
@@ -78,7 +77,8 @@ export async function runIndexer(
       TOKEN_CONTRACT: contracts.token,
       INDEXER_PORT: '0',
       INDEXER_HOST: '127.0.0.1',
-      // A chain from a file has the newest block's state only: there alone it can be compared with the contract's total.
+      // A chain loaded from a file has the state of its newest block only, so the index can be compared with the
+      // contract's total only there.
       FINALITY: 'depth:1',
     },
   });
@@ -117,7 +117,7 @@ export interface WrittenRows {
   readonly days: number;
 }
 
-/** The floor is a floor of the same work only where it wrote the same rows. */
+/** Compares the rows of both programs: the floor counts only where it wrote the same rows as the indexer. */
 export async function requireSameRows(client: pg.Client): Promise<WrittenRows> {
   const { rows } = await client.query<WrittenRows & { differences: number }>(`SELECT
     (SELECT count(*)::int FROM staking.balance_change a FULL JOIN bench.balance_change b USING (wallet, block, seconds, balance)

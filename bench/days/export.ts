@@ -1,4 +1,7 @@
-/** The list of a sealed day by the API as a program of its own, and what it does to ordinary reads and proofs meanwhile. */
+/**
+ * The list of a sealed day, sent by the API as a separate program, and its effect on ordinary reads and proofs
+ * meanwhile.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
@@ -19,11 +22,11 @@ interface Client {
   readonly day: SealedDay;
 }
 
-/** As `seed` of the benchmark names them. */
+/** The same addresses as those of `seed` in bench/days.ts. */
 const walletAt = (number: number): string =>
   `0x${createHash('sha256').update(String(number)).digest('hex').slice(0, 40)}`;
 
-/** @param url of an index whose day is sealed, with its list */
+/** @param url of an index with this day sealed and its list stored */
 export async function measureExport(url: string, day: SealedDay): Promise<void> {
   await mkdir(LOGS, { recursive: true });
   const secretsKey = randomBytes(32).toString('base64');
@@ -64,7 +67,7 @@ async function measureLists(client: Client): Promise<void> {
   table([`list of ${count(client.day.wallets)}`, 's', 'CPU s', 'MB', 'peak MiB of the api'], rows);
 }
 
-/** One wallet at a time, on one connection. */
+/** Measures reads of one wallet at a time on one connection. */
 async function measureBeside(client: Client): Promise<void> {
   const rows: string[][] = [];
   const measure = async (name: string, beside: (over: AbortSignal) => Promise<unknown>) => {
@@ -93,7 +96,7 @@ const targetOf = ({ api, apiKey }: Client, path: Target['path']): Target => ({
   headers: { 'x-api-key': apiKey },
 });
 
-/** Of the past, so that nothing is kept and each is read from the database. */
+/** Reads of a past window: nothing of these is cached, so each is read from the database. */
 const readsOf = (client: Client): Target =>
   targetOf(client, (number) => {
     const wallet = walletAt(number % client.day.wallets);
@@ -106,7 +109,7 @@ const proofsOf = (client: Client): Target =>
     return `/api/staking/days/${dayText(client.day.day)}/proof?walletAddress=${wallet}`;
   });
 
-/** @returns its bytes on the wire */
+/** @returns the size of the body in bytes, as transferred */
 function download({ api, apiKey, day }: Client, form: string, coding: string): Promise<number> {
   const path = `/api/staking/days/${dayText(day.day)}/wallets.${form}`;
   const headers = { 'x-api-key': apiKey, 'accept-encoding': coding };

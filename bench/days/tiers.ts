@@ -1,4 +1,6 @@
-/** What it takes to follow the tiers of wallets from one sealed day to the next, by the stores of the redemption service. */
+/**
+ * The cost of following the tiers of wallets from one sealed day to the next, by the stores of the redemption service.
+ */
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database, SubscriptionStore, TierEvents } from '#libs/db';
 import { type TierMeasure } from '#libs/domain';
@@ -9,7 +11,7 @@ const AUDIT = {
   actor: 'operator:bench',
   note: { command: 'partner webhook', outcome: 'done' },
 } as const;
-/** As the wallets of the benchmark stake: a multiple of it from 1 to 1,000. */
+/** The stakes of the benchmark's wallets are multiples of this unit, from 1 to 1,000. */
 const UNIT = 1_234_567_890_123_456_789n;
 const THRESHOLDS = Array.from({ length: 20 }, (_, tier) => BigInt(50 * (tier + 1)) * UNIT);
 const RULES: readonly { readonly measure: TierMeasure; readonly days: number }[] = [
@@ -26,7 +28,7 @@ interface Pass {
   readonly cpuSeconds: number;
 }
 
-/** Subscriptions of one partner, three with the same rule and one with an average. */
+/** Webhooks of one partner: three with the same rule and one with an average. */
 export class TierBench {
   private readonly rows: string[][] = [];
 
@@ -55,7 +57,7 @@ export class TierBench {
     return new TierBench(server, database, ids);
   }
 
-  /** Follows all of them to the newest sealed day. */
+  /** Follows all webhooks to the newest sealed day. */
   async follow(what: string): Promise<void> {
     const [first, second, third, average] = this.ids;
     await this.note(`${what}: one subscription`, [first]);

@@ -1,4 +1,6 @@
-/** Batches of calls for the floor: so many requests in flight, paced to a budget, sent again where they are refused. */
+/**
+ * Batches of calls for the floor: at most IN_FLIGHT requests at once, paced to a budget, with retries of refused calls.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface FloorCall {
@@ -46,7 +48,7 @@ export class FloorRpc {
     }
   }
 
-  /** @returns the calls that were refused and are to be sent again */
+  /** @returns the ids of the refused calls, to be sent again */
   private async send(
     calls: readonly FloorCall[],
     ids: readonly number[],

@@ -1,8 +1,8 @@
 /**
- * The floor of a first sync that a provider allows: the fewest calls that bring the same rows and vouch for them, by a program that
- * knows the provider's limits beforehand. For each range its logs, the header of its end and the contract's total there in one
- * batch; a header for each block with events, a hundred in a batch where the budget allows it; rows by COPY. Nothing is compared,
- * nothing is reorganised.
+ * The floor of a first sync from a provider: the fewest calls that bring the same rows and vouch for them, by a program
+ * that knows the provider's limits in advance. One batch per range brings its logs, the header of its last block and
+ * the contract's total at that block. Each block with events needs one header; these are read up to a hundred per batch
+ * where the budget allows it. Rows are written by COPY. Nothing is compared, and no reorganisation is handled.
  *
  *   node dist/bench/providers/floor.program.js FLOOR-TASK-AS-JSON
  */
@@ -16,16 +16,16 @@ export interface FloorTask {
   readonly urls: readonly string[];
   readonly databaseUrl: string;
   readonly contract: string;
-  /** The filter of eth_getLogs. */
+  /** The topics in the filter of eth_getLogs. */
   readonly topics: readonly unknown[];
   readonly increase: string;
-  /** Which of a log's topics is the wallet. */
+  /** Index of the log topic that holds the wallet. */
   readonly walletAt: number;
-  /** Data of the call for the contract's total, where it has one. */
+  /** Data of the call for the contract's total; undefined where the contract has none. */
   readonly total?: string;
   readonly head: number;
   readonly rangeBlocks: number;
-  /** What the calls may cost together in a second, and each of them. */
+  /** The provider's budget per second and the price of each call. */
   readonly budget?: FloorBudget;
 }
 
@@ -42,17 +42,20 @@ interface Header {
 
 interface Answer {
   readonly logs: readonly Log[];
-  /** Of the headers that its blocks wait for. */
+  /** Settled when the headers of the blocks have arrived. */
   readonly headers: Promise<unknown>[];
 }
 
 const task = JSON.parse(process.argv[2] ?? '{}') as FloorTask;
 const rpc = new FloorRpc(task.urls, task.budget);
-/** A provider with a budget lets pass at once what is well below a second's worth of it. */
+/** Headers per batch. A provider with a budget admits a batch at once if it costs well below one second's budget. */
 const HEADERS_AT_ONCE = task.budget
   ? Math.min(100, Math.floor(task.budget.unitsPerSecond / 2 / task.budget.headerPrice))
   : 100;
-/** Ranges asked for ahead of those that are written, and answers that wait for their headers. */
+/**
+ * Limits on the work in memory: ranges requested ahead of the written ones, then logs and answers that wait for
+ * headers.
+ */
 const RANGES_AHEAD = 24;
 const LOGS_AHEAD = 100_000;
 const ANSWERS_AHEAD = 5000;
@@ -80,13 +83,13 @@ function keep({ number, timestamp }: Header): void {
   seconds.set(number, Number(timestamp));
 }
 
-/** Collects the blocks whose headers are wanted into full batches. */
+/** Collects the blocks whose headers are needed into full batches. */
 class HeaderBatches {
   private wanted: string[] = [];
   private settle: (() => void) | undefined;
   private current: Promise<void> | undefined;
 
-  /** @returns settled when the headers of all these blocks are there */
+  /** @returns promises that settle when the headers of all these blocks have arrived */
   want(blocks: readonly string[]): Promise<void>[] {
     const batches = new Set<Promise<void>>();
     for (const block of blocks) {
@@ -113,8 +116,8 @@ class HeaderBatches {
 }
 
 /**
- * The rows of some answers as COPY reads them: one for each wallet and block, with the balance at the block's end; in the order of
- * the table's key, which PostgreSQL takes in twice as fast.
+ * The rows of some answers in the text format of COPY: one row per wallet and block, with the balance at the end of the
+ * block. The rows are in the order of the table's key, which PostgreSQL loads twice as fast.
  */
 function rowsOf(answers: readonly Answer[]): Buffer {
   const ofWallet = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** What it costs to follow the head of a quiet chain: requests for each new block and endpoint. */
+/** The cost of following the head of a quiet chain: requests per new block and endpoint. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '#libs/testing';
 import { systemClock } from '#libs/platform';
@@ -12,7 +12,7 @@ import { readState, type RunPlace, startIndexer } from './runs.js';
 const POLL_INTERVAL_MS = 200;
 const BLOCK_MS = 1000;
 const SYNC_LIMIT_MS = 60_000;
-/** One part of the sparse chain in so many: a first sync of seconds. */
+/** Divides the sparse chain, so that its first sync takes seconds. */
 const SLICE = 500;
 
 export async function measureFollow(
@@ -30,7 +30,7 @@ export async function measureFollow(
   const { finalityDepth } = REPLAY_SHAPES.sparse;
   for (const endpoints of [1, 2]) {
     const sliced = slicedShape(REPLAY_SHAPES.sparse, SLICE);
-    // A live chain: its newest block is of now.
+    // Makes a live chain: the newest block has the current time.
     const genesisSeconds = Math.floor(systemClock.nowMs() / 1000) - sliced.blocks;
     const shape = { ...sliced, finalityDepth, blockSeconds: 1, genesisSeconds };
     const { chain } = new Oracle(shape);

@@ -1,4 +1,4 @@
-/** What the tables of the index must hold, by the generator of the chain itself, compared in SQL. */
+/** The expected rows of the index, computed from the generator of the chain itself and compared in SQL. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
@@ -15,7 +15,7 @@ export class Oracle {
     this.chain = new ReplayChain(shape);
   }
 
-  /** Puts the right rows into `oracle.balance_change`. */
+  /** Writes the expected rows to `oracle.balance_change`. */
   async load(client: pg.Client): Promise<void> {
     this.parts ??= [...this.rows()];
     await client.query(`CREATE SCHEMA oracle; CREATE TABLE oracle.balance_change (
@@ -39,7 +39,7 @@ export class Oracle {
   }
 }
 
-/** @returns how many rows up to the block are in one of the two tables only */
+/** @returns the number of rows up to the block that only one of the two tables has */
 export async function wrongRows(
   client: pg.Client,
   schema: 'staking' | 'bench',
@@ -56,8 +56,9 @@ export async function wrongRows(
 }
 
 /**
- * The days of every wallet, computed from the oracle's intervals: the lowest balance that was held for any time in the day, and the
- * closing one. @returns how many days up to the block are wrong, missing or too many
+ * Computes the days of every wallet from the oracle's intervals: the lowest balance that lasted for any time in the
+ * day, and the closing one.
+ * @returns the number of days up to the block that are wrong, missing or superfluous
  */
 export async function wrongDays(client: pg.Client, upToBlock: number): Promise<number> {
   return countOf(

@@ -1,4 +1,4 @@
-/** The providers of the benchmark: what each does, and how much of a chain is read from it. */
+/** The provider profiles of the benchmark: the behaviour of each, and the part of a chain that is read from it. */
 import { type ProviderBehaviour, type REPLAY_SHAPES } from '#libs/testing';
 
 export type ChainName = keyof typeof REPLAY_SHAPES;
@@ -6,19 +6,19 @@ export type ChainName = keyof typeof REPLAY_SHAPES;
 export interface Profile {
   readonly name: string;
   readonly what: string;
-  /** One for each endpoint. */
+  /** One behaviour per endpoint. */
   readonly endpoints: readonly ProviderBehaviour[];
-  /**
-   * For the floor, which knows beforehand what is wrong: without the faults that it would have to find. Default: as above.
-   */
+  /** The endpoints of the floor, without the faults that the floor would have to detect. Default: `endpoints`. */
   readonly floorEndpoints?: readonly ProviderBehaviour[];
-  /** Blocks of one eth_getLogs where the provider has a cap. */
+  /** Largest range of one eth_getLogs in blocks, where the provider has a cap. */
   readonly rangeCap?: number;
-  /** The floor keeps to so many compute units a second. */
+  /** Budget of the floor in compute units per second. */
   readonly unitsPerSecond?: number;
-  /** Only a part of the chain is read, of the same density: one in so many blocks, events and wallets. */
+  /**
+   * Divisor of blocks, events and wallets by chain, where only a part of the chain is read. The density stays the same.
+   */
   readonly slices?: Partial<Record<ChainName, number>>;
-  /** Run where no profiles are named, on these chains; on request on all. */
+  /** The chains on which the profile runs where no profiles are named. A named profile runs on all chains. */
   readonly chains: readonly ChainName[];
 }
 
@@ -172,7 +172,7 @@ export const PROFILES: readonly Profile[] = [
   },
 ];
 
-/** @throws Error that lists the names */
+/** @throws Error that lists the known names */
 export function profilesNamed(names: string): readonly Profile[] {
   if (names === 'all') return PROFILES;
   return names.split(',').map((name) => {

@@ -1,4 +1,4 @@
-/** The providers' process, and its control over HTTP. */
+/** The process that simulates the providers, and its control over HTTP. */
 import { join } from 'node:path';
 import {
   type MethodCount,
@@ -34,7 +34,7 @@ export class ProviderProcess {
     return new ProviderProcess(program, urls);
   }
 
-  /** Sets the behaviour of each endpoint and begins to count anew. @returns the URLs of the endpoints */
+  /** Sets the behaviour of each endpoint and resets the counters. @returns the URLs of the endpoints */
   async behave(endpoints: readonly ProviderBehaviour[]): Promise<readonly string[]> {
     for (const [index, url] of this.urls.entries())
       await control(`${url}/-/behaviour`, 'PUT', JSON.stringify(endpoints[index] ?? {}));
@@ -50,12 +50,11 @@ export class ProviderProcess {
     await control(`${this.urls[0] ?? ''}/-/extend?blocks=${blocks}`, 'POST');
   }
 
-  /** Of each endpoint. */
   stats(): Promise<ProviderStats[]> {
     return Promise.all(this.urls.map((url) => control(`${url}/-/stats`, 'GET')));
   }
 
-  /** What all endpoints were asked together. */
+  /** The counters of all endpoints together. */
   async bill(): Promise<Bill> {
     const all = await this.stats();
     const of = (pick: (method: string) => boolean, part: keyof MethodCount): number =>
@@ -85,7 +84,7 @@ export class ProviderProcess {
   }
 }
 
-/** Calls that came, and what a provider would ask for them. */
+/** The calls that arrived, and their price in compute units. */
 export interface Bill {
   readonly requests: number;
   readonly calls: number;
@@ -97,7 +96,7 @@ export interface Bill {
   readonly receipts: number;
   readonly computeUnits: number;
   readonly mostInFlight: number;
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly firstRequestAtMs: number;
 }
 

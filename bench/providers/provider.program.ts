@@ -1,5 +1,5 @@
 /**
- * Two simulated providers of one chain, in a process of their own.
+ * Simulates two providers of one chain in a separate process.
  *
  *   node dist/bench/providers/provider.program.js SHAPE-AS-JSON TRACKS-REPEATS
  */

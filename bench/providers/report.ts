@@ -1,4 +1,4 @@
-/** The table of the benchmark. */
+/** Prints the results of the providers benchmark as a table. */
 import { count, fixed, table } from '../support/figures.js';
 import { type Bill } from './provider-process.js';
 import { type IndexerRun, type TimedRun } from './runs.js';
@@ -10,7 +10,7 @@ export interface Round {
   readonly floorBill: Bill;
   readonly indexer: IndexerRun;
   readonly bill: Bill;
-  /** `right`, or what is not. */
+  /** `right`, or the errors found. */
   readonly verdict: string;
 }
 
@@ -34,7 +34,7 @@ export function printTable(rounds: readonly Round[]): void {
   );
 }
 
-/** Ratios only of what was finished. */
+/** A row of the table. Ratios are shown for finished runs only. */
 function row(round: Round): string[] {
   const { name, chain, floor, floorBill, indexer, bill, verdict } = round;
   const isWhole = indexer.outcome === 'synced';
@@ -65,7 +65,7 @@ function row(round: Round): string[] {
   ];
 }
 
-/** Seconds without the start of the process, which is a large part of a short run. */
+/** Seconds from the first request on. The start of the process is left out, since it is a large part of a short run. */
 function afterStart({ startedAtMs, seconds }: TimedRun, { firstRequestAtMs }: Bill): number {
   const begunAtMs = firstRequestAtMs - performance.timeOrigin;
   return seconds - (begunAtMs - startedAtMs) / 1000;

@@ -1,4 +1,4 @@
-/** A run of the floor and one of the indexer against the same providers, each as a program of its own. */
+/** A run of the floor and a run of the indexer against the same providers, each as a separate program. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,19 +13,21 @@ export interface RunPlace {
   readonly urls: readonly string[];
   readonly databaseUrl: string;
   readonly client: pg.Client;
-  /** For logs and settings. */
   readonly folder: string;
 }
 
 export interface TimedRun {
-  /** By performance.now(). */
+  /** Time of `performance.now()`. */
   readonly startedAtMs: number;
-  /** From the start of the process until the rows are committed. */
+  /** Time from the start of the process until the rows are committed. */
   readonly seconds: number;
 }
 
 export interface IndexerRun extends TimedRun {
-  /** `synced`: all rows are there and vouched for. `stopped`: it halted or ended. `unfinished`: the time was up. */
+  /**
+   * `synced`: all rows are stored and verified. `stopped`: the indexer halted or ended. `unfinished`: the time limit
+   * passed.
+   */
   readonly outcome: 'synced' | 'stopped' | 'unfinished';
   readonly head: number;
   readonly reason: string;
@@ -35,13 +37,13 @@ export interface IndexerRun extends TimedRun {
 
 const POLL_MS = 50;
 const SAY_EVERY_MS = 3000;
-/** A halt that lasts so long is final: the indexer takes a halt back where it finds that it was wrong. */
+/** A halt that lasts this long counts as final, since the indexer revokes a halt that it finds to be wrong. */
 const HALT_MS = 10_000;
 const TOTAL_STAKED = '0x817b1cd2';
 /** Topic 1 of an event of pool 0. */
 const POOL_ZERO = `0x${'0'.repeat(64)}`;
 const RANGE_BLOCKS = 2000;
-/** A range of a busy chain is one of about 5 MB. */
+/** A range of this size on a busy chain is about 5 MB. */
 const DENSE_RANGE_BLOCKS = 100;
 
 export interface FloorLimits {
@@ -91,12 +93,12 @@ function floorTask({ chain, urls, databaseUrl }: RunPlace, limits: FloorLimits):
   };
 }
 
-/** Of the pool that the events are filtered by. */
+/** The balance view for the pool by which the events are filtered. */
 const USER_INFO = JSON.stringify(
   'userInfo(uint256 pid = 0, address user) returns (uint256 amount, uint256 rewardDebt) -> amount',
 );
 
-/** The indexer on the providers, with `settings` beside those that it needs. */
+/** Starts the indexer on the providers, with `settings` added to the required ones. */
 export function startIndexer(
   { chain, urls, databaseUrl, folder }: RunPlace,
   settings: Readonly<Record<string, string>>,
@@ -128,7 +130,7 @@ interface State {
   readonly synced: boolean;
 }
 
-/** @param limitSeconds when the indexer is stopped and reported as unfinished */
+/** @param limitSeconds after this time the indexer is stopped and reported as unfinished */
 export async function runIndexer(
   place: RunPlace,
   settings: Readonly<Record<string, string>>,
@@ -141,7 +143,7 @@ export async function runIndexer(
   } finally {
     await program.stop();
   }
-  // It finishes what it was writing when it was told to stop.
+  // The head is read after the stop, since the indexer finishes its current write when it is stopped.
   return { ...run, head: (await readState(place.client)).head };
 }
 

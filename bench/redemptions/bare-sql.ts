@@ -1,4 +1,4 @@
-/** What the database does at best: round trips of one statement each, over one connection and over several at once. */
+/** The best case of the database: round trips of one statement each, over one connection and over several at once. */
 import pg from 'pg';
 
 export interface BareSql {
@@ -10,10 +10,13 @@ export interface BareSql {
 
 const TABLE = 'bare_round_trip';
 const SELECT = { name: 'bare_select', text: 'SELECT 1' };
-/** A row of its own for each connection: none waits for another's lock. */
+/** Each connection updates its own row, so that none waits for a lock. */
 const UPDATE = { name: 'bare_update', text: `UPDATE ${TABLE} SET value = value + 1 WHERE id = $1` };
 
-/** Statements a second. Each is a transaction: an update is on the disk when it returns, as far as the server has it so. */
+/**
+ * Measures statements per second. Each statement is a transaction, so an update returns only after its commit, with the
+ * server's configured durability.
+ */
 export async function measureBareSql(
   url: string,
   { connections, ms }: { readonly connections: number; readonly ms: number },

@@ -6,26 +6,29 @@ const CHANGES_PER_WALLET = 20;
 export const CHANGES_PER_BLOCK = 10;
 export const FIRST_SECONDS = 1_640_995_200;
 const HISTORY_DAYS = 1400;
-/** Has no divisor in common with a number that is made of 2s and 5s: each turn meets each wallet once. */
+/**
+ * Has no common divisor with a number whose only prime factors are 2 and 5, so that each turn visits each wallet once.
+ */
 export const STRIDE = 2_654_435_761n;
 
 /**
- * A history in which change number k belongs to block k / 10, and the wallets take turns in an order that jumps about the keys. At
- * all sizes it lasts as long, and each wallet changes as often. The same in SQL: `seed.ts`.
+ * A history in which change number k belongs to block k / 10 (rounded up), and the wallets take turns in an order that
+ * is scattered over the keys. At all sizes the history is equally long and each wallet changes equally often. `seed.ts`
+ * has the same history in SQL.
  */
 export class LargeHistory {
   readonly wallets: number;
   readonly blocks: number;
   readonly secondsPerBlock: number;
 
-  /** @param changes a multiple of 200 made of 2s and 5s, as 1,000,000 is */
+  /** @param changes a multiple of 200 whose only prime factors are 2 and 5, such as 1,000,000 */
   constructor(readonly changes: number) {
     this.wallets = changes / CHANGES_PER_WALLET;
     this.blocks = changes / CHANGES_PER_BLOCK;
     this.secondsPerBlock = Math.max(1, Math.floor((HISTORY_DAYS * 86_400) / this.blocks));
   }
 
-  /** @param number 1 and more; those above `changes` go on where the history ends */
+  /** @param number from 1; numbers above `changes` continue after the end of the history */
   change(number: number): BalanceChange {
     const block = Math.ceil(number / CHANGES_PER_BLOCK);
     return {
@@ -36,7 +39,7 @@ export class LargeHistory {
     };
   }
 
-  /** The day of that change: the wallet's last change is a turn ago. */
+  /** The day of a change. The wallet's previous change was one turn earlier. */
   day(number: number): BalanceDay {
     const { wallet, timestampSeconds, balance } = this.change(number);
     const low = number > this.wallets ? balanceOf(number - this.wallets) : 0n;
@@ -52,13 +55,13 @@ export class LargeHistory {
   }
 }
 
-/** Of change number k: some thousand tokens with a fraction. */
+/** The balance after change number `number`: some thousand tokens with a fraction. */
 function balanceOf(number: number): bigint {
   const tokens = BigInt((number * 7919) % 100_003) * 10n ** 18n;
   return tokens + BigInt(number) * 1_000_003n;
 }
 
-/** The same in SQL. @param number an expression */
+/** `balanceOf` in SQL. @param number an SQL expression */
 export function balanceSql(number: string): string {
   return `(((${number} * 7919) % 100003)::numeric * 1000000000000000000 + ${number}::numeric * 1000003)`;
 }

@@ -1,6 +1,6 @@
 /**
- * The two large tables as the product has them, in one partition or in partitions of the size that the indexer makes; for comparing,
- * all in one, or in a number of partitions by a hash of the wallet, or by time.
+ * Layouts of the two large tables: as in the product, in one partition or in partitions of the size that the indexer
+ * makes. For comparison also all rows in one table, or a number of partitions by a hash of the wallet or by time.
  */
 import type pg from 'pg';
 import { dayOf } from '#libs/domain';
@@ -8,7 +8,7 @@ import { FIRST_SECONDS, type LargeHistory } from './large-history.js';
 
 const KINDS = ['product', 'one', 'hash', 'time'] as const;
 
-/** As staking.next_partition makes them: 256 MiB of rows and half as much. */
+/** The size of the partitions that staking.next_partition makes: 256 MiB of rows, and half as much for the indexes. */
 const CHANGES_A_PARTITION = 4_200_000;
 
 export interface Layout {
@@ -17,7 +17,7 @@ export interface Layout {
   readonly parts: number;
 }
 
-/** @param text `product`, `one`, `hash:16`, `time:14` @throws Error where it is something else */
+/** @param text `product`, `one`, `hash:16`, `time:14` @throws Error where the text has another form */
 export function layoutOf(text: string): Layout {
   const [name = '', parts = '1'] = text.split(':');
   const kind = KINDS.find((known) => known === name);
@@ -27,7 +27,10 @@ export function layoutOf(text: string): Layout {
   return { name: text, kind, parts: Number(parts) };
 }
 
-/** In an empty, migrated database. Columns, checks, keys and triggers stay; the views of these tables go. */
+/**
+ * Lays out the tables in an empty, migrated database. Columns, checks, keys and triggers stay; the views of these
+ * tables are dropped.
+ */
 export async function layOut(
   client: pg.Client,
   layout: Layout,
@@ -72,12 +75,12 @@ export async function layOut(
   );
 }
 
-/** Rows behind the end of the history go to the last one, until the indexer's store adds the next. */
+/** Rows after the end of the history go into the last partition, until the indexer's store adds the next one. */
 function timeBounds(
   parts: number,
   { first, end }: { readonly first: number; readonly end: number },
 ): string[] {
-  // The last one is half full at the end of the history, as it is on average.
+  // The last partition is half full at the end of the history, which is the average case.
   const length = Math.ceil((end - first) / (parts - 0.5));
   return Array.from({ length: parts }, (_, part) => {
     const from = first + part * length;

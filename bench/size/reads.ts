@@ -1,4 +1,4 @@
-/** Snapshots from a large index, of quiet wallets and of the busiest. */
+/** Reads snapshots from a large index, of quiet wallets and of the busiest one. */
 import type pg from 'pg';
 import { type Database, SnapshotStore } from '#libs/db';
 import { type Address, dayOf } from '#libs/domain';
@@ -11,7 +11,7 @@ interface Reads {
   readonly p99Ms: number;
 }
 
-/** Wallet 0 becomes the busiest: a row for each day of ten years. */
+/** Makes wallet 0 the busiest: a row for each day of ten years. */
 export async function makeBusy(client: pg.Client): Promise<void> {
   await client.query(
     `INSERT INTO staking.balance_day (wallet, day, low, closing)
@@ -21,7 +21,7 @@ export async function makeBusy(client: pg.Client): Promise<void> {
   );
 }
 
-/** As the API reads: one wallet after the other on one connection. */
+/** Reads as the API does, one wallet after the other on one connection. */
 export async function reads(
   database: Database,
   history: LargeHistory,

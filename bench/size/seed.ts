@@ -1,6 +1,6 @@
 /**
- * A large index, made by the database itself: no program sends a row. Its keys are dropped before and made again after, so that a
- * hundred million changes take minutes.
+ * Makes a large index in the database itself, without rows sent by a program. The keys are dropped before and recreated
+ * afterwards, so that a hundred million changes take minutes.
  */
 import pg from 'pg';
 import { createDatabase, IndexStore } from '#libs/db';
@@ -52,7 +52,7 @@ export async function seedHistory(url: string, history: LargeHistory): Promise<v
   }
 }
 
-/** Without the guards, which are for programs that write: the keys are checked when they are made. */
+/** Fills a table with triggers disabled: they guard against faulty programs. Recreating the keys checks the keys. */
 async function fill(url: string, table: string, statements: readonly string[]): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

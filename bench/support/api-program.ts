@@ -1,4 +1,4 @@
-/** The API as a program under measurement. */
+/** Starts the API as a program under measurement. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Program } from './program.js';
@@ -7,15 +7,14 @@ export interface ApiOptions {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly redisUrl?: string;
-  /** Standbys of the database. */
   readonly readUrls?: readonly string[];
-  /** Whether it logs requests; default: yes. */
+  /** Whether the API logs requests. Default: true. */
   readonly keepsRequests?: boolean;
   readonly logFile: string;
   readonly nodeOptions?: readonly string[];
 }
 
-/** A program and the port on 127.0.0.1 that it chose. */
+/** A program, and the port on 127.0.0.1 on which it listens. */
 export interface Listening {
   readonly program: Program;
   readonly port: number;
@@ -47,7 +46,7 @@ export async function startApi({
   return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };
 }
 
-/** The port that a program says it listens on. */
+/** Waits for the port in the program's log. @param pattern captures the port */
 export async function portIn(program: Program, pattern: RegExp): Promise<number> {
   for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 50) {
     program.requireRunning();

@@ -1,4 +1,7 @@
-/** One PostgreSQL for a whole benchmark, as it comes: durability as by default. Each run gets an empty database of its own. */
+/**
+ * One PostgreSQL for a whole benchmark, with default settings and so default durability. Each run gets an empty
+ * database.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,13 +11,13 @@ import { EmbeddedPostgres } from '#libs/devpostgres';
 import { table } from './figures.js';
 import { familyCpuSeconds } from './program.js';
 
-/** Server settings with which `printStatements` has something to print; they cost a few per cent. */
+/** Server settings that `printStatements` needs; they cost a few per cent of speed. */
 export const STATEMENT_STATISTICS = {
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track': 'all',
 };
 
-/** What the statements since the last reset cost, those inside of triggers too. */
+/** Prints the cost of the statements since the last reset, including statements inside triggers. */
 export async function printStatements(client: pg.Client): Promise<void> {
   const { rows } = await client.query<Record<string, string>>(`
     SELECT calls::text, round(total_exec_time)::text AS ms, round(max_exec_time::numeric, 1)::text AS longest,
@@ -31,7 +34,7 @@ export async function printStatements(client: pg.Client): Promise<void> {
 
 export class BenchServer {
   #made = 0;
-  /** Whatever it is started again with. */
+  /** Connection string, which stays the same over restarts. */
   readonly #url: string;
 
   private constructor(
@@ -49,7 +52,10 @@ export class BenchServer {
     return bench;
   }
 
-  /** Makes it fill some log files once: making them is slower than using them again, and would fall to whoever comes first. */
+  /**
+   * Makes the server create WAL files once. Creating files is slower than recycling them, and would slow down the first
+   * measurement.
+   */
   private async warmUp(): Promise<void> {
     await this.admin(
       `CREATE TABLE warm AS SELECT repeat(md5(n::text), 20) AS text FROM generate_series(1, 500000) AS n`,
@@ -58,7 +64,7 @@ export class BenchServer {
     );
   }
 
-  /** With other settings and under the same URLs. All connections are closed before. */
+  /** Restarts the server with other settings under the same URLs. All connections must be closed before. */
   async restart(settings: Readonly<Record<string, string>>): Promise<void> {
     const { port, password } = new URL(this.#url);
     await this.server.stop();
@@ -67,7 +73,7 @@ export class BenchServer {
     this.server = await EmbeddedPostgres.start(options);
   }
 
-  /** Makes an empty, migrated database; dropped after `use`. */
+  /** Runs `use` with an empty, migrated database, and drops the database afterwards. */
   async withDatabase<T>(use: (url: string, client: pg.Client) => Promise<T>): Promise<T> {
     const name = `bench_${++this.#made}`;
     const url = new URL(this.#url);
@@ -77,7 +83,7 @@ export class BenchServer {
     const client = new pg.Client({ connectionString: url.href });
     await client.connect();
     try {
-      // What earlier runs left to be written must not be written during this one.
+      // Writes out the dirty pages of earlier runs, so that they are not written during this one.
       await client.query('CHECKPOINT');
       return await use(url.href, client);
     } finally {
@@ -86,7 +92,7 @@ export class BenchServer {
     }
   }
 
-  /** CPU time of all its processes so far. */
+  /** CPU seconds of all processes of the server so far. */
   cpuSeconds(): number {
     return familyCpuSeconds(this.server.process.pid ?? 0);
   }

@@ -18,7 +18,7 @@ export function fixed(value: number, digits = 2): string {
   return value.toFixed(digits);
 }
 
-/** Prints rows under a heading; the first column is text, the others are figures. */
+/** Prints rows under a header. The first column is text, the others are figures. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

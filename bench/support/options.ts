@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
 
-/** What a benchmark takes on its command line: each `--name value`, with the value it has where it is not given. */
+/** The options of a benchmark's command line: each `--name value`, or its default. */
 export type Options<D extends Record<string, string>> = { readonly [K in keyof D]: string };
 
-/** @throws Error that lists the options where an unknown one is given */
+/** @throws Error that lists the options, where an unknown one is given */
 export function readOptions<D extends Record<string, string>>(defaults: D): Options<D> {
   const options = Object.fromEntries(
     Object.keys(defaults).map((name) => [name, { type: 'string' as const }]),
@@ -16,7 +16,7 @@ export function readOptions<D extends Record<string, string>>(defaults: D): Opti
   }
 }
 
-/** Whole numbers separated by commas. */
+/** Parses whole numbers separated by commas. */
 export function numbersOf(text: string): number[] {
   return text.split(',').map((part) => {
     const number = Number(part.replaceAll('_', ''));

@@ -1,4 +1,4 @@
-/** Programs under measurement, each in a process of its own. */
+/** Runs programs under measurement, each in a separate process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -8,11 +8,11 @@ export interface ProgramOptions {
   readonly args?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Options of node itself, such as --cpu-prof. */
+  /** Options of Node itself, such as --cpu-prof. */
   readonly nodeOptions?: readonly string[];
 }
 
-/** CPU time is counted in these by the kernel (USER_HZ). */
+/** The unit in which the kernel counts CPU time (USER_HZ). */
 const TICKS_PER_SECOND = 100;
 
 export class Program {
@@ -27,7 +27,7 @@ export class Program {
   ) {
     const { args = [], environment = {}, nodeOptions = [], logFile } = options;
     const log = openSync(logFile, 'w');
-    // Nothing of this shell's settings: only what the benchmark gives.
+    // The program gets no settings of this shell, only those of the benchmark.
     const child = spawn(process.execPath, [...nodeOptions, file, ...args], {
       env: { PATH: process.env['PATH'], ...environment },
       stdio: ['ignore', log, log],
@@ -51,13 +51,13 @@ export class Program {
     return this.#code !== undefined;
   }
 
-  /** @throws Error with the end of its log where it ended by itself */
+  /** @throws Error with the end of the log where the program has ended */
   requireRunning(): void {
     if (this.#code === undefined) return;
     throw new Error(`${this.file} ended with ${String(this.#code)}:\n${this.tail()}`);
   }
 
-  /** The largest resident memory so far, in MiB; undefined once the process has ended. */
+  /** The largest resident memory so far in MiB; undefined once the process has ended. */
   peakMebibytes(): number | undefined {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
     const kibibytes = /^VmHWM:\s+(\d+) kB/m.exec(status)?.[1];
@@ -82,13 +82,13 @@ export class Program {
   }
 }
 
-/** CPU time of a process so far, of all its threads, in seconds; 0 where it has ended. */
+/** CPU seconds of all threads of a process so far; 0 where the process has ended. */
 export function cpuSeconds(pid: number): number {
   const fields = statOf(pid);
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-/** The same of a process and its children, those that have ended included. */
+/** CPU seconds of a process and its children so far, including children that have ended. */
 export function familyCpuSeconds(pid: number): number {
   const fields = statOf(pid);
   const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / TICKS_PER_SECOND;
@@ -100,7 +100,7 @@ export function familyCpuSeconds(pid: number): number {
 /** The fields of /proc/<pid>/stat from the third on; see proc_pid_stat(5). */
 function statOf(pid: number): string[] {
   try {
-    // The name of the program is the one field that may hold spaces; it stands in brackets.
+    // Only the program's name may hold spaces; it is in brackets before the third field.
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   } catch {
     return [];

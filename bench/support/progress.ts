@@ -1,6 +1,6 @@
 const LINE_EVERY_MS = 2000;
 
-/** Says how far something is, every two seconds; says nothing of what is faster. */
+/** Reports progress every two seconds, and nothing for work that takes less. */
 export class Progress {
   #lineAtMs = performance.now();
   readonly #startMs = performance.now();
@@ -20,7 +20,7 @@ export class Progress {
   }
 }
 
-/** Progress goes to standard error: standard output is for the figures. */
+/** Writes progress to standard error, since standard output is for the figures. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }

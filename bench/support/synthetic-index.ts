@@ -1,7 +1,7 @@
 import { type BlockHash, type BlockRef } from '#libs/domain';
 import { walletAt } from './random.js';
 
-/** What the index of a benchmark starts with, but for its head. */
+/** The initial state of a benchmark's index, except for its head. */
 export const SYNTHETIC_INDEX = {
   fingerprint: 'bench',
   settings: {},

@@ -5,7 +5,7 @@ import { type Abi, type Hex } from 'viem';
 export interface CompiledContract {
   readonly abi: Abi;
   readonly bytecode: Hex;
-  /** What stands at the address afterwards, where no immutable is in it. */
+  /** The code at the contract's address, for a contract without immutables. */
   readonly runtime: Hex;
 }
 
@@ -31,12 +31,13 @@ interface Output {
 }
 
 const require = createRequire(import.meta.url);
-/** By file: compiling takes seconds. */
+/** Compiler outputs by file, cached because compiling takes seconds. */
 const outputs = new Map<string, Output>();
 
 /**
- * The contracts of a file in this folder, by name; compiled in the test so that nothing of them gets into the libraries.
- * @throws Error with what the compiler says
+ * Returns the contracts of a file in this folder by name. They are compiled in the test, so that they do not become
+ * part of the libraries.
+ * @throws Error with the compiler's messages
  */
 export function compileTestContracts(file: string): (name: string) => CompiledContract {
   const output = outputs.get(file) ?? compile(file);

@@ -1,4 +1,4 @@
-/** A local chain on which a test deploys contracts, calls them from any address and looks at each block afterwards. */
+/** A local chain on which a test deploys contracts, calls them from any address and reads the state at each block. */
 import { type Abi, encodeDeployData, encodeFunctionData } from 'viem';
 import {
   ChainReader,
@@ -26,7 +26,7 @@ export class ContractBench {
     private seconds: number,
   ) {}
 
-  /** With the chain's token in the wallets. */
+  /** Starts the chain and funds the wallets with its token. */
   static async start(wallets: readonly Address[]): Promise<ContractBench> {
     const seconds = 1_760_000_000;
     const chain = await startChain({ deployedSeconds: seconds });
@@ -42,7 +42,6 @@ export class ContractBench {
     return { address: receipt.contractAddress as Address, abi };
   }
 
-  /** A transaction of `from` to a contract. */
   call(
     { address, abi }: DeployedContract,
     from: Address,
@@ -51,7 +50,7 @@ export class ContractBench {
     return { from, to: address, data: encodeFunctionData({ abi, functionName, args }) };
   }
 
-  /** One block; all of them must succeed. @returns its number */
+  /** Mines one block; all its transactions must succeed. @returns its number */
   async mine(...transactions: readonly DevTransaction[]): Promise<bigint> {
     const receipts = await mineBlock(this.chain.rpc, (this.seconds += 12), transactions);
     const failed = receipts.findIndex(({ succeeded }) => !succeeded);
@@ -78,7 +77,7 @@ export class ContractBench {
     return block;
   }
 
-  /** Every wallet's stake at the end of a block by the events up to it, and their sum. */
+  /** Computes every wallet's stake at the end of a block, and their sum, from the events up to that block. */
   async fold(
     contracts: readonly Address[],
     events: string,

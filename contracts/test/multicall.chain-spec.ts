@@ -1,4 +1,7 @@
-/** Balances of many wallets by Multicall3: the same as one by one, with fewer requests, whatever an endpoint refuses. */
+/**
+ * Tests balances of many wallets by Multicall3: the result equals single reads, with fewer requests, also where an
+ * endpoint refuses calls.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type ChainReader, type ChainReaderOptions, multicallOf } from '#libs/chain';
 import { type JsonRpcFault } from '#libs/devchain';
@@ -25,7 +28,7 @@ describe('stakeBalances', () => {
   let bench: ContractBench;
   let pools: DeployedContract;
   let node: FaultyNode;
-  /** Stakes, and no Multicall3 yet; then with it. */
+  /** A block with stakes but without Multicall3; `present` is a later block with it. */
   let without: BlockRef;
   let present: BlockRef;
   let truth: bigint[];
@@ -37,7 +40,7 @@ describe('stakeBalances', () => {
       bench.call(pools, wallet, 'stake', 3n, BigInt(index + 1)),
     );
     without = await bench.block(await bench.mine(...stakes));
-    // Changes the newest block's state at once.
+    // anvil_setCode changes the state of the newest block at once, so `without` needs a block after it.
     await bench.mine();
     await bench.chain.rpc.call('anvil_setCode', MULTICALL, bench.compiled('Aggregator').runtime);
     present = await bench.block(
@@ -59,7 +62,7 @@ describe('stakeBalances', () => {
     return bench.reader({ contracts: [pools.address], balanceView: USERS, ...options }, pool);
   }
 
-  /** Looks for Multicall3 where it is not. */
+  /** A reader that finds no Multicall3, since it looks at a wrong address. */
   const plain = (options: ChainReaderOptions = {}): ChainReader =>
     bench.reader({
       contracts: [pools.address],
@@ -68,7 +71,7 @@ describe('stakeBalances', () => {
       ...options,
     });
 
-  /** Calls to Multicall3 so far, by the number of bytes of their calldata. */
+  /** The calls to Multicall3 so far, as the number of bytes of their calldata. */
   const aggregates = (): number[] =>
     node.requests
       .flatMap(({ calls }) => calls)
@@ -83,7 +86,7 @@ describe('stakeBalances', () => {
     expect(await reader().stakeBalances(MANY, present)).toEqual(truth);
     expect(aggregates()).toHaveLength(3);
     expect(Math.max(...aggregates())).toBeLessThan(150_000);
-    // The trial of the view, and the three.
+    // One trial of the view, and three calls to Multicall3.
     expect(node.count('eth_call')).toBe(4);
     expect(node.count('eth_getCode')).toBe(1);
   });
@@ -242,7 +245,7 @@ describe('Multicall3', () => {
   });
 });
 
-/** The fault only for calls to Multicall3. */
+/** Limits a fault to calls to Multicall3. */
 function toMultiCall(fault: Fault): Fault {
   return {
     ...fault,

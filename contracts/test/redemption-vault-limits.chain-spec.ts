@@ -1,4 +1,4 @@
-/** What bounds the vault from outside: caps, pauses, its balance, roles, and tokens it was not made for. */
+/** Tests the external limits of the vault: caps, pauses, its balance, roles, and tokens for which it was not made. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeDeployData, encodeFunctionData, getAddress } from 'viem';
 import {
@@ -175,7 +175,7 @@ describe('RedemptionVault', () => {
       const refusal = encodeFunctionData({ abi, functionName: 'refusal' });
       const call = { to: token, data: refusal };
       const answer = await chain.chain.rpc.call<string>('eth_call', call, 'latest');
-      // ReentrancyGuardReentrantCall()
+      // Selector of ReentrancyGuardReentrantCall().
       expect(answer).toContain('3ee5aeb5');
       chain.seconds = bench.seconds;
     });

@@ -1,4 +1,6 @@
-/** What version 2 adds: vouchers of a far deadline, and an administrator who is replaced only after a delay. */
+/**
+ * Tests what version 2 adds: vouchers with a distant deadline, and an administrator who is replaced only after a delay.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keccak256, stringToBytes } from 'viem';
 import { VoucherSigner } from '#libs/chain';
@@ -74,7 +76,7 @@ describe('the administrator', () => {
     expect(await bench.refusal(bench.call(admin, 'setWindowCap', 1n))).toBe(
       'AccessControlUnauthorizedAccount',
     );
-    // And back, for the tests that follow.
+    // Restores the administrator for the tests that follow.
     await bench.mine(bench.call(heir, 'beginDefaultAdminTransfer', admin));
     const back = bench.call(admin, 'acceptDefaultAdminTransfer');
     const [home] = await bench.mineAt(bench.seconds + DELAY + 1, back);

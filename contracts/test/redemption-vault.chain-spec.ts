@@ -16,7 +16,7 @@ describe.each([1, 2] as const)('the vault, version %i', (version) => {
   });
   afterAll(() => bench.stop());
 
-  /** Refuses one claim without moving anything. */
+  /** Expects that the vault refuses a claim with this error and moves nothing. */
   async function expectRefused(error: string, voucher: Voucher, by = {}): Promise<void> {
     const before = await bench.tokens(bench.vault);
     const status = await bench.status(voucher);
@@ -133,7 +133,7 @@ describe.each([1, 2] as const)('the vault, version %i', (version) => {
     });
 
     it('to nobody, to the vault itself, or of nothing', async () => {
-      // No signer of ours signs these: the calls alone must be refused.
+      // These claims have no valid signature; the vault must refuse them before it checks the signature.
       const zero = aWallet(0);
       const claim = (recipient: string, amount: bigint) =>
         bench.call(
@@ -230,7 +230,7 @@ describe.each([1, 2] as const)('the vault, version %i', (version) => {
     expect(late).toMatchObject({ error: 'NotASigner', errorArgs: [getAddress(old)] });
     expect(await bench.status(voucher)).toBe(NONE);
     expect(await bench.refusal(bench.claim(bench.voucher(), { key: OTHER_KEY }))).toBeUndefined();
-    // The role decides at the moment of the claim: the old voucher is good again with it.
+    // The signer's role at the moment of the claim decides, so the old voucher is valid again once the role is back.
     await bench.mine(change('grantRole', old), change('revokeRole', other));
     expect(await bench.refusal(claim)).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** A local chain with registries, and days as the service seals them. */
+/** A local chain with registries, and sealed days as the indexer makes them. */
 import {
   type Abi,
   decodeErrorResult,
@@ -73,7 +73,7 @@ export class RegistryBench {
     return this.deploy(snapshotRegistryAbi, snapshotRegistryBytecode, ...args);
   }
 
-  /** @returns what it answers, or the name of the error that refuses it */
+  /** @returns the result of the call, or the name of the error with which it reverts */
   async ask(
     { address: to, abi }: Deployed,
     functionName: string,
@@ -89,7 +89,7 @@ export class RegistryBench {
     });
     const { result, error } = (await answer.json()) as { result?: Hex; error?: { data: Hex } };
     if (result !== undefined) return decodeFunctionResult({ abi, functionName, data: result });
-    // A contract that asks the registry passes its errors on.
+    // A contract that calls the registry passes the registry's errors on.
     const errors = [...abi, ...snapshotRegistryAbi];
     return decodeErrorResult({ abi: errors, data: error?.data ?? '0x' }).errorName;
   }
@@ -109,7 +109,7 @@ export class RegistryBench {
   }
 }
 
-/** The leaf that tells of a wallet, as the contract takes it. */
+/** The leaf that proves a wallet's balance or absence, as the contract takes it. */
 export function leafOf(tree: DayTree, wallet: Address): DayLeaf & { proof: readonly string[] } {
   const { leaf, proof } = tree.prove(wallet);
   return { ...leaf, proof };

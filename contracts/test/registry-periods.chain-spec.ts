@@ -109,7 +109,7 @@ describe('a published period', () => {
       bench.ask(registry, 'verifyAverage', [end, wallet, of]);
     expect(await refused(FIRST + 12n, ALICE, leaves.toReversed())).toBe('InvalidProof');
     expect(await refused(FIRST + 13n, ALICE, leaves)).toBe('InvalidProof');
-    // A wallet below Alice's is not between hers and the next one.
+    // A wallet below Alice's is not between Alice's and the next one.
     expect(await refused(FIRST + 12n, aWallet('9'), leaves)).toBe('InvalidProof');
     expect(await refused(FIRST + 12n, ALICE, [])).toBe('InvalidWindow');
     expect(await refused(1n, ALICE, leaves)).toBe('InvalidWindow');
@@ -135,7 +135,7 @@ describe('StakeTiers, the example', () => {
     await bench.send(tiers, 'claim', claim(BOB), BOB);
     expect(await bench.ask(tiers, 'tierOf', [ALICE])).toBe(2n);
     expect(await bench.ask(tiers, 'tierOf', [BOB])).toBe(0n);
-    // Alice's proofs say of a wallet above hers that it is absent, and nothing of one below.
+    // Alice's proofs also prove that a wallet above hers is absent, but prove nothing about a wallet below hers.
     expect(await bench.ask(tiers, 'claim', claim(ALICE), BOB)).toBe(0n);
     expect(await bench.ask(tiers, 'claim', claim(ALICE), aWallet('9'))).toBe('InvalidProof');
     expect(await bench.ask(tiers, 'claim', [YESTERDAY, [leafOf(trees[1], ALICE)]], ALICE)).toBe(

@@ -1,4 +1,4 @@
-/** Views in the notation of docs/operating/contracts.md, held against a contract with pools and structs. */
+/** Tests views in the notation of docs/operating/contracts.md against a contract with pools and structs. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   type ChainReader,
@@ -123,7 +123,7 @@ describe('views of a contract with pools', () => {
     const balanceView =
       'usersData(address, uint256 = 3) returns (uint128, uint256, uint8 rate) -> rate';
     const rates = reader({ balanceView });
-    // The trial's wallet has no rate; those that have one show it.
+    // The wallet of the view's trial has no rate, so only wallets with a rate reveal the wrong type.
     await expect(rates.stakeBalances([ALICE], after)).rejects.toMatchObject({
       failures: [
         {

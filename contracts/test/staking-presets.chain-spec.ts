@@ -1,4 +1,7 @@
-/** Each preset against a contract of its kind: what the events add up to is what the contract itself says, block by block. */
+/**
+ * Tests each preset against a contract of its kind: the balances folded from events equal the contract's own, block by
+ * block.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAbi } from 'viem';
 import { parseStakeDescription, resolveStakeViews } from '#libs/chain';
@@ -19,14 +22,14 @@ type Call = (from: Address, ...call: readonly [string, ...unknown[]]) => DevTran
 interface PresetCase {
   readonly contract: string;
   readonly presets: readonly string[];
-  /** Whether the constructor takes the token. */
+  /** Whether the constructor takes the token's address. */
   readonly ofToken?: boolean;
   /** Calls before the history. */
   readonly prepare?: (token: Address) => readonly (readonly [string, ...unknown[]])[];
-  /** The blocks of the history. `gift` sends tokens past the contract's functions. */
+  /** The blocks of the history. `gift` sends tokens to the contract directly, without a call of its functions. */
   readonly history: (call: Call, gift: DevTransaction) => readonly (readonly DevTransaction[])[];
   readonly hasTotal: boolean;
-  /** Stakes of the three wallets at the end by the first preset, so that a history in which nothing counts fails. */
+  /** Final stakes of the three wallets by the first preset. They make the test fail where no event was counted. */
   readonly ends: readonly bigint[];
 }
 
@@ -134,7 +137,7 @@ describe('presets of STAKE_EVENTS', () => {
 
   afterAll(() => bench.stop());
 
-  /** Plays a case's history. @returns the contract and the block before it, then each of its blocks */
+  /** Plays the history of a case. @returns the contract, the block before the history, and each block of the history */
   async function play(one: PresetCase): Promise<{ contract: DeployedContract; at: bigint[] }> {
     const { token, treasury } = bench.chain.contracts;
     const contract = await bench.deploy(one.contract, ...(one.ofToken ? [token] : []));
@@ -166,7 +169,7 @@ describe('presets of STAKE_EVENTS', () => {
           folded,
         ]);
         expect(await reader.stakeTotal(block)).toBe(one.hasTotal ? total : undefined);
-        // Nothing is counted for the vault itself, or for the zero address.
+        // No balance is counted for the vault itself or for the zero address.
         expect(total).toBe(folded.reduce((sum, balance) => sum + balance, 0n));
       }
     }

@@ -8,7 +8,7 @@ const START = 1_760_000_000;
 const [alice, bob, carol] = ['a', 'b', 'c'].map((digit) => parseAddress('0x' + digit.repeat(40)));
 if (!alice || !bob || !carol) throw new Error('not an address');
 
-/** Without the types of the ABI: half of the calls below are meant to be wrong. */
+/** Encodes a call without the ABI's types, since half of the calls below are meant to be wrong. */
 function encode(functionName: string, ...args: unknown[]): Hex {
   const abi: Abi = stakingAbi;
   return encodeFunctionData({ abi, functionName, args });
@@ -47,7 +47,7 @@ describe('Staking', () => {
     });
   }
 
-  /** The name and arguments of the error with which a call would be refused. */
+  /** The name and arguments of the error with which the contract refuses a call. */
   async function refusal(from: string, data: Hex) {
     const { staking } = chain.contracts;
     const body = {

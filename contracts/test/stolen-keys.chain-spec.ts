@@ -1,4 +1,7 @@
-/** What the thief of a key gets out of the vault at most: of all the services' keys together, of one of them, of the administrator's. */
+/**
+ * Tests the largest loss after a theft of keys: of all the services' keys together, of one of them, and of the
+ * administrator's.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keccak256, stringToBytes } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -23,13 +26,16 @@ const addressOf = (key: string) => privateKeyToAccount(`0x${key}`).address.toLow
 const balanceOf = async (account: Address): Promise<bigint> =>
   BigInt(await chain.chain.rpc.call<string>('eth_getBalance', account, 'latest'));
 
-/** Its first block is in the first second of a window. */
+/** Deploys a vault whose first block is in the first second of a window. */
 async function aVault(): Promise<VaultBench> {
   chain.seconds = (Math.floor(chain.seconds / HOUR) + 1) * HOUR;
   return chain.another({ windowCap: CAP, windowSeconds: BigInt(HOUR), funds: FUNDS });
 }
 
-/** Vouchers of its own making, large ones first, until the vault refuses a single unit. @returns what was paid */
+/**
+ * Claims vouchers signed with the stolen key, large ones first, until the vault refuses a single unit. @returns the
+ * amount paid
+ */
 async function takeAll(bench: VaultBench, seconds = bench.seconds): Promise<bigint> {
   const before = await bench.tokens(THIEF);
   bench.seconds = seconds;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Patroni calls this once, on the first primary, with the address of its superuser. Passwords come from the environment and go to psql by
-# its input, so that no list of processes shows them.
+# Patroni runs this script once on the first primary, with the superuser's connection string. Passwords come from the
+# environment and reach psql through its input, so that no process list shows them.
 set -eu
 exec "${PSQL:-psql}" --no-psqlrc --quiet --set ON_ERROR_STOP=1 "$1" << 'SQL'
 \set owner_password `printf %s "$LOWMARK_PASSWORD"`

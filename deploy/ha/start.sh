@@ -1,5 +1,6 @@
 #!/bin/sh
-# Starts what the first argument names: etcd, patroni, haproxy or pgbouncer. Passwords come from the files in /run/secrets.
+# Starts the program that the first argument names: etcd, patroni, haproxy or pgbouncer. Passwords come from the files
+# in /run/secrets.
 set -eu
 secret() { cat "/run/secrets/$1"; }
 program=$1

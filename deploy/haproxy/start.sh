@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts HAProxy with what haproxy.cfg reads: TRUSTED, the addresses of TRUSTED_PROXIES; TLS, on where there is a certificate; PAGES, the
-# host of CONSOLE_ORIGIN where it has TLS.
+# Starts HAProxy with the variables that haproxy.cfg reads. TRUSTED: the addresses of TRUSTED_PROXIES. TLS: `on` where
+# there is a certificate. PAGES: the host of CONSOLE_ORIGIN where its scheme is https.
 set -eu
 trusted=
 for name in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
@@ -11,20 +11,21 @@ for name in $(echo "${TRUSTED_PROXIES:-}" | tr , ' '); do
   esac
   trusted="${trusted:+$trusted }$name"
 done
-# Without any: an address that no client has.
+# The default is an address that no client has.
 export TRUSTED="${trusted:-255.255.255.255}" TLS=off
 export TLS_FOLDER="${TLS_FOLDER:-/run/lowmark/tls}"
 for certificate in "$TLS_FOLDER"/*.pem; do
   [ ! -e "$certificate" ] || TLS=on
 done
-# start.sh has-new-tls: whether there is a certificate, and was none at the start, after which HAProxy does not begin with TLS.
+# `start.sh has-new-tls` succeeds where a certificate was added after a start without one. HAProxy opens its TLS port
+# only at a start.
 state=${SOCKET:-/tmp/haproxy.sock}.tls
 if [ "${1:-}" = has-new-tls ]; then
   [ "$TLS" = on ] && [ "$(cat "$state" 2> /dev/null)" = off ]
   exit
 fi
 echo "$TLS" > "$state"
-# Without any: a name that no host has.
+# The default is a name that no host has.
 PAGES=none.invalid
 case ${CONSOLE_ORIGIN:-} in
   https://*)

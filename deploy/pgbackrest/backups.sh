@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# backups.sh schedule: archiving is watched and backups are made, for as long as it runs. backups.sh run: makes a backup now.
-# backups.sh list: what there is.
+# backups.sh schedule: watches archiving and makes the backups that are due, until it is stopped.
+# backups.sh run: makes a backup now.
+# backups.sh list: lists the backups.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 : "${TEXTFILES:=/backup-textfiles}" "${BACKUP_FULL_DAYS:=7}" "${BACKUP_EVERY_HOURS:=24}"
 RETRY_SECONDS=600
 
-# The kind of backup that is due: nothing, diff or full. After a restore it is full: the backups of before are of another timeline,
-# and would be chosen for a time at which they had no part any more.
+# Prints the kind of backup that is due: full, diff or none. After a restore a full one is due: earlier backups are of
+# another timeline, and pgBackRest would choose them for a time that they do not cover.
 due() {
   ask -v info="$(pgbackrest info --output=json)" -v days="$BACKUP_FULL_DAYS" -v hours="$BACKUP_EVERY_HOURS" << 'SQL'
 WITH backup AS (
@@ -23,7 +24,7 @@ SELECT CASE
 SQL
 }
 
-# For the alert ArchiveStopped: for how long the oldest WAL that is complete has waited to be archived.
+# For the alert ArchiveStopped: seconds for which the oldest complete WAL file has waited for its archiving.
 note_archive() {
   ask > "$TEXTFILES/archive.prom.part" << 'SQL'
 SELECT 'lowmark_archive_waiting_seconds ' || round(coalesce(extract(epoch FROM CASE current_setting('archive_mode')
@@ -33,7 +34,7 @@ SQL
   mv "$TEXTFILES/archive.prom.part" "$TEXTFILES/archive.prom"
 }
 
-# Every moment of the last 30 days can be gone back to, unless the operator's files or environment say otherwise.
+# Keeps the backups for 30 days, unless the operator's files or environment set another retention.
 retention() {
   [ -z "${PGBACKREST_REPO1_RETENTION_FULL:-}${PGBACKREST_REPO1_RETENTION_FULL_TYPE:-}" ] || return 0
   grep -qs '^[[:space:]]*repo1-retention-full' "${PGBACKREST_CONFIG_INCLUDE_PATH:-/etc/pgbackrest/conf.d}"/*.conf ||
@@ -46,7 +47,7 @@ run() {
   say "begins: $kind"
   # shellcheck disable=SC2046 # two words or none
   pgbackrest --type="$kind" $(retention) backup || die "no backup: pgBackRest says why above. The one before is as it was."
-  # Its time is what the alert BackupOld looks at.
+  # The alert BackupOld reads the time of this file.
   touch "$TEXTFILES/backup.prom"
   say "done: $kind. Restores may go back to $(utc "$(backup_ends | sed -n 1p)")."
 }
@@ -59,14 +60,15 @@ schedule() {
   while :; do
     note_archive || say "PostgreSQL does not answer"
     if [ $SECONDS -ge $next ] && kind=$(due 2> /dev/null) && [ -n "$kind" ]; then
-      # In a process of its own, which a failure ends; what is wrong passes, or BackupOld says so.
+      # Runs in a separate process, since a failure ends the process. The schedule tries again later; BackupOld reports
+      # a lasting failure.
       "$0" run "$kind" || next=$((SECONDS + RETRY_SECONDS))
     fi
     pause "${BACKUP_LOOK_SECONDS:-15}"
   done
 }
 
-# A signal ends it at once.
+# Waits in the background, so that a signal ends the script at once.
 pause() {
   sleep "$1" &
   wait $!

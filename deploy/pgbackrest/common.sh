@@ -1,4 +1,5 @@
-# What the scripts of this folder share; they source it. PGHOST, PGUSER and PGDATABASE lead to the server, PGDATA is its folder.
+# Shared by the scripts of this folder, which source it. PGHOST, PGUSER and PGDATABASE lead to the server; PGDATA is its
+# data folder.
 export PGBACKREST_STANZA=${PGBACKREST_STANZA:-lowmark}
 : "${PGDATA:=/var/lib/postgresql/data}" "${KEPT_DIR:=/var/lib/pgbackrest/kept}"
 
@@ -8,20 +9,20 @@ die() {
   exit 1
 }
 
-# One value, or lines of values.
+# Prints the values of a query, one row a line.
 ask() { psql --no-psqlrc --quiet --no-align --tuples-only --set ON_ERROR_STOP=1 "$@"; }
 
-# The moments at which the backups were complete, in seconds since 1970, the oldest first.
+# The times at which the backups were complete, as Unix times in seconds, oldest first.
 backup_ends() {
   local info
   info=$(pgbackrest info --output=json)
-  # None is no error.
+  # grep fails where there is no backup, which is not an error.
   grep -o '"timestamp":{"start":[0-9]*,"stop":[0-9]*}' <<< "$info" | sed 's/.*:\([0-9]*\)}/\1/' || true
 }
 
 utc() { date -u -d "@$1" +%Y-%m-%dT%H:%M:%SZ; }
 
-# Reads --to TIME|latest, --timeline N and --set BACKUP into variables, and refuses a time of which there is no backup.
+# Reads --to TIME|latest, --timeline N and --set BACKUP into variables, and refuses a time that no backup covers.
 read_target() {
   local oldest seconds
   to=latest timeline='' backup=''
@@ -45,7 +46,7 @@ read_target() {
   [ "$seconds" -le "$(date +%s)" ] || die "$to has not come yet. All there is: --to latest"
 }
 
-# Restores into the folder PGDATA what `read_target` found; PostgreSQL then reads WAL up to there when it starts.
+# Restores into PGDATA the target that `read_target` read. PostgreSQL replays WAL up to the target at its next start.
 restore_files() {
   local options=() get
   if [ "$to" = latest ]; then
@@ -56,10 +57,10 @@ restore_files() {
   fi
   [ -z "$timeline" ] || options+=("--target-timeline=$timeline")
   [ -z "$backup" ] || options+=("--set=$backup")
-  # The standby that commits of before waited for does not follow this server.
+  # Commits must not wait for the earlier server's standby, which does not follow this server.
   options+=(--recovery-option=synchronous_standby_names=)
-  # What the repository lacks may be in a folder beside it: wal-get.sh says which.
-  # pgBackRest writes it between single quotes.
+  # wal-get.sh finds WAL that the repository lacks. pgBackRest writes the command between single quotes, so it must not
+  # contain any.
   get="pgbackrest --pg1-path=\"$PGDATA\" archive-get %f \"%p\" || bash \"$here/wal-get.sh\" \"$KEPT_DIR\" \"${WAL_DIR:-}\" %f \"%p\""
   pgbackrest --pg1-path="$PGDATA" "${options[@]}" "--recovery-option=restore_command=$get" "$@" restore
 }

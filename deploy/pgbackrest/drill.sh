@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# drill.sh [--to TIME] [--timeline N] [--set BACKUP]: restores into a folder of its own, beside a server that runs, and looks at every row and index of it.
-# Ends with 0 and what it found, or with what is damaged. With DRILL_SERVE it goes on serving what was restored, for further checks.
+# drill.sh [--to TIME] [--timeline N] [--set BACKUP]: restores into a separate folder, beside a running server, and
+# checks every row and index of the restored database. Prints its findings and ends with 0, or prints the damage and
+# fails. With DRILL_SERVE it then serves the restored database for further checks.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
@@ -13,7 +14,7 @@ stop() { pg_ctl -D "$PGDATA" -s -m immediate stop > /dev/null 2>&1 || true; }
 start() {
   local options="-c listen_addresses='${DRILL_SERVE:-}' -c unix_socket_directories='$PGHOST' -c archive_mode=off -c max_connections=100"
   mkdir -p "$PGHOST"
-  # Recovery is as long as the log is; a server that gives up ends it.
+  # Recovery may take as long as the WAL demands, so the timeout is a day. A server that gives up ends the wait.
   pg_ctl -D "$PGDATA" -s -w -t 86400 -l "$DRILL_DIR/log" -o "$options" start || {
     tail -n 20 "$DRILL_DIR/log" >&2
     die "FAILED: what was restored does not start; its last lines are above."
@@ -21,7 +22,7 @@ start() {
   while [ "$(ask -c 'SELECT pg_is_in_recovery()')" != f ]; do sleep 1; done
 }
 
-# Every page and index of every database, and every row of the tables by what they must fulfil.
+# Checks every page and index of every database, and every row by the constraints and the rules of the ledger.
 check() {
   pg_amcheck --all --install-missing --heapallindexed --no-strict-names > "$DRILL_DIR/amcheck" 2>&1 || {
     head -n 40 "$DRILL_DIR/amcheck" >&2

@@ -1,5 +1,6 @@
--- Run by drill.sh on a copy. Every CHECK and every foreign key is made anew, which reads every row; then the ledger is held against the
--- calls to partners, its own history and its sums. All is undone at the end: nothing of the copy is changed.
+-- drill.sh runs this on a restored copy. Recreates every CHECK and every foreign key, which validates every row; then
+-- compares the ledger with the calls to partners, with its history and with its sums. The rollback at the end undoes all
+-- changes.
 BEGIN;
 SET LOCAL client_min_messages = error;
 
@@ -16,7 +17,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- What must have no row.
+-- Fails where a query that must find nothing found rows.
 CREATE FUNCTION pg_temp.none(what text, rows_found bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF rows_found > 0 THEN RAISE EXCEPTION '%: %', what, rows_found; END IF;

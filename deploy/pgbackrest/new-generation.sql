@@ -1,4 +1,5 @@
--- Run after a restore, before a program asks: what is cached of an index may be of after that moment. Each stake set has a schema.
+-- Run after a restore, before a program starts: a new generation invalidates cached answers, which may be newer than the
+-- restored index. Each stake set has its schema.
 DO $$
 DECLARE
   index_schema name;

@@ -1,7 +1,8 @@
-# What ./lowmark does with docker-compose.backup.yml; it sources this file.
+# The commands of ./lowmark for docker-compose.backup.yml; ./lowmark sources this file.
 scripts=/usr/local/lib/lowmark
 
-# Without grep -q, which ends at the first match: what writes to it would fail then, and with it the pipe. So does head.
+# Not `grep -q` or `head`, which end before they have read everything: the writing command would fail then, and the pipe
+# with it.
 has_backups() { "${compose[@]}" config --services | grep -x backups > /dev/null; }
 require_backups() {
   has_backups || die "there are no continuous backups: docs/operating/backup.md#continuous-backups says how to begin them."
@@ -13,7 +14,7 @@ backups() {
   quiet exec -T backups "$scripts/backups.sh" "$@" < /dev/null
 }
 
-# To a moment: the files of PostgreSQL come from pgBackRest, and it reads its log up to there.
+# Restores to a moment: the files of PostgreSQL come from pgBackRest, and PostgreSQL replays WAL up to the moment.
 restore_to() {
   require_backups
   require_own_project
@@ -21,7 +22,7 @@ restore_to() {
   run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
   once secrets || die "the secrets are not in order; nothing was changed."
   quiet stop console redemption api indexer backups
-  # In order it archives its last second; else the script keeps what it could not.
+  # A clean stop archives the last WAL. Otherwise restore.sh keeps the WAL that could not be archived.
   quiet stop postgres
   run backups "$scripts/restore.sh" files "$@" ||
     die "not restored. PostgreSQL is stopped, and its files may be half those of the backup: restore again."
@@ -33,7 +34,7 @@ restore_to() {
   say "Before ./lowmark up: ./lowmark cli ledger restored, as docs/operating/backup.md says."
 }
 
-# The newest backup, restored beside the database in a container of its own, which is removed at the end.
+# Restores the newest backup beside the database in a separate container, which is removed at the end.
 drill() {
   local failed=0 id
   require_backups
@@ -46,7 +47,7 @@ drill() {
     sleep 1
   done
   quiet logs --no-log-prefix drill >&2
-  # It reads the schema of this version only, and fails where this SECRETS_KEY does not open what is in use.
+  # Fails where the restored schema is not of this version, or SECRETS_KEY does not decrypt the secrets in use.
   [ $failed = 1 ] || run drill-check secrets status || failed=1
   quiet rm --stop --force --volumes drill > /dev/null 2>&1
   [ $failed = 0 ] || die "the drill FAILED: docs/operating/backup.md#the-drill"

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# restore.sh check --to TIME|latest …: whether it can be done; changes nothing.
-# restore.sh files --to TIME|latest [--timeline N] [--set BACKUP]: puts the files of the backup in the place of a server that was stopped.
-# restore.sh finish: once it was started again, waits until it has come to that moment, and says which it is.
-# What the server could not archive any more is kept first, so that each moment up to its last can still be gone to.
+# restore.sh check --to TIME|latest …: whether the restore is possible; changes nothing.
+# restore.sh files --to TIME|latest [--timeline N] [--set BACKUP]: replaces the files of a stopped server with the
+# backup's.
+# restore.sh finish: waits until the restarted server has reached the target, and prints the time that it reached.
+# WAL that the server could not archive is kept first, so that a restore to any moment up to its end remains possible.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/common.sh"
 
-# A server that ended in order has archived everything; of another one all of its WAL is kept. What a restore left that did not come to
-# its end has nothing of its own.
+# Copies the WAL of a server that did not archive all of it; a server that was shut down in order has. Skipped after an
+# unfinished restore, which has no new WAL.
 keep_wal() {
   local state folder
   [ -d "$PGDATA/pg_wal" ] && [ ! -e "$PGDATA/recovery.signal" ] || return 0
@@ -25,7 +26,7 @@ files() {
   read_target "$@"
   ! pg_isready --quiet || die "PostgreSQL runs: stop it first."
   keep_wal
-  # Of a server that was killed; it does not run.
+  # Left by a server that was killed; the server does not run.
   rm -f "$PGDATA/postmaster.pid"
   restore_files
   say "the files are back. Start PostgreSQL, which now reads its log up to $to."
@@ -35,7 +36,7 @@ finish() {
   local reached answer since=$SECONDS
   while [ "$(ask -c 'SELECT pg_is_in_recovery()' 2> /dev/null)" != f ]; do
     sleep 1
-    # 1: it reads its log and accepts no connection yet.
+    # 1: the server replays WAL and accepts no connections yet.
     answer=0 && pg_isready --quiet || answer=$?
     [ $answer -gt 1 ] || since=$SECONDS
     [ $((SECONDS - since)) -lt "${FINISH_SECONDS:-60}" ] || die "PostgreSQL does not start: its log says why. Another --to may be given."
@@ -43,7 +44,7 @@ finish() {
   [ -f "$PGDATA/backup_label.old" ] || die "this server was not restored."
   ask -f "$here/new-generation.sql"
   reached=$(ask -c "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
-  # Without a transaction after the backup: when that began.
+  # Without a transaction after the backup: the start of the backup.
   [ -n "$reached" ] || reached=$(utc "$(date -d "$(sed -n 's/^START TIME: //p' "$PGDATA/backup_label.old")" +%s)")
   say "restored. The last transaction is of $reached: what \`ledger restored --lost-since\` is to be told."
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# wal-get.sh KEPT_DIR WAL_DIR FILE PATH: a file of WAL that the repository lacks, from what restore.sh kept of a server that could not
-# archive it any more, or from what pg_receivewal wrote (WAL_DIR). Of a file that was not complete it takes what there is.
+# wal-get.sh KEPT_DIR WAL_DIR FILE PATH: copies a WAL file that the repository lacks to PATH, from the WAL of
+# pg_receivewal (WAL_DIR) or from the WAL that restore.sh kept (KEPT_DIR). Also takes incomplete files (.partial).
 set -euo pipefail
 kept=$1 received=$2 file=$3 path=$4
 for folder in ${received:+"$received"} "$kept"/*/; do

@@ -7,7 +7,7 @@ const root = new URL('../../', import.meta.url);
 const applications = [];
 for await (const path of glob('dist/apps/*/src/*.env.js', { cwd: root })) {
   const app = path.split('/')[2];
-  // The stack hands its settings on to the services, whose classes describe them.
+  // The stack passes its settings on to the services, whose classes describe the settings.
   if (app === 'stack') continue;
   applications.push(appSettings(app, await import(new URL(path, root))));
 }

@@ -1,10 +1,11 @@
 /**
- * Makes the published form of the package: ES modules and CommonJS, each with its types.
+ * Builds the published form of the package: ES modules and CommonJS, each with its types.
  *
- *     node build.mjs [directory]     default: dist beside this file
+ *   node build.mjs [directory]   default: dist next to this file
  *
- * `canonicalize` is an ES module that CommonJS cannot require, not even where Node lets it require others (its `exports` name
- * `import` only). The CommonJS form therefore carries a converted copy, with its licence.
+ * `canonicalize` is an ES module that CommonJS cannot require, not even in a Node version that lets CommonJS require ES
+ * modules, because its `exports` name `import` only. The CommonJS form therefore carries a converted copy, with its
+ * licence.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

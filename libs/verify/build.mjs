@@ -1,7 +1,7 @@
 /**
- * Makes the published program: one file that can be read, with the day rules and the SDK's client in it.
+ * Builds the published program: one readable file that includes the day rules and the SDK's client.
  *
- *     node build.mjs [directory]     default: dist beside this file
+ *   node build.mjs [directory]   default: dist next to this file
  */
 import { join, resolve } from 'node:path';
 import { build } from 'vite';
@@ -25,7 +25,7 @@ await build({
     emptyOutDir: true,
     rolldownOptions: {
       external: [/^node:/, /^viem(\/|$)/, 'hash-wasm', 'canonicalize'],
-      // What is not used of a lib is left out.
+      // Leaves out the unused parts of the libs.
       treeshake: { moduleSideEffects: false },
       output: { entryFileNames: 'lowmark-verify.js', codeSplitting: false },
     },

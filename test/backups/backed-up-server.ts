@@ -1,4 +1,4 @@
-/** A PostgreSQL with continuous backups: what docker-compose.backup.yml puts together, without containers. */
+/** A PostgreSQL with continuous backups: the parts of docker-compose.backup.yml without containers. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { postgresTools } from '../../libs/testing/src/jest/postgres-tools.mjs';
 import { processTree, signalAll } from '../cluster/node-processes.js';
 
 const SCRIPTS = resolve('deploy/pgbackrest');
-/** As docker-compose.backup.yml sets it; archive_timeout is short. */
+/** The settings of docker-compose.backup.yml, with a short archive_timeout. */
 const ARCHIVING = {
   archive_mode: 'on',
   archive_command: 'pgbackrest archive-push %p',
@@ -21,7 +21,7 @@ const ARCHIVING = {
 export interface Outcome {
   readonly code: number;
   readonly out: string;
-  /** What the scripts tell the operator. */
+  /** Messages of the scripts to the operator. */
   readonly err: string;
 }
 
@@ -33,18 +33,19 @@ export class BackedUpServer {
   private constructor(
     private readonly folder: string,
     private readonly user: PostgresUser,
-    /** Of PostgreSQL's programs. */
+    /** Folder of PostgreSQL's programs. */
     private readonly tools: string,
   ) {}
 
   /**
-   * Started, with an empty database `lowmark`.
-   * @param repository the lines of the operator's repository.conf; is told the path of a folder that may be the repository
+   * Starts the server with an empty database `lowmark`.
+   * @param repository returns the lines of the operator's repository.conf; its argument is a folder that may hold the
+   * repository
    */
   static async start(repository: (folder: string) => string): Promise<BackedUpServer> {
     const tools = postgresTools();
     if (tools === undefined) throw new Error('There is no PostgreSQL with its tools.');
-    // Sockets lie below it, whose paths are short.
+    // The folder holds sockets, whose paths have a maximum length.
     const folder = await mkdtemp(join(tmpdir(), 'lmb-'));
     const user = await PostgresUser.for([join(folder, 'data'), SCRIPTS]);
     const server = new BackedUpServer(folder, user, tools);
@@ -59,19 +60,19 @@ export class BackedUpServer {
     return server;
   }
 
-  /** Of the owner of database `lowmark`. */
+  /** Connection string of the owner of database `lowmark`. */
   get url(): string {
     const url = new URL(this.postgres?.url ?? '');
     url.pathname = '/lowmark';
     return url.href;
   }
 
-  /** A path in its folder. */
+  /** A path in the server's folder. */
   path(name: string): string {
     return join(this.folder, name);
   }
 
-  /** Starts the server that was stopped or killed; ends when it has come out of recovery. */
+  /** Starts the stopped or killed server, and waits until it has finished recovery. */
   async resume(): Promise<void> {
     this.postgres = await EmbeddedPostgres.start({
       directory: this.path('data'),
@@ -88,20 +89,20 @@ export class BackedUpServer {
     await this.postgres?.stop();
   }
 
-  /** The server with all its processes, at once. */
+  /** Kills the server with all its processes at once. */
   async kill(): Promise<void> {
     const process = this.postgres?.process;
     if (process?.pid !== undefined) signalAll(await processTree(process.pid), 'SIGKILL');
     await process?.ended;
   }
 
-  /** The disk of the killed server is lost: an empty one is in its place. */
+  /** Replaces the data folder of the killed server with an empty one, as after the loss of a disk. */
   async loseDisk(): Promise<void> {
     await rm(this.path('data'), { recursive: true });
     await this.own('data', 0o700);
   }
 
-  /** The output of a statement, a line each row. @throws Error with what psql says */
+  /** Runs a statement with psql. @returns one line per row @throws Error with psql's message */
   async ask(statement: string, environment: NodeJS.ProcessEnv = {}): Promise<string> {
     const words = ['-XAtq', '-v', 'ON_ERROR_STOP=1', '-c', statement];
     const { code, out, err } = await this.run(join(this.tools, 'psql'), words, environment);
@@ -109,23 +110,23 @@ export class BackedUpServer {
     return out.trim();
   }
 
-  /** One of deploy/pgbackrest, with its words, as ./lowmark calls it in a container. */
+  /** Runs a script of deploy/pgbackrest with arguments, as ./lowmark does in a container. */
   script(name: string, ...words: readonly string[]): Promise<Outcome> {
     return this.run(join(SCRIPTS, name), words);
   }
 
-  /** A bucket, which stores elsewhere have before. */
+  /** Creates the bucket, which exists beforehand in real object stores. */
   async makeBucket(): Promise<void> {
     const { code, err } = await this.run('pgbackrest', ['--repo=1', 'repo-create']);
     if (code !== 0) throw new Error(err);
   }
 
-  /** `backups.sh schedule`, as the container `backups` runs it. */
+  /** Runs `backups.sh schedule`, as the container `backups` does. */
   schedule(): Promise<ManagedProcess> {
     return this.background(join(SCRIPTS, 'backups.sh'), ['schedule']);
   }
 
-  /** pg_receivewal, as the handbook has it for a second machine. */
+  /** Runs pg_receivewal as the handbook describes it for a second machine. */
   receive(options: readonly string[]): Promise<ManagedProcess> {
     return this.background(join(this.tools, 'pg_receivewal'), options);
   }
@@ -161,7 +162,7 @@ export class BackedUpServer {
     return { code, out, err };
   }
 
-  /** What the containers are given, with the folders of this one. */
+  /** The environment variables of the containers, with the folders of this server. */
   private get environment(): NodeJS.ProcessEnv {
     return {
       PATH: [this.tools, process.env['PATH']].join(delimiter),

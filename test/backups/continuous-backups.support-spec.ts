@@ -1,4 +1,7 @@
-/** The scripts of deploy/pgbackrest on a real server, as docs/operating/backup.md promises. Called for each place where backups may be kept. */
+/**
+ * Tests the scripts of deploy/pgbackrest on a real server against docs/operating/backup.md, for each kind of
+ * repository.
+ */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -9,7 +12,7 @@ import { type BackedUpServer } from './backed-up-server.js';
 
 const MINUTES_MS = 120_000;
 
-/** @param start the server, with the operator's repository.conf */
+/** @param start returns the started server, with the operator's repository.conf */
 export function describeContinuousBackups(
   place: string,
   start: () => Promise<BackedUpServer>,
@@ -23,7 +26,7 @@ export function describeContinuousBackups(
       await server.ask(`INSERT INTO mark VALUES ('${name}')`);
     };
 
-    /** Now, by the server's clock; what is written after it has another time. */
+    /** The current time of the server's clock. Later writes have a later time. */
     async function moment(): Promise<string> {
       const now = await server.ask(
         `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
@@ -37,7 +40,7 @@ export function describeContinuousBackups(
       return [...out.matchAll(/full backup: (\S+)/g)].map(([, label = '']) => label);
     }
 
-    /** Runs the schedule until it has made a full backup that is none of these. */
+    /** Runs the schedule until it has made a full backup that is not in `known`. */
     async function nextFull(known: readonly string[]): Promise<string> {
       const schedule = await server.schedule();
       let found: string | undefined;
@@ -150,7 +153,7 @@ export function describeContinuousBackups(
       await server.stop();
       await restore('--to', time);
       expect(await marks()).toBe('drilled,kept');
-      // What is cached of the index may be of after that moment.
+      // The cache may hold index data from after that moment, so the generation must differ.
       const [own, golf] = await generations();
       expect(own).not.toBe(before[0]);
       expect(golf).not.toBe(before[1]);
@@ -176,7 +179,7 @@ export function describeContinuousBackups(
       const page = readFileSync('docs/operating/backup.md', 'utf8');
       const [, sql = ''] = /```sql\n(CREATE ROLE lowmark_receiver[\s\S]*?)```/.exec(page) ?? [];
       const [, receiver = ''] = /```text\npg_receivewal ([\s\S]*?)```/.exec(page) ?? [];
-      // The users of programs are made by `migrate` of the cli.
+      // In production `migrate` of the cli creates the programs' users.
       await server.ask('CREATE ROLE lowmark_indexer');
       for (const statement of sql.replace(/^--.*$/gm, '').split(';')) {
         if (statement.trim() !== '') await server.ask(statement.replace('…', 'receiver'));

@@ -1,4 +1,4 @@
-/** With the repository.conf of the handbook. */
+/** Runs the tests with the repository.conf of the handbook. */
 import { afterAll } from '@jest/globals';
 import { codeBlocks, read } from '../partner-docs/markdown.js';
 import { BackedUpServer } from './backed-up-server.js';
@@ -31,7 +31,7 @@ function repositoryOf({ port, key, secret, certificate }: ObjectStore): string {
     (text, [name, value]) => text.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}=${value}`),
     code,
   );
-  // A store that is not Amazon's.
+  // Settings for a store other than Amazon's.
   const where = `repo1-storage-port=${port}\nrepo1-storage-ca-file=${certificate}\n`;
   return `${filled}repo1-s3-uri-style=path\n${where}`;
 }

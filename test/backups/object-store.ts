@@ -1,4 +1,4 @@
-/** A store that speaks S3 over TLS: OpenStack Swift as Debian has it, on loopback, with one disk. */
+/** An object store with an S3 interface over TLS: Debian's OpenStack Swift on the loopback interface, with one disk. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
 
-/** The way of a request through the proxy. Swift adds what these need. */
+/** Filters of the proxy in the order of a request. Swift adds the ones on which these depend. */
 const FILTERS = {
   catch_errors: 'catch_errors',
   gatekeeper: 'gatekeeper',
@@ -34,7 +34,7 @@ export class ObjectStore {
 
   static async start(): Promise<ObjectStore> {
     const folder = mkdtempSync(join(tmpdir(), 'lowmark-swift-'));
-    // PostgreSQL's user reads the certificate.
+    // PostgreSQL's user must be able to read the certificate.
     chmodSync(folder, 0o711);
     const store = new ObjectStore(folder, await freePort());
     mkdirSync(join(folder, 'disks/one'), { recursive: true });
@@ -50,7 +50,7 @@ export class ObjectStore {
     return store;
   }
 
-  /** Of the store's own authority. */
+  /** Certificate of the store, self-signed. */
   get certificate(): string {
     return join(this.folder, 'certificate.pem');
   }

@@ -4,13 +4,12 @@ export interface ConsoleProgramOptions {
   readonly port: number;
   readonly databaseUrl: string;
   readonly redemptionUrl: string;
-  /** Of a local chain. */
   readonly testWalletRpcUrl: string;
 }
 
-/** The server of the pages as a process of its own. */
+/** The console as a separate process. */
 export class ConsoleProgram extends ServiceProgram {
-  /** Resolves when it is ready to serve. */
+  /** Resolves when the console is ready to serve. */
   static async start(options: ConsoleProgramOptions): Promise<ConsoleProgram> {
     const { port, redemptionUrl } = options;
     return new ConsoleProgram('console', port, {
@@ -21,7 +20,7 @@ export class ConsoleProgram extends ServiceProgram {
       REDEMPTION_URL: redemptionUrl,
       CONSOLE_TEST_WALLET_RPC_URL: options.testWalletRpcUrl,
       CONSOLE_NETWORK_NAME: 'Local chain',
-      // So that each player has an address of its own.
+      // Lets tests give each player a separate address by `X-Forwarded-For`.
       TRUSTED_PROXIES: 'loopback',
       LOG_LEVEL: 'error',
       SHUTDOWN_DELAY_MS: '0',

@@ -1,4 +1,7 @@
-/** Two operators, each with a browser: the one asks, the other decides, and it is done once. */
+/**
+ * Tests two-person approval with two operators, each with a browser: one requests an action, the other decides, and the
+ * action runs once.
+ */
 import { expect, it } from '@jest/globals';
 import {
   ADMIN,
@@ -11,12 +14,12 @@ import { type DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
 const REASON = '<b>Their mail of Monday</b> says so.';
-/** Above the set value, which is 1,000. */
+/** More than APPROVAL_ABOVE_USD, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
 const desk = useDesk(() => DeskBench.start({ APPROVAL_ABOVE_USD: '1000' }));
 
-/** A redemption of 5,000 USD whose action waits for a second operator, as one browser has asked for it. */
+/** Requests in one browser an action on a redemption of 5,000 USD; the action waits for a second operator. */
 async function asked(name: string): Promise<{ readonly id: string; readonly first: DeskVisit }> {
   const partner = await desk.bench.game(name);
   const { id } = await desk.bench.stored(partner, 'attention: deduction-unresolved', {
@@ -52,7 +55,7 @@ it('the own request cannot be approved; another operator’s approval does it, o
   expect(await request(first, id).getByRole('button', approve).count()).toBe(0);
   expect(await actionsOn(id)).toEqual([]);
 
-  // The same request in two windows of the second operator: the later one comes too late.
+  // The second operator has the same request in two windows; the later approval is too late.
   const second = await desk.operator(ADMIN);
   const late = await desk.operator(ADMIN);
   for (const visit of [second, late]) await visit.goto('/operate/approvals');

@@ -1,4 +1,4 @@
-/** Every page of operators and partners, as the router has them, by axe: narrow and wide, light and dark. */
+/** Checks every page of operators and partners that the router has with axe: narrow and wide, light and dark. */
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
 import { ReplayStore, SubscriptionStore } from '#libs/db';
@@ -10,13 +10,13 @@ import { seedCalls, seedRequests } from './desk-rows.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
-/** Some twenty pages, each in four looks. */
+/** Enough for some twenty pages, each at two widths and in two colour schemes. */
 const PATIENCE_MS = 300_000;
 const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
 
 const desk = useDesk(() => PartnerBench.start({ EVIDENCE_KEY, API_URL: 'http://127.0.0.1:1' }));
 let visit: DeskVisit;
-/** What stands in the paths of the router. */
+/** Values for the parameters in the router's paths. */
 let places: Readonly<Record<string, string>>;
 beforeAll(async () => {
   const { database, clock } = desk.bench.console;
@@ -34,7 +34,7 @@ beforeAll(async () => {
   places = { partner, redemption, webhook, wallet: WALLET, page: 'why-does-my-signature-fail' };
 });
 
-/** With an event in its log. */
+/** Adds a webhook with an event in its log. */
 async function aWebhook(partner: string): Promise<string> {
   const { database } = desk.bench.console;
   const [id, rule] = [randomUUID(), undefined];
@@ -47,7 +47,7 @@ async function aWebhook(partner: string): Promise<string> {
   return id;
 }
 
-/** All that the router has under an area, with a real thing in the place of each parameter. */
+/** All paths of the router below an area, with values in place of the parameters. */
 async function pagesOf(area: string): Promise<string[]> {
   await visit.goto(area);
   const known = await visit.page.evaluate<string[]>('Object.keys(__TSR_ROUTER__.routesByPath)');
@@ -77,7 +77,7 @@ it(
     const pages = await pagesOf('/operate');
     expect(pages.length).toBeGreaterThan(12);
     expect(await faultsOf(pages)).toEqual([]);
-    // A name is no markup.
+    // The partner's name must be shown as text, not as markup.
     await visit.goto('/operate/partners');
     await visit.page.getByText('onerror').first().waitFor();
     expect(await visit.page.locator('img').count()).toBe(0);

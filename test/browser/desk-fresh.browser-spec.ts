@@ -1,4 +1,7 @@
-/** What needs a fresh sign-in asks for it in the page: the form stays as it is, and the action goes on. */
+/**
+ * Tests that an action with a fresh sign-in asks for it within the page: the form keeps its content, and the action
+ * continues.
+ */
 import { expect, it } from '@jest/globals';
 import {
   type Account,
@@ -16,7 +19,7 @@ const AGAIN = 'Sign in again';
 const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
 
-/** A browser with a session whose sign-in was ten minutes ago. */
+/** Opens a browser with a session that is ten minutes old. */
 async function signedInBefore(
   account: Account,
   wish: { kind: 'operator' } | { kind: 'partner'; invitation: string } = { kind: 'operator' },
@@ -28,7 +31,7 @@ async function signedInBefore(
   await visit.signedInAs(visitor);
 }
 
-/** The form of a new partner, filled in and sent. */
+/** Fills in and sends the form of a new partner, and waits for the request to sign in again. */
 async function create(name: string): Promise<void> {
   await visit.goto('/operate/partners');
   await visit.press('New partner');
@@ -55,7 +58,7 @@ it('by a wallet: the partner is created with what was typed', async () => {
   await visit.page.getByLabel('Shared secret', { exact: true }).waitFor();
   expect(await partners('By a wallet')).toEqual([{ name: 'By a wallet', rate: 7 }]);
   await visit.press('I have them: forget them here');
-  // The next one is within five minutes of the sign-in.
+  // The next action is within five minutes of the sign-in, so it needs no other.
   await visit.page.getByRole('link', { name: 'By a wallet' }).click();
   await visit.press('Change');
   await visit.dialog('Terms and callback').getByLabel('Requests at once').fill('55');

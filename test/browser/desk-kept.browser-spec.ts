@@ -1,4 +1,4 @@
-/** What the pages of partners and operators keep: the focus of the keyboard, and what was typed. */
+/** Tests what the pages of partners and operators keep: the keyboard focus, and typed text. */
 import { describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
@@ -19,16 +19,16 @@ const focused = () =>
     'document.activeElement.tagName + " " + document.activeElement.textContent',
   );
 
-/** Waits until it has the focus. */
+/** Waits until the element with this tag and text has the focus. */
 async function hasFocus(what: string): Promise<void> {
   await eventually(async () => (await focused()) === what, PAGE_PATIENCE_MS);
 }
 
-/** By the keyboard alone. */
+/** Presses a button by keyboard alone. */
 async function enter(name: string, of: Locator = visit.page.locator('body')): Promise<void> {
   const button = of.getByRole('button', { name, exact: true }).first();
   await button.waitFor();
-  // A dialog that has just opened moves the focus into it by itself, at the end of its turn.
+  // A dialog that has just opened moves the focus to itself after a moment.
   await visit.settled();
   await button.focus();
   await visit.page.keyboard.press('Enter');

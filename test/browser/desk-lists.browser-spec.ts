@@ -1,4 +1,4 @@
-/** Long lists page by key, and charts have what the tables have. */
+/** Tests that long lists are paged by key, and that charts show the same data as the tables. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { aWallet, eventually } from '#libs/testing';
@@ -10,7 +10,7 @@ import { type DeskVisit } from './desk-visit.js';
 
 const STAKER = aWallet(0x5eed);
 const DAYS = 40;
-/** Of a page. */
+/** Rows per page. */
 const SIZE = 50;
 
 const desk = useDesk(() => DeskBench.start());
@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (let count = 0; count < SIZE + 5; count++) await desk.bench.stored(partner, 'claimed');
 });
 
-/** What a list shows, row by row. */
+/** The text of each row of a list. */
 async function rowsOf(caption: string): Promise<string[]> {
   const table = visit.page.getByRole('region', { name: caption, exact: true });
   return (await table.getByRole('row').allTextContents()).slice(1);
@@ -41,7 +41,7 @@ async function shown(page: number): Promise<void> {
   await visit.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
 }
 
-/** Forward to the end, back, and by a reload at the same place. */
+/** Pages forward to the end, reloads there, and pages back to the start. */
 async function pageThrough(caption: string, total: number): Promise<void> {
   const first = await rowsOf(caption);
   const seen = [first];
@@ -59,7 +59,7 @@ async function pageThrough(caption: string, total: number): Promise<void> {
   expect(await visit.page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
 }
 
-/** How many calls to the partner there are, with one outcome or with any. */
+/** The number of calls to the partner, with one outcome or with any. */
 async function calls(outcome?: string): Promise<number> {
   const { rows } = await desk.bench.console.database.pool.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM redemption.partner_call WHERE partner = $1 AND ($2::text IS NULL OR outcome = $2)',
@@ -89,7 +89,7 @@ describe('for operators', () => {
     await visit.goto('/operate/redemptions');
     await visit.page.getByRole('tab', { name: 'Search' }).click();
     await visit.page.getByLabel('State', { exact: true }).selectOption('claimed');
-    // The list of before has a first page as well.
+    // The unfiltered list has a first page too, so the test waits for the response of the search.
     const found = visit.page.waitForResponse(/\/api\/operate\/redemptions\?.*state=claimed/);
     await visit.press('Find');
     await found;
@@ -109,7 +109,7 @@ describe('for operators', () => {
     await visit.page.getByText('90 days', { exact: true }).click();
     const days = visit.page.getByRole('region', { name: 'Each UTC day' });
     await days.getByRole('row').nth(DAYS).waitFor();
-    // 27 times 100, and 13 times 40 taken back.
+    // 27 stakes of 100, minus 13 withdrawals of 40.
     await visit.page
       .getByTitle(/^2180 /)
       .first()
@@ -126,7 +126,7 @@ describe('for operators', () => {
     const { width = 0, height = 0 } = (await lows.boundingBox()) ?? {};
     expect(width).toBeGreaterThan(500);
     expect(height).toBeGreaterThan(100);
-    // The days below do not run into each other.
+    // The labels of the days below the chart must not overlap.
     const labels = visit.page.locator(
       '.recharts-xAxis-tick-labels .recharts-cartesian-axis-tick-value',
     );
@@ -147,7 +147,7 @@ describe('for operators', () => {
     const table = visit.page.getByRole('region', { name: 'Calls and errors by hour' });
     const counted = async () => (await table.getByRole('row').count()) - 1;
     const day = await counted();
-    // What was not sent is in the table only.
+    // Calls that were not sent are in the table only.
     const sent = day - Math.floor(day / 4);
     await bars.nth(sent - 1).waitFor();
     expect(await bars.count()).toBe(sent);

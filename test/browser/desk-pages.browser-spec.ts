@@ -1,4 +1,4 @@
-/** The operators' pages of partners and redemptions, in a browser, against the console and its database. */
+/** Tests the operators' pages of partners and redemptions in a browser, against the console and its database. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from '@jest/globals';
@@ -9,7 +9,7 @@ import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
 const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
-/** Where the pictures go, for a person to look at. */
+/** Folder for screenshots for people to look at; none where it is not set. */
 const PICTURES = process.env['SCREENSHOTS'];
 
 const desk = useDesk(() => DeskBench.start());
@@ -27,7 +27,7 @@ const press = (name: string, of?: Locator) => visit.press(name, of);
 const dialog = () => page.getByRole('dialog');
 const follow = (name: string) => page.getByRole('link', { name, exact: true }).first().click();
 
-/** What a dialog shows of the credential, before it is closed. */
+/** Reads the shared secret that a dialog shows, and closes the dialog. */
 async function takeCredential(): Promise<string> {
   const secret = await dialog().getByLabel('Shared secret', { exact: true }).inputValue();
   await press('I have them: forget them here', dialog());
@@ -86,7 +86,7 @@ it('a partner is created, rotated, revoked, paused; its secret is shown once', a
     .click();
   await dialog().waitFor({ state: 'detached' });
   await revokers.nth(1).waitFor({ state: 'detached' });
-  // The last one asks a second time.
+  // Revoking the last credential asks for a second confirmation.
   await revokers.first().click();
   const revoke = dialog().getByRole('button', { name: /^Revoke svck_/ });
   expect(await revoke.isDisabled()).toBe(true);
@@ -137,7 +137,7 @@ it('redemptions are searched', async () => {
   await page.getByRole('tab', { name: 'Search' }).click();
   await page.getByLabel('Wallet', { exact: true }).fill(wallet);
   await press('Find');
-  // The list of before has it, too, with those of the other tests.
+  // The list shows this redemption before the search too, together with those of other tests.
   const rows = page.getByRole('row');
   await eventually(async () => (await rows.count()) === 2);
   await page.getByRole('link', { name: id }).waitFor();

@@ -1,4 +1,4 @@
-/** Who may do what: invitations, the viewer, and redemptions that an admin vouches for. */
+/** Tests the rights of people: invitations, the viewer, and redemptions that an admin adopts. */
 import { describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
 import { testEvidence } from '#libs/testing';
@@ -12,12 +12,12 @@ import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
 import { DeskVisit, WALLET_NAME } from './desk-visit.js';
 
-/** Of buttons that change nothing. */
+/** Names of buttons that change nothing. */
 const LOOKS = ['Skip the menu', 'Ask the chain', 'Details', 'Sign out', 'Show', 'Show all'];
 
 const desk = useDesk(() => DeskBench.start());
 
-/** @returns the link, as the dialog shows it */
+/** @returns the link that the dialog shows */
 async function invite(admin: DeskVisit, partner: string, note: string): Promise<string> {
   await admin.goto(`/operate/partners/${partner}`);
   await admin.press('Invite');
@@ -93,7 +93,7 @@ it('a viewer sees every page, and no action that could be taken', async () => {
   for (const path of [...paths, ...others]) {
     expect([path, await enabled(`/operate/${path}`)]).toEqual([path, []]);
   }
-  // The same place has actions for those who may.
+  // The same page offers actions to an admin.
   const admin = await desk.operator();
   await admin.goto(`/operate/partners/${partner}`);
   for (const name of ['Pause', 'Change', 'Add a credential', 'Invite', 'Ping now']) {
@@ -120,7 +120,7 @@ describe('redemptions without the MAC of the service', () => {
     await admin.goto('/operate');
     await admin.page.getByRole('link', { name: 'Adoption' }).click();
     await admin.page.getByRole('link', { name: id }).waitFor();
-    // It moves on while it is looked at: it stays as it is.
+    // This redemption changes while the admin looks at the list, so it is not adopted.
     const moved = await desk.bench.stored(partner, 'created');
     const adopt = admin.page.getByRole('button', { name: /^Adopt / });
     await adopt.click();

@@ -1,4 +1,4 @@
-/** Weeks of an installation's life, as its database has them. */
+/** Seeds database rows of an installation that has run for weeks. */
 import { randomBytes } from 'node:crypto';
 import { type Database, IndexStore } from '#libs/db';
 import { type Address, type BlockDeltas, foldBlocks, mintUuidV7 } from '#libs/domain';
@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const TOKEN = 10n ** 18n;
 
-/** A wallet that stakes or takes back each day. @returns the days on which it had a balance */
+/** Seeds a wallet that stakes or withdraws on each day. */
 export async function seedStakes(
   database: Database,
   { wallet, days, nowMs }: { wallet: Address; days: number; nowMs: number },
@@ -32,7 +32,7 @@ export async function seedStakes(
 
 export interface SeededCalls {
   readonly partner: string;
-  /** One in each of the last hours, by turns as agreed, refused, silent and not sent. */
+  /** One call in each of the last hours, in turn answered as agreed, refused, unanswered and not sent. */
   readonly hours: number;
   readonly nowMs: number;
 }
@@ -58,7 +58,7 @@ export async function seedCalls(
   }
 }
 
-/** Requests of a partner to the api: one in each of the last hours, each answered in another way. */
+/** Seeds a partner's requests to the api: one in each of the last hours, with different answers in turn. */
 export async function seedRequests(
   database: Database,
   { keyPrefix, hours }: { readonly keyPrefix: string; readonly hours: number },

@@ -1,4 +1,4 @@
-/** What an operator types into the search of redemptions and of partners, and what comes of it. */
+/** Tests the searches of redemptions and of partners with different inputs. */
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
 import { type Redemption } from '#libs/domain';
@@ -11,13 +11,13 @@ import { type DeskVisit } from './desk-visit.js';
 const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
 let visit: DeskVisit;
-// Before `useDesk` closes the page.
+// Registered before `useDesk`, so that these checks run before it closes the page.
 afterEach(async () => {
   expect(await visit.page.locator('img').count()).toBe(0);
   expect(await visit.page.title()).not.toContain('taken');
 });
 const desk = useDesk(() => DeskBench.start());
-/** One of each partner. */
+/** One redemption of each partner. */
 let gold: Redemption;
 let silver: Redemption;
 let hostile: Redemption;

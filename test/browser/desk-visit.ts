@@ -1,4 +1,4 @@
-/** A browser of its own for one person of the operators' or the partners' pages. */
+/** A separate browser context for one user of the operators' or the partners' pages. */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
@@ -26,11 +26,11 @@ export class DeskVisit {
     readonly origin: string,
     readonly context: BrowserContext,
     readonly page: Page,
-    /** What broke the policy of the pages, or was thrown in one. */
+    /** Violations of the pages' content security policy, and uncaught errors. */
     readonly faults: readonly string[],
   ) {}
 
-  /** @param account in a wallet of the browser, as EIP-6963 has them; it signs what it is asked to */
+  /** @param account of a wallet in the browser (EIP-6963) that signs every request */
   static async open(
     browser: Browser,
     { origin }: Pick<ConsoleBench, 'origin'>,
@@ -39,7 +39,7 @@ export class DeskVisit {
     const context = await browser.newContext({
       locale: 'en-GB',
       viewport: { width: 1440, height: 900 },
-      // So that the limits of one person are not those of another.
+      // A separate client address, so that rate limits of one user do not affect another.
       extraHTTPHeaders: { 'x-forwarded-for': `10.${randomBytes(3).join('.')}` },
     });
     context.setDefaultTimeout(PAGE_PATIENCE_MS);
@@ -54,7 +54,7 @@ export class DeskVisit {
     return visit;
   }
 
-  /** Takes over a session that was begun without a browser. */
+  /** Takes over a session that was started without a browser. */
   async signedInAs({ cookies }: Visitor): Promise<void> {
     const own = [...cookies].map(([name, value]) => ({ name, value, url: this.origin }));
     await this.context.addCookies(own);
@@ -76,7 +76,10 @@ export class DeskVisit {
     return this.page.getByRole('dialog', { name, exact: true });
   }
 
-  /** What axe finds that is serious on the page as it is, in every look, and whether something is wider than the screen. */
+  /**
+   * Returns the serious findings of axe on the current page in every look, and whether the page is wider than the
+   * screen.
+   */
   async findings(): Promise<string[]> {
     const { page } = this;
     await page.getByRole('heading', { level: 1 }).first().waitFor();
@@ -93,7 +96,7 @@ export class DeskVisit {
     return found;
   }
 
-  /** The page has drawn what it knows, and done what it had put off until then. */
+  /** Waits until the page has drawn its state and has run the work deferred until then. */
   async settled(): Promise<void> {
     const drawn = 'requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))';
     await this.page.evaluate(`new Promise((done) => ${drawn})`);

@@ -1,4 +1,6 @@
-/** What the tests of the operators' and the partners' pages stand on: the services and a browser for a file, visits for each test. */
+/**
+ * Shared setup of the tests of operators' and partners' pages: services and a browser per file, and visits per test.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { startBrowser } from '#libs/testing';
@@ -27,21 +29,21 @@ class Desk<B extends Bench> {
     this.browser = await startBrowser();
   }
 
-  /** @param account in a wallet of the browser */
+  /** @param account of a wallet in the browser */
   async open(account?: Account): Promise<DeskVisit> {
     const visit = await DeskVisit.open(this.browser, this.bench.console, account);
     this.#visits.push(visit);
     return visit;
   }
 
-  /** Someone who operates, by a session that was begun without a browser. */
+  /** Opens the pages as an operator, with a session that was started without a browser. */
   async operator(account: Account = ADMIN): Promise<DeskVisit> {
     const visit = await this.open();
     await visit.signedInAs(await this.bench.console.signedIn(account));
     return visit;
   }
 
-  /** A member of a partner, whose wallet is in the browser. */
+  /** Opens the pages as a member of a partner, with the member's wallet in the browser. */
   async member(partner: string, account: Account = anAccount()): Promise<DeskVisit> {
     const visit = await this.open(account);
     const invitation = await this.bench.console.invitation(partner);
@@ -59,8 +61,9 @@ class Desk<B extends Bench> {
 }
 
 /**
- * Starts and stops all of it around the tests of a file, whose clock is that of the machine at the beginning of each. What looks at a
- * page after each test is registered before this, which closes the pages.
+ * Starts the services and the browser before the tests of a file and stops them afterwards. Each test starts with the
+ * machine's current time. A test file registers its own `afterEach` checks of a page before this function, which closes
+ * the pages.
  */
 export function useDesk<B extends Bench>(start: () => Promise<B>): Desk<B> {
   const desk = new Desk(start);

@@ -1,16 +1,19 @@
-/** A wallet as an extension puts it into a page, which does what a test says. It signs by the local chain, through the console. */
+/**
+ * A wallet that is injected into a page as an extension does, and whose behaviour the test controls. The local chain
+ * signs for it, through the console.
+ */
 export interface FakeWalletOptions {
-  /** The network that it is on; default: the chain's. */
+  /** Chain id of the wallet's network. Default: the local chain. */
   readonly chainId?: number;
-  /** Calls that its owner declines, as long as it does. */
+  /** Methods of calls that the wallet's owner declines. */
   readonly rejects?: readonly string[];
-  /** What signs for it, a function of the page that takes the text in hex; default: the chain's account. */
+  /** Name of a function of the page that signs a text in hex. Default: the chain's account signs. */
   readonly signer?: string;
 }
 
 export const FAKE_WALLET = 'Fake wallet <b>';
 
-/** For `addInitScript`. The test reaches it as `fakeWallet` of the page. */
+/** The script for `addInitScript`. A test reaches the wallet as `fakeWallet` of the page. */
 export function fakeWalletScript(
   account: string,
   { chainId, rejects = [], signer }: FakeWalletOptions = {},
@@ -26,7 +29,7 @@ interface Installed {
   readonly name: string;
 }
 
-/** Runs in the page: nothing of this file is there. */
+/** Runs in the page, so it can use nothing else of this file. */
 function install({ account, chainId, rejects, signer, name }: Installed): void {
   type Call = { method: string; params?: unknown[] };
   const page = globalThis as unknown as Record<string, unknown> & {

@@ -1,4 +1,4 @@
-/** What the tests of the pages ask axe for: it finds what is there, in each look at a document. */
+/** Tests `graveFaults` itself: it finds the faults of a document in every check. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { graveFaults, startBrowser } from '#libs/testing';

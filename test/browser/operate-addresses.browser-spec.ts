@@ -1,4 +1,4 @@
-/** What an operator types into the address bar, or is sent by a colleague. */
+/** Tests addresses that an operator types into the address bar, or receives from a colleague. */
 import { expect, it } from '@jest/globals';
 import { anAccount } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';

@@ -1,4 +1,7 @@
-/** What an operator sees who is new to the pages: links, what is shown once, what is down, and what waits for a second one. */
+/**
+ * Tests problems of operators who are new to the pages: links, secrets shown once, services that are down, and actions
+ * that wait for a second operator.
+ */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -10,7 +13,7 @@ import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
 const ACTION = 'The partner has searched its books: no points were taken';
-/** Above the set value, which is 1,000. */
+/** More than APPROVAL_ABOVE_USD, which is 1,000. */
 const USD = { digits: 500_000n, scale: 2 };
 
 let indexer: Server;
@@ -19,7 +22,7 @@ afterAll(() => {
   if (indexer.listening) indexer.close();
 });
 
-/** With an indexer that answers. */
+/** Starts the bench with an indexer that answers. */
 async function startBench(): Promise<DeskBench> {
   indexer = createServer((_, answer) => {
     answer.setHeader('content-type', 'application/json');
@@ -41,7 +44,7 @@ describe('a link', () => {
     const { page } = await desk.open();
     await page.goto(`${desk.bench.console.origin}/sign-in/link#${used}`);
     await page.getByText('This link was used or has expired. Make a new one.').waitFor();
-    // What the address bar does where only what is behind the # is another.
+    // Like the address bar: a URL that differs only after the # does not reload the page.
     await page.evaluate(`location.href = '/sign-in/link#${fresh}'`);
     await page.getByRole('heading', { name: 'Overview', exact: true }).first().waitFor();
     expect(page.url()).not.toContain(fresh);
@@ -202,7 +205,7 @@ it('a second operator sees the worth, the partner and the redemption, and is ask
 });
 
 it('an overview whose services are silent says so in every card', async () => {
-  // Here, as an index is level for a minute.
+  // Seeded in this test, since an index counts as level for one minute only.
   await seedIndex(desk.bench.console.database, Date.now());
   const visit = await desk.operator();
   await visit.goto('/operate');

@@ -1,4 +1,4 @@
-/** What an operator sees of the day roots on chain. */
+/** Tests the operators' page of the day roots on chain. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { IndexStore } from '#libs/db';

@@ -1,4 +1,4 @@
-/** What a partner sees of the points that a conformance run could not give back. */
+/** Tests the list of points that a conformance run could not give back to the partner's player. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { type OwnPartner, PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
@@ -18,7 +18,10 @@ async function open({ id }: OwnPartner): Promise<void> {
   await visit.page.waitForLoadState('networkidle');
 }
 
-/** As a console has it that found the row of a killed one; far from due, so that no console takes it meanwhile. */
+/**
+ * Inserts a deduction as a console has it that took over from a killed one. It is due far in the future, so that no
+ * console retries it during the test.
+ */
 async function left(partner: OwnPartner, transactionId: string | null, attempts = 3) {
   const redemptionId = randomUUID();
   const { rows } = await desk.bench.console.database.pool.query<{ dueAt: Date }>(

@@ -1,4 +1,4 @@
-/** A partner's engineer who meets the pages for the first time, and makes the usual mistakes. */
+/** Tests the usual mistakes of a partner's engineer who is new to the pages. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
@@ -246,7 +246,7 @@ it('on a phone the buttons of a table are in sight, and the name of a wallet is 
     const button = visit.page.getByRole('button', { name, exact: true }).first();
     await button.waitFor();
     expect([path, await isInSight(button)]).toEqual([path, true]);
-    // No column covers another one: nothing of the table is beside what is seen.
+    // No column may cover another: the table must not be wider than its visible part.
     const beyond = await visit.page.evaluate(
       '(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector(".scrolls"))',
     );

@@ -1,4 +1,4 @@
-/** A partner's engineer in a real browser: from the invitation to a rotated credential. */
+/** Tests the pages of a partner's engineer in a real browser, from the invitation to a rotated credential. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Browser, type Page } from 'playwright-core';
 import { hmacSha256Hex } from '#libs/signing';
@@ -12,7 +12,7 @@ import { DeskVisit, WALLET_NAME } from './desk-visit.js';
 
 let bench: PartnerBench;
 let browser: Browser;
-/** One for all tests, signed in. */
+/** One signed-in visit for all tests. */
 let visit: DeskVisit;
 let page: Page;
 
@@ -146,7 +146,7 @@ it('usage is a chart, and a table beside it', async () => {
   await seedRequests(bench.console.database, { keyPrefix: bench.acme.prefix, hours });
   await go('/usage');
   const chart = page.getByRole('img', { name: 'Your requests, by hour (UTC)' });
-  // Each hour has one request at least, which is one part of its bar.
+  // Each hour has at least one request, which is one part of the hour's bar.
   await chart
     .locator('.recharts-bar-rectangle path')
     .nth(hours - 1)

@@ -1,4 +1,7 @@
-/** A partner's engineer and a webhook: added, tried, looked up in its log, sent again, removed. What is sent is sent for real. */
+/**
+ * Tests how a partner's engineer adds a webhook, tries it, looks at its log, sends events again and removes it. The
+ * events are really sent.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -20,10 +23,10 @@ const MARKUP = `<img src=x onerror="document.title='taken'">`;
 
 const desk = useDesk(() => PartnerBench.start({ SECRETS_KEY }));
 let visit: DeskVisit;
-/** As the service that sends has it. */
+/** Opened as the database user of the redemption service, which sends the events. */
 let database: Database;
 let receiver: Server;
-/** How the receiver answers. */
+/** Status with which the receiver answers. */
 let status: number;
 const received: { readonly headers: Record<string, string>; readonly body: Buffer }[] = [];
 
@@ -51,7 +54,7 @@ beforeEach(async () => {
 const url = () => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
 const dialog = (name: string): Locator => visit.dialog(name);
 
-/** One attempt of what is due, as the redemption service makes it. */
+/** One attempt to send the due event, as the redemption service makes it. */
 async function attempt(): Promise<void> {
   const { clock } = desk.bench.console;
   const owner = randomUUID();
@@ -79,7 +82,7 @@ async function added(): Promise<string> {
   return secret;
 }
 
-/** An action of the list, confirmed. */
+/** Presses a button of the list and confirms the action. */
 async function confirm(name: string): Promise<void> {
   await visit.press(name);
   await visit.press(name, dialog(name));

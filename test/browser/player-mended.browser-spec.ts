@@ -1,21 +1,23 @@
-/** What the players' page says and does where something is in the way: in the wallet, on the line, in the service, on the keyboard. */
+/**
+ * Tests the players' page in case of problems: in the wallet, in the connection, in the service, and with the keyboard.
+ */
 import { describe, expect, it } from '@jest/globals';
 import { eventually, graveFaults, PAGE_PATIENCE_MS } from '#libs/testing';
 import { FAKE_WALLET, type FakeWalletOptions } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
 
-/** So long a voucher can be claimed: time enough to claim on a busy machine, and waited for once. */
+/** Lifetime of a voucher: long enough to claim on a busy machine. One test waits for its end. */
 const VOUCHER_SECONDS = 45;
 
 const players = usePlayers();
-/** Each with 3,000 points; with a fake wallet where it is set. */
+/** Points of each player. */
 const points = 3_000;
 const aVisitor = (fake?: FakeWalletOptions) => players.visitor({ points, fake });
 const aPlayer = (fake?: FakeWalletOptions) => players.player({ points, fake });
 const aVoucher = (fake?: FakeWalletOptions) => players.voucher({ points, fake });
 
-/** What the wallet answers to a method from now on. */
+/** Sets the error with which the wallet answers a method from now on. */
 const fails = (player: PlayerPage, method: string, code: number, message: string) =>
   player.page.evaluate(
     `fakeWallet.fails[${JSON.stringify(method)}] = ${JSON.stringify({ code, message })}`,
@@ -26,7 +28,7 @@ const focused = (player: PlayerPage) =>
     'document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent',
   );
 
-/** Waits until it has the focus. */
+/** Waits until the element with this name has the focus. */
 async function hasFocus(player: PlayerPage, name: string): Promise<void> {
   await eventually(async () => (await focused(player)) === name, PAGE_PATIENCE_MS);
 }
@@ -154,7 +156,7 @@ it('a number of points is told what is wrong with it, in a colour that can be re
     ['12.5', 'Enter a whole number of points.'],
     ['١٢', 'Use the digits 0 to 9.'],
   ] as const) {
-    // Some are told the same: what is seen is said of this one.
+    // Several inputs give the same message, so the test waits until the message of the previous one is gone.
     await field.fill('');
     await player.page.getByText(said).waitFor({ state: 'detached' });
     await field.fill(typed);

@@ -25,7 +25,7 @@ it('a service that is down is one sentence; what was begun goes on when it is ba
   await player.sees('There is no answer yet. This page goes on asking; nothing is done twice.');
   const visitor = await aVisitor(second);
   await visitor.sees('Redemptions cannot be reached at the moment');
-  // From here on a voucher is good for ten seconds, which may begin before the start is noticed here.
+  // From now on vouchers last ten seconds, which may begin before the test notices the start.
   await Promise.all([stage.startRedemption(10), player.isAt('claimable', { timeout: 60_000 })]);
   await visitor.button('Connect Test wallet').waitFor();
   expect(stage.game.points.get(first)).toBe(8500);

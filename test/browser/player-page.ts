@@ -1,4 +1,4 @@
-/** The players' page as a player uses it: by what is written on it. */
+/** The players' page, used through its visible texts as a player does. */
 import { type BrowserContext, type Locator, type Page } from 'playwright-core';
 import { eventually, PAGE_PATIENCE_MS } from '#libs/testing';
 import { PARTNER, type PlayerStage } from './player-stage.js';
@@ -22,7 +22,7 @@ export class PlayerPage {
     return new PlayerPage(page, stage, account);
   }
 
-  /** The same browser, a page more. */
+  /** Opens another page in the same browser. */
   async another(): Promise<PlayerPage> {
     return PlayerPage.open(this.stage, this.page.context(), this.account);
   }
@@ -38,7 +38,10 @@ export class PlayerPage {
     await this.button('Sign out').waitFor();
   }
 
-  /** Loads the page anew once the service, which keeps its list for a moment, has the partners: the page asks for them once a minute. */
+  /**
+   * Reloads the page once the service lists the partners. The service caches its list for a moment, and the page asks
+   * for it only once a minute.
+   */
   async showPartners(names: readonly string[]): Promise<void> {
     const { request } = this.page.context();
     const areListed = async (): Promise<boolean> => {
@@ -75,7 +78,7 @@ export class PlayerPage {
     await button.click();
   }
 
-  /** Waits until the newest redemption is there. */
+  /** Waits until the newest redemption is in this phase. */
   async isAt(phase: string, patience: { timeout?: number } = {}): Promise<void> {
     await this.page
       .locator(`[aria-labelledby="redemptions-title"] article:first-of-type[data-phase="${phase}"]`)

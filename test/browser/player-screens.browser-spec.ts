@@ -1,4 +1,7 @@
-/** Each screen of the players' page on a phone and on a desktop, in light and in dark: no finding of axe that keeps people out, nothing cut. */
+/**
+ * Checks each screen of the players' page on a phone and on a desktop, in light and dark mode: no serious finding of
+ * axe, and nothing cut off.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { graveFaults } from '#libs/testing';
 import { PlayerPage } from './player-page.js';
@@ -13,16 +16,16 @@ afterAll(() => stage.stop());
 
 const WIDTHS = [360, 1280];
 const SCHEMES = ['light', 'dark'] as const;
-/** Where to leave pictures of each screen, to look at. */
+/** Folder for screenshots of each screen; none where it is not set. */
 const PICTURES = process.env['SCREENSHOTS'];
 
-/** A visitor without motion, as a picture is taken in the middle of it. */
+/** Opens the page with reduced motion, since a screenshot could otherwise show the middle of an animation. */
 async function aVisitor(account: string, locale: string): Promise<PlayerPage> {
   stage.game.points.set(account, 12_500);
   return PlayerPage.open(stage, await stage.player({ reducedMotion: 'reduce', locale }), account);
 }
 
-/** What is wrong with the screen as it is now. */
+/** The findings on the current screen. */
 async function findings({ page }: PlayerPage, screen: string): Promise<string[]> {
   const found: string[] = [];
   for (const width of WIDTHS) {

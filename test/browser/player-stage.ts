@@ -1,4 +1,7 @@
-/** What the players' pages stand on: the console and the redemption service as programs, a chain, a database, a partner, a browser. */
+/**
+ * The environment of the players' pages: the console and the redemption service as programs, a chain, a database, a
+ * partner and a browser.
+ */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
 import { VoucherSigner } from '#libs/chain';
@@ -27,7 +30,7 @@ export class PlayerStage {
   readonly bench: VaultBench;
   readonly game: FakePartner;
   readonly browser: Browser;
-  /** Their wallets sign. */
+  /** Accounts of the chain, whose test wallets sign. */
   readonly accounts: readonly string[];
   private readonly ports: { readonly console: number; readonly redemption: number };
 
@@ -51,12 +54,12 @@ export class PlayerStage {
   static async start(): Promise<PlayerStage> {
     const [database, bench, game, browser] = await Promise.all([
       createTestDatabase(),
-      // So that the service can cancel vouchers, too.
+      // The signer is also the canceller, so that the service can cancel vouchers.
       VaultBench.start({ canceller: SIGNER }),
       FakePartner.start(),
       startBrowser(),
     ]);
-    // The first one has deployed the contracts, and holds their tokens.
+    // The first account has deployed the contracts, and holds their tokens.
     const [, ...accounts] = await bench.chain.rpc.call<string[]>('eth_accounts');
     const ports = { console: await freePort(), redemption: await freePort() };
     const stage = new PlayerStage({ database, bench, game, browser, accounts }, ports);
@@ -88,13 +91,13 @@ export class PlayerStage {
     );
   }
 
-  /** Of one token, from now on. */
+  /** Adds a price of one token, valid from now on. */
   async setPrice(usd: string): Promise<void> {
     const prices = new PriceStore(await this.database.open());
     await prices.add({ usd, observedAt: new Date(), source: 'fixed' });
   }
 
-  /** @param voucherTtlSeconds how long a voucher can be claimed */
+  /** @param voucherTtlSeconds lifetime of a voucher */
   async startRedemption(voucherTtlSeconds = 600): Promise<void> {
     this.programs.redemption = await RedemptionProgram.start({
       databaseUrl: this.database.url,
@@ -126,18 +129,18 @@ export class PlayerStage {
     await this.programs.redemption?.kill();
   }
 
-  /** Mines what wallets have sent, in a block of now. */
+  /** Mines the pending transactions in a block with the current time. */
   async mine(): Promise<void> {
     const seconds = Math.max(this.bench.seconds + 1, Math.floor(Date.now() / 1000));
     await this.bench.mineAt(seconds);
   }
 
-  /** The same, and so many blocks that it is final. */
+  /** Mines the pending transactions, and enough blocks to make them final. */
   async finalise(): Promise<void> {
     for (let block = 0; block < 6; block++) await this.mine();
   }
 
-  /** A browser of its own, as of one player, at an address of its own. */
+  /** A separate browser context for one player, with a separate client address. */
   async player(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     return this.browser.newContext({
       baseURL: this.url,

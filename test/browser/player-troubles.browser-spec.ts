@@ -1,4 +1,7 @@
-/** What goes wrong while a player uses the page, and what is less usual: contract wallets, no connection, no stream, a price that moves, many redemptions. */
+/**
+ * Tests problems during a player's visit, and rarer cases: contract wallets, no connection, no event stream, a moving
+ * price, many redemptions.
+ */
 import { expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { ContractWallets, eventually, walletSignature } from '#libs/testing';
@@ -32,7 +35,7 @@ it('a contract wallet signs in (EIP-1271)', async () => {
 it('without a connection the page says so and keeps what it shows; back, it shows what has happened', async () => {
   const account = players.account();
   const context = await players.context();
-  // A stream that is open would go on: what the browser is told of the connection is of what begins later.
+  // An open stream would continue, since the browser's offline mode affects new connections only.
   await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
   const player = await PlayerPage.open(players.stage, context, account);
   await player.signIn();
@@ -71,7 +74,7 @@ it('redemptions of before are shown page by page', async () => {
   for (const name of partners.slice(1)) await players.stage.addPartner(name);
   const context = await players.context();
   await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
-  // The service cuts pages of one in place of twenty.
+  // Changes the page size from twenty to one.
   await context.route('**/player/api/redemptions?limit=20*', (route) =>
     route.continue({ url: route.request().url().replace('limit=20', 'limit=1') }),
   );
@@ -111,7 +114,7 @@ it('a click that is answered before the list has come hides none of the older on
     await players.stage.finalise();
     return (await player.newest.getAttribute('data-phase')) === 'reverted';
   }, 30_000);
-  // The page is closed without an answer.
+  // The player closes the page before the answer arrives.
   await player.page.route('**/player/api/redemptions', (route) => route.abort());
   await player.redeem(1500);
   await player.sees('There is no answer yet.');
@@ -135,7 +138,7 @@ it('a price that moves before the click takes nothing, and shows the new figure'
   await player.signIn();
   await player.enter(1500);
   await player.partner().getByText('100 LOW').first().waitFor();
-  // Until the click the page learns nothing of the new price.
+  // Delays the new quote until the click, so that the page does not know the new price before.
   const clicked = player.page.waitForRequest(
     (request) => request.method() === 'POST' && request.url().endsWith('/player/api/redemptions'),
   );
@@ -161,7 +164,7 @@ it('typed points stay over a sign-in', async () => {
     /^The price is renewed .* If you would get fewer tokens by then, nothing is taken/,
   );
   await player.page.context().clearCookies();
-  // What the page asks for when it is back finds that the session has ended.
+  // The requests after the reconnect find that the session has ended.
   await player.page.context().setOffline(true);
   await player.sees('You are offline.');
   await player.page.context().setOffline(false);

@@ -7,7 +7,7 @@ import { usePlayers } from './players.js';
 
 const players = usePlayers();
 
-/** Makes blocks until the newest redemption is there. */
+/** Mines blocks until the newest redemption is in this phase. */
 async function minedUntil(player: PlayerPage, phase: string): Promise<void> {
   await eventually(async () => {
     await players.stage.finalise();
@@ -142,7 +142,7 @@ describe('a page that is closed and opened again', () => {
     let unheard = 0;
     await player.page.route('**/player/api/redemptions', async (route) => {
       if (route.request().method() !== 'POST') return route.fallback();
-      // The service takes it; the page never hears of it.
+      // The service receives the request; the page gets no answer.
       await route.fetch();
       await route.abort();
       unheard++;
@@ -155,7 +155,7 @@ describe('a page that is closed and opened again', () => {
     await again.isAt('claimable');
     await again.sees('8,500 points');
     expect(await again.page.locator('[data-phase]').count()).toBe(1);
-    // The list may be there before the answer to the click that was brought again.
+    // The list may arrive before the answer to the repeated click.
     const clicks = 'Object.keys(localStorage).filter((key) => key.startsWith("lowmark-click"))';
     await eventually(async () => (await again.page.evaluate<string[]>(clicks)).length === 0);
   });

@@ -1,4 +1,4 @@
-/** Players of a file's own stage; their browsers are closed after each test. */
+/** Players on the stage of a test file. Their browser contexts are closed after each test. */
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { type BrowserContext, type BrowserContextOptions } from 'playwright-core';
 import { FAKE_WALLET, type FakeWalletOptions, fakeWalletScript } from './fake-wallet.js';
@@ -7,7 +7,7 @@ import { PlayerStage } from './player-stage.js';
 
 interface PlayerVisit {
   readonly points?: number;
-  /** A fake wallet; without it the test wallet of the console. */
+  /** Options of a fake wallet; by default the console's test wallet is used. */
   readonly fake?: FakeWalletOptions | undefined;
   readonly browser?: BrowserContextOptions;
 }
@@ -23,7 +23,7 @@ class Players {
     return context;
   }
 
-  /** One that no test has had. */
+  /** An account that no test has used. */
   account(points = 10_000): string {
     const account = this.stage.accounts[this.#accounts++];
     if (account === undefined) throw new Error('the chain has no account left');
@@ -31,7 +31,7 @@ class Players {
     return account;
   }
 
-  /** A player with points and a wallet, who has just opened the page. */
+  /** A player with points and a wallet who has just opened the page. */
   async visitor({ points, fake, browser }: PlayerVisit = {}): Promise<PlayerPage> {
     const account = this.account(points);
     const context = await this.context(browser);
@@ -39,14 +39,14 @@ class Players {
     return PlayerPage.open(this.stage, context, account);
   }
 
-  /** The same, signed in. */
+  /** A signed-in player. */
   async player(visit: PlayerVisit = {}): Promise<PlayerPage> {
     const player = await this.visitor(visit);
     await player.signIn(visit.fake === undefined ? undefined : FAKE_WALLET);
     return player;
   }
 
-  /** The same, with a voucher for 100 tokens. */
+  /** A signed-in player with a voucher for 100 tokens. */
   async voucher(visit: PlayerVisit = {}): Promise<PlayerPage> {
     const player = await this.player(visit);
     await player.redeem(1500);

@@ -1,4 +1,4 @@
-/** All services and their users on a PostgreSQL with failover. */
+/** All services and their users on a PostgreSQL cluster with failover. */
 import {
   createDatabase,
   type Database,
@@ -30,19 +30,19 @@ export class ClusterStage {
   cluster!: PostgresCluster;
   life!: StakingLife;
   game!: FakePartner;
-  /** One behind PgBouncer and HAProxy, one that knows all hosts. */
+  /** One API connects through PgBouncer and HAProxy, the other knows all hosts. */
   readonly apis: ApiProgram[] = [];
   redemption!: RedemptionProgram;
-  /** One works, the other stands by. */
+  /** One indexer leads, the other stands by. */
   readonly indexers: IndexerProgram[] = [];
   credential!: MintedCredential;
-  /** Of the owner. */
+  /** Connected as the owner of the database. */
   database!: Database;
   private bench!: VaultBench;
   private users = 0;
   private readonly started: (() => Promise<unknown>)[] = [];
 
-  /** @param seed of what happens on the chain. Call `stop` whether it succeeds or not. */
+  /** Starts everything. Call `stop` even after a failure. @param seed of the events on the chain */
   async start(seed: number): Promise<void> {
     this.cluster = this.owned(await PostgresCluster.start());
     const { cluster } = this;
@@ -67,13 +67,13 @@ export class ClusterStage {
     await this.startServices();
   }
 
-  /** One is good for some minutes. */
+  /** Adds a price, which is valid for some minutes. */
   async addPrice(): Promise<void> {
     const price = { usd: '0.15', observedAt: new Date(), source: 'fixed' };
     await new PriceStore(this.database).add(price);
   }
 
-  /** Users with points, each with a session, for a load that goes on. */
+  /** Adds users with points and a session each, for a load that runs already. */
   async signIn(users: LoadUser[], count: number): Promise<void> {
     for (let made = 0; made < count; made++) {
       const wallet = aWallet(++this.users);
@@ -84,7 +84,7 @@ export class ClusterStage {
     }
   }
 
-  /** Everything that was started, the last first. */
+  /** Stops everything that was started, in reverse order. */
   async stop(): Promise<void> {
     for (const end of this.started.reverse()) await end();
   }
@@ -130,18 +130,18 @@ export class ClusterStage {
     this.started.push(() => this.redemption.kill());
   }
 
-  /** Whether one indexer works and the other one stands by. */
+  /** Whether one indexer leads and the other stands by. */
   async leads(): Promise<boolean> {
     const phases = await Promise.all(this.indexers.map((indexer) => indexer.phase()));
     return phases.sort().join() === 'following,standby';
   }
 
-  /** The one that works has read what is on the chain now, but for what may be taken back. */
+  /** Waits until the leading indexer has read the current head, except for blocks that may still be reorganised. */
   async follows(): Promise<void> {
     const newest = Number(await this.life.chain.player.head());
     await eventually(
       async () => {
-        // The lead may change hands meanwhile.
+        // The leader may change during the check, so the heads of both indexers are read.
         const heads = await Promise.all(this.indexers.map((indexer) => indexer.headFollowed()));
         return heads.some((head) => head !== undefined && head >= newest - 10);
       },
@@ -149,7 +149,7 @@ export class ClusterStage {
     );
   }
 
-  /** The one that works. */
+  /** The leading indexer. */
   async leader(): Promise<IndexerProgram> {
     for (const indexer of this.indexers) {
       if ((await indexer.phase()) === 'following') return indexer;

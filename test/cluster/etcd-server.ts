@@ -4,7 +4,7 @@ import { freePort, ManagedProcess } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
 import { clusterProgram } from '../../libs/testing/src/jest/cluster-programs.mjs';
 
-/** Where Patroni keeps who leads: one etcd, with version 2 of its API. */
+/** The etcd in which Patroni keeps the leader lock: one node, with version 2 of its API. */
 export class EtcdServer {
   private constructor(
     private readonly process: ManagedProcess,

@@ -1,7 +1,7 @@
 import { describeFailover } from './failover.support-spec.js';
 import { testSeeds } from '#libs/testing';
 
-/** CLUSTER_ROUNDS gives another number: fewer than the kinds of faults leave some out. */
+/** Number of failovers. CLUSTER_ROUNDS changes it; a number below the count of fault kinds leaves some kinds out. */
 const ROUNDS = Number(process.env['CLUSTER_ROUNDS'] ?? 20);
 
 const [, ofThisRun] = testSeeds();

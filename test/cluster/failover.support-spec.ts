@@ -1,4 +1,7 @@
-/** The primary of a PostgreSQL with failover is killed, stopped and cut off under the load of all services, and nothing is lost. */
+/**
+ * Tests that nothing is lost when the primary of a PostgreSQL cluster is killed, stopped or cut off under the load of
+ * all services.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
@@ -17,10 +20,10 @@ const START_MS = 300_000;
 const FAILOVER_MS = 90_000;
 const USERS_A_ROUND = 30;
 const API_PAUSE_MS = 100;
-/** Of a user's redemption and the next user's. */
+/** Pause between the redemptions of two users. */
 const USER_PAUSE_MS = 500;
 const UNAVAILABLE = 503;
-/** Of the redemption service, whatever happens to its database. */
+/** The possible answers of the redemption service during all failovers. */
 const ANSWERS = [
   ...['create 201', 'replay 200', 'read 200'],
   ...['create', 'replay', 'read'].map((what) => `${what} 503 SERVICE_UNAVAILABLE`),
@@ -30,13 +33,13 @@ export function describeFailover(rounds: number, seed: number): void {
   describe(`${rounds} failovers, with the seed ${seed},`, () => {
     const stage = new ClusterStage();
     const users: LoadUser[] = [];
-    /** Of each writer and round, the seconds without a write. */
+    /** Seconds without a write in each round, by writer. */
     const gaps: Record<'proxied' | 'direct', number[]> = { proxied: [], direct: [] };
     let snapshots: SnapshotLoad;
     let redemptions: WaitingUsers;
-    /** By HAProxy. */
+    /** Writes through HAProxy. */
     let proxied: PartnerWriter;
-    /** By a URL with all hosts. */
+    /** Writes by a connection string with all hosts. */
     let direct: PartnerWriter;
     let writers: readonly PartnerWriter[];
 
@@ -82,7 +85,7 @@ export function describeFailover(rounds: number, seed: number): void {
       await Promise.all(writers.map((writer) => writer.more(5)));
       const [proxiedGap, directGap] = [proxied.longestGap(), direct.longestGap()];
       gaps.proxied.push(proxiedGap);
-      // For as long as the test lets it be.
+      // With a hidden fault this gap lasts as long as the test keeps the fault, so it is not counted.
       if (fault.isHidden !== true) gaps.direct.push(directGap);
       console.info(
         `${fault.name}: ${proxiedGap.toFixed(1)} s without a write by HAProxy, ${directGap.toFixed(1)} s by hosts`,
@@ -154,7 +157,7 @@ export function describeFailover(rounds: number, seed: number): void {
       expect(lost).toEqual([]);
     }
 
-    /** The service's ledger and the game's agree, and both with what users were told. */
+    /** Checks that the ledgers of the service and of the game agree with each other and with the answers to users. */
     async function expectRedemptions(database: Database): Promise<void> {
       const rows = await database.query<{ id: string; wallet: string; points: string }>({
         text: `SELECT id, '0x' || encode(wallet, 'hex') AS wallet, points FROM redemption.redemption`,
@@ -192,7 +195,9 @@ function shown(answers: ReadonlyMap<string | number, number>): string {
   return [...answers].map(([what, times]) => `${times} × ${what}`).join(', ');
 }
 
-/** Users who wait for the service, as its 503 asks for, and go on with the same redemption. New ones may be added at any time. */
+/**
+ * Users who wait when the service answers 503, and continue with the same redemption. Users may be added at any time.
+ */
 class WaitingUsers extends RedemptionLoad {
   protected override async nextUser(users: LoadUser[]): Promise<LoadUser | undefined> {
     await sleep(USER_PAUSE_MS);

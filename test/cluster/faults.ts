@@ -1,26 +1,26 @@
 import { type PatroniNode } from './patroni-node.js';
 import { signalAll } from './node-processes.js';
 
-/** What can happen to the primary's machine. */
+/** A fault of the primary's machine. */
 export interface Fault {
   readonly name: string;
   /**
-   * PostgreSQL goes on as if it led. Only what asks Patroni, as HAProxy does, leaves it; a client that knows the hosts takes its word,
-   * and waits for a standby that no longer follows.
+   * PostgreSQL continues as if it were the primary. Clients that ask Patroni, such as HAProxy, leave the node. A client
+   * that knows the hosts believes PostgreSQL itself, and its commits wait for a standby that no longer follows.
    */
   readonly isHidden?: true;
   strike(primary: PatroniNode): Promise<void>;
-  /** The machine is as before, but for what another primary has done meanwhile. */
+  /** Restores the machine, except for changes that another primary has made meanwhile. */
   heal(node: PatroniNode): Promise<void>;
 }
 
-/** Stops processes, and those that they started meanwhile. */
+/** Suspends processes, including those that they started during the first pass. */
 async function stopAll(list: () => Promise<number[]>): Promise<void> {
   signalAll(await list(), 'SIGSTOP');
   signalAll(await list(), 'SIGSTOP');
 }
 
-/** Of all its processes; what runs does not mind. */
+/** Resumes all processes of the node; the signal does not affect running ones. */
 async function goOn(node: PatroniNode): Promise<void> {
   signalAll(await node.allProcesses(), 'SIGCONT');
 }
@@ -34,7 +34,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'PostgreSQL is killed',
     strike: (primary) => primary.killPostgres(),
-    // Patroni starts it again.
+    // Patroni restarts PostgreSQL.
     heal: () => Promise.resolve(),
   },
   {
@@ -66,7 +66,7 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** As many as asked for; each kind comes before any comes again. */
+/** Chooses faults at random; every kind occurs before one repeats. */
 export function faultsBy(random: (below: number) => number, rounds: number): Fault[] {
   const chosen: Fault[] = [];
   while (chosen.length < rounds) {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The process with that number and all that it started, itself first; none where it has ended. */
+/** The process with this id and all its descendants, the process itself first; empty where it has ended. */
 export async function processTree(root: number): Promise<number[]> {
   const parents = new Map<number, number>();
   for (const name of await readdir('/proc')) {
@@ -10,7 +10,7 @@ export async function processTree(root: number): Promise<number[]> {
   }
   if (!parents.has(root)) return [];
   const tree = [root];
-  // The list grows while it is walked.
+  // The loop also visits the processes that are added to the list meanwhile.
   for (const parent of tree) {
     for (const [pid, itsParent] of parents) if (itsParent === parent) tree.push(pid);
   }
@@ -22,7 +22,7 @@ export function commandOf(pid: number): Promise<string> {
   return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 }
 
-/** Does nothing to a process that has ended. */
+/** Sends a signal to the processes, and ignores those that have ended. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
@@ -33,10 +33,10 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   }
 }
 
-/** Undefined where the process has ended, or waits only for its end to be noticed. */
+/** The parent of a process; undefined where the process has ended or is a zombie. */
 async function parentOf(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name, in brackets, may hold anything.
+  // The program's name is in brackets and may hold any character.
   const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return state === undefined || state === '' || state === 'Z' ? undefined : Number(parent);
 }

@@ -7,11 +7,11 @@ const PAUSE_MS = 100;
 const RETRY_MS = 200;
 const GENEROUS_MS = 90_000;
 
-/** Adds partners one after the other, as the cli does, and remembers each that the database acknowledged. */
+/** Adds partners one after the other, as the cli does, and records each that the database acknowledged. */
 export class PartnerWriter {
-  /** By name, the id. */
+  /** Ids of the acknowledged partners by name. */
   readonly acknowledged = new Map<string, string>();
-  /** By their message, how often. */
+  /** Number of failures by error message. */
   readonly failures = new Map<string, number>();
   private lastMs = performance.now();
   private longestMs = 0;
@@ -25,13 +25,13 @@ export class PartnerWriter {
     this.writing = this.write();
   }
 
-  /** @param name of the writer: in the names of its partners */
+  /** @param name of the writer, used in the names of its partners */
   static async start(name: string, url: string): Promise<PartnerWriter> {
     const database = await createDatabase({ url, applicationName: name, poolSize: 1 });
     return new PartnerWriter(name, database);
   }
 
-  /** Waits for that many partners that are written from now on. */
+  /** Waits until this many more partners are written. */
   async more(count: number): Promise<void> {
     const before = this.acknowledged.size;
     await eventually(() => this.acknowledged.size >= before + count, {
@@ -41,7 +41,7 @@ export class PartnerWriter {
     });
   }
 
-  /** The longest time between two partners since it was asked for last, in seconds. */
+  /** The longest time between two partners since the last call, in seconds. */
   longestGap(): number {
     const seconds = this.longestMs / 1000;
     this.longestMs = 0;

@@ -1,4 +1,4 @@
-/** One node as deploy/ha runs it: Patroni with its PostgreSQL. Processes that a test may hurt. */
+/** One node as deploy/ha runs it: Patroni with its PostgreSQL. A test may kill and suspend its processes. */
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { dump, load } from 'js-yaml';
@@ -16,7 +16,7 @@ export interface ClusterPasswords {
   readonly superuser: string;
   readonly replication: string;
   readonly rewind: string;
-  /** Of the user `lowmark`, who owns the database. */
+  /** Password of the user `lowmark`, who owns the database. */
   readonly owner: string;
   readonly pooler: string;
 }
@@ -28,7 +28,7 @@ interface ShippedConfig {
 
 export interface PatroniNodeOptions {
   readonly name: string;
-  /** For this node alone; made here. */
+  /** Folder for this node alone; `create` makes it. */
   readonly folder: string;
   readonly etcdPort: number;
   readonly passwords: ClusterPasswords;
@@ -39,13 +39,13 @@ export class PatroniNode {
 
   private constructor(
     private readonly options: PatroniNodeOptions,
-    /** The network to etcd. */
+    /** The network between the node and etcd. */
     readonly etcd: TcpLink,
     readonly port: number,
     readonly checkPort: number,
   ) {}
 
-  /** Made, not started. */
+  /** Creates a node without starting it. */
   static async create(options: PatroniNodeOptions): Promise<PatroniNode> {
     const etcd = new TcpLink({ host: HOST, port: options.etcdPort });
     await etcd.open();
@@ -77,7 +77,7 @@ export class PatroniNode {
     });
   }
 
-  /** Whether Patroni says that it is this: `primary`, `replica`, `synchronous`, `health`. */
+  /** Whether Patroni reports this role or state: `primary`, `replica`, `synchronous`, `health`. */
   async is(role: string): Promise<boolean> {
     const answer = await fetch(`http://${HOST}:${this.checkPort}/${role}`, {
       signal: AbortSignal.timeout(2000),
@@ -86,7 +86,7 @@ export class PatroniNode {
     return answer?.status === 200;
   }
 
-  /** Patroni, with what it has started since. */
+  /** Patroni and the processes that it has started. */
   patroniProcesses(): Promise<number[]> {
     const { pid, isRunning } = this.patroni ?? {};
     return pid !== undefined && isRunning === true ? processTree(pid) : Promise.resolve([]);
@@ -96,7 +96,7 @@ export class PatroniNode {
   async postgresProcesses(): Promise<number[]> {
     const file = await readFile(join(this.dataFolder, 'postmaster.pid'), 'utf8').catch(() => '');
     const pid = Number(file.split('\n')[0]);
-    // The file outlives a postmaster that was killed, whose number another process may have been given.
+    // The file outlives a killed postmaster, and another process may have the same id by then.
     return (await commandOf(pid)).includes(this.dataFolder) ? processTree(pid) : [];
   }
 
@@ -104,7 +104,7 @@ export class PatroniNode {
     return [...(await this.patroniProcesses()), ...(await this.postgresProcesses())];
   }
 
-  /** The machine is gone, at once. Patroni first, that it starts nothing more. */
+  /** Kills everything at once. Patroni is killed first, so that it restarts nothing. */
   async kill(): Promise<void> {
     signalAll(await this.patroniProcesses(), 'SIGKILL');
     await this.patroni?.ended;
@@ -116,14 +116,14 @@ export class PatroniNode {
     await this.untilNoPostgres();
   }
 
-  /** Leaves no process behind, whatever was done to it. */
+  /** Ends all processes of the node, also suspended ones. */
   async stop(): Promise<void> {
     signalAll(await this.allProcesses(), 'SIGCONT');
     await this.kill();
     await this.etcd.close();
   }
 
-  /** What it did last, for the report of a test that failed. */
+  /** The last lines of Patroni's log, for the report of a failed test. */
   async tail(): Promise<string> {
     return (await this.patroni?.tail(12))?.join('\n') ?? 'not started';
   }
@@ -144,7 +144,7 @@ export class PatroniNode {
     return join(postgresTools() ?? '', name);
   }
 
-  /** The file of deploy/ha with the addresses and folders of this machine. */
+  /** Writes the file of deploy/ha with the addresses and folders of this machine. */
   private async configure(): Promise<void> {
     const { folder, name } = this.options;
     await mkdir(folder);
@@ -157,7 +157,7 @@ export class PatroniNode {
         listen: `${HOST}:${this.checkPort}`,
         connect_address: `${HOST}:${this.checkPort}`,
       },
-      // As a proxy, so that Patroni does not look for a way around the link.
+      // `use_proxies` keeps Patroni from connecting to etcd past the link.
       etcd: { hosts: [`${HOST}:${this.etcd.port}`], use_proxies: true },
       postgresql: {
         ...shipped.postgresql,

@@ -13,7 +13,7 @@ export class Pooler {
     readonly port: number,
   ) {}
 
-  /** @param haproxyPort the way to the primary */
+  /** @param haproxyPort port of HAProxy, which forwards to the primary */
   static async start(folder: string, haproxyPort: number, password: string): Promise<Pooler> {
     await mkdir(folder);
     await chmod(folder, 0o755);
@@ -33,7 +33,7 @@ export class Pooler {
     await writeFile(users, `"pgbouncer" "${password}"\n`);
     const process = await ManagedProcess.start({
       command: clusterProgram('pgbouncer') ?? 'pgbouncer',
-      // It refuses to be root.
+      // PgBouncer refuses to run as root.
       args: [...(userInfo().uid === 0 ? ['-u', 'postgres'] : []), file],
       logFile: join(folder, 'pgbouncer.log'),
       stopSignal: 'SIGINT',

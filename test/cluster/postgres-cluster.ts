@@ -1,4 +1,7 @@
-/** A PostgreSQL with failover as deploy/ha runs it, on loopback: etcd, three nodes and HAProxy, all real. */
+/**
+ * A PostgreSQL cluster with failover as deploy/ha runs it, on the loopback interface: real etcd, three nodes and
+ * HAProxy.
+ */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +19,7 @@ const HOST = '127.0.0.1';
 const NODES = ['node1', 'node2', 'node3'] as const;
 const START_MS = 120_000;
 
-/** The ways to the primary. */
+/** How a client reaches the primary. */
 export type Way = 'haproxy' | 'hosts' | 'pgbouncer';
 
 export class PostgresCluster {
@@ -35,7 +38,7 @@ export class PostgresCluster {
 
   private constructor(private readonly folder: string) {}
 
-  /** With an empty database `lowmark`. */
+  /** Starts the cluster with an empty database `lowmark`. */
   static async start(): Promise<PostgresCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-cluster-'));
     await chmod(folder, 0o755);
@@ -50,7 +53,7 @@ export class PostgresCluster {
     }
   }
 
-  /** The URL of the owner of the database, or of the user that a program logs in as. */
+  /** The connection string of the database's owner, or of a program's user. */
   urlOf(program: Program | 'owner', way: Way = 'haproxy'): string {
     const [user, password] =
       program === 'owner'
@@ -71,7 +74,10 @@ export class PostgresCluster {
     return primaries.length === 1 ? primaries[0] : undefined;
   }
 
-  /** One primary, and two standbys that follow it, one of them synchronously. @throws with what the nodes did last */
+  /**
+   * Waits for one primary and two standbys that follow it, one of them synchronously. @throws Error with the last log
+   * lines of the nodes
+   */
   async healthy(withinMs = START_MS): Promise<PatroniNode> {
     let primary: PatroniNode | undefined;
     try {
@@ -80,7 +86,8 @@ export class PostgresCluster {
           primary = await this.primary();
           if (primary === undefined || (await this.followers(primary)) !== 'async,sync')
             return false;
-          // Patroni notes a while later in etcd whom it has chosen; until then no other node may lead.
+          // Patroni records the chosen synchronous standby in etcd a little later. Until then no other node may become
+          // the primary.
           const are = await Promise.all(this.nodes.map((node) => node.is('synchronous')));
           return are.includes(true);
         },
@@ -106,7 +113,7 @@ export class PostgresCluster {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The states of the standbys that stream from a node, as it sees them. */
+  /** The states of the standbys that stream from a node, as the node reports them. */
   private async followers({ port }: PatroniNode): Promise<string | undefined> {
     const client = new pg.Client({
       host: HOST,
@@ -125,7 +132,7 @@ export class PostgresCluster {
       );
       return rows[0]?.states ?? undefined;
     } catch {
-      // Starting, or already ending.
+      // The node is starting or ending.
       return undefined;
     } finally {
       await client.end().catch(() => undefined);

@@ -3,14 +3,14 @@ import { stake, startChain, type TestChain } from '#libs/testing';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
 import { WALLET } from '../restarts/served-index.js';
 
-/** Blocks are hours apart: thousands of them must not come to be dated into the future, which the indexer does not believe. */
+/** Blocks are hours apart. The early start keeps thousands of them out of the future, which the indexer rejects. */
 const START = 1_500_000_000;
 const PAUSE_MS = 400;
 const REORGANISES_ONE_IN = 12;
-/** Less than what the indexer calls final. */
+/** Depth of the deepest reorganisation: less than the depth that the indexer considers final. */
 const DEEPEST = 8;
 
-/** A chain on which wallets stake and withdraw all the time, and which changes its mind now and then. */
+/** A chain on which wallets stake and withdraw all the time, with a reorganisation now and then. */
 export class StakingLife {
   private stopping = false;
   private readonly living: Promise<void>;
@@ -21,11 +21,11 @@ export class StakingLife {
     private readonly random: (below: number) => number,
   ) {
     this.living = this.live();
-    // Told by `end`.
+    // `end` reports the error.
     this.living.catch(() => undefined);
   }
 
-  /** The wallet that the API is asked for has staked. */
+  /** Starts the chain. The wallet that the API is asked for has a stake. */
   static async start(seed: number): Promise<StakingLife> {
     const chain = await startChain({ deployedSeconds: START });
     const random = randomOf(seed);
@@ -35,7 +35,7 @@ export class StakingLife {
     return new StakingLife(chain, history, random);
   }
 
-  /** No further block. @throws what went wrong on the chain */
+  /** Stops making blocks. @throws the error that stopped them earlier */
   async end(): Promise<void> {
     this.stopping = true;
     await this.living;

@@ -1,4 +1,4 @@
-/** docker-compose.backup.yml, held against docker-compose.yml, deploy/pgbackrest and the page. */
+/** Tests docker-compose.backup.yml against docker-compose.yml, deploy/pgbackrest and the documentation. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
@@ -16,7 +16,7 @@ const file = yamlOf('docker-compose.backup.yml') as ComposeFile;
 const own = Object.entries(file.services).filter(([name]) => !(name in base.services));
 const withPgbackrest = ['postgres', 'backups', 'drill'];
 const IMAGE = '/usr/local/lib/lowmark/';
-/** pgBackRest's own default of repo1-path. */
+/** pgBackRest's default of repo1-path. */
 const REPOSITORY = '/var/lib/pgbackrest';
 
 function service(name: string): ComposeService {
@@ -25,7 +25,7 @@ function service(name: string): ComposeService {
   return found;
 }
 
-/** Where it mounts what, and whether it may write there. */
+/** The sources of a service's mounts by path, with the access mode. */
 function mounts({ volumes = [] }: ComposeService): Record<string, { from: string; mode: string }> {
   return Object.fromEntries(
     volumes.map((volume) => {
@@ -78,7 +78,7 @@ describe('docker-compose.backup.yml', () => {
     );
     expect(option('pg1-path')).toBe(data?.[0]);
     expect(mounts(service('backups'))[data?.[0] ?? '']?.from).toBe('postgres');
-    // The image of another version may have another default.
+    // The image of another PostgreSQL version may have another default.
     expect(service('backups').environment?.['PGDATA']).toBe(data?.[0]);
     expect(service('backups').environment?.['PGHOST']).toBe(option('pg1-socket-path'));
     expect(textOf('deploy/pgbackrest/common.sh')).toContain(`:=${String(data?.[0])}}`);

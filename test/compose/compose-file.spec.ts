@@ -98,9 +98,9 @@ describe('docker-compose.yml', () => {
     const needed = (await settingsOfProgram(programOf(service) ?? ''))
       .filter((one) => one.default === undefined && one.optional !== true)
       .map(({ variable }) => variable)
-      // The cli has settings for each command; migrate is one that wants the database only.
+      // The cli has settings for each command; `migrate` is a command that needs only the database.
       .filter((variable) => name !== 'migrate' || variable === 'DATABASE_URL')
-      // Of `redemption adopt`, which runs where the redemption service does.
+      // EVIDENCE_KEY is for `redemption adopt`, which runs where the redemption service does.
       .filter((variable) => name !== 'cli' || variable !== 'EVIDENCE_KEY');
     if (!programOf(service)?.endsWith('secrets.main.ts')) {
       expect(told).toEqual(expect.arrayContaining(needed));
@@ -146,7 +146,7 @@ describe('docker-compose.yml', () => {
     const sees = services.filter(([, { volumes = [] }]) =>
       volumes.some((volume) => volume.includes(':/run/lowmark/signer')),
     );
-    // The cli in a trial only, where its doctor asks about the key.
+    // The cli sees the key in a trial only, where its doctor asks about the key.
     expect(sees.map(([name]) => name).sort()).toEqual(['activity', 'cli', 'redemption', 'secrets']);
     expect(real.services['cli']?.volumes).toEqual(['for-cli:/run/lowmark/secrets:ro']);
   });
@@ -183,7 +183,7 @@ describe('docker-compose.yml', () => {
       expect(told).toContain(`presetenv LISTEN_${upper} :${port}\n`);
       expect(real.services['proxy']?.ports?.some((one) => one.endsWith(`:${port}`))).toBe(true);
       expect({ ports, scale }).toEqual({ ports: undefined, scale: `\${${upper}_REPLICAS:-2}` });
-      // Its own address is what the services believe, and it believes what the operator says.
+      // The services trust the proxy's address, and whatever else the operator sets.
       expect(environment['TRUSTED_PROXIES']).toMatch(/^uniquelocal\$/);
     }
   });
@@ -194,7 +194,7 @@ describe('docker-compose.yml', () => {
     expect(inner).toBe('http://proxy:3012');
     expect(textOf('deploy/haproxy/haproxy.cfg')).toContain('presetenv LISTEN_INNER :3012\n');
     expect(proxy?.ports?.filter((port) => port.includes('3012'))).toEqual([]);
-    // The proxy knows the pages by the name that browsers know them by.
+    // The proxy knows the pages under the origin that browsers use.
     expect(proxy?.environment?.['CONSOLE_ORIGIN']).toBe(pages?.environment?.['CONSOLE_ORIGIN']);
   });
 
@@ -223,7 +223,7 @@ describe('docker-compose.yml', () => {
     for (const [name, { condition }] of Object.entries(depends_on)) {
       const expected = oneShots.includes(name)
         ? ['service_completed_successfully']
-        : // The proxy is there before its replicas are.
+        : // The proxy starts before its replicas.
           ['service_healthy', ...(waiting === 'proxy' ? ['service_started'] : [])];
       expect(expected).toContain(condition);
     }

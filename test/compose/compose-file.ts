@@ -53,7 +53,9 @@ export function yamlOf(path: string): unknown {
   return load(textOf(path));
 }
 
-/** What a trial runs: docker-compose.yml with what docker-compose.local.yml adds to each service and puts in place of its command. */
+/**
+ * The services of a trial: docker-compose.yml, with the additions and replaced commands of docker-compose.local.yml.
+ */
 export function trialFile(): ComposeFile {
   const base = yamlOf('docker-compose.yml') as ComposeFile;
   const local = yamlOf('docker-compose.local.yml') as ComposeFile;
@@ -79,20 +81,20 @@ function merged(one: ComposeService, other: ComposeService): ComposeService {
   };
 }
 
-/** The program of ours that a service runs, as the path of its source; undefined in containers of others. */
+/** Path of the source of the Lowmark program that a service runs; undefined for other programs. */
 export function programOf({ entrypoint = [], command = [] }: ComposeService): string | undefined {
   const built = [...entrypoint, ...command].find((part) => /^dist\/.*\.js$/.test(part));
   return built?.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 }
 
-/** What a program reads from the environment. */
+/** The settings that a program reads from the environment. */
 export async function settingsOfProgram(program: string): Promise<SettingMetadata[]> {
   const inStack = program.startsWith('apps/stack/src/compose/');
   const app = program.split('/')[1] ?? '';
   const patterns = inStack
     ? ['apps/stack/src/compose/*.settings.ts']
     : [`apps/${app}/src/**/*.{env,settings}.ts`];
-  // The command `doctor` is in a library of its own, with its settings.
+  // The command `doctor` is in a separate library with its own settings.
   if (app === 'cli') patterns.push('libs/doctor/src/*.settings.ts');
   const paths = globSync(patterns, { cwd: ROOT });
   const modules = await Promise.all(

@@ -1,4 +1,4 @@
-/** What each container of docker-compose.yml can read and whom it can reach. */
+/** Tests what each container of docker-compose.yml can read, and which containers it can reach. */
 import { describe, expect, it } from '@jest/globals';
 import {
   baseSecrets,
@@ -17,13 +17,13 @@ import {
 const file = trialFile();
 const services = Object.entries(file.services);
 
-/** What a program gets in a trial. */
+/** The secrets that a program gets in a trial. */
 const sharesOf = (program: string) => [
   ...(SHARES[program] ?? []),
   ...(TRIAL_SHARES[program] ?? []),
 ];
 
-/** Whose copies of the secrets a service mounts. */
+/** The program whose copies of the secrets a service mounts. */
 function shareOf({ volumes = [] }: ComposeService): string | undefined {
   const mounted = volumes.filter((volume) => volume.startsWith('for-'));
   return mounted.length === 1 ? /^for-(\w+):/.exec(mounted[0] ?? '')?.[1] : undefined;
@@ -35,7 +35,7 @@ function secretsReadBy({ environment = {} }: ComposeService): string[] {
     .map(([, path]) => String(path));
 }
 
-/** Who has to talk to whom. */
+/** The pairs of services that need a connection. */
 const TALKS: readonly (readonly [string, string])[] = [
   ...[
     'migrate',
@@ -71,17 +71,18 @@ const TALKS: readonly (readonly [string, string])[] = [
   ['proxy', 'console'],
   ['console', 'api'],
   ['console', 'indexer'],
-  // Never at the same time, or both the operator's own.
+  // These services share a network without needing a connection: they never run at the same time, or both belong to the
+  // operator.
   ['migrate', 'cli'],
   ['migrate', 'register-partner'],
   ['cli', 'register-partner'],
   ['game-database', 'partner'],
-  // Beside each other where both serve one program; neither asks the other.
+  // These services share a network because both serve one program; neither asks the other.
   ['postgres', 'redis'],
   ['redis', 'migrate'],
   ['redis', 'register-partner'],
   ['proxy', 'prometheus'],
-  // It asks by the proxy.
+  // The console asks the redemption service through the proxy.
   ['console', 'redemption'],
 ];
 const NEVER_ASKED = 9;
@@ -156,7 +157,7 @@ describe('docker-compose.yml', () => {
         .filter(([, { networks = [] }]) => networks.includes(network))
         .map(([name]) => name),
     }));
-    // In the others no container reaches another one.
+    // In the other networks no container can reach another one.
     const shared = members.filter(
       ({ network }) =>
         file.networks[network]?.driver_opts?.['com.docker.network.bridge.enable_icc'] !== 'false',
@@ -179,7 +180,7 @@ describe('docker-compose.yml', () => {
       'blackbox-exporter',
       'chain',
       'cli',
-      // In a trial also beside the chain, whose accounts are its test wallets.
+      // In a trial the console is also in the network of the chain, whose accounts are its test wallets.
       'console',
       'console',
       'grafana',
@@ -225,7 +226,7 @@ describe('docker-compose.yml', () => {
     const real = yamlOf('docker-compose.yml') as ComposeFile;
     expect(textOf('docker-compose.yml')).not.toContain('NODE_ENV');
     expect(textOf('Dockerfile')).toContain('\nENV NODE_ENV=production\n');
-    // What a trial left is in volumes that nothing else mounts.
+    // Data of a trial are in volumes that no other service mounts.
     expect(Object.keys(real.volumes)).not.toEqual(expect.arrayContaining(['chain']));
     expect(textOf('docker-compose.yml')).not.toContain('local.env');
     const trial = textOf('deploy/local.env');

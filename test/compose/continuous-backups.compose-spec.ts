@@ -1,6 +1,7 @@
 /**
- * docker-compose.backup.yml on a real engine, as docs/operating/backup.md has it: schedule, retention, drill, back to a moment, and on with
- * a newer PostgreSQL. That is the same one with the default folder of those from 18 on, or the image NEWER_POSTGRES.
+ * Tests docker-compose.backup.yml on a real engine against docs/operating/backup.md: schedule, retention, drill, a
+ * restore to a moment, and the upgrade to a newer PostgreSQL. The newer one is the image NEWER_POSTGRES; by default the
+ * same version with the data folder that versions from 18 on use.
  */
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -20,10 +21,10 @@ import {
 } from './installation/installation.js';
 import type { Credential } from './installation/load.js';
 
-/** As which PostgreSQL and pgBackRest run. */
+/** User id of PostgreSQL and pgBackRest. */
 const POSTGRES_USER = 999;
 const PAGE = 'docs/operating/backup.md';
-/** Encrypted; one full backup is kept, so that the next one lets it expire. */
+/** An encrypted repository that keeps one full backup, so that the next one expires the previous one. */
 const REPOSITORY = `[global]
 repo1-cipher-type=aes-256-cbc
 repo1-cipher-pass=of-a-test-alone
@@ -51,20 +52,20 @@ describe('continuous backups', () => {
     return list.map(({ name }) => name).sort();
   };
 
-  /** Types statements as the owner, in the database `postgres`. */
+  /** Runs statements as the owner, in the database `postgres`. */
   async function sql(...statements: readonly string[]): Promise<string> {
     const commands = statements.flatMap((statement) => ['-c', statement]);
     const psql = ['psql', '-U', 'lowmark', '-d', 'postgres', '-XAt', ...commands];
     return clone.docker('compose', 'exec', '-T', 'postgres', ...psql);
   }
 
-  /** The time of the database, when it has passed. */
+  /** A time of the database's clock that has passed when the function returns. */
   async function moment(): Promise<string> {
     const query = `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     return (await sql(query, 'SELECT pg_sleep(0.1)')).split('\n')[0] ?? '';
   }
 
-  /** The image that the page calls `postgres:18`. */
+  /** The image in place of the documentation's `postgres:18`. */
   async function newerPostgres(): Promise<string> {
     const given = process.env['NEWER_POSTGRES'];
     if (given !== undefined) return given;
@@ -75,7 +76,7 @@ describe('continuous backups', () => {
     return name;
   }
 
-  /** Puts what a block of the page has beside what the operator's own file had. */
+  /** Adds the content of a block of the documentation to the operator's own override file. */
   function override(own: ComposeFile, block: string): void {
     const added = load(block) as ComposeFile;
     const services = { ...own.services, ...added.services };
@@ -87,7 +88,7 @@ describe('continuous backups', () => {
     return [...out.matchAll(/full backup: (\S+)/g)].map(([, label = '']) => label);
   }
 
-  /** A full backup that is none of these, which the schedule makes. */
+  /** Waits for a full backup by the schedule that is not in `known`. */
   async function nextFull(known: readonly string[]): Promise<string> {
     for (;;) {
       const found = (await fullBackups()).find((label) => !known.includes(label));
@@ -138,7 +139,7 @@ describe('continuous backups', () => {
     const settings = [`BACKUP_DIR=${folder}`, `BACKUP_IMAGE=${installation.project}-postgres:test`];
     const env = clone.read('.env');
     clone.write('.env', `${env}${settings.join('\n')}\nCOMPOSE_FILE=${files.join(':')}\n`);
-    // What is in docker-compose.override.yml is not read any more, which is said.
+    // COMPOSE_FILE excludes docker-compose.override.yml, and `up` reports this.
     const refused = await clone.tryLowmark('up');
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain('docker-compose.override.yml');

@@ -1,4 +1,4 @@
-/** deploy/ha: what its files say of each other, and that both ways to run it mean the same. */
+/** Tests that the files of deploy/ha agree with each other, and that both ways to run it have the same settings. */
 import { globSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { type ComposeFile, ROOT, textOf, yamlOf } from './compose-file.js';
@@ -57,7 +57,7 @@ const nodes = Object.entries(compose.services).filter(([, { command }]) =>
   command?.includes('patroni'),
 );
 
-/** The settings of pgbouncer.ini by their names. */
+/** The settings of pgbouncer.ini by name. */
 function iniSettings(): Map<string, string> {
   const lines = textOf(`${FOLDER}pgbouncer.ini`).matchAll(/^(\w+) =[^\S\n]*(.*)$/gm);
   return new Map([...lines].map(([, name = '', value = '']) => [name, value]));

@@ -25,15 +25,18 @@ const calls = PAGES.flatMap((page) =>
   [...textOf(page).replaceAll('\\\n', ' ').matchAll(CALL)].map(([, line = '']) => ({ page, line })),
 );
 
-/** The command that the words name, and what is left of them. */
+/** The command that the words name, and the remaining words. */
 function leafOf(command: Command, [word, ...rest]: readonly string[]): [Command, string[]] {
   const child = command.commands.find((one) => one.name() === word);
   return child ? leafOf(child, rest) : [command, word === undefined ? [] : [word, ...rest]];
 }
 
-/** What the handbook names within a sentence: nothing runs it, so it is held against what there is. */
+/**
+ * Commands that the handbook names within a sentence. No test runs these, so they are compared with the existing
+ * commands.
+ */
 const SPANS = ['docs/operating', 'docs/partners'].flatMap(pagesIn).flatMap((page) =>
-  // Blocks are run by test/operating/commands.tools-spec.ts.
+  // test/operating/commands.tools-spec.ts runs the code blocks.
   [
     ...textOf(page)
       .replace(/^ *```[^]*?^ *```$/gm, '')
@@ -41,7 +44,7 @@ const SPANS = ['docs/operating', 'docs/partners'].flatMap(pagesIn).flatMap((page
   ].map(([, span = '']) => ({ page, words: span.split(/ +/) })),
 );
 const GROUPS = program.commands.filter((one) => one.commands.length > 0).map((one) => one.name());
-/** What the log and the lines of `doctor` are called. */
+/** Names of log lines and of `doctor` checks that look like commands. */
 const NO_COMMANDS = ['console sign-in', 'price source', 'price limits'];
 const COMPOSE_VERBS = ['build', 'exec', 'logs', 'ps', 'pull', 'run', 'stop', 'down'];
 
@@ -70,7 +73,7 @@ describe('what the handbook names in a sentence', () => {
     ...[textOf('docker-compose.yml'), textOf('docker-compose.backup.yml')].flatMap((file) =>
       [...file.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name = '']) => name),
     ),
-    // An example of the operator's own.
+    // An example of a service that the operator adds.
     'indexer-golf',
   ];
 
@@ -109,7 +112,7 @@ describe('the pages', () => {
     const [leaf, rest] = leafOf(program, line.trim().split(/\s+/));
     const known = [...leaf.options.map(({ long }) => long), '--help', '--version'];
     const options = rest.filter((word) => word.startsWith('--'));
-    // Only a leaf does something; `redemption …` stands for all below it.
+    // Only a leaf is executable; `redemption …` stands for all commands below it.
     if (!/…|--version/.test(line)) expect(leaf.commands.map((one) => one.name())).toEqual([]);
     expect(known).toEqual(expect.arrayContaining(options));
   });

@@ -33,7 +33,7 @@ describe('./lowmark on a real engine', () => {
     notes.write(what);
   };
 
-  /** Does something while the load goes on; by default what the words say. */
+  /** Acts while the load continues; by default runs `words` as a command. */
   async function underLoad(
     words: string,
     act: () => Promise<unknown> = async () => clone.block(words),
@@ -56,7 +56,7 @@ describe('./lowmark on a real engine', () => {
   });
 
   afterAll(async () => {
-    // Where a test has failed it still runs.
+    // The load is still running after a failed test.
     await (load as Load | undefined)?.stop();
     await removeInstallation(installation);
   });
@@ -95,7 +95,7 @@ describe('./lowmark on a real engine', () => {
     await clone.lowmark('doctor');
   });
 
-  /** Verified, as soon as the api can answer. */
+  /** Reads a snapshot with a verified signature, with retries until the api answers. */
   async function readSnapshot(): Promise<void> {
     const { apiUrl: baseUrl } = installation;
     const options = { baseUrl, ...credential, retries: 60, timeoutMs: 120_000 };
@@ -136,7 +136,10 @@ describe('./lowmark on a real engine', () => {
     expect(await idsOf(DATA)).toEqual(data);
   });
 
-  /** As docs/operating/keys.md has it: SECRETS_KEY, the key of answers to strangers, and the partner's credential. */
+  /**
+   * Rotates SECRETS_KEY, the key of answers to unknown callers, and the partner's credential, as docs/operating/keys.md
+   * describes.
+   */
   async function rotate(): Promise<void> {
     const blocks = shellBlocks('docs/operating/keys.md').map(({ code }) => code);
     const newKey = blocks.find((code) => code.includes('./lowmark secret set secrets_key')) ?? '';
@@ -178,7 +181,8 @@ describe('./lowmark on a real engine', () => {
       environment,
     );
     second.write('.env', clone.read('.env'));
-    // Three projects have more networks than an engine has by default; most of the trial's are not used any more.
+    // Three projects need more networks than an engine offers by default. The trial needs most of its networks no
+    // longer.
     const ofTrial = `label=com.docker.compose.project=${installation.project}-local`;
     await clone.docker('network', 'prune', '--force', '--filter', ofTrial);
     try {

@@ -1,4 +1,4 @@
-/** deploy/kubernetes/postgres: the names by which its objects find each other. */
+/** Tests that the objects of deploy/kubernetes/postgres refer to each other by the right names. */
 import { describe, expect, it } from '@jest/globals';
 import { loadAll } from 'js-yaml';
 import { textOf } from './compose-file.js';

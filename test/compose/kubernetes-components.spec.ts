@@ -1,4 +1,4 @@
-/** What not every cluster has, as components of deploy/kubernetes: a further staking contract, and PgBouncer. */
+/** Tests the optional components of deploy/kubernetes: a further staking contract, and PgBouncer. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
@@ -24,13 +24,13 @@ interface Added {
 const base = workloadsOf(manifestsOf(FOLDER));
 const offered = /^#components: \[(.*)\]$/m.exec(textOf(`${FOLDER}kustomization.yaml`))?.[1] ?? '';
 
-/** What a component adds to the environment of each workload of the base. */
+/** The variables that a component adds to the environment of each workload of the base. */
 function addedBy(component: string): Map<string, Added['value'][]> {
   const { patches = [] } = kustomizationOf(`${FOLDER}${component}/`);
   const added = new Map<string, Added['value'][]>();
   for (const { target, patch } of patches) {
     const names = base.filter(({ name }) => new RegExp(`^(?:${target.name})$`).test(name));
-    // Each name of the pattern is one that there is.
+    // Each name in the pattern is an existing workload.
     expect(names).toHaveLength(target.name.split('|').length);
     for (const { op, path, value } of load(patch) as Added[]) {
       expect({ op, path }).toEqual({
@@ -43,7 +43,7 @@ function addedBy(component: string): Map<string, Added['value'][]> {
   return added;
 }
 
-/** Variables that the program does not read, as itself or as the path of a file. */
+/** Variables that the program does not read, neither directly nor as the path of a file. */
 async function unknownTo({ container }: Workload, names: readonly string[]): Promise<string[]> {
   const settings = await settingsOfProgram(programOf(container));
   const known = settings.flatMap(({ variable, secret }) =>
@@ -69,7 +69,7 @@ describe('the components', () => {
       if (one === undefined) continue;
       const names = values.map((value) => value.name);
       expect(await unknownTo(one, names)).toEqual([]);
-      // None of them was there before.
+      // The component adds only variables that the base does not have.
       expect(one.container.env.filter((given) => names.includes(given.name))).toEqual([]);
     }
   });
@@ -84,7 +84,7 @@ describe('a further contract', () => {
 
   it('has an indexer as the first one, but for its name and its settings', () => {
     const text = (path: string): string => textOf(path).split('\n').slice(1).join('\n');
-    // The service is for the overview, which asks the first one.
+    // The Service is only for the overview, which asks the first indexer.
     const [workload = ''] = text(`${FOLDER}indexer.yaml`).split(/^---\n/m);
     const renamed = workload
       .replaceAll(/\bname: indexer\b/g, 'name: indexer-golf')
@@ -155,7 +155,7 @@ describe('PgBouncer', () => {
     const limited = [...added].flatMap(([name, values]) =>
       values.filter((one) => one.name === 'REPLICAS_AT_MOST').map(({ value }) => ({ name, value })),
     );
-    // The commands read Redis, and share no limit.
+    // The commands read from Redis, but share no limit.
     expect(limited.map(({ name }) => name).sort()).toEqual(
       sharing
         .map(({ name }) => name)
@@ -166,7 +166,7 @@ describe('PgBouncer', () => {
     for (const { name, value } of limited) {
       const { replicas = 0 } =
         deployments.find(({ metadata }) => metadata.name === name)?.spec ?? {};
-      // A rollout adds a quarter, rounded up.
+      // A rollout adds a quarter of the replicas, rounded up.
       expect(Number(value)).toBe(replicas + Math.ceil(replicas / 4));
     }
   });

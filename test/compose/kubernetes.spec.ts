@@ -73,7 +73,7 @@ describe('the Kubernetes manifests', () => {
       const needed = settings
         .filter((one) => one.default === undefined && one.optional !== true)
         .map(({ variable }) => variable)
-        // What only some commands need, each says itself.
+        // The commands state themselves which further settings they need.
         .filter((variable) => !['migrate', 'cli'].includes(name) || variable === 'DATABASE_URL');
       const all = [...told, ...given.map((variable) => variable.replace(/_FILE$/, ''))];
       expect(all).toEqual(expect.arrayContaining(needed));

@@ -1,4 +1,4 @@
-/** The manifests of deploy/kubernetes, as kustomize puts them together. */
+/** The manifests of deploy/kubernetes, assembled as by kustomize. */
 import { loadAll } from 'js-yaml';
 import { textOf, yamlOf } from './compose-file.js';
 
@@ -50,7 +50,7 @@ export interface Kustomization {
   }[];
   readonly patches?: readonly {
     readonly target: { readonly kind: string; readonly name: string };
-    /** JSON 6902. */
+    /** A JSON patch (RFC 6902). */
     readonly patch: string;
   }[];
 }
@@ -79,7 +79,7 @@ export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
   });
 }
 
-/** The variables of a file of settings. */
+/** The variables in a file of settings. */
 export function toldIn(path: string): string[] {
   return textOf(path)
     .split('\n')
@@ -87,13 +87,13 @@ export function toldIn(path: string): string[] {
     .filter((name) => name !== '' && !name.startsWith('#'));
 }
 
-/** The commands are run by hand where nothing runs by itself. */
+/** The program of a container. The container `cli` starts no program by itself; operators run the commands in it. */
 export function programOf({ name, command }: Container): string {
   const program = name === 'cli' ? 'dist/apps/cli/src/main.js' : (command[1] ?? '');
   return program.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 }
 
-/** A secret by its name, with the keys where not all of them are mounted. */
+/** A secret as its name, with the keys where not all of them are mounted. */
 export function shown({ secretName, items }: SecretVolume): string {
   return items === undefined
     ? secretName

@@ -46,14 +46,14 @@ export function dashboard(): Dashboard {
   return JSON.parse(textOf('deploy/grafana/dashboards/lowmark.json')) as Dashboard;
 }
 
-/** Every panel's expressions, with the panel's title. */
+/** The expressions of all panels, each with the panel's title. */
 export function dashboardExpressions(): [string, string][] {
   return dashboard().panels.flatMap(({ title, targets = [] }) =>
     targets.map(({ expr }): [string, string] => [title, expr]),
   );
 }
 
-/** The names of time series that an expression asks for. */
+/** The names of time series in an expression. */
 export function seriesIn(expression: string): string[] {
   const bare = expression.replaceAll(/"[^"]*"/g, '""');
   return (
@@ -62,7 +62,7 @@ export function seriesIn(expression: string): string[] {
   );
 }
 
-/** The names of labels that an expression picks or groups by. */
+/** The names of labels that an expression selects or groups by. */
 export function labelsIn(expression: string): string[] {
   const bare = expression.replaceAll(/"[^"]*"/g, '""');
   const picked = [...bare.matchAll(/([a-z_]+)\s*(?:=~|!~|!=|=)\s*""/g)].map(([, name]) => name);
@@ -78,7 +78,7 @@ function sources(): string[] {
     .map((path) => readFileSync(new URL(path, ROOT), 'utf8'));
 }
 
-/** What deploy/pgbackrest/backups.sh writes for the node exporter; its test reads the file. */
+/** Written by deploy/pgbackrest/backups.sh for the node exporter; the script's test reads the file. */
 const SCRIPT_SERIES = ['lowmark_archive_waiting_seconds'];
 /** Time series of other programs; `monitoring.metrics-spec.ts` reads them from these programs. */
 const FOREIGN_SERIES = [
@@ -96,7 +96,10 @@ const FOREIGN_LABELS = [
   ...['device', 'fstype', 'file'],
 ];
 
-/** The time series there are: those the code names, with what a histogram makes of them, those of the runtime and of other programs. */
+/**
+ * All existing time series: the ones named in the code, with the suffixes of histograms, and those of the runtime and
+ * of other programs.
+ */
 export async function knownSeries(): Promise<Set<string>> {
   const named = sources().flatMap((text) => text.match(/(?<=')lowmark_[a-z0-9_]+(?=')/g) ?? []);
   const runtime = (await createMetrics('test').getMetricsAsJSON()).map(({ name }) => name);
@@ -105,7 +108,7 @@ export async function knownSeries(): Promise<Set<string>> {
   return new Set([...ours, ...SCRIPT_SERIES, ...FOREIGN_SERIES]);
 }
 
-/** The labels there are: those the code gives, and those that Prometheus adds. */
+/** All existing labels: the ones in the code, and those that Prometheus adds. */
 export function knownLabels(): Set<string> {
   const given = sources().flatMap((text) =>
     [...text.matchAll(/labelNames: \[([^\]]*)\]/g)].flatMap(

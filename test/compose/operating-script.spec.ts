@@ -1,4 +1,7 @@
-/** ./lowmark against a stand-in of docker, which writes down what it was called with. With a real engine: npm run test:compose. */
+/**
+ * Tests ./lowmark with a stand-in for docker that records its calls. `npm run test:compose` tests it with a real
+ * engine.
+ */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -18,7 +21,10 @@ import { ROOT } from './compose-file.js';
 const BUNDLED = 'postgresql://lowmark:pw@postgres:5432/lowmark?sslmode=disable';
 const ELSEWHERE = 'postgresql://lowmark:pw@db.example/lowmark';
 
-/** Ends with 0 but where the words match FAILS. Each service has one container; the api may have been replaced already. */
+/**
+ * A stand-in for docker. It exits with 0 unless its arguments match FAILS. Each service has one container; the api may
+ * already run another image.
+ */
 const DOCKER = `#!/bin/bash
 echo "$*" >> calls
 [ -z "$FAILS" ] || [[ $* != $FAILS ]] || exit 1

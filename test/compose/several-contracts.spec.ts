@@ -1,4 +1,4 @@
-/** The further indexer that docs/operating/several-contracts.md has for compose, held against the compose file. */
+/** Tests the further indexer in docs/operating/several-contracts.md against the compose file. */
 import { expect, it } from '@jest/globals';
 import { load } from 'js-yaml';
 import { type ComposeFile, textOf, yamlOf } from './compose-file.js';
@@ -10,7 +10,8 @@ interface Override {
 it('extends the indexer, with settings and a name of its own', () => {
   const page = textOf('docs/operating/several-contracts.md');
   const [, text = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
-  // Compose's own tag: the list takes the place of the one that is extended, so that nothing of .env is the second contract's.
+  // Compose's `!override` replaces the list of the extended service, so that no setting of .env applies to the second
+  // contract.
   expect(text).toContain('env_file: !override [golf.env]');
   const { services } = load(text.replace('!override', '')) as Override;
   expect(services).toEqual({
@@ -23,7 +24,7 @@ it('extends the indexer, with settings and a name of its own', () => {
   });
   const { indexer } = (yamlOf('docker-compose.yml') as ComposeFile).services;
   expect(indexer?.networks).toContain('indexer');
-  // What compose itself takes from .env for the first contract is set anew.
+  // The override sets every value that compose itself takes from .env for the first contract.
   const fromSettings = Object.entries(indexer?.environment ?? {}).filter(([, value]) =>
     String(value).startsWith('${'),
   );

@@ -1,4 +1,4 @@
-/** TLS at the proxy, on a real engine: docs/operating/compose.md#the-proxy. */
+/** Tests TLS at the proxy on a real engine: docs/operating/compose.md#the-proxy. */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -21,10 +21,10 @@ import {
 import { type Credential, Load } from './installation/load.js';
 
 const HOSTS = { services: 'api.example', pages: 'pages.example' };
-/** As which the proxy runs. */
+/** User id of the proxy. */
 const PROXY_USER = 99;
 const RENEWALS = 5;
-/** More than an address may ask for at once. */
+/** More requests than one address may send at once. */
 const MANY = 150;
 
 describe('the proxy with a certificate', () => {
@@ -35,7 +35,7 @@ describe('the proxy with a certificate', () => {
   let wallet = '';
   let credential: Credential;
   let load: Load;
-  /** Believes every certificate, and finds every host here. */
+  /** Accepts every certificate, and resolves every host to this machine. */
   const dispatcher = new Agent({
     connect: {
       rejectUnauthorized: false,
@@ -108,7 +108,7 @@ describe('the proxy with a certificate', () => {
   it('begins with TLS once there is one', async () => {
     expect(await serial()).toBeUndefined();
     writeCertificate();
-    // Such as a browser leaves: the old proxy would wait a minute for it.
+    // An idle connection as browsers leave it. The old proxy process would wait a minute for it.
     const idle = connectHttp(Number(new URL(installation.apiUrl).port), '127.0.0.1');
     idle.on('error', () => undefined);
     idle.write('GET /api/nothing HTTP/1.1\r\nhost: api.example\r\n\r\n');
@@ -159,7 +159,7 @@ describe('the proxy with a certificate', () => {
     expect(await containersOf(clone, ['proxy'])).toEqual(proxy);
   });
 
-  /** What comes of many requests at once, each of an address of its own if its header were believed. */
+  /** Sends many requests, each with another client address in its header. @returns the distinct statuses */
   async function nonces(): Promise<number[]> {
     const statuses = new Set<number>();
     for (let count = 0; count < MANY; count++) {

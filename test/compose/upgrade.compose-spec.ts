@@ -1,6 +1,7 @@
 /**
- * `./lowmark upgrade` from an older version to this working tree under load, and back: what docs/operating/upgrade.md promises. The older
- * one is the commit UPGRADE_FROM; by default that before the newest migration, so that there is one to apply.
+ * Tests `./lowmark upgrade` under load, from an older version to this working tree and back, against
+ * docs/operating/upgrade.md. The older version is the commit UPGRADE_FROM; by default the commit before the newest
+ * migration, so that there is one to apply.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -47,7 +48,7 @@ describe('./lowmark upgrade from an older version', () => {
     await removeInstallation(installation);
   });
 
-  /** Does something while the load goes on. @throws with each answer that was not as it should be */
+  /** Acts while the load continues, and expects no bad answer until then. */
   async function underLoad(words: string, act: () => Promise<unknown>): Promise<void> {
     const startedMs = performance.now();
     load.during = words;
@@ -127,7 +128,7 @@ describe('./lowmark upgrade from an older version', () => {
   });
 });
 
-/** The names of those that the database has. */
+/** The names of the applied migrations. */
 async function migrationsOf(clone: Clone): Promise<string[]> {
   const query = ['-XAtc', 'SELECT name FROM lowmark.migration ORDER BY name'];
   const psql = ['psql', '-U', 'lowmark', '-d', 'lowmark', ...query];
@@ -137,13 +138,16 @@ async function migrationsOf(clone: Clone): Promise<string[]> {
 function olderCommit(): string {
   const git = (...words: string[]): string =>
     execFileSync('git', words, { encoding: 'utf8' }).trim();
-  // That which brought the last name of the list: others may have touched the file since.
+  // Finds the commit that added the last migration of the list, since others may have changed the file later.
   const [, name = ''] = /(\w+),\s*\];\s*$/.exec(readFileSync(MIGRATIONS, 'utf8')) ?? [];
   const newest = git('log', '-1', '--first-parent', '--format=%H', '-S', name, '--', MIGRATIONS);
   return git('rev-parse', '--short', process.env['UPGRADE_FROM'] ?? `${newest}^1`);
 }
 
-/** Versions between the first documents among the web pages and the end of November 2026 have a Dockerfile without them, of which comes no image. */
+/**
+ * Replaces the Dockerfile of versions that have documents among the web pages but do not copy them (until the end of
+ * November 2026): no image can be built with it.
+ */
 function takeDockerfile(clone: Clone): void {
   const pages = 'apps/web/partner-docs.mjs';
   if (!clone.has(pages) || clone.read('Dockerfile').includes('docs/partners')) return;

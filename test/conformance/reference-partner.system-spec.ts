@@ -1,4 +1,4 @@
-/** The tester that partners are given, against the partner that they are shown. */
+/** Runs the conformance tester that partners get against the reference partner. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { canonicalJson } from '#libs/domain';
 import {

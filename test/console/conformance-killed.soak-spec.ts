@@ -1,4 +1,4 @@
-/** A console that is killed in the middle of a conformance run: the next one gives the points back. */
+/** Tests that a console gives back the points of a conformance run whose console was killed. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -34,9 +34,12 @@ class ConsoleProgram extends ServiceProgram {
   }
 }
 
-/** In front of the partner: keeps one kind of message for itself, from the first one on. */
+/** A proxy in front of the partner that withholds one kind of message. */
 class Holder {
-  /** `request`: once points are taken, reverts do not reach the partner. `answer`: its answers to deductions that succeed do not reach the console. */
+  /**
+   * `request`: after a deduction succeeded, reverts do not reach the partner. `answer`: answers to successful
+   * deductions do not reach the console.
+   */
   holds: 'request' | 'answer' | 'nothing' = 'nothing';
   held = 0;
   hasTaken = false;
@@ -146,7 +149,7 @@ describe('a console that is killed during a conformance run', () => {
       expect(left.some(({ transaction }) => transaction)).toBe(holds === 'request');
       expect(left.every(({ late }) => !late)).toBe(true);
       holder.holds = 'nothing';
-      // The minute for which the dead console has its rows is over.
+      // Ends the minute for which the rows are leased to the dead console.
       await bench.console.database.query({
         text: 'UPDATE console.conformance_deduction SET due_at = now()',
       });

@@ -1,4 +1,4 @@
-/** The conformance tester on the partners' pages, against the reference partner. */
+/** Tests the conformance tester on the partners' pages against the reference partner. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '#libs/testing';
 import { type ConformanceBody } from '../../apps/console/src/portal/conformance.dto.js';

@@ -1,4 +1,4 @@
-/** The console with redemptions in every state, and the command line beside it. Counts as a test file without being one. */
+/** The console with redemptions in every state, and the command line. Support code, not a test. */
 import { runCli } from '../../apps/cli/src/cli.js';
 import { aStored, type Case } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { ConsoleBench } from '../../apps/console/src/testing/console-harness.support-spec.js';
@@ -23,7 +23,7 @@ export class DeskBench {
     readonly secretsKey: string,
   ) {}
 
-  /** Without a second operator. @param overrides an empty text takes a setting away */
+  /** Starts without two-person approval. @param overrides settings; an empty string removes one */
   static async start(overrides: Record<string, string> = {}): Promise<DeskBench> {
     const secretsKey = mintSecretsKey().toString('base64');
     const alone = { APPROVAL_ABOVE_USD: '' };
@@ -35,7 +35,7 @@ export class DeskBench {
     return this.console.stop();
   }
 
-  /** With which points are redeemed. @returns its id */
+  /** Adds a partner with which points can be redeemed. @returns its id */
   async game(name: string): Promise<string> {
     const partnerId = await this.console.partner(name);
     const key = 'pk-live-7Qm2-callback-key';
@@ -53,7 +53,7 @@ export class DeskBench {
     return aStored(this.console.database, partner, name, change);
   }
 
-  /** As an operator would type it. */
+  /** Runs a command as an operator would. */
   async cli(...argv: string[]): Promise<{ code: number; out: string }> {
     let out = '';
     const streams = { out: (text: string) => void (out += text), err: () => undefined };
@@ -66,7 +66,7 @@ export class DeskBench {
     return { code: await runCli(argv, streams, () => settings), out };
   }
 
-  /** Newest first. */
+  /** The latest rows of the audit, newest first. */
   async audit(limit = 1): Promise<AuditRow[]> {
     const { rows } = await this.console.database.pool.query<AuditRow>(
       'SELECT actor, command, redemption_id, partner, arguments, outcome FROM redemption.audit ORDER BY id DESC LIMIT $1',
@@ -76,7 +76,7 @@ export class DeskBench {
   }
 }
 
-/** The body of a success. */
+/** The JSON body of a successful answer. @throws Error where the answer is not successful */
 export async function bodyOf<T>(answer: Promise<Response>): Promise<T> {
   const found = await answer;
   if (!found.ok) throw new Error(`${found.status} ${await found.text()}`);

@@ -1,4 +1,4 @@
-/** What a partner sees and does on its pages, against the real api, the real database and real endpoints. */
+/** Tests a partner's pages against the real api, the real database and real endpoints. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hmacSha256Hex } from '#libs/signing';
 import { eventually } from '#libs/testing';
@@ -167,7 +167,7 @@ describe('the signature debugger', () => {
   const body = '{"a":1}';
   const content = `GET${PATH}${body}`;
   const explain = (signature: string, secretOf = bench.acme.prefix, sent = body) => {
-    // A few questions at once are answered; then one each second.
+    // The limit allows a few requests at once, then one per second.
     bench.console.clock.advance(1000);
     const asked = { secretOf, method: 'GET', path: `${PATH}?lastDays=7`, body: sent, signature };
     return json<{ content: string; matches: boolean; mistakes: string[] }>(
@@ -252,7 +252,7 @@ describe('a credential', () => {
     const { credentials } = await json<StandingBody>(beta.get('/api/partner/standing'));
     const old = credentials.find(({ keyPrefix }) => keyPrefix === prefix);
     expect(old).toMatchObject({ endsAt: issued.goodUntil, isActive: true, revokedAt: null });
-    // The one that ends is none to rely on.
+    // A credential that ends does not count as a remaining one.
     const last = beta.post(`${path}/revoke`, { keyPrefix: issued.apiKey.slice(0, 12) });
     expect(await refusalOf(last)).toBe('409 LAST_CREDENTIAL');
     await bench.console.database.query({

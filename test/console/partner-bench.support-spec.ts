@@ -1,4 +1,4 @@
-/** The console, the api and the endpoints of a partner, with people of two partners. Counts as a test file without being one. */
+/** The console, the api and the endpoints of a partner, with members of two partners. Support code, not a test. */
 import { CallbackStore, PartnerStore } from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { hashApiKey, KeyRing, type MintedCredential } from '#libs/signing';
@@ -55,7 +55,7 @@ export class PartnerBench {
       ...overrides,
     });
     const api = await startApi({}, bench.test);
-    // Which port the api has is known only now.
+    // The port of the api is known only after its start.
     Object.assign(bench.app.get(ConsoleSettings), { apiUrl: api.url });
     const game = await startPartner({ PARTNER_BASE_PATH: '/game/v1' });
     game.clock.set(bench.clock.nowMs());
@@ -77,13 +77,13 @@ export class PartnerBench {
     return new PartnerBench(bench, api, game, [acme, beta]);
   }
 
-  /** A browser of a member; by an invitation. */
+  /** A visitor who is signed in as a member, by an invitation. */
   async member({ id, account }: OwnPartner): Promise<Visitor> {
     const invitation = await this.console.invitation(id);
     return this.console.signedIn(account, { kind: 'partner', invitation });
   }
 
-  /** Of a player of the game, past its endpoints, which limit calls. */
+  /** Reads a player's points directly from the game's database, since its endpoints limit calls. */
   async pointsOf(address: string): Promise<number> {
     const rows = await this.game.database.query<{ readonly points: string }>({
       text: 'SELECT points FROM game.player WHERE wallet = $1',
@@ -106,7 +106,7 @@ async function ownPartner(bench: ConsoleBench, api: Api, name: string): Promise<
   return { id, name, credential, prefix: credential.apiKey.slice(0, 12), account: anAccount() };
 }
 
-/** The JSON of an answer that is a success. */
+/** The JSON body of a successful answer. @throws Error where the answer is not successful */
 export async function json<T>(answer: Promise<Response>): Promise<T> {
   const found = await answer;
   const text = await found.text();

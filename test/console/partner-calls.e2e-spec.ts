@@ -1,4 +1,4 @@
-/** Our calls, as the partner that was called sees them. */
+/** Tests how a partner sees Lowmark's calls to its endpoints. */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type CallBody, type CallsBody } from '../../apps/console/src/portal/calls.dto.js';

@@ -1,4 +1,4 @@
-/** A real call to a partner that signs its answers wrongly. Counts as a test file without being one. */
+/** A real call to a partner that signs its answers wrongly. Support code, not a test. */
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type Database } from '#libs/db';
@@ -10,7 +10,10 @@ import { API_KEY, SECRET } from '../../apps/partner/src/testing/partner-harness.
 
 export const ANSWER = '{"address":"0x1","points":"<b>7</b>","success":true}';
 
-/** Asks for the balance of a wallet, of a partner that signs the query as well, and stores the call. @returns X-API-REQUEST */
+/**
+ * Asks for a wallet's balance at a partner that wrongly signs the query too, and stores the call.
+ * @returns the value of the header X-API-REQUEST
+ */
 export async function storeWronglySigned(
   database: Database,
   partnerId: string,

@@ -1,4 +1,7 @@
-/** Each role asks every route of the partners with the ids and names of another partner: refused, and nothing of it in any answer. */
+/**
+ * Tests that no role gets data of another partner: each asks every route of the partners with the other partner's ids
+ * and names.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hmacSha256Hex } from '#libs/signing';
@@ -19,7 +22,7 @@ let bench: PartnerBench;
 let acme: Visitor;
 let beta: Visitor;
 let routes: Route[];
-/** Of a request, a redemption and a call of Acme. */
+/** Ids of a request, a redemption and a call of Acme. */
 let ids: { request: string; redemption: string; call: string };
 
 beforeAll(async () => {
@@ -42,7 +45,10 @@ async function aRequest(): Promise<string> {
   return id ?? '';
 }
 
-/** With a call and a confirmation; what the guards of the ledger demand is not the matter here. */
+/**
+ * Inserts a redemption with a call and a confirmation, without the checks of the ledger, which do not matter for this
+ * test.
+ */
 async function aRedemption(): Promise<{ redemption: string; call: string }> {
   const v7 = (): string => randomUUID().replace(/^(.{14})4/, '$17');
   const [redemption, call] = [v7(), v7()];
@@ -71,7 +77,7 @@ async function aRedemption(): Promise<{ redemption: string; call: string }> {
   return { redemption, call };
 }
 
-/** Every way in which a route may be asked for what is Acme's. */
+/** Every form in which a route can be asked for Acme's data. */
 function targets({ path }: Route): string[] {
   const query = new URLSearchParams({
     ...{ keyPrefix: bench.acme.prefix, walletAddress: WALLET, lastDays: '1', wallet: PLAYER },
@@ -105,7 +111,7 @@ async function ask(visitor: Visitor, method: string, target: string) {
   return { status: answer.status, text: await answer.text() };
 }
 
-/** What would tell of Acme, where the question did not say it. */
+/** The data of Acme that an answer contains. */
 function leaksOf(text: string): string[] {
   const { id, name, credential } = bench.acme;
   const { redemption, call } = ids;

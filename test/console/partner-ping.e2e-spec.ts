@@ -1,4 +1,7 @@
-/** What the page asks of a partner it asks as the service would: of private addresses only where ALLOW_PRIVATE_PARTNERS says so. */
+/**
+ * Tests that the page's ping of a partner follows the service's rule: private addresses only with
+ * ALLOW_PRIVATE_PARTNERS.
+ */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type PingBody } from '../../apps/console/src/operate/partners/partner.bodies.js';
 import { OPERATOR } from '../../apps/console/src/testing/console-harness.support-spec.js';
@@ -20,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => game.stop());
 
-/** Of a partner at a private address. */
+/** Runs `look` with a function that pings a partner at a private address. */
 async function pinged<T>(
   settings: Record<string, string>,
   look: (ask: (more?: object) => Promise<Response>) => Promise<T>,

@@ -112,7 +112,7 @@ describe('redemptions', () => {
     expect(shown.transitions.length).toBeGreaterThan(2);
     const actions = shown.actions.map(({ action }) => action);
     expect(actions).toEqual(expect.arrayContaining(['set-partner-tx', 'not-deducted']));
-    // Going on would lead back: it is not the first.
+    // A retry would lead back to attention, so it is not the first action.
     expect(actions.indexOf('retry')).toBeGreaterThan(0);
     expect(JSON.stringify(shown.actions)).toContain(`Redemption ${id} comes back to attention: `);
     expect(shown.actions.find(({ action }) => action === 'not-deducted')?.consequence).toBe(

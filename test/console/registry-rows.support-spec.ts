@@ -1,11 +1,14 @@
-/** Publications in every status: two final, of which one was sealed anew since, one in a block, one refused, one due. Counts as a test file without being one. */
+/**
+ * Publications in every status: two final ones, of which one was sealed again later, one in a block, one refused, one
+ * due. Support code, not a test.
+ */
 import { type Database, PublicationStore, type RegistryPlace } from '#libs/db';
 import { type BlockHash, type NodeHash } from '#libs/domain';
 import { aWallet } from '#libs/testing';
 
-/** The first day that is published. */
+/** The first published day. */
 export const FIRST = 20_310;
-/** Markup, as a node or a registry of another could bring it. */
+/** Markup, as a foreign node or registry could return it. */
 export const REASON = `the registry holds <img src=x onerror="document.title='taken'">`;
 
 export const rootOf = (day: number): NodeHash =>

@@ -1,4 +1,4 @@
-/** Whether the page of the registry has what `registry status` has. */
+/** Tests that the page of the registry shows the same as `registry status`. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { IndexStore, PublicationStore } from '#libs/db';
 import { dayText } from '#libs/domain';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** As the command prints it. */
+/** The output of the command. */
 async function status(chainId: number): Promise<object> {
   let out = '';
   const streams = { out: (text: string) => void (out += text), err: () => undefined };
@@ -60,7 +60,7 @@ describe('the registry', () => {
       ...{ firstDay: dayText(FIRST), status: 'final', root: rootOf(FIRST), reason: null },
       transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
-    // The nonce is of no use on the page.
+    // The page does not show the nonce.
     const { registry, publications, ...others } = (await status(chainId)) as {
       registry: string;
       publications: object[];
@@ -70,7 +70,7 @@ describe('the registry', () => {
       publications: publications.map((line) => ({ ...line, nonce: undefined })),
     };
     expect([one?.registry, one?.status]).toEqual([registry, shown]);
-    // Of another registry nothing is shown.
+    // Publications of another registry are not shown.
     const other = new PublicationStore(database, { chainId, registry: aWallet(0xea) });
     const day = { firstDay: FIRST, lastDay: FIRST, revisions: [1], root: rootOf(1) };
     await other.add({ kind: 'day', ...day }, 'default', clock.nowMs());

@@ -1,4 +1,4 @@
-/** Actions on partners and adoption that wait for a second operator wherever there is a set value. */
+/** Tests two-person approval of actions on partners and of adoption, wherever APPROVAL_ABOVE_USD is set. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { CallbackStore } from '#libs/db';
@@ -32,7 +32,7 @@ let bench: DeskBench;
 let [admin, second, operator] = [] as unknown as [Visitor, Visitor, Visitor];
 beforeAll(async () => {
   const OPERATORS = `${ADMIN.address}=admin,${SECOND.address}=admin,${OPERATOR.address}=operator`;
-  // However large: what no figure bounds waits.
+  // A large value, since these actions wait at any value: no amount bounds them.
   bench = await DeskBench.start({ APPROVAL_ABOVE_USD: '1000000', OPERATORS });
 });
 afterAll(() => bench.stop());
@@ -47,7 +47,7 @@ const show = (id: string) => get<PartnerBody>(admin, `${PARTNERS}/${id}`);
 const approve = (id: string, visitor = second) =>
   visitor.post(`/api/operate/approvals/${id}/approve`);
 
-/** @returns the request that waits */
+/** Requests an action that waits for approval. @returns the request */
 async function asked(visitor: Visitor, path: string, body: object): Promise<ApprovalBody> {
   const result = await bodyOf<ActionResultBody>(visitor.post(path, { ...body, reason }));
   expect(result).toMatchObject({ done: false, outcome: null, approval: { state: 'open', reason } });
@@ -136,7 +136,7 @@ describe('a change of a partner’s callback', () => {
       { dailyTokenBudget: '0', maxPoints: 'none' },
       { dailyTokenBudget: '0', confirm: false },
     ]) {
-      // It would wait for a second operator, as the one that raises does.
+      // This change would need an approval too, and another one is pending.
       expect([callback, await refused(callback)]).toEqual([callback, '409 APPROVAL_PENDING']);
     }
     expect(await refused({ dailyTokenBudget: '-1' })).toBe('400 BAD_REQUEST');

@@ -1,4 +1,7 @@
-/** Which file of the repository imports which: a name that comes through the index.ts of a lib counts for the file that declares it. */
+/**
+ * The imports between the repository's files. A name that comes through a lib's index.ts counts for the file that
+ * declares the name.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import ts from 'typescript';
@@ -8,7 +11,7 @@ const LIB = /^#libs\/(.+)$/;
 export class ImportGraph {
   private readonly known = new Map<string, ReadonlySet<string>>();
 
-  /** Whether one of the two imports the other; for its types alone is enough. */
+  /** Whether one of the two files imports the other; an import of types counts too. */
   readonly joined = (one: string, other: string): boolean =>
     this.importsOf(one).has(other) || this.importsOf(other).has(one);
 
@@ -50,7 +53,7 @@ function pathOf(file: string, specifier: string): string {
   return posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts');
 }
 
-/** As the other file calls them. */
+/** The names of the imports or exports, as the other file exports them. */
 function namesOf(statement: ts.ImportDeclaration | ts.ExportDeclaration): string[] {
   const clause = ts.isImportDeclaration(statement)
     ? statement.importClause?.namedBindings
@@ -59,7 +62,10 @@ function namesOf(statement: ts.ImportDeclaration | ts.ExportDeclaration): string
   return clause.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
 }
 
-/** The file behind a name that an index exports, one by one or with all of a file; none where it is of another package. */
+/**
+ * The files that declare a name which an index exports, by name or by `export *`; empty where another package declares
+ * it.
+ */
 function declaring(index: string, name: string): string[] {
   return statementsOf(index)
     .filter(ts.isExportDeclaration)

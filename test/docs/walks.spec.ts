@@ -1,4 +1,7 @@
-/** The three walks of docs/ARCHITECTURE.md against the code: every file is there, and none between two of them is left out. */
+/**
+ * Tests the three walks of docs/ARCHITECTURE.md against the code: every file exists, and no file between two of them is
+ * left out.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ImportGraph } from './import-graph.js';
@@ -64,11 +67,11 @@ describe('the rule of a walk', () => {
     ['abcd', ''],
     ['ab', ''],
     ['cbad', ''],
-    // c without the file that calls it.
+    // `b`, which calls `c`, is missing.
     ['acd', 'c'],
-    // d is not called by b, and a is not there.
+    // `b` does not call `d`, and `a` is missing.
     ['bcd', 'd'],
-    // What was left is not gone back to.
+    // `d` follows `a`, so `b` has returned and `c` cannot follow it.
     ['abdc', 'c'],
   ])('%s: joined with none is "%s"', (files, strays) => {
     expect(strayFiles(files.split(''), joined).join('')).toBe(strays);

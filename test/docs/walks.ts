@@ -1,11 +1,14 @@
-/** A walk of docs/ARCHITECTURE.md: the files that data meets on one way through the system, in the order in which it meets them. */
+/** A walk of docs/ARCHITECTURE.md: the files that data passes on one way through the system, in this order. */
 export interface Walk {
   readonly title: string;
   /** Paths from the root of the repository. */
   readonly files: readonly string[];
 }
 
-/** The walks of the page: each heading below "Three walks" with its numbered list. Also read by scripts/house-figures.mjs. */
+/**
+ * The walks of the page: each heading below "Three walks" with its numbered list. scripts/house-figures.mjs uses this
+ * function too.
+ */
 export function walksOf(page: string): Walk[] {
   const chapter = /^## Three walks\n([^]*?)(?=^## |$(?![^]))/m.exec(page)?.[1] ?? '';
   return chapter
@@ -18,10 +21,10 @@ export function walksOf(page: string): Walk[] {
 }
 
 /**
- * The rule of a walk, as of a stack of calls: each file is joined with the file before it; where that one has returned, with the nearest
- * file before it that has not. What was left once is not gone back to.
+ * Applies the rule of a walk, which follows a call stack: each file is joined with the file before it or, if that one
+ * has returned, with the nearest file before it that has not returned. A walk does not go back to a returned file.
  * @param joined whether one of the two files imports the other
- * @returns the files that are joined with none
+ * @returns the files that are joined with no open file
  */
 export function strayFiles(
   files: readonly string[],

@@ -1,4 +1,4 @@
-/** The overview beside a real Alertmanager: an alert that fires is on the page, with the link to what to do. */
+/** Tests the overview with a real Alertmanager: a firing alert is on the page, with a link to its runbook. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { DeskVisit } from '../browser/desk-visit.js';
 import { alertRules } from '../compose/metrics.js';
 import { HANDBOOK_URL } from './monitoring.js';
 
-/** Of deploy/prometheus/rules.yml. */
+/** A rule of deploy/prometheus/rules.yml. */
 const RULE = 'ConsoleDown';
 
 const undo: (() => Promise<unknown>)[] = [];
@@ -53,7 +53,7 @@ afterAll(async () => {
   for (const step of undo.toReversed()) await step();
 });
 
-/** As Prometheus sends it: the labels and annotations of our rule, its templates filled in. */
+/** Sends an alert as Prometheus does: with the labels and annotations of the rule, and its templates filled in. */
 async function send(change: { readonly endsAt?: string } = {}): Promise<string> {
   const rule = alertRules().find(({ alert }) => alert === RULE);
   if (rule === undefined) throw new Error(`There is no rule ${RULE}.`);
@@ -82,7 +82,7 @@ it('an alert that fires is on the overview with its runbook, and its end takes i
   await card.getByText('There is none.').waitFor();
   await card.getByText('By Alertmanager.').waitFor();
   const runbook = await send();
-  // The card asks every ten seconds.
+  // The card polls every ten seconds.
   const link = card.getByRole('link', { name: 'What to do' });
   await link.waitFor({ timeout: 40_000 });
   expect(runbook).toMatch(/^https:\/\/git\.example\/.*alerts\.md#/);

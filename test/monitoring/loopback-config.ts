@@ -1,4 +1,7 @@
-/** The files of deploy/ for programs on loopback: other addresses, paths and times; all else is as it is shipped. */
+/**
+ * The configuration files of deploy/ for programs on the loopback interface. Only addresses, paths and times are
+ * changed.
+ */
 import { resolve } from 'node:path';
 import { dump } from 'js-yaml';
 import { textOf, yamlOf } from '../compose/compose-file.js';
@@ -14,13 +17,13 @@ interface PrometheusConfig {
 }
 
 export interface Addresses {
-  /** `host:port` by the name of the job. */
+  /** `host:port` by job name. */
   readonly targets: Readonly<Record<string, string>>;
-  /** The folder of the files with TLS servers. */
+  /** Folder of the files that list TLS servers. */
   readonly certificates: string;
 }
 
-/** Prometheus looks each second. */
+/** The configuration of Prometheus, with a scrape interval of one second. */
 export function prometheusConfig({ targets, certificates }: Addresses): string {
   const config = yamlOf('deploy/prometheus/prometheus.yml') as PrometheusConfig;
   const targetOf = (job: string): string => {
@@ -55,8 +58,9 @@ export function prometheusConfig({ targets, certificates }: Addresses): string {
 }
 
 /**
- * Alertmanager tells at once, and again each second.
- * @param urlOf the address in a file of ALERTS_DIR; given where this Alertmanager cannot read one from a file (before 0.26)
+ * The configuration of Alertmanager, which notifies at once and repeats each second.
+ * @param urlOf returns the URL in a file of ALERTS_DIR; needed where this Alertmanager cannot read URLs from files
+ * (before 0.26)
  */
 export function alertmanagerConfig(folder: string, urlOf?: (file: string) => string): string {
   return textOf('deploy/alertmanager/alertmanager.yml')

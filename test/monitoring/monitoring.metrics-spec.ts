@@ -1,6 +1,7 @@
 /**
- * What an operator gets of the profile `metrics`: the stack's real metrics, a real Prometheus with our rules, a real Alertmanager with our routes and
- * receivers that stand for a pager and a dead man's switch. The dashboard is not drawn, as there is no Grafana; each of its queries is asked.
+ * Tests the profile `metrics`: the stack's real metrics, a real Prometheus with the shipped rules, and a real
+ * Alertmanager with the shipped routes and with stand-ins for a pager and a dead man's switch. Grafana is not
+ * available, so each query of the dashboard is sent to Prometheus instead.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
@@ -21,18 +22,18 @@ import { startTlsServer, type TlsServer } from './tls-server.js';
 import { WebhookReceiver } from './webhook-receiver.js';
 
 const DAYS = 30;
-/** The redemption service asks for the vault's balance twice a minute. */
+/** Longer than two readings of the vault's balance, which the redemption service makes twice a minute. */
 const BALANCE_MS = 90_000;
-/** All of it together is much for a small machine. */
+/** A small machine needs this long to start all programs together. */
 const GENEROUS_MS = 120_000;
 
-/** Queries that have no answer on a machine where all is well and that lacks Redis; each has the other ones of its panel beside it. */
+/** Queries without a result on a healthy machine without Redis. Each has other queries in its panel. */
 const MAY_BE_EMPTY = ['min(lowmark_redis_up)'];
 
-/** Of the nightly audit: the first one comes at the next full minute, so it may have been or not. */
+/** Metrics of the nightly audit. The first audit runs at the next full minute, so it may have run or not. */
 const OF_THE_AUDIT = /\blowmark_audit_/;
 
-/** Undo what `beforeAll` has done so far, the last first. */
+/** Cleanup steps of `beforeAll`, which run in reverse order. */
 const undo: (() => Promise<unknown>)[] = [];
 
 let folder: string;
@@ -73,11 +74,11 @@ afterAll(async () => {
   for (const one of undo.reverse()) await one();
 });
 
-/** For what takes a few seconds on a machine with nothing else to do. */
+/** Waits for something that takes a few seconds on an idle machine. */
 const within = (holds: () => boolean | Promise<boolean>): Promise<void> =>
   eventually(holds, { withinMs: 45_000, everyMs: 250 });
 
-/** A partner's request, a player's and one for a page, so that the services have something to measure. */
+/** Makes requests of a partner, of a player and for a page, so that the services have data to measure. */
 async function askServices(): Promise<void> {
   const [wallet = ''] = (await rpc(facts, 'eth_accounts')) as string[];
   const url = `${facts.apiUrl}/api/staking/snapshots?walletAddress=${wallet}&lastDays=7`;
@@ -92,7 +93,7 @@ async function askServices(): Promise<void> {
 const isFiring = async (alert: string): Promise<boolean> =>
   (await monitoring.query(`ALERTS{alertname="${alert}", alertstate="firing"}`)).length > 0;
 
-/** Sends a call from the account that deployed the vault, and is its administrator. */
+/** Sends a transaction from the account that deployed the vault, which is the vault's administrator. */
 async function treasury(to: string, data: Hex): Promise<void> {
   const [from] = (await rpc(facts, 'eth_accounts')) as string[];
   const hash = await rpc(facts, 'eth_sendTransaction', { from, to, data });
@@ -120,7 +121,7 @@ describe('Prometheus', () => {
       data: { groups: { rules: { name: string; health: string; lastError?: string }[] }[] };
     };
     const rules = data.groups.flatMap((group) => group.rules);
-    // Prometheus lists the groups by their names.
+    // Prometheus sorts the groups by name, so both lists are sorted before the comparison.
     const expected = alertRules().map(({ alert }) => alert);
     expect(rules.map(({ name }) => name).sort()).toEqual(expected.sort());
     expect(rules.filter(({ health }) => health === 'err')).toEqual([]);
@@ -144,7 +145,7 @@ describe('Prometheus', () => {
 });
 
 describe('the dashboard', () => {
-  // Two redemptions, so that there is something to show.
+  // Waits for two redemptions, so that the dashboard has data.
   beforeAll(async () => {
     await stack.demonstrates(GENEROUS_MS);
   }, 2 * GENEROUS_MS);
@@ -155,7 +156,8 @@ describe('the dashboard', () => {
       return;
     }
     if (OF_THE_AUDIT.test(expression)) {
-      // Prometheus can work it out; that its metric exists is asked in test/compose/metrics.system-spec.ts.
+      // This only checks that Prometheus can evaluate the expression; test/compose/metrics.system-spec.ts tests that
+      // the metric exists.
       expect((await monitoring.query(expression)).length).toBeLessThanOrEqual(1);
       return;
     }

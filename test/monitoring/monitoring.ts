@@ -1,4 +1,4 @@
-/** The programs of the profile `metrics` but Grafana, on loopback, with the files of deploy/. */
+/** The programs of the profile `metrics` without Grafana, on the loopback interface, with the files of deploy/. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import {
 import { type ComposeFile, yamlOf } from '../compose/compose-file.js';
 import { alertmanagerConfig, prometheusConfig } from './loopback-config.js';
 
-/** As an operator would set it. */
+/** HANDBOOK_URL as an operator would set it. */
 export const HANDBOOK_URL = 'https://git.example/lowmark/blob/main/docs/operating';
 
 export interface Sample {
@@ -20,13 +20,13 @@ export interface Sample {
 }
 
 export interface MonitoringOptions {
-  /** For everything that is written. */
+  /** Folder for all written files. */
   readonly folder: string;
-  /** `host:port` of the services, by the name of the job. */
+  /** `host:port` of the services by job name. */
   readonly services: Readonly<Record<string, string>>;
   /** TLS servers as `host:port`. */
   readonly certificates: readonly string[];
-  /** The files of ALERTS_DIR with what is in them. */
+  /** Contents of the files of ALERTS_DIR by file name. */
   readonly receivers: Readonly<Record<string, string>>;
 }
 
@@ -41,7 +41,7 @@ export class Monitoring {
 
   static async start(options: MonitoringOptions): Promise<Monitoring> {
     const { folder } = options;
-    // One after the other, as free ports that are asked for at once may be the same.
+    // The ports are requested one after the other, since concurrent requests may return the same free port.
     const ports: Partial<Record<MonitoringProgram, string>> = {};
     const names = ['prometheus', 'alertmanager', 'node-exporter', 'blackbox-exporter'] as const;
     for (const name of names) ports[name] = `127.0.0.1:${await freePort()}`;
@@ -61,12 +61,11 @@ export class Monitoring {
     return monitoring;
   }
 
-  /** Its textfile collector reads there. */
+  /** The folder that the node exporter's textfile collector reads. */
   get textfiles(): string {
     return join(this.folder, 'textfiles');
   }
 
-  /** What an expression is now. */
   async query(expression: string): Promise<readonly Sample[]> {
     const query = new URLSearchParams({ query: expression }).toString();
     const answer = await fetch(`${this.prometheusUrl}/api/v1/query?${query}`);
@@ -127,7 +126,7 @@ export class Monitoring {
     }
   }
 
-  /** As docker-compose.yml has them, with the paths here. */
+  /** The arguments in docker-compose.yml, with the paths of this machine. */
   private argumentsOf(name: MonitoringProgram): string[] {
     const { services } = yamlOf('docker-compose.yml') as ComposeFile;
     const shipped = (services[name]?.command ?? []).map((word) =>
@@ -142,15 +141,16 @@ export class Monitoring {
     if (name !== 'prometheus') return shipped;
     return [
       ...shipped,
-      // Version 3, that of the image, always reads variables in external labels.
+      // Prometheus 3, the version of the image, always expands variables in external labels.
       '--enable-feature=expand-external-labels',
-      // An alert that fired before Alertmanager was known is sent again after this time; a minute where it is not said.
+      // An alert that fired before Prometheus found Alertmanager is sent again after this time; the default is a
+      // minute.
       '--rules.alert.resend-delay=5s',
     ];
   }
 }
 
-/** Alertmanager can from 0.26 on; that of Debian 12 is 0.25. */
+/** Whether Alertmanager reads URLs from files: from 0.26 on. Debian 12 has 0.25. */
 function readsUrlsFromFiles(): boolean {
   const version = execFileSync(monitoringProgram('alertmanager') ?? '', ['--version'], {
     encoding: 'utf8',

@@ -10,7 +10,7 @@ export interface TlsServer {
   stop(): Promise<void>;
 }
 
-/** A TLS server whose certificate, which no authority signed, ends in so many days. */
+/** A TLS server with a self-signed certificate that expires in `days` days. */
 export async function startTlsServer(folder: string, days: number): Promise<TlsServer> {
   const [key, cert] = [join(folder, 'tls.key'), join(folder, 'tls.crt')];
   const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];

@@ -3,14 +3,15 @@ import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { eventually } from '#libs/testing';
 
-/** An alert as Alertmanager sends it. */
 export interface SentAlert {
   readonly status: 'firing' | 'resolved';
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** What an operator's pager or a dead man's switch is to Alertmanager: a server that takes its JSON and keeps it. */
+/**
+ * A receiver of Alertmanager's notifications, such as an operator's pager or a dead man's switch. It stores the alerts.
+ */
 export class WebhookReceiver {
   readonly alerts: SentAlert[] = [];
 
@@ -29,12 +30,12 @@ export class WebhookReceiver {
     return receiver;
   }
 
-  /** Its address, which is a secret: the path is one. */
+  /** The URL, which is a secret because of its path. */
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/a-secret-path`;
   }
 
-  /** Waits until such an alert has come. */
+  /** Waits for an alert with this name and status. */
   async received(name: string, status: SentAlert['status'], withinMs = 60_000): Promise<SentAlert> {
     const find = () =>
       this.alerts.find((one) => one.labels['alertname'] === name && one.status === status);

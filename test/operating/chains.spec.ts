@@ -1,4 +1,6 @@
-/** The page about chains against viem's definitions, its own figures and the rule that each fact has a source. */
+/**
+ * Tests the page about chains against viem's definitions, its own figures, and the rule that each fact has a source.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { type Chain } from 'viem';
@@ -17,7 +19,7 @@ const CHAINS: Readonly<Record<string, Chain>> = {
   BNB: bsc,
 };
 
-/** The rows of the table below a heading, without its head. */
+/** The rows of the table below a heading, without the table's header. */
 function rows(heading: string): string[][] {
   const section = PAGE.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
   const lines = section.split('\n').filter((line) => line.startsWith('|'));

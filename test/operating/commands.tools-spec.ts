@@ -1,6 +1,6 @@
 /**
- * Every command of the handbook, read from the page and run, page after page on one system. What cannot run on a machine without containers is in
- * CHECKED_ONLY, with the reason; blocks that another test types are in TYPED_ELSEWHERE.
+ * Runs every command of the handbook, read from the pages, page after page on one system. CHECKED_ONLY lists what
+ * cannot run on a machine without containers, with the reasons; TYPED_ELSEWHERE lists the blocks that other tests run.
  */
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ import {
   sqlBlocks,
 } from './machine/shell-blocks.js';
 
-/** In the order in which an operator would come to them; the others behind. */
+/** Pages in the order in which an operator would need them; all other pages follow. */
 const FIRST = [
   'first-day',
   'README',
@@ -35,7 +35,10 @@ const FIRST = [
   'upgrade',
 ];
 
-/** The blocks of other pages: the lists from which other tests take what they type. Each test types its list whole. */
+/**
+ * Blocks that other tests run, with the file and the list from which each test takes them. Each test runs its whole
+ * list.
+ */
 const TYPED_ELSEWHERE: readonly (readonly [
   file: string,
   list: string,
@@ -47,27 +50,27 @@ const TYPED_ELSEWHERE: readonly (readonly [
   ['test/verify/verify-page.system-spec.ts', 'VERIFY_BLOCKS', VERIFY_BLOCKS],
 ];
 
-/** Blocks that no test types, and why. */
+/** Blocks that no test runs, with the reasons. */
 const NOT_TYPED: Readonly<Record<string, string>> = {
   'npm ci && npm start\n':
     'the quick start has the same block; test/partner-docs/pages.soak-spec.ts says how it is typed',
   'npm ci && npm test\n': 'is this',
 };
 
-/** SQL that is not typed here, by what it begins with, and why. */
+/** SQL blocks that are not run in this test, by their first words, with the reasons. */
 const SQL_NOT_TYPED: readonly (readonly [begins: string, why: string])[] = [
   ['REVOKE SELECT ON staking.balance_change', 'test/upgrade/older-rights.system-spec.ts types it'],
   ['CREATE ROLE lowmark_reader', 'the roles are there: libs/db/src/roles/login-roles.int-spec.ts'],
   ['CREATE ROLE lowmark_receiver', 'each commit would wait for a second machine from then on'],
 ];
 
-/** Words of the pages that stand for something of the reader's. */
+/** Placeholders of the pages, with their replacements. */
 const REPLACED: readonly (readonly [words: RegExp, by: (system: OperatedSystem) => string])[] = [
   [
     /--callback-url https:\/\/game\.example\/svc/g,
     ({ partner }) => `--allow-private --callback-url ${partner.url}`,
   ],
-  // The newest one there is.
+  // The newest existing dump.
   [/backups\/lowmark-2026\d+T\d+Z\.dump/g, () => '"$(ls backups/lowmark-*.dump | tail -n 1)"'],
   [/--block 123456/g, () => '--block 5'],
   [/partner ping "My Game"/g, () => 'partner ping "My Game" --allow-private'],
@@ -96,7 +99,7 @@ const here = [
   ...blocks.filter((block) => !isTypedElsewhere(block) && !isNotTyped(block) && !isSettings(block)),
   ...sql.filter((block) => !isSqlNotTyped(block)),
 ]
-  // Those of a page in their order, whatever the language.
+  // The blocks of a page run in the page's order, in all languages.
   .sort(
     (one, other) =>
       place(one) - place(other) ||
@@ -167,13 +170,13 @@ describe('the commands of', () => {
     expect([...machine.checked].sort()).toEqual(Object.keys(CHECKED_ONLY).sort());
   });
 
-  /** With what the reader puts in, and after what led the reader to the page. */
+  /** The code with the placeholders replaced, after the preparations that the page expects. */
   async function prepared({ page, code }: ShellBlock): Promise<string> {
     let text = page.endsWith('first-day.md')
       ? code
       : code.replace('--name "My Game"', `--name "${page}"`);
     for (const [words, by] of REPLACED) text = text.replace(words, by(system));
-    // As the page says before it: no partner is bound to the set any more.
+    // The page says before this block that no partner may be bound to the stake set.
     if (text.includes('DROP SCHEMA stakes_golf'))
       text = `npm run --silent cli -- partner set "Golf" --stake-set default\n${text}`;
     if (text.includes('price accept 0.052')) await system.hold('0.052');

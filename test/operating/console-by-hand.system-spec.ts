@@ -1,4 +1,4 @@
-/** The command of docs/operating/pages.md that serves the pages, typed into a shell as it stands there; only names of hosts are others. */
+/** Runs the command of docs/operating/pages.md that serves the pages in a shell. Only host names are replaced. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   const [block, ...others] = shellBlocks(PAGE);
   expect(others).toEqual([]);
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  // Without a build, which would delete what other tests run.
+  // The command runs without its build step, which would delete files that other tests run.
   const [build, program] = (scripts['start:console'] ?? '').split(' && ');
   expect(build).toBe('npm run --silent build:stale');
   const typed = (block?.code ?? '')
@@ -30,7 +30,7 @@ beforeAll(async () => {
     .replace('npm run start:console', program ?? '');
   expect(typed).not.toMatch(/npm|…/);
   const shell = spawn('bash', ['-c', typed], {
-    // Of its own group, so that the program ends with the shell.
+    // A separate process group, so that the program ends with the shell.
     detached: true,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {

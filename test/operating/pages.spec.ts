@@ -1,4 +1,4 @@
-/** The operators' pages: links that lead somewhere, words that all readers know, and a first day that stays short. */
+/** Tests the operators' pages: links have targets, words are plain, and the page of the first day stays short. */
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -18,7 +18,7 @@ const SOURCES = globSync([
   '{apps,libs,contracts,deploy,scripts}/**/*.{ts,mjs,yml,yaml,env,sh,bash,conf}',
   'docker-compose{,.backup}.yml',
 ]);
-/** The handbook is at most two printed pages long before it gets to the details. */
+/** Maximum number of words: about two printed pages. */
 const FIRST_DAY_WORDS = 1000;
 
 function isThere(page: string, link: string): boolean {
@@ -75,7 +75,7 @@ describe('the handbook', () => {
     const known = HANDBOOK.map(read).join('\n');
     const blocks = HANDBOOK.flatMap(shellBlocks).filter(isSettings);
     expect(blocks.length).toBeGreaterThan(1);
-    // A secret may be in a file, which its name says at the end.
+    // A setting with the suffix `_FILE` names the file that holds a secret.
     const isKnown = (name: string): boolean =>
       [name, name.replace(/_FILE$/, '')].some((one) => known.includes(`\`${one}\``));
     const names = blocks.flatMap(({ code }) => code.match(/^\w+(?==)/gm) ?? []);

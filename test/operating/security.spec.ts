@@ -1,4 +1,4 @@
-/** The page of what each compromise costs, against the specs, settings, alerts and contract that it names. */
+/** Tests the page on the cost of each compromise against the specs, settings, alerts and contract that it names. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
@@ -25,7 +25,7 @@ const rows = lines
   .filter(([first = '']) => first !== HEAD[0] && !/^-+$/.test(first))
   .map((cells): Row => ({ compromised: cells[0] ?? '', cells, shownBy: cells.at(-1) ?? '' }));
 
-/** Each spec that is named, with the words of titles in the brackets behind it. */
+/** Each named spec, with the test titles in parentheses after it. */
 const specs = rows.flatMap(({ shownBy }) =>
   [...shownBy.matchAll(/`([^`]+\.ts)`(?: \(([^)]+)\))?/g)].map(([, path = '', titles = '']) => ({
     path,

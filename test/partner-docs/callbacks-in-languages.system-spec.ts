@@ -1,6 +1,6 @@
 /**
- * The callbacks of docs/partners/other-languages.md, started and proven by the commands of the page, where the language's tools
- * are installed; and what the API reference says of answers, said by each of them and by the quick start's.
+ * Runs the callbacks of docs/partners/other-languages.md with the commands of the page, in each language whose tools
+ * are installed. Compares their answers with the API reference.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -45,7 +45,7 @@ const { installed, missing } = languagesHere(LANGUAGES);
 const startOf = ({ file }: Language): string[] =>
   LANGUAGE_BLOCKS.map(({ code }) => code).filter((code) => code.includes(`/${file} `));
 const PROOF = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('conformance'));
-/** Typed by pages.soak-spec.ts, beside the service that it reads from. */
+/** pages.soak-spec.ts runs this block, since it needs a running service. */
 const SNAPSHOT = LANGUAGE_BLOCKS.filter(({ code }) => code.includes('snapshot.py'));
 
 describe('the callbacks in other languages', () => {
@@ -94,7 +94,7 @@ describe.each(installed)('the callbacks in $name', (language) => {
     terminal.type(code.replaceAll('127.0.0.1:4100', `127.0.0.1:${port}`));
   const redemptionId = (): UuidV7 => mintUuidV7(Date.now(), randomBytes(10));
 
-  /** What the partner says; only a verified answer says anything. */
+  /** Calls the partner's endpoint. @returns the body of the answer, whose signature must verify */
   async function say(call: unknown): Promise<Record<string, unknown>> {
     const result = await client.call(endpoint, call as PartnerCall);
     expect(result).toMatchObject({ kind: 'answer', status: 200, verdict: 'verified' });
@@ -186,7 +186,7 @@ describe.each(installed)('the callbacks in $name', (language) => {
 
 type Body = Record<string, unknown>;
 
-/** The JSON of the three POST calls, in the order of the page: without the duplicate, and without the balance. */
+/** The JSON bodies of the three POST calls in the order of the page, without the duplicate and the balance. */
 function referenceExamples(): Body[] {
   const page = read('docs/partners/api-reference.md');
   const sections = [

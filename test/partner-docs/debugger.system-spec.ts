@@ -1,4 +1,4 @@
-/** The signature debugger and the command answer the page's questions as the page says. */
+/** Tests that the signature debugger and the command give the answers that the page shows. */
 import { createHmac } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Runs each language's example on the worked examples, where its tool is installed. CI must have all but .NET, whose part Mono
- * takes there; what was not run is said, never passed over.
+ * Runs each language's example on the test vectors, where the language's tool is installed. CI must have all tools
+ * except .NET, which Mono replaces there. Examples that do not run are reported.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,15 +20,15 @@ interface Vector {
 
 interface Vectors {
   readonly vectors: readonly Vector[];
-  /** Of lists, whose header is signed. */
+  /** Vectors for lists, whose header is signed. */
   readonly lists?: readonly Vector[];
-  /** Right signatures that do not answer what was asked. */
+  /** Valid signatures that do not match the request. */
   readonly refused?: readonly Vector[];
 }
 
 interface VerifyLanguage extends Language {
   readonly run: (vectors: string) => [command: string, ...rest: string[]];
-  /** Where it checks the examples of one algorithm only. */
+  /** The only algorithm that the example checks; by default it checks all. */
   readonly algorithm?: string;
 }
 
@@ -125,7 +125,7 @@ function languages(file: string, csharpFile: string): VerifyLanguage[] {
   ];
 }
 
-/** Before .NET 10 a file is not run without a project. */
+/** Makes a project for the example, since .NET before version 10 cannot run a single file. */
 function csharpProject(file: string): string {
   const project = join(folder, file);
   const version = execFileSync('dotnet', ['--version'], { encoding: 'utf8' });
@@ -139,7 +139,7 @@ function csharpProject(file: string): string {
   return project;
 }
 
-/** Compiled with the libraries that the example names. */
+/** Compiles the example with the libraries that it names. */
 function monoProgram(file: string): string {
   const [source, program] = [join(EXAMPLES, `${file}.cs`), join(folder, `${file}.exe`)];
   const references =
@@ -160,7 +160,7 @@ function run(language: VerifyLanguage, vectors: string): { status: number | null
   return { status, output: `${stdout}${stderr}` };
 }
 
-/** A character in the middle: the last one of base64 has bits that count for nothing. */
+/** Changes a character in the middle, since the last character of base64 has unused bits. */
 function spoiled(signature: string): string {
   const place = Math.floor(signature.length / 2);
   const other = signature[place] === '0' ? '1' : '0';
@@ -198,7 +198,7 @@ describe.each(RECIPES)('the examples of $name', ({ page, vectors: file, language
 
     it('verifies every worked example', () => {
       const { status, output } = run(language, file);
-      // Tools may have something to say before it.
+      // Tools may print other text before this line.
       const verified = `${of.length} of ${of.length} vectors verified\n`;
       expect(output.slice(-verified.length)).toBe(verified);
       expect(output).not.toContain('WRONG');

@@ -1,4 +1,4 @@
-/** A partner's own folder: the SDK as it is published, and the code of a page. */
+/** A partner's project folder: the SDK in its published form, and the code of a page. */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ export class GameFolder {
 
   private constructor(readonly path: string) {}
 
-  /** Builds the SDK into it, and writes each block of the page that has a file's name. */
+  /** Builds the SDK into a new folder, and writes each block of the page that has a file name as title. */
   static of(page: string): GameFolder {
     const folder = new GameFolder(mkdtempSync(join(tmpdir(), 'partner-game-')));
     folder.installSdk();
@@ -54,7 +54,7 @@ export class GameFolder {
     this.link('undici-types');
   }
 
-  /** What `npm install` would bring. */
+  /** Links a package that `npm install` would install. */
   private link(name: string): void {
     const target = join(this.path, 'node_modules', name);
     mkdirSync(dirname(target), { recursive: true });
@@ -65,7 +65,7 @@ export class GameFolder {
     writeFileSync(join(this.path, name), text);
   }
 
-  /** @returns what the compiler finds wrong */
+  /** @returns the compiler's errors */
   async typeErrors(): Promise<string> {
     try {
       await this.node([join(MODULES, 'typescript/bin/tsc'), '-p', '.'], {});
@@ -75,7 +75,7 @@ export class GameFolder {
     }
   }
 
-  /** Runs a program to its end. @returns what it printed */
+  /** Runs a program to its end. @returns its standard output */
   async node(args: readonly string[], env: Environment): Promise<string> {
     const options = {
       cwd: this.path,
@@ -84,7 +84,7 @@ export class GameFolder {
     return (await promisify(execFile)(process.execPath, args, options)).stdout;
   }
 
-  /** Starts a server that says where it listens. @returns its port */
+  /** Starts a server that prints its port. @returns the port */
   async serve(file: string, env: Environment): Promise<number> {
     const options = {
       cwd: this.path,

@@ -1,11 +1,14 @@
-/** Which languages' tools are on this machine. What is not run is said, never passed over; CI fails where it is required. */
+/**
+ * Finds the languages whose tools are installed on this machine. Languages without tools are reported; a missing
+ * required one fails CI.
+ */
 import { spawnSync } from 'node:child_process';
 
 export interface Language {
   readonly name: string;
-  /** The name of its example in docs/partners/examples. */
+  /** File name of the example in docs/partners/examples. */
   readonly file: string;
-  /** Commands that succeed where the tools are there. */
+  /** Commands that succeed where the tools are installed. */
   readonly tools: readonly (readonly [string, ...string[]])[];
   /** Whether CI must have the tools. */
   readonly required?: true;
@@ -23,7 +26,7 @@ export function languagesHere<T extends Language>(languages: readonly T[]): Lang
   return { installed, missing: languages.filter((one) => !installed.includes(one)) };
 }
 
-/** Names what is not run. @returns those of them that CI must have */
+/** Reports the languages that do not run. @returns those that CI must have; empty outside CI */
 export function sayMissing(missing: readonly Language[]): string[] {
   const files = missing.map(({ file, name }) => `${file} (${name})`);
   if (files.length > 0) {

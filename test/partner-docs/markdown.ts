@@ -1,4 +1,4 @@
-/** Reads the partners' pages as their readers do: links, headings, code. */
+/** Parses the partners' pages: links, headings, code. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -17,7 +17,7 @@ export function read(page: string): string {
 
 export interface CodeBlock {
   readonly language: string;
-  /** What stands behind the language, such as `server.ts`. */
+  /** The text after the language, such as `server.ts`. */
   readonly title: string;
   readonly code: string;
 }
@@ -32,7 +32,7 @@ export function codeBlocks(markdown: string): CodeBlock[] {
   }));
 }
 
-/** The targets of all links, code left out. */
+/** The targets of all links outside code. */
 export function links(markdown: string): string[] {
   const prose = markdown.replace(BLOCK, '').replace(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);

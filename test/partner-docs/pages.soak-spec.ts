@@ -1,4 +1,7 @@
-/** The partners' pages, followed: each shell block typed in order, beside a stack as `npm start` runs it, to the claimed tokens. */
+/**
+ * Follows the partners' pages with a running stack as of `npm start`: runs each shell block in order, up to the claimed
+ * tokens.
+ */
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
@@ -11,7 +14,7 @@ import { PartnerTerminal } from './partner-terminal.js';
 
 const QUICK_START = 'docs/partners/quick-start.md';
 
-/** What a block shows, by how it begins; each block has one. */
+/** Expected output of each block, by the block's first words. */
 const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['npm ci && npm start', /^$/],
   ['mkdir my-game', /^$/],
@@ -32,19 +35,19 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['npm run --silent cli -- partner ping', /^GOOD$/m],
 ];
 
-/** What a reader of these pages has beside the variables of the quick start. */
+/** Variables of a reader of these pages, besides those of the quick start. */
 const READERS_OWN = `
 URL="$STAKING_URL/api/staking/snapshots?walletAddress=$WALLET&lastDays=7"
 X_API_REQUEST=01a1fdfa-467b-7abc-8def-0123456789ab
 `;
-/** The page gives it two seconds. */
+/** Waits for the voucher; the page waits two seconds. */
 const UNTIL_AUTHORISED = `
 until [ "$(echo "$redemption" | field stage)" = authorised ]; do
   sleep 0.3
   redemption=$(ask "$url/api/redemptions/$id")
 done
 `;
-/** A signature with a mistake, over the file that the block before left. */
+/** A wrong signature over the file that the previous block wrote. */
 const MISTAKE = `
 MY_SIGNATURE=$({ printf 'POST/deduct-points-by-address%s' "$X_API_REQUEST"; cat body; } |
   openssl dgst -sha256 -hmac "$CALLBACK_SECRET" -r | cut -c1-64)
@@ -54,11 +57,11 @@ describe('the pages for partners', () => {
   let terminal: PartnerTerminal;
   let stack: RunningStack;
   let port: string;
-  /** The line that `npm start` prints of the chain. */
+  /** The line about the chain that `npm start` prints. */
   let chain: string;
-  /** What tier.ts printed. */
+  /** The output of tier.ts. */
   let tier: string;
-  /** Words of the pages that stand for what `npm start` printed, and the port of the example. */
+  /** Replacements for the pages' placeholders of values that `npm start` prints, and for the example's port. */
   let printed: readonly (readonly [string, string])[];
   beforeAll(async () => {
     terminal = PartnerTerminal.open();
@@ -109,7 +112,7 @@ describe('the pages for partners', () => {
       if (block.code.startsWith('node tier.ts')) tier = output;
       const shows = SHOWS.find(([begins]) => block.code.startsWith(begins))?.[1];
       expect(output).toMatch(shows ?? '');
-      // The page shows a signature that is wrong; the command says so by its status.
+      // The page shows a wrong signature, and the command reports that by its exit status.
       const isWrong = block.code.includes('cli -- sign ');
       expect(status).toBe(isWrong ? 1 : 0);
       if (block.code.startsWith('npm ci')) await terminal.type('cd ..');
@@ -126,7 +129,7 @@ describe('the pages for partners', () => {
     const python = await terminal.type(block?.code ?? '');
     expect(python).toEqual({ status: 0, output: tier });
     await terminal.type('cd ../lowmark');
-    // Reads nothing under another secret.
+    // The program must not accept an answer that is signed with another secret.
     const wrong = await terminal.type('cd ../my-game; STAKING_SECRET=another python3 snapshot.py');
     expect(wrong.output).toContain('Status 200, and not signed with our secret.');
     expect(wrong.status).toBe(1);
@@ -142,7 +145,7 @@ describe('the pages for partners', () => {
       );
       expect(blocks).toHaveLength(2);
       await terminal.type('cd ../my-game');
-      // A reader has one of them only; all keep their points in this file.
+      // All examples keep their points in this file, and a reader uses only one of them.
       for (const kept of globSync(terminal.path('my-game/game.db*'))) rmSync(kept);
       for (const block of blocks) {
         expect(await terminal.type(asTyped(block))).toMatchObject({ status: 0 });
@@ -157,7 +160,7 @@ describe('the pages for partners', () => {
     300_000,
   );
 
-  /** What the reader does before a block, as the text of the page says. */
+  /** Does what the text of the page asks for before a block. */
   async function prepare({ page, code }: ShellBlock): Promise<void> {
     if (code.startsWith('npm ci')) await terminal.type('cd lowmark');
     if (/^node \w+\.ts/.test(code)) saveCode();
@@ -167,7 +170,7 @@ describe('the pages for partners', () => {
     if (code.includes('cli -- sign ')) await terminal.type(MISTAKE);
   }
 
-  /** "Save this as …" */
+  /** Saves the blocks for which the page says "Save this as …". */
   function saveCode(): void {
     for (const { title, code } of codeBlocks(read(QUICK_START))) {
       if (/^[\w-]+\.ts$/.test(title)) writeFileSync(terminal.path(`my-game/${title}`), code);
@@ -181,7 +184,7 @@ describe('the pages for partners', () => {
     return text;
   }
 
-  /** The last step, whose commands are those of the README from `ask() {` on. */
+  /** Runs the last step. Its commands are those of the README from `ask() {` on. */
   async function redeemByHand(): Promise<void> {
     const from = README_BLOCKS.findIndex(({ code }) => code.startsWith('ask() {'));
     const commands = README_BLOCKS.slice(from).map(({ code }) => code);
@@ -197,7 +200,7 @@ describe('the pages for partners', () => {
     const end = await terminal.type(
       'ask "$url/api/redemptions/$id" | field status; ask "$url/api/partners/$partner/points" | field points',
     );
-    // One was spent by the tester.
+    // The conformance tester has spent one point.
     expect(end.output).toBe('claimed\n44999\n');
   }
 });

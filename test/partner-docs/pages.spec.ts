@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { PARTNER_CAPABILITIES, PARTNER_ERROR_CODES } from '#libs/domain';
 import { anchors, codeBlocks, links, pages, read } from './markdown.js';
 
-/** The interface has wallets in any case; the service happens to send them in lower case. */
+/** The one sentence on the case of wallets: partners must accept any case, although the service sends lower case. */
 const WALLET_CASE = 'We send wallets in lower case; read them in any case';
 
 describe('the reader of pages', () => {

@@ -1,7 +1,7 @@
-/** The shell blocks of docs/partners, by the test that types them. */
+/** The shell blocks of docs/partners, by the test that runs them. */
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 
-/** In the order in which a partner comes to them; typed by pages.soak-spec.ts, all and in this order. */
+/** Run by pages.soak-spec.ts, all of them, in the order in which a partner needs them. */
 export const WALKED_BLOCKS: readonly ShellBlock[] = [
   'quick-start',
   'webhooks',
@@ -9,10 +9,13 @@ export const WALKED_BLOCKS: readonly ShellBlock[] = [
   'why-does-my-signature-fail',
 ].flatMap((name) => shellBlocks(`docs/partners/${name}.md`));
 
-/** Typed by callbacks-in-languages.system-spec.ts, where the language is installed; what reads a snapshot, by pages.soak-spec.ts. */
+/**
+ * Run by callbacks-in-languages.system-spec.ts where the language is installed; the block that reads a snapshot is run
+ * by pages.soak-spec.ts.
+ */
 export const LANGUAGE_BLOCKS: readonly ShellBlock[] = shellBlocks(
   'docs/partners/other-languages.md',
 );
 
-/** Typed by test/verify/verify-page.system-spec.ts. */
+/** Run by test/verify/verify-page.system-spec.ts. */
 export const VERIFY_BLOCKS: readonly ShellBlock[] = shellBlocks('docs/partners/verify.md');

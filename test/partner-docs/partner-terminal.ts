@@ -1,7 +1,7 @@
 /**
- * A partner's terminal: a folder with the clone in `lowmark`, in which the blocks of the pages are typed one after the other.
- * Each block is a bash of its own, which goes on with the folder, the variables and the functions of the one before. Only `npm`
- * is a stand-in, for what would install from a registry or build into the clone; see NPM.
+ * A partner's terminal: a folder with the clone in `lowmark`, in which the blocks of the pages run one after the other.
+ * Each block runs in a separate bash, which continues with the folder, the variables and the functions of the previous
+ * one. Only `npm` is a stand-in, for commands that would install from a registry or build into the clone; see NPM.
  */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -14,8 +14,9 @@ export interface TypedBlock {
 }
 
 /**
- * `npm ci` and `npm start` only look whether the stack runs, which the test started. The programs of the clone run from the
- * build under test. The package is unpacked where `npm install` would put it. All else is the real npm.
+ * A stand-in for npm. `npm ci` does nothing, and `npm start` only checks that the stack of the test runs. Programs of
+ * the clone run from the build under test. `npm install` unpacks the package at its usual place. Everything else is the
+ * real npm.
  */
 const NPM = `#!/bin/bash
 words=("$@")
@@ -59,19 +60,19 @@ export class PartnerTerminal {
     for (const name of ['docs', 'dist', 'node_modules', 'package.json', 'tsconfig.json']) {
       symlinkSync(resolve(name), join(terminal.clone, name));
     }
-    // A copy, because `npm pack` builds into it.
+    // A copy, since `npm pack` builds into this folder.
     cpSync('libs/partner-sdk', join(terminal.clone, 'libs/partner-sdk'), { recursive: true });
     mkdirSync(join(terminal.root, 'bin'));
     writeFileSync(join(terminal.root, 'bin/npm'), NPM, { mode: 0o755 });
     return terminal;
   }
 
-  /** A path from the folder that the terminal begins in. */
+  /** A path relative to the terminal's first folder. */
   path(name: string): string {
     return join(this.root, name);
   }
 
-  /** Types a block; it ends at the first command that fails. */
+  /** Runs a block, which ends at the first command that fails. */
   async type(code: string): Promise<TypedBlock> {
     const [state, folder] = [this.path('.state'), this.path('.folder')];
     const script = [
@@ -90,7 +91,7 @@ export class PartnerTerminal {
       npm_config_update_notifier: 'false',
     };
     const shell = spawn('bash', ['--norc', '-c', script], { cwd: this.root, env, detached: true });
-    // What runs in the background stays in the group of its shell.
+    // Background processes stay in the process group of their shell.
     if (shell.pid !== undefined && /&$/m.test(code)) this.groups.push(shell.pid);
     shell.stdin.end();
     let output = '';
@@ -121,13 +122,13 @@ export class PartnerTerminal {
     }
   }
 
-  /** Ends what runs in the background, as `kill %1` does. */
+  /** Ends the background processes, as `kill %1` does. */
   endServers(): void {
     for (const group of this.groups.splice(0)) {
       try {
         process.kill(-group, 'SIGKILL');
       } catch {
-        // All of it has ended.
+        // All processes of the group have ended.
       }
     }
   }

@@ -1,4 +1,4 @@
-/** The examples in Python of sealed days and webhooks, on what the product's own code makes. */
+/** Tests the Python examples for sealed days and webhooks on data from the product's own code. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** The quick start, done: its code as it is on the page, on the SDK as it is published, against the real API and the real client. */
+/**
+ * Follows the quick start: runs the code of the page on the published form of the SDK, against the real API and the
+ * real partner client.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -89,7 +92,7 @@ describe('the four callbacks', () => {
 
   const redemptionId = (): UuidV7 => mintUuidV7(Date.now(), randomBytes(10));
 
-  /** What the partner says; only a verified answer says anything. */
+  /** Calls the partner's endpoint. @returns the body of the answer, whose signature must verify */
   async function say(call: PartnerCall, to = endpoint): Promise<Record<string, unknown>> {
     const result = await client.call(to, call);
     expect(result).toMatchObject({ kind: 'answer', status: 200, verdict: 'verified' });

@@ -1,13 +1,13 @@
-/** The commands of a page's shell blocks, taken apart as far as the pages' commands need it. */
+/** Parses the commands in a page's shell blocks, as far as the pages' commands need it. */
 import { codeBlocks, read } from './markdown.js';
 
 export interface Command {
   readonly words: readonly string[];
-  /** What `<<<` hands over. */
+  /** The here-string after `<<<`. */
   readonly input: string;
 }
 
-/** Those that begin with the prefix, its words left out; variables are replaced. */
+/** The commands that begin with the prefix, without the prefix and with variables replaced. */
 export function commands(
   page: string,
   prefix: string,

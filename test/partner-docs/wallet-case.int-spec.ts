@@ -1,4 +1,4 @@
-/** "We send wallets in lower case": what the service's client puts on the wire, however the wallet was typed. */
+/** Tests "We send wallets in lower case": the service's client sends lower case for a wallet in any case. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** The documents that the pages for partners show: no link of theirs is lost or leads to nothing. */
+/** Tests the documents on the pages for partners: every link is kept and has a target. */
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { links, read } from './markdown.js';
@@ -12,7 +12,7 @@ const { renderDocuments } = (await import(builder)) as { renderDocuments: () => 
 
 const documents = renderDocuments();
 const shown = documents.filter(({ slug }) => !slug.includes('.'));
-/** Larger than all pages together: in the repository only. */
+/** Larger than all pages together, so this file is in the repository only. */
 const ONLY_NAMED = /openapi\.json$/;
 
 const sourceOf = (slug: string): string =>

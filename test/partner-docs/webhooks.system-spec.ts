@@ -1,4 +1,6 @@
-/** The receiver of docs/partners/webhooks.md, as a partner would run it, and what docs/wire/webhooks.md says of the bodies. */
+/**
+ * Tests the receiver of docs/partners/webhooks.md as a partner would run it, and the schemas of docs/wire/webhooks.md.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mintWebhookSecret } from '#libs/signing';

@@ -1,4 +1,4 @@
-/** The pools of the api and of the redemption service behind a real PgBouncer in transaction mode. */
+/** Tests the connection pools of the api and of the redemption service behind a real PgBouncer in transaction mode. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
@@ -80,7 +80,7 @@ describe('before `migrate` knows of the pooler', () => {
 describe('behind the pooler', () => {
   beforeAll(async () => {
     await migrated();
-    // As RECONNECT on its console: sessions of before have the defaults of before.
+    // Has the effect of RECONNECT on PgBouncer's console: older server sessions keep their old defaults.
     await pooler.stop();
     pooler = await PgBouncer.start({
       ...{ url: test.url, poolSize: POOL_SIZE },
@@ -139,7 +139,7 @@ describe('behind the pooler', () => {
     });
     const url = wide.through(test.urlAs('api'));
     const pools: Database[] = [];
-    // Twenty at once: one process proves two hundred passwords.
+    // Twenty at a time, since one PgBouncer process verifies all two hundred passwords.
     while (pools.length < 200) {
       const some = Array.from({ length: 20 }, () => open('api', { url, poolSize: 1 }));
       pools.push(...(await Promise.all(some)));

@@ -1,15 +1,15 @@
 import { type PartnerAnswer, type PartnerCall } from '#libs/testing';
 
-/** How it goes wrong, or not. */
+/** The partner's behaviour: correct answers, or a kind of fault. */
 export type Mode = 'honest' | 'unsigned' | 'refusing' | 'broken';
 
 /**
- * How a partner behaves that says everything it knows in every answer: the headers it got and the secret it was given, in fields and
- * in header lines, whole and cut.
+ * A partner that repeats everything it knows in every answer: the request's headers and the shared secret, in fields
+ * and in header lines, complete and partial.
  */
 export class Echo {
   mode: Mode = 'honest';
-  /** Whether balances are told honestly in any mode: without one nothing can be redeemed. */
+  /** Whether the balance is answered correctly in every mode. Without a balance nothing can be redeemed. */
   readsHonestly = false;
 
   constructor(private readonly secret: string) {}

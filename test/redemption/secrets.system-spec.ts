@@ -1,6 +1,6 @@
 /**
- * The real programs, with everything that is secret given a value that can be found again, and a partner that repeats what it is told. Then
- * everything that leaves them is searched.
+ * Runs the real programs with a searchable value for every secret, and with a partner that repeats everything it
+ * receives. Then searches all output of the programs for the secrets.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -46,7 +46,7 @@ let folder: string;
 let environment: NodeJS.ProcessEnv;
 let service: ChildProcess;
 let url: string;
-/** Whatever a program printed, answered or stored, by where it was found. */
+/** Everything that a program printed, answered or stored, by where it was found. */
 const found = new Map<string, string>();
 const commandLines = new Set<string>();
 const tokens: string[] = [];
@@ -104,7 +104,7 @@ async function signIn(): Promise<string> {
   return token;
 }
 
-/** A redemption with a partner in this mode, and one call to it that is settled. */
+/** Makes a redemption with the partner in this mode, and waits until a call to the partner is settled. */
 async function redeem(mode: Mode): Promise<void> {
   echo.mode = mode;
   const token = await signIn();
@@ -149,7 +149,7 @@ beforeAll(async () => {
   const opened = await database.open();
   await new PriceStore(opened).add({ usd: '0.15', observedAt: new Date(), source: 'fixed' });
   const databaseUrl = new URL(database.url);
-  // The server of the tests trusts this machine: a password is not asked for, and must not be told either.
+  // The test server trusts this machine and needs no password. A password in the URL must not be printed either.
   databaseUrl.password = databaseUrl.password || DATABASE_PASSWORD;
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
@@ -174,7 +174,7 @@ beforeAll(async () => {
     LOG_LEVEL: 'trace',
   };
   await cli('partner', 'create', '--name', 'the-game', '--json');
-  // What `partner create` prints once is meant to be printed.
+  // `partner create` prints its secret once on purpose, so that output is dropped.
   found.delete('cli');
   await cli(
     ...['partner', 'set', 'the-game', '--callback-url', partner.url, '--allow-private'],
@@ -188,7 +188,8 @@ beforeAll(async () => {
       'revert-by-redemption-id',
     ],
   );
-  // The key had to be named, the secret not.
+  // The callback key was an argument of the command, so the command lines until now are dropped. The callback secret
+  // came from a file.
   commandLines.clear();
   service = spawn(process.execPath, [program('redemption')], { env: environment });
   for (const stream of [service.stdout, service.stderr]) {
@@ -262,7 +263,7 @@ describe('what is secret', () => {
       ]),
     );
     expect(commandLines.size).toBeGreaterThan(1);
-    // The partner's gossip is kept, without what it gave away.
+    // The partner's text is stored, with the secrets redacted.
     expect(found.get('redemption.partner_call')).toContain('yourHeaders');
     expect(found.get('redemption.partner_call')).toContain('[redacted]');
     expect(found.get('log')).toContain('"level":"info"');

@@ -1,4 +1,7 @@
-/** The indexer, the redemption service and the cli with price sources that lie: what a wrong price can cost. Needs a build. */
+/**
+ * Tests the maximum cost of a wrong price: the indexer, the redemption service and the cli with price sources that
+ * return wrong prices. Needs a build.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
@@ -22,7 +25,7 @@ import {
 const program = (app: string) => resolve(`dist/apps/${app}/src/main.js`);
 const POINTS = 5_000;
 
-/** What each source says. */
+/** The price that each source returns. */
 const says = ['0.15', '0.15', '0.15'];
 const servers: Server[] = [];
 let service: Service;
@@ -54,7 +57,7 @@ async function stopIndexer(): Promise<void> {
   indexer = undefined;
 }
 
-/** Starts the indexer anew with so many of the sources, and waits for its first look at them. */
+/** Restarts the indexer with this number of sources, and waits for its first price reading. */
 async function readPrice(sources: number): Promise<void> {
   await stopIndexer();
   const { chain } = service.bench;
@@ -94,7 +97,7 @@ async function cli(...args: string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, [program('cli'), ...args], { env })).stdout;
 }
 
-/** What 50 USD are worth to a new player: tokens, or the refusal. */
+/** Redeems 50 USD in points as a new player. @returns the tokens, or the refusal */
 async function redeem(): Promise<unknown> {
   const player = await aPlayer(service);
   const answer = await player.redeem('Arena', POINTS);
@@ -143,7 +146,7 @@ describe('0.00015 for 0.15', () => {
     says.fill('0.15');
     says[1] = '0.00015';
     await readPrice(2);
-    // The price before stands until it is too old.
+    // The earlier price stays valid until it is too old.
     expect(await redeem()).toBe(340);
     service.clock.set(Date.now() + 601_000);
     expect(await redeem()).toEqual({ status: 409, code: 'PRICE_STALE' });

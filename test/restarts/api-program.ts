@@ -3,23 +3,23 @@ import { ServiceProgram } from './service-program.js';
 
 export interface ApiProgramOptions {
   readonly databaseUrl: string;
-  /** Where the URL is a pooler's. */
+  /** Connection string past the pooler, where `databaseUrl` is a pooler's. */
   readonly databaseDirectUrl?: string;
   readonly secretsKey: string;
   /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number;
   readonly shutdownDelayMs?: number;
-  /** Default: not said. */
+  /** Default: not set. */
   readonly nodeEnv?: 'production';
-  /** Where the compiled programs are. Default: this clone. */
+  /** Folder of the compiled programs. Default: this clone. */
   readonly folder?: string;
 }
 
-/** The API as a process of its own. */
+/** The API as a separate process. */
 export class ApiProgram extends ServiceProgram {
-  /** Resolves when it is ready to serve. */
+  /** Resolves when the API is ready to serve. */
   static async start(options: ApiProgramOptions): Promise<ApiProgram> {
     const { host = '127.0.0.1' } = options;
     const port = options.port ?? (await freePort());

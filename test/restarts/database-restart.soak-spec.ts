@@ -1,4 +1,4 @@
-/** PostgreSQL dies under load and comes back: the API says so, signed, and goes on by itself. */
+/** Tests that the API answers with a signed 503 while PostgreSQL is down under load, and recovers without a restart. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { ApiProgram } from './api-program.js';
 import { SECRETS_KEY, serveIndex } from './served-index.js';
 import { SnapshotLoad } from './snapshot-load.js';
 
-/** How often it is killed. */
+/** Number of kills of PostgreSQL. */
 const KILLS = 5;
 
 describe('PostgreSQL killed under load', () => {
@@ -32,7 +32,7 @@ describe('PostgreSQL killed under load', () => {
     });
   }
 
-  /** The same database at the same place, as soon as what was left of the killed one is gone. */
+  /** Restarts the same database on the same port, as soon as the processes of the killed server have ended. */
   async function restart(): Promise<EmbeddedPostgres> {
     const { port } = new URL(databaseUrl);
     for (let tries = 1; ; tries++) {
@@ -68,7 +68,7 @@ describe('PostgreSQL killed under load', () => {
       process.kill(postgres.process.pid ?? 0, 'SIGKILL');
       await postgres.process.ended;
       await load.more(503);
-      // A reading of the database serves all who ask within a second.
+      // One reading of the database serves all requests within a second.
       while (await api.isReady()) await sleep(100);
       postgres = await restart();
       const startedAtMs = Date.now();

@@ -3,7 +3,7 @@ import { type ServiceProgram } from './service-program.js';
 
 const PROBE_MS = 50;
 
-/** Asks each replica whether it is ready, and hands out those that are in turn. */
+/** Polls each replica for readiness, and returns the ready ones in turn. */
 export class LoadBalancer {
   private ready: Pick<ServiceProgram, 'url'>[];
   private turn = 0;

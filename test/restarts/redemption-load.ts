@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 export interface LoadUser {
   readonly wallet: string;
-  /** Of a session. */
   readonly token: string;
 }
 
@@ -13,25 +12,25 @@ interface Asked {
   readonly key?: string;
 }
 
-/** Of each user's one redemption. */
+/** The user's only redemption. */
 export interface Seen {
   readonly id: string;
   status: string;
 }
 
 /**
- * Users who are signed in, some at a time: each makes one redemption, says so twice, as one who lost the answer would, and then reads
- * it until it is done. Every answer is counted.
+ * Signed-in users, several at a time. Each creates one redemption, repeats the request as after a lost answer, and then
+ * polls the redemption until the voucher is there. Every answer is counted.
  */
 export class RedemptionLoad {
-  /** Answers so far by what was asked, the status and the code of an error; status 0 where there was none. */
+  /** Answers so far by request, status and error code; status 0 for a request without an answer. */
   readonly answers = new Map<string, number>();
   readonly seen = new Map<string, Seen>();
   protected stopping = false;
   private readonly callers: Promise<unknown>;
 
   /**
-   * @param pick the service to ask next
+   * @param pick returns the URL of the service for the next request
    * @param users each is used once
    */
   constructor(
@@ -40,11 +39,11 @@ export class RedemptionLoad {
     callers = 6,
   ) {
     this.callers = Promise.all(Array.from({ length: callers }, () => this.call()));
-    // Told by `stop`.
+    // `stop` reports the error.
     this.callers.catch(() => undefined);
   }
 
-  /** Waits for that many further redemptions. */
+  /** Waits for this many further redemptions. */
   async more(count: number): Promise<void> {
     const [before, deadline] = [this.seen.size, Date.now() + 60_000];
     while (this.seen.size < before + count) {
@@ -53,7 +52,7 @@ export class RedemptionLoad {
     }
   }
 
-  /** Lets everyone finish. */
+  /** Lets all users finish their redemption. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.callers;
@@ -66,14 +65,14 @@ export class RedemptionLoad {
     }
   }
 
-  /** Who redeems next. @throws where there are none left, though the load goes on */
+  /** The next user. @throws Error where none is left while the load continues */
   protected nextUser(users: LoadUser[]): LoadUser | Promise<LoadUser | undefined> {
     const user = users.pop();
     if (user === undefined) throw new Error('there are no users left');
     return user;
   }
 
-  /** Answers after which a caller asks the same again. */
+  /** Statuses after which a caller repeats the request. */
   protected get asksAgainAfter(): readonly number[] {
     return [];
   }
@@ -119,7 +118,7 @@ export class RedemptionLoad {
         method,
         headers: {
           authorization: `Bearer ${token}`,
-          // Each user is at an address of its own.
+          // Each user has a separate client address.
           'x-forwarded-for': addressOf(wallet),
           ...(key !== undefined && { 'idempotency-key': key }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -129,7 +128,7 @@ export class RedemptionLoad {
       answer = (await response.json()) as Record<string, unknown>;
       ({ status } = response);
     } catch {
-      // Dropped: counted as such.
+      // A dropped request is counted with status 0.
     }
     const code = status < 400 ? '' : ` ${String(answer?.['code'])}`;
     const name = `${what} ${status}${code}`;
@@ -138,7 +137,10 @@ export class RedemptionLoad {
   }
 }
 
-/** In a /48 of its own, by the wallet's last four digits: what a site shares is no limit here, however fast the machine is. */
+/**
+ * An address in a separate /48 network per wallet, so that the rate limit of a site does not apply, however fast the
+ * machine is.
+ */
 function addressOf(wallet: string): string {
   return `2001:db8:${wallet.slice(-4)}::1`;
 }

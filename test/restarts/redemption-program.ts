@@ -7,15 +7,15 @@ export interface RedemptionProgramOptions {
   readonly secretsKey: string;
   readonly bench: VaultBench;
   readonly shutdownDelayMs: number;
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** In place of what is set here. */
+  /** Override the settings below. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The redemption service as a process of its own. */
+/** The redemption service as a separate process. */
 export class RedemptionProgram extends ServiceProgram {
-  /** Resolves when it is ready to serve. */
+  /** Resolves when the service is ready to serve. */
   static async start(options: RedemptionProgramOptions): Promise<RedemptionProgram> {
     const { bench } = options;
     const port = options.port ?? (await freePort());

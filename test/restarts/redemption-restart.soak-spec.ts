@@ -1,4 +1,7 @@
-/** Two replicas of the redemption service behind a load balancer are replaced one after the other, and no request is lost. */
+/**
+ * Tests that no request is lost while two replicas of the redemption service behind a load balancer are replaced one
+ * after the other.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
 import {
@@ -23,7 +26,7 @@ const SHUTDOWN_DELAY_MS = 2000;
 const USERS_A_ROUND = 600;
 const POINTS = 1000;
 
-/** How often each replica is replaced. */
+/** Number of replacements of each replica. */
 const ROUNDS = 3;
 
 describe('a rolling restart', () => {
@@ -44,7 +47,7 @@ describe('a rolling restart', () => {
     });
   }
 
-  /** Users with points, each with a session. */
+  /** Users with points and a session each. */
   async function signedIn(): Promise<LoadUser[]> {
     const made: LoadUser[] = [];
     for (let number = 1; number <= USERS_A_ROUND * ROUNDS; number++) {
@@ -62,7 +65,7 @@ describe('a rolling restart', () => {
     bench = await VaultBench.start();
     await bench.finalise();
     game = await FakePartner.start();
-    // Calls are under way at any moment.
+    // The delay ensures that calls are in flight at any moment.
     game.delayMs = 100;
     const parts = { database, game, clock: new FakeClock(Date.now()) };
     await addPartner(parts, 'Arena');
@@ -98,7 +101,7 @@ describe('a rolling restart', () => {
     );
     for (const [wallet] of load.seen) expect(game.points.get(wallet)).toBe(POINTS - 100);
     expect(game.deductions.size).toBe(load.seen.size);
-    // Nothing was cut off in the middle, and nothing waited for a lease to run out: each is one call with its answer.
+    // One answered call per redemption proves that no call was interrupted, and that none waited for a lease to expire.
     const calls = await db.query({
       text: `SELECT step, outcome, count(*)::int AS calls, count(DISTINCT redemption_id)::int AS redemptions
       FROM redemption.partner_call WHERE step <> 'balance' GROUP BY step, outcome`,

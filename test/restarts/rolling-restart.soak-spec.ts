@@ -1,4 +1,6 @@
-/** Two replicas of the API behind a load balancer are replaced one after the other, and no request is lost. */
+/**
+ * Tests that no request is lost while two replicas of the API behind a load balancer are replaced one after the other.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type MintedCredential } from '#libs/signing';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -9,7 +11,7 @@ import { SnapshotLoad } from './snapshot-load.js';
 
 const SHUTDOWN_DELAY_MS = 2000;
 
-/** How often each replica is replaced. */
+/** Number of replacements of each replica. */
 const ROUNDS = 5;
 
 describe('a rolling restart', () => {

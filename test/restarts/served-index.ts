@@ -6,7 +6,9 @@ import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
 export const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 export const WALLET = aWallet(1);
 
-/** Makes an empty migrated database one that the API can serve from, with one partner nobody limits. */
+/**
+ * Fills an empty, migrated database so that the API can serve from it, with one partner whose limits are never reached.
+ */
 export async function serveIndex(databaseUrl: string): Promise<MintedCredential> {
   const database = await createDatabase({ url: databaseUrl, applicationName: 'test' });
   try {
@@ -33,7 +35,7 @@ export async function serveIndex(databaseUrl: string): Promise<MintedCredential>
   }
 }
 
-/** A partner without limits. */
+/** Stores a partner whose limits are never reached. */
 export async function addBusyPartner(database: Database): Promise<MintedCredential> {
   const minted = mintCredential();
   const keyHash = hashApiKey(minted.apiKey);

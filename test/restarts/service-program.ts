@@ -1,4 +1,4 @@
-/** A service as an operator starts it: a process of its own. Needs a build. */
+/** A service as an operator starts it: a separate process. Needs a build. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,15 +7,14 @@ import { compileCache } from '#libs/testing';
 const GENEROUS_MS = 60_000;
 
 export interface ProgramPlace {
-  /** Of the clone. */
   readonly folder?: string | undefined;
-  /** The address that it listens on. */
+  /** Address on which the service listens. */
   readonly host?: string;
 }
 
 export class ServiceProgram {
   readonly url: string;
-  /** How it ended: the exit code, or the signal. */
+  /** Resolves when the process has ended, with the exit code or the signal. */
   readonly ended: Promise<number | string>;
   private running = true;
   private readonly child: ChildProcess;
@@ -47,7 +46,7 @@ export class ServiceProgram {
     return answer?.status === 200;
   }
 
-  /** It keeps its connections and answers nothing, until `resume`. */
+  /** Suspends the service until `resume`: it keeps its connections and answers nothing. */
   hang(): void {
     this.child.kill('SIGSTOP');
   }
@@ -56,7 +55,7 @@ export class ServiceProgram {
     this.child.kill('SIGCONT');
   }
 
-  /** Asks it to end, and waits for it. */
+  /** Ends the service with SIGTERM. @returns the exit code or the signal */
   terminate(): Promise<number | string> {
     this.child.kill('SIGTERM');
     return this.ended;

@@ -4,16 +4,16 @@ import { WALLET } from './served-index.js';
 
 const PATH = '/api/staking/snapshots';
 
-/** Some callers that ask for a snapshot over and over; every answer must be signed with their secret. */
+/** Callers that ask for a snapshot repeatedly. Every answer must be signed with their secret. */
 export class SnapshotLoad {
-  /** Answers so far by status; 0 where there was none. */
+  /** Answers so far by status; 0 for a request without an answer. */
   readonly answers = new Map<number, number>();
   private stopping = false;
   private readonly callers: Promise<unknown>;
 
   /**
-   * @param pick the service to ask next
-   * @param pauseMs of each caller between an answer and its next question
+   * @param pick returns the URL of the service for the next request
+   * @param pauseMs pause of each caller between an answer and its next request
    */
   constructor(
     private readonly credential: MintedCredential,
@@ -22,7 +22,7 @@ export class SnapshotLoad {
     private readonly pauseMs = 0,
   ) {
     this.callers = Promise.all(Array.from({ length: callers }, () => this.call()));
-    // Told by `stop`.
+    // `stop` reports the error.
     this.callers.catch(() => undefined);
   }
 
@@ -30,7 +30,10 @@ export class SnapshotLoad {
     return this.answers.get(status) ?? 0;
   }
 
-  /** Waits for that many further answers of a status. @throws where an answer was not signed, or none came for a minute */
+  /**
+   * Waits for this many further answers with a status. @throws Error where an answer was not signed, or after a minute
+   * without them
+   */
   async more(status: number, count = 20): Promise<void> {
     const [before, deadline] = [this.count(status), Date.now() + 60_000];
     while (this.count(status) < before + count) {
@@ -39,7 +42,7 @@ export class SnapshotLoad {
     }
   }
 
-  /** @throws where an answer was not signed */
+  /** @throws Error where an answer was not signed */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.callers;
@@ -49,7 +52,7 @@ export class SnapshotLoad {
     while (!this.stopping) {
       const status = await this.ask();
       this.answers.set(status, this.count(status) + 1);
-      // A caller told to wait does not hammer.
+      // After a refusal a caller waits a little, so that it does not overload the service.
       const pauseMs = status === 200 ? this.pauseMs : Math.max(20, this.pauseMs);
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

@@ -1,11 +1,14 @@
-/** A service that is told to end while it still waits for its database or its chain ends, and well. Needs a build. */
+/**
+ * Tests that a service ends cleanly when it is stopped while it still waits for its database or its chain. Needs a
+ * build.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { aWallet, VaultBench } from '#libs/testing';
 import { ServiceProgram } from './service-program.js';
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never answers. */
 let silent: Server;
 let sockets: Socket[];
 let program: StartingProgram | undefined;

@@ -1,4 +1,4 @@
-/** The commands of the README, typed into a shell beside a stack that runs. */
+/** Runs the commands of the README in a shell, with a running stack. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.js';
 
-/** Those blocks that the README says to begin with a line that the stack printed. All of them are typed, and no others. */
+/**
+ * The blocks for which the README tells the reader to run a printed line of the stack first. All of them are run, and
+ * no others.
+ */
 export const README_BLOCKS: readonly ShellBlock[] = shellBlocks('README.md').filter(({ code }) =>
   /^(curl -s -D headers|ask\(\) |rpc )/.test(code),
 );
@@ -17,11 +20,11 @@ export const UNTIL_FINAL =
 
 export interface TypedCommands {
   readonly output: string;
-  /** What the redemption became. */
+  /** Final status of the redemption. */
   readonly status: string;
 }
 
-/** @param screen what the stack has printed */
+/** @param screen output of the stack */
 export async function typeReadmeCommands(screen: string): Promise<TypedCommands> {
   const lines = screen.split('\n').map((line) => line.trim());
   const given = lines.filter((line) => /^(export STAKING_URL|url)=\S+ /.test(line));

@@ -15,7 +15,7 @@ export async function rpc(
   return ((await answer.json()) as { result: unknown }).result;
 }
 
-/** Signs in for one of the chain's accounts and lists its redemptions. */
+/** Signs in with one of the chain's accounts. @returns its redemptions */
 export async function redemptionsOf(
   facts: StackFacts,
   wallet: string,

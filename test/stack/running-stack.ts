@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-/** `.data/stack.json`, as far as the tests look at it. */
+/** The fields of `.data/stack.json` that the tests use. */
 export interface StackFacts {
   readonly databaseUrl: string;
   readonly apiUrl: string;
@@ -26,7 +26,7 @@ export interface StackFacts {
   };
 }
 
-/** What chooses the ports of its services. */
+/** Settings for the ports of the stack's services. */
 export const STACK_PORTS = [
   'API_PORT',
   'INDEXER_PORT',
@@ -39,7 +39,7 @@ const READY = 'Ctrl-C ends everything';
 const DEMONSTRATED = 'Both are done.';
 const LIMIT_MS = 50_000;
 
-/** The stack as `npm start` runs it, in a directory of the test's. */
+/** The stack as `npm start` runs it, in a directory of the test. */
 export class RunningStack {
   static readonly PROGRAM = 'dist/apps/stack/src/main.js';
 
@@ -69,7 +69,7 @@ export class RunningStack {
     return new RunningStack(directory, child);
   }
 
-  /** Waits until the text is on the screen. */
+  /** Waits until the output contains the text. */
   async shows(text = READY, limitMs = LIMIT_MS): Promise<void> {
     for (let waitedMs = 0; !this.output.includes(text); waitedMs += 50) {
       const over = this.child.exitCode !== null || this.child.signalCode !== null;
@@ -79,7 +79,7 @@ export class RunningStack {
     }
   }
 
-  /** Waits until both redemptions are through. */
+  /** Waits until both redemptions of the demonstration are finished. */
   async demonstrates(limitMs = LIMIT_MS): Promise<void> {
     await this.shows(DEMONSTRATED, limitMs);
   }
@@ -89,7 +89,7 @@ export class RunningStack {
     return JSON.parse(text) as StackFacts;
   }
 
-  /** Ends it as a Ctrl-C does; answers with the exit code. */
+  /** Ends the stack as Ctrl-C does. @returns the exit code */
   async stop(): Promise<number | null> {
     this.child.kill('SIGINT');
     return this.ended;

@@ -16,7 +16,10 @@ import { pointsOf, stagesOf } from './timelines.js';
 
 const CLI = resolve('dist/apps/cli/src/main.js');
 
-/** The whole system, from its one command. The tests build on each other: each is a start in the same directory. */
+/**
+ * Tests the whole system by its one command. The tests depend on each other: each starts the stack in the same
+ * directory.
+ */
 describe('npm start', () => {
   let directory: string;
   const environment: Record<string, string> = { VOUCHER_TTL_SECONDS: '10' };
@@ -26,7 +29,7 @@ describe('npm start', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'lowmark-stack-'));
-    // One after the other, as free ports that are asked for at once may be the same.
+    // The ports are requested one after the other, since concurrent requests may return the same free port.
     for (const name of STACK_PORTS) {
       environment[name] = String(await freePort());
     }
@@ -197,12 +200,12 @@ describe('npm start', () => {
     if (facts) first = facts;
     expect(await rpc(first, 'eth_getBlockByNumber', '0x200', true)).toEqual(oldBlock);
     await stack?.shows('Redemption 2: ');
-    // The second one's points may be back by now.
+    // The second redemption's points may be back already.
     expect(pointsOf(stack?.output ?? '').slice(0, 2)).toEqual([995_000, 990_000]);
   });
 
   it('leaves nothing behind when it is killed, and recovers', async () => {
-    // The chain's newest blocks are not on disk yet: the index is ahead of what the next start finds.
+    // The chain's newest blocks are not on disk yet, so the index is ahead of the chain at the next start.
     const head = Number(await rpc(first, 'eth_blockNumber'));
     await eventually(async () => Number(await rpc(first, 'eth_blockNumber')) >= head + 3, 15_000);
     stack?.child.kill('SIGKILL');
@@ -211,7 +214,7 @@ describe('npm start', () => {
     await start().shows();
     expect(stack?.output).toContain('X-API-SIGNATURE verified');
     expect((await stack?.facts())?.chainId).toBe(first.chainId);
-    // The claims that were final before still are.
+    // Waits for a redemption after the restart: the earlier final claims are still final.
     await stack?.shows('Redemption 2: ');
   });
 

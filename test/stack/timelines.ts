@@ -5,7 +5,6 @@ export function stagesOf(timeline: string): string[] {
     .filter((stage) => !['deducting', 'deducted', 'reverting', '…'].includes(stage));
 }
 
-/** The points it shows, one after the other. */
 export function pointsOf(timeline: string): number[] {
   const shown = timeline.matchAll(/ points +([\d,]+) at /g);
   return [...shown].map(([, points = '']) => Number(points.replaceAll(',', '')));

@@ -1,4 +1,7 @@
-/** Three contracts on two chains in one installation: an indexer for each, one api, a partner of each game. Needs a build. */
+/**
+ * Tests one installation with three contracts on two chains: an indexer for each contract, one api, and one partner per
+ * stake set. Needs a build.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, PriceStore } from '#libs/db';
 import { deployStaking, stake } from '#libs/devchain';
@@ -22,7 +25,7 @@ const TOKEN = 10n ** 18n;
 const PLAYER = aWallet(0x77);
 const SETS = ['default', 'golf', 'chess'] as const;
 type StakeSet = (typeof SETS)[number];
-/** What the player stakes in each, ten days ago and two days ago. */
+/** Tokens that the player stakes in each set ten days ago and two days ago. */
 const STAKES: Record<StakeSet, readonly [bigint, bigint]> = {
   default: [5n, 1n],
   golf: [70n, 10n],
@@ -74,7 +77,7 @@ function client(credential: { apiKey: string; sharedSecret: string }): StakingCl
 
 const aChain = (): Promise<TestChain> => startChain({ deployedSeconds: now - 11 * DAY });
 
-/** At noon of a day some days ago; the two of one chain one second apart. */
+/** Stakes at noon of a day in the past. Stakes in different sets differ by a second, since two sets share a chain. */
 async function play(set: StakeSet, daysAgo: number, tokens: bigint): Promise<void> {
   const noon = Math.floor(now / DAY) * DAY - daysAgo * DAY + DAY / 2;
   const seconds = noon + SETS.indexOf(set);
@@ -95,7 +98,7 @@ async function level(): Promise<void> {
   for (const set of SETS) await indexerOf(set).level(chains[set]);
 }
 
-/** @returns what it printed; the exit code is 0 */
+/** Runs a command, which must exit with 0. @returns its output */
 async function cli(
   args: string | readonly string[],
   settings: Record<string, string> = {},
@@ -114,7 +117,10 @@ function lowmark(args: string | readonly string[], settings: Record<string, stri
 const accountOf = (set: StakeSet): string =>
   `eip155:${chains[set].chainId}:${chains[set].contracts.staking}`;
 
-/** Of the last nine days, oldest first; what was staked ten days ago stood from the beginning of the first. */
+/**
+ * The amounts of the last nine days, oldest first. The stake of ten days ago counts from the beginning of the first
+ * day.
+ */
 function amountsOf(set: StakeSet): number[] {
   const [first, second] = STAKES[set].map(Number) as [number, number];
   return [...Array<number>(8).fill(first), first + second];
@@ -260,7 +266,7 @@ describe('what happens to one set', () => {
       { seconds: now + 1, transactions: [] },
     ]);
     await indexerOf('chess').level(chains.chess);
-    // Yesterday's low is that of the morning: two days ago it was the stake of before.
+    // Yesterday's low is the balance of its morning. Two days ago the old stake was the low.
     expect((await amounts('chess')).at(-1)).toBe(1000);
     expect(
       await open.inSet('chess').query({ text: 'SELECT rollbacks::int FROM staking.index_state' }),

@@ -1,4 +1,7 @@
-/** `npm start` where npm is ended by its process id: its shell goes, and the stack is left without a parent. Needs a build. */
+/**
+ * Tests `npm start` where npm is ended by its process id: npm's shell ends too, and the stack loses its parent. Needs a
+ * build.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -20,7 +23,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 it(
   'ends as after a Ctrl-C when its parent is gone',
   async () => {
-    // As npm runs it; the second command keeps the shell from becoming the program itself.
+    // The command line that npm uses. The second command keeps the shell from replacing itself with the program.
     const script = `'${process.execPath}' '${resolve(RunningStack.PROGRAM)}'; exit $?`;
     const shell = spawn('sh', ['-c', script], {
       cwd: directory,
@@ -29,11 +32,11 @@ it(
     });
     let output = '';
     shell.stdout.on('data', (chunk: Buffer) => {
-      // The first step is shown when the stack has begun to follow its parent.
+      // The first output comes after the stack has started to watch its parent.
       if (output === '') shell.kill('SIGTERM');
       output += chunk.toString('utf8');
     });
-    // The pipe closes when the last process that may write to it has ended.
+    // The pipe closes when the last process with an open end of it has ended.
     await once(shell, 'close');
     expect(shell.signalCode).toBe('SIGTERM');
     expect(output).toContain('has ended; npm start goes on from here');

@@ -1,11 +1,11 @@
-/** Every program on a Node that is too old for what it imports. Needs a build. */
+/** Tests every program on a Node version that is too old for the program's imports. Needs a build. */
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
 const programs = globSync('apps/*/src/main.ts').sort();
 
-/** The version that the process believes to be of, before the first line of the program. */
+/** Makes the process report an old Node version before the first line of the program runs. */
 const OLD =
   'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.20.2"}})';
 

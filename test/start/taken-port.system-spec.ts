@@ -1,4 +1,4 @@
-/** Services as an operator starts them, where their port is taken. Needs a build. */
+/** Tests services as an operator starts them, with a port that is in use. Needs a build. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';

@@ -1,4 +1,4 @@
-/** A request to the api, as a collector sees it. */
+/** Tests the spans that a collector receives for a request to the api. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
 import { type MintedCredential } from '#libs/signing';
@@ -46,7 +46,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${COLLECTOR_KEY}`,
     OTEL_BSP_SCHEDULE_DELAY: '100',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-    // As docker compose passes what is not set.
+    // docker compose passes unset variables as empty strings.
     OTEL_SERVICE_NAME: '',
     OTEL_TRACES_SAMPLER: '',
   });

@@ -1,4 +1,7 @@
-/** What the indexer leaves at a collector: ranges, a rollback, prices; and nothing of its endless asking. */
+/**
+ * Tests the spans that a collector receives from the indexer: ranges, a rollback and prices, but nothing of its
+ * constant polling.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
 import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';

@@ -2,15 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A span as it came over the wire. */
 export interface SeenSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty at a root. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly name: string;
-  /** Of the protocol: 1 internal, 2 server, 3 client. */
+  /** Kind by the protocol: 1 internal, 2 server, 3 client. */
   readonly kind: number;
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -44,13 +43,12 @@ interface Export {
 
 const LIMIT_MS = 30_000;
 
-/** A collector that takes OTLP as JSON over HTTP and keeps everything; or, silent, one that takes it and never answers. */
+/** A collector that receives OTLP as JSON over HTTP and stores everything. With `silent` it never answers. */
 export class OtlpCollector {
   readonly spans: SeenSpan[] = [];
-  /** The bodies as they came, and the paths they came to. */
+  /** The request bodies as received; `paths` holds the request paths. */
   readonly bodies: string[] = [];
   readonly paths = new Set<string>();
-  /** Whether one came with the header that was asked for. */
   readonly authorizations = new Set<string | undefined>();
 
   private constructor(
@@ -78,7 +76,7 @@ export class OtlpCollector {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Waits until such a span is there. */
+  /** Waits for a span that matches. */
   async seen(is: (span: SeenSpan) => boolean): Promise<SeenSpan> {
     for (let waitedMs = 0; waitedMs < LIMIT_MS; waitedMs += 50) {
       const span = this.spans.find(is);

@@ -1,4 +1,7 @@
-/** What a redemption leaves at a collector: requests, steps, calls to the partner and to the chain; and nothing secret. */
+/**
+ * Tests the spans that a collector receives for a redemption: requests, steps, calls to the partner and to the chain,
+ * and no secrets.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -39,7 +42,7 @@ let program: TracedProgram;
 let partnerId: string;
 let redemptionId: string;
 
-/** The partner, its price and a user who is signed in. */
+/** Stores the partner, a price and the sessions of two users. */
 async function prepare(): Promise<void> {
   const db = await database.open();
   partnerId = await registerPartner(db, KeyRing.parse(SECRETS_KEY), {
@@ -174,7 +177,7 @@ describe('a redemption', () => {
     const { traceId } = await collector.seen(({ name }) => name === 'reconciliation');
     const line = program.log.find(({ msg }) => msg === 'Reconciled the ledger with the chain');
     expect(line).toMatchObject({ traceId });
-    // It is written within the transaction that keeps other processes from it.
+    // The log line is written within the transaction that locks out other processes, so its span is inside the trace.
     const span = await collector.seen(({ spanId }) => spanId === line?.['spanId']);
     expect(span.traceId).toBe(traceId);
     const serving = program.log.find(({ msg }) => msg === 'Serving');

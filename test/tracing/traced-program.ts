@@ -1,4 +1,4 @@
-/** One of our programs as an operator starts it, with the variables of OpenTelemetry. Needs a build. */
+/** A program as an operator starts it, with the environment variables of OpenTelemetry. Needs a build. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { compileCache } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
 
-/** Tells of the SDK, should it be loaded. */
+/** Reports on standard error when the OpenTelemetry SDK is loaded. */
 const WATCH = `
 import { registerHooks } from 'node:module';
 import { writeSync } from 'node:fs';
@@ -17,9 +17,9 @@ registerHooks({ load(url, context, next) {
 } });`;
 
 export class TracedProgram {
-  /** What it printed. */
+  /** Standard output and standard error so far. */
   printed = '';
-  /** How it ended: the exit code, or the signal. */
+  /** Resolves when the process has ended, with the exit code or the signal. */
   readonly ended: Promise<number | string>;
   private running = true;
 
@@ -36,7 +36,7 @@ export class TracedProgram {
     });
   }
 
-  /** Resolves when it is ready to serve at the url. */
+  /** Resolves when the program is ready to serve at the URL. */
   static async start(
     app: string,
     url: string,
@@ -61,13 +61,13 @@ export class TracedProgram {
     return this.printed.includes('LOADED ');
   }
 
-  /** The lines of its log. */
+  /** The lines of the program's log. */
   get log(): Record<string, unknown>[] {
     const lines = this.printed.split('\n').filter((line) => line.startsWith('{'));
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Asks it to end, and waits for it. */
+  /** Ends the program with SIGTERM. @returns the exit code or the signal */
   terminate(): Promise<number | string> {
     this.child.kill('SIGTERM');
     return this.ended;

@@ -1,4 +1,4 @@
-/** What traces cost where nobody asked for them, and where nobody takes them: nothing. */
+/** Tests that tracing has no effect on a service where it is not configured, or where no collector answers. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '#libs/devprocess';
 import { type MintedCredential } from '#libs/signing';

@@ -1,4 +1,7 @@
-/** `migrate` as operators run it: several at once, killed in the middle, and by a program that is too old. Needs a build. */
+/**
+ * Tests `migrate` as operators run it: several at once, killed in the middle, and by a program that is too old. Needs a
+ * build.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, readSchema } from '#libs/db';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -6,12 +9,12 @@ import { NextVersion, program } from './next-version.js';
 
 const NAME = 'Later9000000000000';
 const LOCK = 4711;
-/** Half of it is done when it waits for whoever holds the lock. */
+/** A migration that waits for an advisory lock when half of it is done. */
 const SQL = `CREATE TABLE staking.later (at timestamptz);
   ALTER TABLE partners.partner ADD COLUMN later int NOT NULL DEFAULT 0;
   SELECT pg_advisory_xact_lock(${LOCK});
   CREATE INDEX later ON partners.partner (later)`;
-/** Everything that a migration could have left behind. */
+/** All columns in the schemas, to find anything that a migration left behind. */
 const CATALOG = {
   text: `SELECT table_schema, table_name, column_name, data_type FROM information_schema.columns
     WHERE table_schema IN ('staking', 'partners', 'redemption', 'lowmark') ORDER BY 1, 2, 3`,
@@ -77,7 +80,7 @@ describe('a migration that is killed in the middle', () => {
     }
     killed.kill();
     expect(await killed.ended).toEqual({ how: 'SIGKILL', output: '' });
-    // Another starts at once, and waits for what the server still holds of the first one.
+    // Another migration starts at once, and waits for the locks that the server still holds for the first one.
     const second = next.migrate(url);
     await blocker.query('SELECT pg_advisory_unlock($1)', [LOCK]);
     blocker.release();

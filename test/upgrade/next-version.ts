@@ -1,4 +1,4 @@
-/** The compiled programs of a version after this one, which differs by its migrations alone. Needs a build. */
+/** The compiled programs of a next version, which differs from this one only in its migrations. Needs a build. */
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
@@ -15,7 +15,6 @@ export interface NextMigration {
 export interface Ended {
   /** The exit code, or the signal. */
   readonly how: number | string;
-  /** All that it wrote. */
   readonly output: string;
 }
 
@@ -24,7 +23,7 @@ export interface RunningProgram {
   kill(): void;
 }
 
-/** Starts a program of this version or, from its folder, of another. */
+/** Starts a program of this version or, with `folder`, of another version. */
 export function program(
   app: string,
   args: readonly string[],
@@ -33,7 +32,7 @@ export function program(
 ): RunningProgram {
   const main = resolve(folder, `dist/apps/${app}/src/main.js`);
   const child = spawn(process.execPath, [main, ...args], {
-    // A copy is not started often enough for its modules to be kept.
+    // A copy starts too rarely for a cache of its compiled modules to pay off.
     env: { ...(folder === '.' && compileCache()), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

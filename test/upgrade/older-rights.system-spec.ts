@@ -1,4 +1,4 @@
-/** Programs of before, with users of their own in production, on the schema of a newer version. Needs a build. */
+/** Tests older programs with separate database users in production on the schema of a newer version. Needs a build. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database } from '#libs/db';
@@ -39,7 +39,7 @@ describe('an api that ends after the next version has migrated', () => {
   });
 });
 
-/** What the version before knew of schema `staking`: SELECT for its api, anything for its indexer. */
+/** The tables of schema `staking` that the previous version knew: SELECT for its api, any right for its indexer. */
 const BEFORE = {
   lowmark_reader: ['index_state', 'balance_day', 'price', 'price_hold', 'price_acceptance'],
   lowmark_index_writer: [

@@ -1,4 +1,7 @@
-/** From one credential for all programs to one for each: as an operator does it, in production. Needs a build. */
+/**
+ * Tests the change from one database credential for all programs to one for each, as an operator does it in production.
+ * Needs a build.
+ */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, PROGRAMS, readSchema } from '#libs/db';
@@ -39,7 +42,7 @@ const users = PROGRAMS.map((one) => `${one}_${suffix}`);
 beforeAll(async () => {
   test = await createTestDatabase();
   owner = await test.open();
-  // As the version before left it: its newest migration was the twelfth.
+  // Reverts to the state of the version whose newest migration was the twelfth.
   while ((await readSchema(owner)).missing.length < NEW.length)
     await owner.dataSource.undoLastMigration();
   expect((await readSchema(owner)).missing).toEqual(NEW);

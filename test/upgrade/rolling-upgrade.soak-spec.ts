@@ -1,4 +1,7 @@
-/** Two replicas of the API under load are replaced by those of the next version, migration and way back included. Needs a build. */
+/**
+ * Tests two replicas of the API under load while the next version replaces them, including the migration and the way
+ * back. Needs a build.
+ */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type MintedCredential } from '#libs/signing';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -10,7 +13,7 @@ import { NextVersion, program } from './next-version.js';
 
 const NAME = 'Wider9000000000000';
 const SHUTDOWN_DELAY_MS = 2000;
-/** On the tables that every request reads, held for a second: they wait, and are answered. */
+/** Locks the tables that every request reads for a second: requests wait, and are then answered. */
 const SQL = `ALTER TABLE staking.index_state ADD COLUMN wider int NOT NULL DEFAULT 0;
   ALTER TABLE staking.balance_day ADD COLUMN wider int NOT NULL DEFAULT 0;
   ALTER TABLE partners.credential ADD COLUMN wider int NOT NULL DEFAULT 0;
@@ -44,7 +47,7 @@ describe('a rolling upgrade', () => {
     await Promise.all([database.drop(), next.remove()]);
   });
 
-  /** What a replica of before says that is started now. */
+  /** The output of a replica of the old version that is started now. */
   async function refused(): Promise<string> {
     const environment = { DATABASE_URL: database.url, SECRETS_KEY, API_PORT: '0' };
     const { how, output } = await program('api', [], environment).ended;
@@ -66,7 +69,7 @@ describe('a rolling upgrade', () => {
     await load.more(200, 50);
     const applied = { how: 0, output: `Applied 1: ${NAME}\n` };
     expect(await next.migrate(database.url).ended).toEqual(applied);
-    // Those of before go on; one that ends does not come again.
+    // The old replicas continue, but one that ends cannot start again.
     await load.more(200, 200);
     expect(await refused()).toContain('SCHEMA_NEWER');
     await replace(next.folder);

@@ -1,4 +1,4 @@
-/** `@lowmark/verify` as others have it: packed, unpacked into an empty project, started there. */
+/** `@lowmark/verify` as its users have it: packed, unpacked into an empty project, and started there. */
 import { execFile } from 'node:child_process';
 import {
   cpSync,
@@ -23,7 +23,7 @@ export interface VerifyRun {
   readonly err: string;
 }
 
-/** A copy of the package, because `npm pack` builds into it; all else is linked. */
+/** Makes a clone with a copy of the package, since `npm pack` builds into it; everything else is linked. */
 function makeClone(clone: string): void {
   mkdirSync(join(clone, 'libs'), { recursive: true });
   for (const name of ['node_modules', 'package.json', 'tsconfig.json']) {
@@ -38,7 +38,6 @@ function makeClone(clone: string): void {
 export class InstalledVerify {
   private constructor(
     readonly folder: string,
-    /** What is in the package, by its path there. */
     readonly packed: readonly string[],
     private readonly program: string,
   ) {}
@@ -67,7 +66,7 @@ export class InstalledVerify {
     return new InstalledVerify(folder, packed, join(installed, bin['lowmark-verify'] ?? ''));
   }
 
-  /** Where it is installed. */
+  /** The project folder in which the package is installed. */
   get project(): string {
     return join(this.folder, 'project');
   }
@@ -76,7 +75,7 @@ export class InstalledVerify {
     rmSync(this.folder, { recursive: true });
   }
 
-  /** @param environment beside PATH @param node the program that runs it */
+  /** @param environment variables besides PATH @param node the Node executable */
   async run(
     args: readonly string[],
     environment: Readonly<Record<string, string>> = {},
@@ -86,8 +85,8 @@ export class InstalledVerify {
   }
 
   /**
-   * Types a block of a page into a shell, in a folder beside the clone; `npx` finds what is installed here. What `npm install` is given
-   * must be an archive of the package: it unpacks that, as its dependencies are here already.
+   * Runs a block of a page in a shell, in the project folder next to the clone. `npx` finds the installed package. `npm
+   * install` accepts only an archive of the package and unpacks it; the dependencies are there already.
    */
   async type(code: string, environment: Readonly<Record<string, string>>): Promise<VerifyRun> {
     const commands = [

@@ -8,9 +8,9 @@ interface Question {
   readonly id: number;
 }
 
-/** A provider in front of a node: few blocks for each request for logs, and too many requests now and then. */
+/** A provider in front of a node that allows few blocks per request for logs, and refuses some requests with 429. */
 export class LimitedNode extends LoopbackServer {
-  /** How many blocks were asked for, of each request for logs. */
+  /** Number of blocks in each request for logs. */
   readonly asked: number[] = [];
   private requests = 0;
 

@@ -1,4 +1,4 @@
-/** The program as others have it, beside a real chain, a real index, real sealed days and a real api. Needs a build. */
+/** Tests the installed program with a real chain, a real index, real sealed days and a real api. Needs a build. */
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -24,7 +24,7 @@ afterAll(() => {
   verify.remove();
 });
 
-/** The api on the database of the test's index, with a partner. */
+/** Runs the api on the database of the test's index, with a partner. */
 async function withApi(
   work: (api: Api, partner: MintedCredential) => Promise<void>,
 ): Promise<void> {
@@ -78,7 +78,7 @@ describe('with the api', () => {
         `DIFFERS from the api (revision 2): its root is ${root}, signed by key ${await keyIdOf(url)}; wallet ${aWallet(0x1001)} kept 60 by the chain, 33 by the api`,
       );
       expect(status).toBe(1);
-      // Without the secret by proofs, as lists are signed by it.
+      // Without the secret the program uses proofs, since lists are signed with the secret.
       const bare = await verify.run(args, { LOWMARK_API_KEY: partner.apiKey });
       expect(bare).toMatchObject({ status, out });
     });
@@ -90,7 +90,7 @@ describe('with the api', () => {
     const revised = await suite.revised(bench, 33n);
     const registry = await suite.publishedPeriod([first, revised]);
     await withApi(async ({ url }, partner) => {
-      // Asked for the day that is right: the period is not.
+      // The requested day is right, but another day of the period is not.
       const args = [...suite.chainArgs(first), '--api', url, '--registry', registry, '--json'];
       const done = await verify.run(args, credentials(partner));
       const [firstDay, lastDay] = [dayText(first.day), dayText(last.day)];
@@ -219,7 +219,7 @@ async function keySet(url: string): Promise<{ keys: { kid: string }[] }> {
 
 const keyIdOf = async (url: string): Promise<string> => (await keySet(url)).keys[0]?.kid ?? '';
 
-/** The api behind one that shows other public keys. */
+/** A proxy in front of the api that returns other public keys. */
 async function proxyOf(
   target: string,
   keys: string,

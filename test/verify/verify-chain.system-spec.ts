@@ -1,4 +1,4 @@
-/** The program as others have it, beside a real chain and what an index sealed of it. Needs a build. */
+/** Tests the installed program with a real chain and the days that an index has sealed. Needs a build. */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -161,7 +161,7 @@ describe('the node', () => {
       const [, , ...others] = suite.chainArgs(first, last);
       const environment = { LOWMARK_RPC_URL: limited.url };
       const done = await verify.run([...others, '--root', first.root, '--json'], environment);
-      // A root is of one day.
+      // A root can be compared for a single day only.
       expect(done).toMatchObject({ status: 2, out: '', err: '--root is of one day.\n' });
       const whole = reportOf(await verify.run([...others, '--json'], environment));
       expect(whole.days.map(({ root }) => root)).toEqual(days.map(({ root }) => root));

@@ -1,4 +1,4 @@
-/** The commands of docs/partners/verify.md, as a reader types them. Needs a build. */
+/** Runs the commands of docs/partners/verify.md as a reader does. Needs a build. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
@@ -40,7 +40,7 @@ it('the commands of the page agree', async () => {
     expect(got).toMatchObject({ status: 0, out: expect.stringContaining('added @lowmark/verify') });
     for (const { code } of commands) {
       const { status, out, err } = await verify.type(code, variables);
-      // Progress goes to the error stream.
+      // Progress is written to standard error.
       expect({ code, status, err }).toEqual({ code, status: 0, err: expect.any(String) });
       said.push(out);
     }

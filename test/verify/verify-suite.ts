@@ -1,4 +1,4 @@
-/** Days that an index has sealed, and what `@lowmark/verify` is told to check them. */
+/** Days that an index has sealed, and the arguments with which `@lowmark/verify` checks them. */
 import { expect } from '@jest/globals';
 import { type Abi, encodeDeployData } from 'viem';
 import {
@@ -37,7 +37,7 @@ export interface Sealed {
 }
 
 export class VerifySuite extends SealSuite {
-  /** What names the chain and the days. */
+  /** The arguments that name the chain and the days. */
   chainArgs(first: SealedDay, last: SealedDay = first): string[] {
     const { contracts, rpc } = this.chain;
     const days =
@@ -62,7 +62,9 @@ export class VerifySuite extends SealSuite {
     return { bench, days: await this.expectSealed(bench) };
   }
 
-  /** A row of the second day is changed behind the index's back, which the next sealing finds. */
+  /**
+   * Changes a row of the second day directly in the database, which the next sealing detects. @returns the new revision
+   */
   async revised(bench: SealBench, low: bigint): Promise<SealedDay> {
     const database = await this.database.open();
     await this.tamper(database, low);
@@ -73,12 +75,12 @@ export class VerifySuite extends SealSuite {
     return day as SealedDay;
   }
 
-  /** A registry on the chain, with the root of one day. */
+  /** Deploys a registry with the root of one day. @returns its address */
   publishedRegistry({ day, root }: Pick<SealedDay, 'day' | 'root'>): Promise<Address> {
     return this.registryWith({ kind: 'day', firstDay: day, lastDay: day }, root);
   }
 
-  /** One with the root of a period of these days. */
+  /** Deploys a registry with the root of a period of these days. @returns its address */
   async publishedPeriod(days: readonly DayRoot[]): Promise<Address> {
     const [firstDay, lastDay] = [days[0]?.day ?? NaN, days.at(-1)?.day ?? NaN];
     const { root } = buildPeriodTree(days, await createKeccak256());

@@ -1,4 +1,7 @@
-/** An engine to test with: the one that answers, or one of our own with its own socket, data folder and pid file. */
+/**
+ * A container engine for tests: a running one, or one that the tests start with its own socket, data folder and pid
+ * file.
+ */
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { installPackages } from './packages.mjs';
 import { capture, run, succeeds } from './run.mjs';
 
-/** Holds images between runs. Short, as the path of a socket has 108 bytes at most. */
+/** Keeps images between runs. The path is short, since the path of a socket has at most 108 bytes. */
 const FOLDER = process.env.LOWMARK_ENGINE_DIRECTORY ?? join(tmpdir(), 'lowmark-engine');
 const SOCKET = join(FOLDER, 'docker.sock');
 const PID_FILE = join(FOLDER, 'dockerd.pid');
@@ -21,8 +24,8 @@ export class EngineMissing extends Error {}
  * Finds an engine with compose, or starts one.
  *
  * @param install whether missing packages may be installed
- * @returns the variables under which `docker` finds it, and whether this call started it
- * @throws EngineMissing that says why there is none
+ * @returns the environment variables with which `docker` finds the engine, and whether this call started it
+ * @throws EngineMissing with the reason why there is none
  */
 export async function findEngine({ install = false } = {}) {
   const variables = answering();
@@ -76,7 +79,7 @@ async function startEngine() {
       ['--data-root', join(FOLDER, 'data')],
       ['--exec-root', join(FOLDER, 'exec')],
       ['--pidfile', PID_FILE],
-      // The default pools hold 31 networks, fewer than two installations have.
+      // The default address pools hold 31 networks, fewer than two installations use.
       ['--default-address-pool', 'base=10.213.0.0/16,size=24'],
     ].flat(),
     { detached: true, stdio: ['ignore', log, log] },
@@ -96,7 +99,7 @@ async function startEngine() {
   }
 }
 
-/** What tests left that were killed: it would start with the engine again and again. */
+/** Removes what killed tests left behind, which would otherwise start with the engine each time. */
 function removeLeftovers(variables) {
   const list = (...words) => run('docker', words, { environment: variables }).split('\n');
   const project = '{{.Label "com.docker.compose.project"}}';
@@ -121,7 +124,7 @@ function endOfLog() {
     : '';
 }
 
-/** The pid of our daemon, where it runs. */
+/** The pid of the daemon that `findEngine` started; undefined where it does not run. */
 function ownPid() {
   if (!existsSync(PID_FILE)) return undefined;
   const pid = Number(readFileSync(PID_FILE, 'utf8'));

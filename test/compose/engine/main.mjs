@@ -1,9 +1,11 @@
 /**
- * node test/compose/engine/main.mjs up      an engine and the images of the compose files; prints how `docker` finds it
- * node test/compose/engine/main.mjs down    ends the engine that `up` started
- * node test/compose/engine/main.mjs test    both, and between them the tests *.compose-spec.ts: `npm run test:compose`
+ *   node test/compose/engine/main.mjs up     starts an engine, makes the images of the compose files, and prints the
+ *                                             environment variables with which `docker` finds the engine
+ *   node test/compose/engine/main.mjs down   stops the engine that `up` started
+ *   node test/compose/engine/main.mjs test   starts an engine, runs the tests *.compose-spec.ts and stops the engine:
+ *                                             `npm run test:compose`
  *
- * Starting an engine takes root and Debian. `up --metrics` makes the images of the profile `metrics` too.
+ * Starting an engine needs root and Debian. `up --metrics` also makes the images of the profile `metrics`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,7 +34,10 @@ async function up(profiles) {
   for (const [name, value] of Object.entries(variables)) console.log(`export ${name}=${value}`);
 }
 
-/** CI may install what an engine needs; elsewhere that is left to `up`. A machine that cannot have an engine is no failure. */
+/**
+ * Runs the tests. Only CI installs the packages of an engine; elsewhere `up` does. A machine without an engine is not a
+ * failure.
+ */
 async function test() {
   let engine;
   try {

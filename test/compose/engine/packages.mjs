@@ -1,4 +1,4 @@
-/** What an engine needs from Debian: the daemon, and the plugins compose and buildx. */
+/** Installs an engine's packages from Debian: the daemon, and the plugins compose and buildx. */
 import {
   chmodSync,
   copyFileSync,
@@ -19,9 +19,9 @@ const PROGRAMS = {
   iptables: 'iptables',
   mmdebstrap: 'mmdebstrap',
 };
-/** Where the docker program looks for plugins of the whole machine. */
+/** The folder in which the docker program looks for plugins of the whole machine. */
 const PLUGINS = '/usr/local/lib/docker/cli-plugins';
-/** Debian 13 has both plugins, Debian 12 has neither; they are programs of one file that run on both. */
+/** Debian 13 has both plugins, Debian 12 has neither. Each plugin is a single executable that runs on both. */
 const TRIXIE = `Types: deb
 URIs: http://deb.debian.org/debian
 Suites: trixie
@@ -29,7 +29,7 @@ Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 `;
 
-/** Installs what is missing; as root, on Debian 12 or newer. */
+/** Installs the missing packages. Needs root and Debian 12 or newer. */
 export function installPackages() {
   const cgroups = readFileSync('/proc/mounts', 'utf8').includes(' /sys/fs/cgroup');
   // Without systemd the control groups may not be mounted.
@@ -39,7 +39,7 @@ export function installPackages() {
     const environment = { DEBIAN_FRONTEND: 'noninteractive' };
     const packages = new Set(missing.map(([, name]) => name));
     run('apt-get', ['update', '-qq'], { environment });
-    // No daemon is started by the installation: engine.mjs starts one with a folder of its own.
+    // The installation starts no daemon, since engine.mjs starts one with its own folder.
     withoutServices(() =>
       run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
         environment,
@@ -67,7 +67,9 @@ function withoutServices(install) {
   }
 }
 
-/** Takes the plugins out of Debian 13's packages: its signature is checked, and nothing else of it is installed. */
+/**
+ * Extracts the plugins from Debian 13's packages. apt checks the archive's signature, and nothing else is installed.
+ */
 function installPlugins() {
   const folder = mkdtempSync(join(tmpdir(), 'lowmark-plugins-'));
   try {

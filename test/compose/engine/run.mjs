@@ -1,7 +1,7 @@
 /** Runs programs for the files of this folder. */
 import { spawnSync } from 'node:child_process';
 
-/** @returns whether the command ended well; its output is dropped */
+/** Runs a command and drops its output. @returns whether the command succeeded */
 export function succeeds(program, words, environment = {}) {
   return capture(program, words, environment).status === 0;
 }
@@ -16,7 +16,7 @@ export function capture(program, words, environment = {}) {
   return { status, stdout: stdout ?? '', stderr: stderr ?? '' };
 }
 
-/** Ends with the output of the command where it fails. */
+/** Runs a command. @returns its output @throws Error with the command's output where the command fails */
 export function run(program, words, { environment = {}, ...options } = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, words, {
     encoding: 'utf8',

@@ -1,6 +1,6 @@
 /**
- * Images for the names that the compose files and the Dockerfile ask for, where no registry can be had: made of Debian's and npm's packages.
- * An image that a registry gave, or that is there, is left alone.
+ * Builds stand-in images, under the names that the compose files and the Dockerfile use, from Debian's and npm's
+ * packages, where no registry is reachable. Images that were pulled, or that already exist, are left alone.
  */
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
@@ -25,13 +25,13 @@ import { capture, run } from './run.mjs';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const RECIPES = fileURLToPath(new URL('stand-ins', import.meta.url));
 const BASE = 'lowmark-test/debian:trixie';
-/** Of deploy/ha, by the name that its Dockerfile has. */
+/** Pattern of the base image in deploy/ha/Dockerfile. */
 const DEBIAN = /^debian:(\w+)-slim$/;
 const LABEL = 'lowmark.stand-in';
 const MIRROR = 'http://deb.debian.org/debian';
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-/** The target in stand-ins/Dockerfile by the name of the official image. */
+/** Build targets in stand-ins/Dockerfile by the name of the official image. */
 const TARGETS = {
   node: 'node',
   postgres: 'postgres',
@@ -43,12 +43,12 @@ const TARGETS = {
 };
 
 /**
- * Sees to the images.
+ * Provides the images.
  *
- * @param variables those under which `docker` finds the engine
- * @param profiles of the compose files, whose images are wanted too
- * @param say is told each image and what came of it
- * @returns the names that no image could be made for
+ * @param variables the environment variables with which `docker` finds the engine
+ * @param profiles profiles of the compose files whose images are needed too
+ * @param say receives a line about each image
+ * @returns the names for which no image could be made
  */
 export function provideImages({ variables = {}, profiles = [], say = () => undefined } = {}) {
   const docker = (...words) => run('docker', words, { environment: variables });
@@ -87,7 +87,10 @@ export function provideImages({ variables = {}, profiles = [], say = () => undef
 /** Settings that name images which the compose files build. */
 const OUR_IMAGES = /LOWMARK_IMAGE|BACKUP_IMAGE/;
 
-/** The images of others that the services without a profile and those of the given profiles run, and the base of ours. */
+/**
+ * The third-party images of the services without a profile and of the given profiles, and the base of Lowmark's own
+ * image.
+ */
 export function wantedImages(profiles) {
   const images = globSync('docker-compose*.yml', { cwd: ROOT })
     .flatMap((name) => Object.values(load(readFileSync(join(ROOT, name), 'utf8')).services))
@@ -108,7 +111,7 @@ function targetOf(image) {
   return TARGETS[image.replace(/:[^/]*$/, '')];
 }
 
-/** One of a registry is taken as it is; one of ours where its recipe has not changed. */
+/** An image from a registry is used as it is; a stand-in only where its recipe has not changed. */
 function isPresent(image, recipe, variables) {
   const format = `{{index .Config.Labels "${LABEL}"}}`;
   const { status, stdout } = capture(
@@ -119,7 +122,7 @@ function isPresent(image, recipe, variables) {
   return status === 0 && ['', '<no value>', recipe].includes(stdout.trim());
 }
 
-/** Asks for the others only where the first one could be had. */
+/** Pulls the other images only where the first one could be pulled. */
 function pullAll(images, variables) {
   const [first, ...others] = images;
   const pull = (image) =>
@@ -137,7 +140,10 @@ function recipeHash() {
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Debian without what the package manager itself does not need; straight into the engine, as its archive is large. */
+/**
+ * Makes a Debian image without documentation and translations. The archive is large, so it is piped directly into the
+ * engine.
+ */
 function makeDebian(suite, name, variables) {
   const without = ['doc', 'man', 'locale'].map(
     (name) => `--dpkgopt=path-exclude=/usr/share/${name}/*`,
@@ -149,7 +155,7 @@ function makeDebian(suite, name, variables) {
   });
 }
 
-/** What the Dockerfile copies. */
+/** Collects the files that the Dockerfile copies. */
 function fillContext(context, targets) {
   for (const name of readdirSync(RECIPES)) copyFileSync(join(RECIPES, name), join(context, name));
   if (existsSync(CERTIFICATES)) copyFileSync(CERTIFICATES, join(context, 'ca-certificates.crt'));
@@ -165,7 +171,7 @@ function fillContext(context, targets) {
     const platform = `linux-${process.arch === 'arm64' ? 'arm64' : 'amd64'}`;
     const anvil = `node_modules/@foundry-rs/anvil-${platform}/bin/anvil`;
     copyFileSync(join(ROOT, anvil), join(context, 'anvil'));
-    // Its release has the same version; nothing but the compose file's health check needs it.
+    // cast's release has the same version as anvil's. Only the health check of the compose file needs cast.
     const archive = run('npm', ['pack', '--silent', `@foundry-rs/cast-${platform}@${version}`], {
       cwd: context,
     });
@@ -176,7 +182,7 @@ function fillContext(context, targets) {
   }
 }
 
-/** The npm of this machine. */
+/** The folder of this machine's npm. */
 function npmFolder() {
   const fromScript = process.env.npm_execpath;
   const path = fromScript?.endsWith('npm-cli.js')

@@ -1,4 +1,4 @@
-/** A clone of this repository in a folder of its own, whose `./lowmark` and `docker` run as an operator would run them. */
+/** A clone of this repository in a separate folder. Its `./lowmark` and `docker` run as an operator would run them. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -8,7 +8,6 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** Of a command that was typed. */
 export interface Ended {
   readonly code: number;
   readonly out: string;
@@ -25,7 +24,7 @@ export class Clone {
     private readonly environment: Readonly<Record<string, string>>,
   ) {}
 
-  /** @param environment for every command that is typed */
+  /** @param environment for every command */
   static async make(
     folder: string,
     environment: Readonly<Record<string, string>>,
@@ -37,7 +36,10 @@ export class Clone {
     return clone;
   }
 
-  /** Takes the files of a commit, or else what git knows of this working tree as it is now; what the operator made stays. */
+  /**
+   * Checks out a commit, or by default the current state of git's files in this working tree. Files that the operator
+   * made stay.
+   */
   async checkOut(commit?: string): Promise<void> {
     for (const path of this.tracked) await rm(join(this.folder, path), { force: true });
     this.tracked = commit === undefined ? await this.copyTree() : await this.extract(commit);
@@ -67,7 +69,7 @@ export class Clone {
     return existsSync(join(this.folder, path));
   }
 
-  /** Takes a file of this working tree in place of the commit's. */
+  /** Copies a file of this working tree over the commit's version. */
   copy(path: string): void {
     copyFileSync(path, join(this.folder, path));
   }
@@ -76,7 +78,7 @@ export class Clone {
     writeFileSync(join(this.folder, path), text);
   }
 
-  /** Types `./lowmark …`. @throws where it fails, with what it wrote */
+  /** Runs `./lowmark` with these words. @throws Error with the error output where it fails */
   async lowmark(words: string, input = ''): Promise<string> {
     const ended = await this.tryLowmark(words, input);
     if (ended.code !== 0) throw new Error(`./lowmark ${words}: ${ended.code}\n${ended.err}`);
@@ -87,26 +89,26 @@ export class Clone {
     return this.type('./lowmark', words.split(' '), input);
   }
 
-  /** @throws where it fails, with what it wrote */
+  /** @throws Error with the error output where the command fails */
   async docker(...words: string[]): Promise<string> {
     return this.dockerWith('', ...words);
   }
 
-  /** The same with something to read. */
+  /** Runs docker with standard input. @throws Error with the error output where the command fails */
   async dockerWith(input: string, ...words: string[]): Promise<string> {
     const ended = await this.type('docker', words, input);
     if (ended.code !== 0) throw new Error(`docker ${words.join(' ')}: ${ended.code}\n${ended.err}`);
     return ended.out.trim();
   }
 
-  /** Types a block of a page. @throws where a command of it fails */
+  /** Runs a code block of a page. @throws Error where a command of the block fails */
   async block(code: string): Promise<string> {
     const ended = await this.type('bash', ['--norc', '-e', '-o', 'pipefail', '-c', code]);
     if (ended.code !== 0) throw new Error(`${code}: ${ended.code}\n${ended.err}`);
     return ended.out;
   }
 
-  /** The containers of a service that run, in any order. */
+  /** The running containers of a service, in any order. */
   async containers(service: string): Promise<string[]> {
     const ids = await this.lowmark(`ps --quiet ${service}`);
     return ids.split('\n').filter((id) => id !== '');
@@ -135,13 +137,13 @@ export class Clone {
   }
 }
 
-/** What git lists with zeros between. */
+/** The NUL-separated paths that a git command lists. */
 async function listed(...words: string[]): Promise<string[]> {
   const { stdout } = await execute('git', words, OUTPUT);
   return stdout.split('\0').filter((path) => path !== '');
 }
 
-/** Ports that are free now. */
+/** Ports that are free at this moment. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {

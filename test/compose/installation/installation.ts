@@ -1,15 +1,18 @@
-/** An installation for real, whose chain is that of a trial in the same clone; the settings of production but for the chain and the price. */
+/**
+ * A real installation on the chain of a trial in the same clone. Its settings are those of production, except for the
+ * chain and the price.
+ */
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Clone, freePorts } from './clone.js';
 
-/** The settings of a trial that describe its chain. */
+/** Settings of a trial that describe its chain. */
 const OF_THE_CHAIN =
   /^(CHAIN_ID|STAKE_\w+|TOKEN_CONTRACT|VAULT_CONTRACT|VAULT_START_BLOCK|PRICE_\w+)=/;
 
-/** Reaches the chain as an operator's node on the same machine would be reached. */
+/** Connects the services to the chain as to an operator's node on the same machine. */
 const OVERRIDE = `services:
   indexer: { networks: [node] }
   redemption: { networks: [node] }
@@ -20,7 +23,7 @@ networks:
 
 export interface Installation {
   readonly clone: Clone;
-  /** Of compose; the trial's is this with `-local`. */
+  /** Name of the compose project. The trial's project has the suffix `-local`. */
   readonly project: string;
   readonly apiUrl: string;
   readonly redemptionUrl: string;
@@ -28,7 +31,10 @@ export interface Installation {
   readonly tlsPort: number;
 }
 
-/** A clone in an empty folder, with nothing started. @param commit its version, else this working tree */
+/**
+ * Makes a clone in an empty folder without starting anything. @param commit version of the clone; by default this
+ * working tree
+ */
 export async function emptyInstallation(commit?: string): Promise<Installation> {
   const project = `lowmark-test-${randomBytes(3).toString('hex')}`;
   const [api = 0, redemption = 0, pages = 0, https = 0, chain = 0] = await freePorts(5);
@@ -51,11 +57,11 @@ export async function emptyInstallation(commit?: string): Promise<Installation> 
   };
 }
 
-/** Starts a trial, and keeps of it what mines blocks. @returns the wallet of a staker */
+/** Starts a trial, and keeps only its services that mine blocks. @returns the wallet of a staker */
 export async function startTrial({ clone }: Installation): Promise<string> {
   await clone.lowmark('local up');
   await clone.lowmark('local rm --stop --force proxy api redemption console indexer');
-  // Without its container `down` fails later: another one was to start after it.
+  // `partner` is stopped but not removed: another service depends on its container, and `down` would fail later.
   await clone.lowmark('local stop partner');
   const log = await clone.lowmark('local logs --no-log-prefix activity');
   const wallet = /a wallet that stakes: (0x[0-9a-f]{40})/.exec(log)?.[1];
@@ -63,7 +69,7 @@ export async function startTrial({ clone }: Installation): Promise<string> {
   return wallet;
 }
 
-/** Writes .env and gives the key that signs vouchers, as an operator would before the first start. */
+/** Writes .env and sets the key that signs vouchers, as an operator does before the first start. */
 export async function configure({ clone, project }: Installation): Promise<void> {
   const ofTrial = await clone.lowmark('local exec -T activity cat /run/lowmark/chain/local.env');
   const chain = ofTrial.split('\n').filter((line) => OF_THE_CHAIN.test(line));
@@ -78,12 +84,12 @@ export async function configure({ clone, project }: Installation): Promise<void>
   await clone.lowmark('secret set voucher_signer_key', key);
 }
 
-/** Ends everything, also what a failed test left. */
+/** Removes everything, including what a failed test left behind. */
 export async function removeInstallation({ clone, project }: Installation): Promise<void> {
   for (const words of ['down --volumes --remove-orphans', 'local down --volumes']) {
     await clone.tryLowmark(words);
   }
-  // Compose leaves a volume that the settings of the end do not use.
+  // Compose leaves volumes behind that the current settings do not use.
   const ofProject = `label=com.docker.compose.project=${project}`;
   const volumes = await clone.docker('volume', 'ls', '--quiet', '--filter', ofProject);
   for (const name of volumes.split('\n').filter((line) => line !== '')) {
@@ -96,12 +102,12 @@ export async function removeInstallation({ clone, project }: Installation): Prom
   await rm(dirname(clone.folder), { recursive: true, force: true });
 }
 
-/** The containers of services that run, in order. */
+/** The running containers of services, sorted. */
 export async function containersOf(clone: Clone, services: readonly string[]): Promise<string[]> {
   return (await Promise.all(services.map((name) => clone.containers(name)))).flat().sort();
 }
 
-/** The one image of all replicas of a service. */
+/** The image of all replicas of a service. @throws Error where they differ */
 export async function imageOf(clone: Clone, service: string): Promise<string> {
   const ids = await clone.containers(service);
   const images = await clone.docker('inspect', '--format', '{{.Image}}', ...ids);
@@ -110,7 +116,7 @@ export async function imageOf(clone: Clone, service: string): Promise<string> {
   return image;
 }
 
-/** Writes what was done to the terminal, with the time since the first line. */
+/** Writes progress lines to the terminal, with the seconds since the start. */
 export class Notes {
   private readonly begunMs = performance.now();
 

@@ -1,4 +1,7 @@
-/** Callers that ask through the proxy over and over, at a steady pace; each answer is counted, and each snapshot's signature verified. */
+/**
+ * Callers that send requests through the proxy at a steady pace. Each answer is counted, and each snapshot's signature
+ * is verified.
+ */
 import { type Dispatcher, request } from 'undici';
 import { verify } from '#libs/partner-sdk';
 
@@ -15,22 +18,25 @@ export interface LoadOptions {
   readonly pagesUrl: string;
   readonly wallet: string;
   readonly credential: Credential;
-  /** Where names and certificates are not those of the world. */
+  /** For host names and certificates that exist only in the test. */
   readonly dispatcher?: Dispatcher;
 }
 
 export class Load {
-  /** What the answers come at; a test names it. */
+  /** Name of the current action, set by the test, for the report of bad answers. */
   during = 'start';
   credential: Credential;
   readonly good = new Map<string, number>();
-  /** Everything else by what was under way and what came. */
+  /** Failed requests by the current action and the error. */
   readonly bad = new Map<string, number>();
   private slowestMs = 0;
   private stopping = false;
   private readonly callers: Promise<unknown>;
 
-  /** Eight callers of the api, 10 requests a second each; one of the redemption service, at half the limit for an address; and a browser. */
+  /**
+   * Starts eight callers of the api with 10 requests per second each, one caller of the redemption service at half the
+   * limit of an address, and a browser.
+   */
   constructor(private readonly options: LoadOptions) {
     this.credential = options.credential;
     const api = Array.from({ length: 8 }, () => this.call(100, () => this.snapshot()));
@@ -42,7 +48,7 @@ export class Load {
     return this.good.get('snapshots') ?? 0;
   }
 
-  /** Waits for so many snapshots since the start. */
+  /** Waits until this many snapshots have arrived since the start. */
   async until(count: number): Promise<void> {
     while (this.snapshots < count && this.bad.size === 0) {
       await new Promise((resolve) => setTimeout(resolve, 100));

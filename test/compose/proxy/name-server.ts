@@ -1,4 +1,6 @@
-/** Says which addresses a name has, as Docker's own name server does for the replicas of a service. */
+/**
+ * A name server that answers with the addresses of a name, as Docker's name server does for the replicas of a service.
+ */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 
@@ -7,7 +9,7 @@ const TYPE_A = 1;
 const TTL_SECONDS = 1;
 
 export class NameServer {
-  /** May be changed at any time. */
+  /** IPv4 addresses by name. Tests may change them at any time. */
   readonly addresses: Record<string, readonly string[]> = {};
 
   private constructor(private readonly socket: Socket) {
@@ -23,7 +25,7 @@ export class NameServer {
     return new NameServer(socket);
   }
 
-  /** Host and port. */
+  /** Host and port of the server. */
   get place(): string {
     return `127.0.0.1:${this.socket.address().port}`;
   }
@@ -33,7 +35,7 @@ export class NameServer {
     await once(this.socket, 'close');
   }
 
-  /** RFC 1035, 4.1: the question, and an A record for each address. */
+  /** An answer by RFC 1035, 4.1: the question, and an A record per address. */
   private answer(query: Buffer): Buffer {
     const { name, end } = nameIn(query);
     const isA = query.readUInt16BE(end) === TYPE_A;
@@ -56,7 +58,7 @@ function nameIn(query: Buffer): { readonly name: string; readonly end: number } 
   return { name: labels.join('.'), end: at + 1 };
 }
 
-/** Its name is the one of the question. */
+/** An A record whose name points to the question's name. */
 function record(address: string): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16BE(0xc000 + HEADER_BYTES, 0);

@@ -1,4 +1,4 @@
-/** deploy/haproxy in front of replicas that come and go, with the real HAProxy. */
+/** Tests deploy/haproxy with the real HAProxy, in front of replicas that start and stop. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, readFileSync, unlinkSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { NameServer } from './name-server.js';
 import { environmentOfHaproxy, Proxy, type ProxyOptions } from './proxy.js';
 
 const [ONE, TWO, THREE] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
-/** As in docker-compose.yml. */
+/** The value in docker-compose.yml. */
 const SHUTDOWN_DELAY_MS = 5000;
 const FORGED = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-host': 'forged.example' };
 
@@ -52,7 +52,7 @@ interface Replica {
   readonly asked: IncomingHttpHeaders[];
 }
 
-/** What stands for a replica where only the proxy is looked at. */
+/** Starts a stand-in for a replica, for tests of the proxy alone. */
 async function startReplica(
   host: string,
   answer: RequestListener = (_, response) => response.end('answered'),
@@ -76,7 +76,7 @@ async function startReplica(
   return { server, asked };
 }
 
-/** 0 where the connection ended without an answer. */
+/** @returns the status; 0 where the connection ended without an answer */
 async function statusOf(url: string, method: string): Promise<number> {
   const request = { method, ...(method === 'POST' && { body: '{}' }) };
   try {
@@ -132,7 +132,7 @@ describe('the web pages', () => {
     for (const url of [`${proxy.urls.console}/redeem`, `${proxy.urls.inner}/api/redemptions`]) {
       expect((await fetch(url, { headers: FORGED })).status).toBe(200);
     }
-    // A browser may say what it likes; the console says for whom it asks.
+    // The proxy replaces headers of browsers, and keeps those of the console, which asks on behalf of its users.
     expect(pages.asked.map((headers) => headers['x-forwarded-for'])).toEqual(['127.0.0.1']);
     expect(players.asked.map((headers) => headers['x-forwarded-for'])).toEqual([
       '203.0.113.9, 127.0.0.1',
@@ -156,7 +156,7 @@ describe('the web pages', () => {
         const { value, done } = (await reader?.read()) ?? { done: true };
         return done ? 'end' : Buffer.from(value as Uint8Array).toString();
       };
-      // Each is sent when the one before has arrived.
+      // Each event is sent only after the previous one has arrived.
       expect(await next()).toBe('data: 1\n\n');
       streams.at(-1)?.write('data: 2\n\n');
       expect(await next()).toBe('data: 2\n\n');
@@ -203,7 +203,7 @@ describe('the web pages', () => {
   });
 });
 
-/** Of a name that no one asks for, signed by itself. */
+/** Writes a self-signed certificate for a name that no test requests. */
 function writeCertificate(path: string): void {
   const made = spawnSync(
     'openssl',
@@ -268,7 +268,7 @@ describe('replicas of the api', () => {
     await load.more(200, 100);
     let spare: string = THREE;
     for (const { host, program } of before) {
-      // Found before it listens, as a container is.
+      // The name server lists the new replica before it listens, as with containers.
       names.addresses['api'] = [ONE, TWO, THREE];
       await start(spare);
       await proxy.serves([ONE, TWO, THREE]);

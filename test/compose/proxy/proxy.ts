@@ -1,4 +1,4 @@
-/** HAProxy as docker-compose.yml starts it, with the addresses of this machine. */
+/** HAProxy as docker-compose.yml starts it, with addresses of this machine. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -10,16 +10,16 @@ const START = 'deploy/haproxy/start.sh';
 const GENEROUS_MS = 30_000;
 
 export interface ProxyOptions {
-  /** Of the name server. */
+  /** Address of the name server. */
   readonly resolver: string;
-  /** At which port all replicas of both services listen, for requests and for questions after their health. */
+  /** The port of all replicas of all services, for requests and for health checks. */
   readonly port: number;
   readonly trustedProxies?: string;
-  /** With a certificate in `TLS_FOLDER`. */
+  /** TLS settings; `folder` (TLS_FOLDER) holds the certificate. */
   readonly tls?: { readonly folder: string; readonly consoleOrigin: string };
 }
 
-/** The entrances, each at a port of its own. */
+/** URLs of the proxy's entrances, each with a separate port. */
 export interface Entrances {
   readonly api: string;
   readonly redemption: string;
@@ -43,7 +43,7 @@ export class Proxy {
   static async start({ resolver, port, trustedProxies = '', tls }: ProxyOptions): Promise<Proxy> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-proxy-'));
     const places: string[] = [];
-    // One after the other, as free ports that are asked for at once may be the same.
+    // The ports are requested one after the other, since concurrent requests may return the same free port.
     while (places.length < 6) places.push(`127.0.0.1:${await freePort()}`);
     const [api = '', redemption = '', pages = '', inner = '', byTls = '', status = ''] = places;
     const program = await ManagedProcess.start({
@@ -84,7 +84,7 @@ export class Proxy {
     return proxy;
   }
 
-  /** Resolves when it sends requests for a service to just these addresses. */
+  /** Resolves when the proxy sends requests for a service to exactly these addresses. */
   async serves(addresses: readonly string[], service = 'api'): Promise<void> {
     await this.until(async () => {
       const rows = (await (await fetch(`${this.statusUrl}/;csv`)).text()).split('\n');
@@ -95,7 +95,7 @@ export class Proxy {
     });
   }
 
-  /** Reads configuration and certificates again, as `./lowmark restart proxy` lets it. */
+  /** Makes the proxy reload its configuration and certificates, as `./lowmark restart proxy` does. */
   reload(): void {
     if (this.program.pid !== undefined) process.kill(this.program.pid, 'SIGUSR2');
   }
@@ -116,9 +116,10 @@ export class Proxy {
   }
 }
 
-/** Debian has it in a folder for administrators. */
+/** Environment variables for HAProxy, which Debian installs in /usr/sbin. */
 export function environmentOfHaproxy(): Record<string, string> {
   const path = process.env['PATH'] ?? '';
-  // Its names are those of containers, which no name server of this machine knows: without one it need not wait for each of them.
+  // The default names are those of containers, which this machine cannot resolve. Without attempts, HAProxy does not
+  // wait for each name.
   return { PATH: `${path}${delimiter}${dirname(haproxy() ?? '')}`, RES_OPTIONS: 'attempts:0' };
 }

@@ -1,10 +1,10 @@
-/** `docker …` as the pages and ./lowmark write it, held against docker-compose.yml. */
+/** A stand-in for `docker …` as the pages and ./lowmark use it, checked against docker-compose.yml. */
 import { existsSync } from 'node:fs';
 import { dump } from 'js-yaml';
 import { type Answer, type Machine } from './machine.js';
 import { plainDocker } from './plain-docker.js';
 
-/** Options of `docker compose` and of its commands that take a word. */
+/** Options of `docker compose` and of its commands that take a value. */
 const WITH_WORD = [
   ...['--ansi', '--progress', '--env-file', '--project-name', '--profile'],
   ...[
@@ -57,7 +57,7 @@ export async function composeCommand(
         ? { out: listed(containers.replicas(rest[0] ?? '')) }
         : machine.checkOnly('docker compose ps');
     case 'rm':
-      // None has ended.
+      // No container has ended, so there is nothing to remove.
       return {};
     case 'kill':
     case 'build':
@@ -79,7 +79,7 @@ async function runIn(
   const { containers } = machine;
   const [service = '', ...command] = rest;
   containers.requireServices([service]);
-  // It began with the certificates that there are.
+  // The proxy has loaded all existing certificates at its start.
   if (service === 'proxy' && command.includes('has-new-tls')) return { code: 1 };
   if (service === 'proxy') return { out: containers.proxyStatus };
   if (service === 'backups') {
@@ -88,7 +88,7 @@ async function runIn(
     return machine.checkOnly('docker compose exec backups');
   }
   if (command.at(-1) === 'database_url') {
-    // As it stands in the file where PostgreSQL is a container.
+    // The URL in the file where PostgreSQL is a container.
     return { out: 'postgresql://lowmark:…@postgres:5432/lowmark\n' };
   }
   const [name, value] = (options['-e'] ?? '').split('=');
@@ -127,7 +127,7 @@ function listed(lines: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Up to the first word that is no option. */
+/** Parses options up to the first word that is not an option. */
 function parse(words: readonly string[]): Parsed {
   const options: Record<string, string> = {};
   let at = 0;

@@ -1,4 +1,6 @@
-/** The services of docker-compose.yml without containers: their environments, their words, and the programs that run. */
+/**
+ * The services of docker-compose.yml without containers: their environments, their commands, and the running programs.
+ */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,7 @@ export type Environment = Readonly<Record<string, string>>;
 const VOLUMES = ['secrets', 'signer', 'game', 'chain', 'textfiles'];
 const READY_MS = 30_000;
 
-/** With the services that docker-compose.backup.yml adds: the operator of the pages has them. */
+/** Adds the services of docker-compose.backup.yml, since the operator of the pages uses this file. */
 function withBackups(file: ComposeFile): ComposeFile {
   const backup = yamlOf('docker-compose.backup.yml') as ComposeFile;
   return { ...file, services: { ...backup.services, ...file.services } };
@@ -24,19 +26,19 @@ export class Containers {
   readonly path = process.env['PATH'] ?? '';
   private readonly file = withBackups(yamlOf('docker-compose.yml') as ComposeFile);
   private readonly running = new Map<string, Program>();
-  /** The containers of each service, which are counted only. */
+  /** Names of the containers of each service, which are counted only. */
   private readonly counted = new Map<string, string[]>();
   private made = 0;
 
   private constructor(
     readonly postgres: LocalPostgres,
-    /** The volumes of secrets. */
+    /** Folder of the volumes of secrets. */
     readonly root: string,
     private readonly indexerPort: number,
     private readonly settings: Environment,
   ) {}
 
-  /** @param settings what stands in `.env` */
+  /** @param settings content of `.env` */
   static async prepare(
     postgres: LocalPostgres,
     settings: Environment,
@@ -80,7 +82,7 @@ export class Containers {
       throw new Error(`docker-compose.yml has no image ${name}`);
   }
 
-  /** What `docker compose config` prints, as far as ./lowmark reads it. */
+  /** The output of `docker compose config`, as far as ./lowmark reads it. */
   get config(): object {
     const services = Object.entries(this.file.services).map(([name, { image }]) => [
       name,
@@ -98,7 +100,7 @@ export class Containers {
     return this.counted.get(service) ?? [];
   }
 
-  /** @param count 0: as many as docker-compose.yml says */
+  /** @param count number of containers; 0 for the number in docker-compose.yml */
   scale(service: string, count: number): void {
     const containers = this.counted.get(service) ?? [];
     const wanted = count === 0 ? (this.file.services[service]?.scale === undefined ? 1 : 2) : count;
@@ -114,7 +116,7 @@ export class Containers {
     return `10.0.0.${container.split('-')[1] ?? ''}`;
   }
 
-  /** The proxy's own table, in which each replica is served. */
+  /** The proxy's status table, in which every replica is up. */
   get proxyStatus(): string {
     const containers = [...this.counted.values()].flat();
     return containers
@@ -127,7 +129,7 @@ export class Containers {
     return name in scripts;
   }
 
-  /** @returns nothing to print */
+  /** Checks that the vault has this function. @returns an empty string, since there is nothing to print */
   hasVaultFunction(name: string, inputs: readonly string[]): '' {
     const found = redemptionVaultV2Abi.some(
       (one) =>
@@ -139,7 +141,7 @@ export class Containers {
     return '';
   }
 
-  /** As the service gets it: `.env`, then what docker-compose.yml says, with the files where they are here. */
+  /** The environment of a service: `.env`, then docker-compose.yml, with the paths of this machine. */
   environmentOf(service: string): Record<string, string> {
     const { environment = {}, volumes = [] } = this.file.services[service] ?? {};
     const mounts = volumes.map((volume) => {
@@ -166,7 +168,7 @@ export class Containers {
     };
   }
 
-  /** The words that `docker compose run` makes of those behind the service's name. */
+  /** The command that `docker compose run` makes of the words after the service's name. */
   called(service: string, words: readonly string[], entrypoint?: string): string[] {
     const { entrypoint: own = [], command = [] } = this.file.services[service] ?? {};
     if (entrypoint !== undefined) return [entrypoint, ...words];
@@ -174,7 +176,7 @@ export class Containers {
     return [...own, ...behind];
   }
 
-  /** The same words with paths and ports of this machine. */
+  /** The same command with paths and ports of this machine. */
   wordsHere(words: readonly string[]): string[] {
     const here = words.map((word) =>
       word
@@ -199,7 +201,7 @@ export class Containers {
     this.running.delete('indexer');
   }
 
-  /** `docker compose run -d --name NAME`. */
+  /** Runs a program as `docker compose run -d --name NAME` does. */
   async startNamed(name: string, service: string, words: readonly string[]): Promise<void> {
     const port = String(await freePort());
     const environment = { ...this.environmentOf(service), INDEXER_PORT: port, PATH: this.path };
@@ -227,7 +229,7 @@ export class Containers {
   }
 }
 
-/** A program of ours that goes on. */
+/** A program of the project that keeps running. */
 class Program {
   private constructor(
     private readonly process: ManagedProcess,
@@ -246,7 +248,7 @@ class Program {
     return new Program(process, environment['INDEXER_PORT'] ?? '');
   }
 
-  /** Waits until it is ready. */
+  /** Waits until the program is ready. */
   async health(): Promise<'healthy'> {
     for (let waitedMs = 0; waitedMs < READY_MS; waitedMs += 50) {
       const url = `http://127.0.0.1:${this.port}/health/ready`;

@@ -1,4 +1,7 @@
-/** `kubectl …` as the pages write it: names are looked up in deploy/kubernetes, and what `exec` runs is run. */
+/**
+ * A stand-in for `kubectl …` as the pages use it: names are looked up in deploy/kubernetes, and the command of `exec`
+ * is run.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { loadAll } from 'js-yaml';
 import { type Answer, type Machine } from './machine.js';

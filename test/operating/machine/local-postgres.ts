@@ -1,4 +1,4 @@
-/** A PostgreSQL whose server and tools are of one version: `pg_dump` dumps no server that is newer than itself. */
+/** A PostgreSQL with server and tools of one version, since `pg_dump` refuses a server newer than itself. */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { EmbeddedPostgres } from '#libs/devpostgres';
 import { postgresTools } from '../../../libs/testing/src/jest/postgres-tools.mjs';
 
-/** A database `lowmark` with its owner of the same name, as in docker-compose.yml. */
+/** A database `lowmark` with an owner of the same name, as in docker-compose.yml. */
 export class LocalPostgres {
   private constructor(
     readonly tools: string,
@@ -30,21 +30,21 @@ export class LocalPostgres {
     return postgres;
   }
 
-  /** As with another data folder: no schema, and no users but the owner. */
+  /** Resets the server to the state of a new data folder: no schema, and no users but the owner. */
   empty(): void {
     this.say('DROP DATABASE lowmark WITH (FORCE)', 'CREATE DATABASE lowmark');
     const programs = ['api', 'indexer', 'redemption', 'cli'].map((name) => `lowmark_${name}`);
     this.say(`DROP ROLE ${programs.join(', ')}`);
   }
 
-  /** Of the owner. */
+  /** Connection string of the owner. */
   get url(): string {
     const url = new URL(this.server.url);
     url.pathname = '/lowmark';
     return url.href;
   }
 
-  /** With it the tools reach the server, as they do inside of its container. */
+  /** Variables with which the tools reach the server, as they do inside its container. */
   get environment(): Record<string, string> {
     const { hostname, port, password } = new URL(this.server.url);
     return { PGHOST: hostname, PGPORT: port, PGPASSWORD: decodeURIComponent(password) };

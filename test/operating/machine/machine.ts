@@ -1,7 +1,9 @@
 /**
- * An operator's machine as the pages mean it, without a container engine: `docker`, `kubectl`, `npm` … are stand-ins that ask this class. What
- * would run in a container runs here, with the environment that docker-compose.yml gives it: the cli in this process, the tools of PostgreSQL and
- * the indexer as programs. What only an engine can do is held against docker-compose.yml and the manifests; `CHECKED_ONLY` says what and why.
+ * An operator's machine as the pages describe it, without a container engine. `docker`, `kubectl`, `npm` and others are
+ * stand-ins that ask this class. Programs that would run in a container run on this machine, with the environment of
+ * docker-compose.yml: the cli in this process, the tools of PostgreSQL and the indexer as programs. Commands that need
+ * an engine are only checked against docker-compose.yml and the manifests; `CHECKED_ONLY` lists these commands with the
+ * reasons.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -35,12 +37,12 @@ export interface Answer {
   readonly out?: string;
   readonly err?: string;
   readonly code?: number;
-  /** To be run in place of the stand-in, which keeps its standard streams. */
+  /** A command that replaces the stand-in and keeps its standard streams. */
   readonly run?: readonly string[];
   readonly environment?: Environment;
 }
 
-/** What does not run here, and why. A test demands that each entry is needed. */
+/** Commands that are only checked, with the reasons. A test demands that each entry is needed. */
 export const CHECKED_ONLY = {
   'docker compose build': 'needs an engine',
   'docker compose exec backups':
@@ -70,14 +72,17 @@ export const CHECKED_ONLY = {
 } as const;
 type CheckedOnly = keyof typeof CHECKED_ONLY;
 
-/** What came of a block. */
+/** The result of a block. */
 export interface Typed {
-  /** The commands that ended with another code than 0. */
+  /** The commands that ended with a code other than 0. */
   readonly failed: readonly string[];
   readonly output: string;
 }
 
-/** Asks the machine what to do, as a script. The words, the environment and, where a word is `-`, the input go with the question. */
+/**
+ * Asks the machine what to do and evaluates the answer as a script. The question holds the words, the environment and,
+ * where a word is `-`, the input.
+ */
 const STAND_IN = `#!/bin/bash
 ask() { printf '%s\\0' NAME "$@"; printf '\\036'; env -0; printf '\\036'; [[ " $* " != *" - "* ]] || cat; }
 eval "$(ask "$@" | curl -s --data-binary @- "$MACHINE_URL")"
@@ -88,7 +93,7 @@ export class Machine {
   readonly checked = new Set<CheckedOnly>();
 
   private constructor(
-    /** Where the commands are typed. */
+    /** The folder in which the commands run. */
     readonly clone: string,
     readonly containers: Containers,
     private readonly server: Server,
@@ -130,7 +135,7 @@ export class Machine {
     await rm(this.clone, { recursive: true, force: true });
   }
 
-  /** Types a block into a shell. Without a terminal of its own, so that what asks for a password reads the input. */
+  /** Runs a block in a shell without a terminal, so that password prompts read the input. */
   async type(code: string, input = ''): Promise<Typed> {
     const options = { cwd: this.clone, env: this.environment, detached: true };
     const trap = `trap 'echo "$BASH_COMMAND" >> "${join(this.clone, 'failed')}"' ERR`;
@@ -153,13 +158,13 @@ export class Machine {
     });
   }
 
-  /** Says that a command of the table was met. */
+  /** Records that a command of the table was met. */
   checkOnly(entry: CheckedOnly, out = ''): Answer {
     this.checked.add(entry);
     return { out };
   }
 
-  /** Runs the words where the service runs. */
+  /** Runs a command in the environment of a service. */
   async inContainer(
     service: string,
     words: readonly string[],
@@ -227,7 +232,7 @@ export class Machine {
     return { run: [process.execPath, ...words], environment: { PATH: this.containers.path } };
   }
 
-  /** What the line itself sets. */
+  /** The variables that the command line itself sets. */
   private typed(environment: Environment): Environment {
     const own = Object.entries(environment).filter(
       ([name, value]) =>
@@ -254,7 +259,7 @@ export class Machine {
     return { out, err, code };
   }
 
-  /** The cli runs in this process, whose folder is another one. */
+  /** The path of a file in the clone, since the cli runs in this process, which has another working directory. */
   private fileOf(word: string): string {
     const path = join(this.clone, word);
     return /^\w+(\.txt)?$/.test(word) && existsSync(path) ? path : word;

@@ -1,4 +1,7 @@
-/** A system to operate: a chain with a vault, prices, a partner, Redis, PostgreSQL, and what waits for an operator in its ledger. */
+/**
+ * A system to operate: a chain with a vault, prices, a partner, Redis, PostgreSQL, and redemptions that wait for an
+ * operator.
+ */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -80,7 +83,7 @@ export class OperatedSystem {
     await this.stopAround();
   }
 
-  /** A redemption that waits for a person, of a partner of its own. */
+  /** A redemption that waits for an operator, of a separate partner. */
   redemption(): Promise<UuidV7> {
     return (this.waiting ??= this.makeRedemption());
   }
@@ -95,7 +98,7 @@ export class OperatedSystem {
     });
   }
 
-  /** A claim on chain that no redemption explains. @returns the id that it was for */
+  /** Stores a claim on chain without a redemption. @returns the redemption id of the claim */
   async claim(): Promise<string> {
     const redemptionId = mintUuidV7(Date.now(), randomBytes(10));
     await this.withDatabase(async (database) => {
@@ -118,7 +121,7 @@ export class OperatedSystem {
     return redemptionId;
   }
 
-  /** An audit of a night in which nothing differed. */
+  /** Stores a nightly audit without differences. */
   audit(): Promise<void> {
     return this.withDatabase(async (database) => {
       await new AuditRunStore(database).record(await fenceOf(database), {
@@ -137,7 +140,7 @@ export class OperatedSystem {
     });
   }
 
-  /** A price that the indexer did not believe. */
+  /** Stores a price that the indexer holds back as not credible. */
   hold(usd: string): Promise<void> {
     return this.withDatabase(async (database) => {
       const price = { usd, observedAt: new Date(), source: 'http:x' };
@@ -146,7 +149,7 @@ export class OperatedSystem {
     });
   }
 
-  /** The source says what it said before, and the operator has looked at it. */
+  /** Removes the held price, as if the source had returned to its old price and an operator had reviewed it. */
   release(): Promise<void> {
     return this.withDatabase(async (database) => {
       const text = 'TRUNCATE staking.price_hold, staking.price_acceptance';
@@ -175,7 +178,7 @@ function balanceOf(address: string): string {
   });
 }
 
-/** Of the indexer that leads. */
+/** The fencing token of the leading indexer. */
 async function fenceOf(database: Database): Promise<bigint> {
   const text = 'SELECT fence FROM staking.index_state';
   const [row] = await database.query<{ fence: string }>({ text });

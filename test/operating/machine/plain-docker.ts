@@ -1,4 +1,7 @@
-/** `docker …` without compose: what ./lowmark asks of containers and images, and the containers that the pages name themselves. */
+/**
+ * A stand-in for `docker …` without compose: ./lowmark's calls for containers and images, and the containers that the
+ * pages name.
+ */
 import { type Answer, type Machine } from './machine.js';
 
 export async function plainDocker(machine: Machine, words: readonly string[]): Promise<Answer> {
@@ -15,16 +18,16 @@ export async function plainDocker(machine: Machine, words: readonly string[]): P
     case 'inspect':
       return inspected(machine, rest[1] ?? '', last);
     case 'image':
-      // Another one than the containers run.
+      // The image differs from the one that the containers run.
       return { out: `sha256:${last}\n` };
     case 'ps':
-      // No containers of other clones.
+      // There are no containers of other clones.
       return {};
     case 'volume':
-      // None of an earlier version or a trial.
+      // There is no volume of an earlier version or of a trial.
       return { code: 1 };
     case 'run':
-      // Whether the image has a file: it would be built from what is here.
+      // Checks a file of the image in this working tree, from which the image would be built.
       return { run: rest.slice(rest.indexOf('test')) };
     case 'exec':
       return {};

@@ -1,10 +1,10 @@
-/** The shell blocks of the pages, as their readers copy them. */
+/** The shell blocks of the pages, as readers copy them. */
 import { readdirSync } from 'node:fs';
 import { read } from '../../partner-docs/markdown.js';
 
 export interface ShellBlock {
   readonly page: string;
-  /** Of its first line. */
+  /** Line number of the block's first line. */
   readonly line: number;
   readonly code: string;
 }
@@ -22,7 +22,7 @@ export function shellBlocks(page: string): ShellBlock[] {
   return blocksOf(page, 'sh|bash|shell|console');
 }
 
-/** The SQL blocks, as their reader types them as the owner. */
+/** The SQL blocks of a page, as psql commands of the database's owner. */
 export function sqlBlocks(page: string): ShellBlock[] {
   return blocksOf(page, 'sql').map(({ code, ...place }) => ({
     ...place,
@@ -40,7 +40,7 @@ function blocksOf(page: string, languages: string): ShellBlock[] {
   });
 }
 
-/** A block that is the content of an `.env` file: assignments only, which no program follows. */
+/** Whether a block is the content of an `.env` file: it has only assignments, and no command after them. */
 export function isSettings({ code }: ShellBlock): boolean {
   return code
     .trim()

@@ -2,22 +2,27 @@ import { AxeBuilder } from '@axe-core/playwright';
 import { type Page } from 'playwright-core';
 
 const HAS_AXE = 'window.axe !== undefined';
-/** A colour in the middle of its transition is none that a reader sees. */
+/**
+ * Waits for all CSS transitions: a colour in the middle of a transition is not the final one and could fail the
+ * contrast check.
+ */
 const SETTLED = `Promise.all(document.getAnimations().filter((one) => one instanceof CSSTransition)
   .map((one) => one.finished.catch(() => undefined))).then(() => undefined)`;
-/** The rules whose result depends on the colour scheme. */
+/** The axe rules whose result depends on the colour scheme. */
 const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
 const EXCESS_WIDTH = 'document.documentElement.scrollWidth - innerWidth';
 
 /**
- * What axe finds that is serious or critical on a page as it is, and whether something is wider than the screen.
- * @param only `colours` where the same page was checked in another colour scheme, at the same width
+ * Returns the serious and critical violations that axe finds on the page in its current state, and whether the page is
+ * wider than the screen.
+ * @param only `colours` where the same page was already checked in another colour scheme at the same width
  */
 export async function graveFaults(page: Page, only?: 'colours'): Promise<string[]> {
   await page.evaluate(SETTLED);
-  // A document keeps axe, whose half a megabyte the builder would put into it anew for each look, twice.
+  // A document keeps axe once it is loaded. Without `axeSource` the builder would inject half a megabyte twice for each
+  // check.
   const source = (await page.evaluate<boolean>(HAS_AXE)) && { axeSource: 'undefined' };
-  // The pages have no frames, so axe need not open a page of its own to join what it finds in each.
+  // The pages have no frames, so axe does not need an extra page to join the results of several frames.
   const axe = new AxeBuilder({ page, ...source }).setLegacyMode();
   axe.options({ resultTypes: ['violations'] });
   if (only === 'colours') axe.withRules(RULES_OF_COLOUR);

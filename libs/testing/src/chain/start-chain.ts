@@ -7,20 +7,20 @@ import {
   StakingPlayer,
 } from '#libs/devchain';
 
-/** A local chain of a test with the contracts on it. */
+/** A local chain with the staking contracts deployed. */
 export interface TestChain extends DevChain {
   readonly contracts: StakingDeployment;
   readonly player: StakingPlayer;
 }
 
 export type TestChainOptions = DevChainOptions & {
-  /** The timestamp of the contracts' blocks (1 to 3) and of block 0 where nothing else is asked for; Unix seconds. */
+  /** Unix time in seconds: the timestamp of the contracts' blocks (1 to 3), and by default of block 0. */
   readonly deployedSeconds: number;
 };
 
 /**
- * Starts a chain with a random id, mining only when told to, on which any address can stake. `stop()` it after the tests;
- * it also ends with the test process, however that ends.
+ * Starts a local chain with a random chain id. It mines only on request, and any address can stake on it. Call `stop()`
+ * after the tests; the chain also ends with the test process, even if that is killed.
  */
 export async function startChain(options: TestChainOptions): Promise<TestChain> {
   const { deployedSeconds } = options;

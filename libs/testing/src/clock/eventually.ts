@@ -4,13 +4,16 @@ const LOOK_EVERY_MS = { least: 10, most: 100 };
 
 interface Patience {
   readonly withinMs?: number;
-  /** For the error. Default: the source of the condition. */
+  /** Names the condition in the error. Default: its source code. */
   readonly what?: string;
-  /** Default: the longer it has waited the seldomer, as a look may take as much CPU as what it waits for. */
+  /**
+   * Pause between two checks, in milliseconds. By default it grows with the time waited, since a check may use as much
+   * CPU as the awaited work.
+   */
   readonly everyMs?: number;
 }
 
-/** Waits for what is to come about. @throws Error where it has not within the time */
+/** Waits until a condition holds. @throws Error where it does not hold within the time */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
   patience: number | Patience = {},

@@ -1,6 +1,6 @@
 import { type Clock } from '#libs/platform';
 
-/** A clock that stands where it is put. */
+/** A clock that only a test moves. */
 export class FakeClock implements Clock {
   constructor(private now: number) {}
 

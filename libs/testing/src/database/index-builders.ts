@@ -1,12 +1,12 @@
 import { type InitialIndexState } from '#libs/db';
 import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
 
-/** A wallet by a small number. */
+/** A wallet address made from a small number. */
 export function aWallet(ordinal: number): Address {
   return `0x${ordinal.toString(16).padStart(40, '0')}` as Address;
 }
 
-/** A block whose hash follows from its number and branch; by default 12 seconds after the one before it. */
+/** A block whose hash follows from its number and branch. By default it comes 12 seconds after the block before it. */
 export function aBlock(
   number: number,
   timestampSeconds = 1_700_000_000 + number * 12,

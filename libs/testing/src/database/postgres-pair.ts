@@ -9,11 +9,11 @@ const run = promisify(execFile);
 
 const SETTINGS = { fsync: 'off', autovacuum: 'off', max_connections: '50' };
 
-/** A server of a test's own, which can be made to hang and killed. */
+/** A PostgreSQL server that belongs to one test, which may suspend and kill it. */
 export class TestServer {
   constructor(private readonly server: EmbeddedPostgres) {}
 
-  /** Of a superuser, database `postgres`. */
+  /** Connection string of a superuser, to the database `postgres`. */
   get url(): string {
     return this.server.url;
   }
@@ -22,7 +22,7 @@ export class TestServer {
     return `127.0.0.1:${this.server.port}`;
   }
 
-  /** All its processes stand still until `resume`: connections stay open, and nothing is answered. */
+  /** Suspends all processes of the server until `resume`. Connections stay open, but get no answers. */
   async hang(): Promise<void> {
     await this.signal('SIGSTOP');
   }
@@ -31,7 +31,7 @@ export class TestServer {
     await this.signal('SIGCONT');
   }
 
-  /** As where the machine loses its power. */
+  /** Kills the server as a power failure would. */
   async kill(): Promise<void> {
     await this.signal('SIGKILL');
     await this.server.process.ended;
@@ -64,7 +64,7 @@ export class TestServer {
   }
 }
 
-/** One server of a test's own. */
+/** Starts a single server that belongs to one test. */
 export async function startTestPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly server: TestServer; stop(): Promise<void> }> {
@@ -94,7 +94,7 @@ export class PostgresPair {
       password = created;
     });
     await first.stop();
-    // A server that does not run is copied as it is.
+    // The server is stopped, so a plain copy of its folder is consistent.
     await run('cp', ['-a', join(folder, 'primary'), join(folder, 'standby')]);
     await run('touch', [join(folder, 'standby', 'standby.signal')]);
     await run('chown', [
@@ -119,7 +119,7 @@ export class PostgresPair {
     return new PostgresPair(new TestServer(primary), new TestServer(standby), folder);
   }
 
-  /** Both hosts, the primary's first unless told otherwise. */
+  /** A connection string with both hosts. */
   url(order: 'primary first' | 'standby first' = 'primary first'): string {
     const hosts = [this.primary.host, this.standby.host];
     if (order === 'standby first') hosts.reverse();

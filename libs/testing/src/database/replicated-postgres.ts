@@ -1,4 +1,7 @@
-/** A PostgreSQL with standbys that stream from it: real servers of the test's own, each of which it may hurt. */
+/**
+ * A PostgreSQL primary with streaming standbys. All are real servers that belong to one test, which may kill and
+ * suspend each of them.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -14,21 +17,21 @@ import { eventually } from '../clock/eventually.js';
 import { TestDatabase } from './test-database.js';
 
 const NAME = 'lowmark_replicated';
-/** Copies of the folder are small with small files of the log. */
+/** Small WAL segments keep the copies of the data folder small. */
 const INITDB_FLAGS = ['--no-sync', '--set=scram_iterations=1', '--wal-segsize=1'];
 const SETTINGS = {
   fsync: 'off',
   autovacuum: 'off',
   scram_iterations: '1',
   max_connections: '50',
-  // For a standby that was away.
+  // Keeps enough WAL for a standby that was disconnected for a while.
   wal_keep_size: '256MB',
   wal_retrieve_retry_interval: '100ms',
 };
 
 const run = promisify(execFile);
 
-/** One of the servers, at an address that stays. */
+/** One of the servers. Its port stays the same over restarts. */
 export class ReplicatedServer {
   private server: EmbeddedPostgres | undefined;
 
@@ -39,7 +42,7 @@ export class ReplicatedServer {
     private readonly port: number,
   ) {}
 
-  /** Of a superuser, to the migrated database. */
+  /** Connection string of a superuser, to the migrated database. */
   get url(): string {
     return `postgresql://lowmark:${this.password}@127.0.0.1:${this.port}/${NAME}?sslmode=disable`;
   }
@@ -52,7 +55,7 @@ export class ReplicatedServer {
     return this.server?.process.pid ?? 0;
   }
 
-  /** Also after `kill`, as soon as what is left of it has gone. */
+  /** Also works after `kill`: retries until the processes of the killed server have ended. */
   async start(): Promise<void> {
     for (let tries = 1; this.server === undefined; tries += 1) {
       try {
@@ -80,7 +83,7 @@ export class ReplicatedServer {
     this.server = undefined;
   }
 
-  /** Takes connections and bytes, answers nothing: neither the server nor one of its processes. */
+  /** Suspends the server and its backends. Connections and bytes are still accepted, but get no answer. */
   freeze(): void {
     for (const pid of this.family()) process.kill(pid, 'SIGSTOP');
   }
@@ -114,7 +117,7 @@ export class ReplicatedPostgres {
 
   /**
    * @param count standbys, made as copies of the migrated primary
-   * @param settings of all servers, in place of those that make tests quick
+   * @param settings for all servers; they override the defaults that make tests fast
    */
   static async start(
     count: number,
@@ -142,12 +145,12 @@ export class ReplicatedPostgres {
     }
   }
 
-  /** On the primary, as a superuser. */
+  /** The migrated database on the primary, as a superuser. */
   get database(): TestDatabase {
     return new TestDatabase(NAME, this.primary.url);
   }
 
-  /** Waits until all standbys, or these, have what the primary has now. */
+  /** Waits until all standbys, or the given ones, have replayed the primary's current WAL position. */
   async level(standbys: readonly ReplicatedServer[] = this.standbys): Promise<void> {
     const [row] = await this.primary.query<{ lsn: string }>(
       'SELECT pg_current_wal_lsn()::text AS lsn',
@@ -163,7 +166,7 @@ export class ReplicatedPostgres {
   }
 
   async stop(): Promise<void> {
-    // The primary last: it waits until those that stream have everything.
+    // Stops the primary last: its shutdown waits until the connected standbys have received all WAL.
     for (const server of [...this.standbys, this.primary]) await server.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
@@ -173,7 +176,7 @@ function folderOf(folder: string, place: number): string {
   return join(folder, place === 0 ? 'primary' : `standby-${place}`);
 }
 
-/** A cluster with the migrated database and the programs' users, stopped. */
+/** Creates a data folder with the migrated database and the programs' users. The server is stopped at the end. */
 async function migratedFolder(folder: string): Promise<{ password: string }> {
   const server = await EmbeddedPostgres.start({
     directory: join(folder, 'data'),

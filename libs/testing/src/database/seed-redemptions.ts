@@ -1,10 +1,13 @@
-/** Many redemptions at once, as they are after their transitions, which take hours for a million. */
+/**
+ * Inserts many redemptions at once, in the state after their transitions. Making a million of them by transitions would
+ * take hours.
+ */
 import { type Client } from 'pg';
 
 /**
- * A year of them, of 20 partners and 99,991 wallets at most: most are claimed, one in ten has failed, one in 150 is open, one in
- * 10,000 waits for a person.
- * @param client of a superuser
+ * Inserts redemptions spread over a year, for 20 partners and at most 99,991 wallets. Most are claimed; one in ten has
+ * failed, one in 150 is open, and one in 10,000 waits for an operator.
+ * @param client connected as a superuser
  */
 export async function seedRedemptions(client: Client, count: number): Promise<void> {
   await client.query('SET session_replication_role = replica');

@@ -7,15 +7,15 @@ import pg from 'pg';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 
 export interface PgBouncerOptions {
-  /** Of the server behind it. */
+  /** Connection string of the PostgreSQL server behind PgBouncer. */
   readonly url: string;
-  /** Names and passwords of those who may log in, besides the user of the URL. */
+  /** User names that may log in besides the user of `url`; each password equals its name. */
   readonly users?: readonly string[];
-  /** Connections to the server, for each user. */
+  /** Server connections per user. */
   readonly poolSize: number;
 }
 
-/** PgBouncer in transaction mode, as Debian brings it and with its own defaults. */
+/** PgBouncer in transaction mode: Debian's package with its default settings. */
 export class PgBouncer {
   private constructor(
     private readonly program: ManagedProcess,
@@ -50,7 +50,7 @@ export class PgBouncer {
     await chmod(folder, 0o755);
     const program = await ManagedProcess.start({
       command: pgBouncerProgram(),
-      // It refuses to be root.
+      // PgBouncer refuses to run as root.
       args: [...(userInfo().uid === 0 ? ['-u', 'postgres'] : []), file],
       logFile: join(folder, 'pgbouncer.log'),
       stopSignal: 'SIGINT',
@@ -60,7 +60,7 @@ export class PgBouncer {
     return pooler;
   }
 
-  /** The same URL by way of the pooler. */
+  /** The same connection string with the host and port of PgBouncer. */
   through(url: string): string {
     const pooled = new URL(url);
     pooled.host = `127.0.0.1:${this.port}`;

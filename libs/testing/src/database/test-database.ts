@@ -4,24 +4,24 @@ import { createDatabase, type Database, type DatabaseOptions, type Program } fro
 
 const TEMPLATE = 'lowmark_template';
 
-/** A migrated database of its own for one test file, on the run's PostgreSQL. */
+/** A migrated database for one test file, on the PostgreSQL server of the test run. */
 export class TestDatabase {
   private readonly opened: Database[] = [];
 
   constructor(
     readonly name: string,
-    /** Of a superuser. */
+    /** Connection string of a superuser. */
     readonly url: string,
   ) {}
 
-  /** The URL that a program is given where each has a user of its own. */
+  /** The connection string of a program, with the program's own database user. */
   urlAs(program: Program): string {
     const url = new URL(this.url);
     [url.username, url.password] = [`test_${program}`, `test_${program}`];
     return url.href;
   }
 
-  /** A pool on it, closed by `drop`. */
+  /** Opens a connection pool. `drop` closes it. */
   async open(options: Partial<DatabaseOptions> = {}): Promise<Database> {
     const database = await createDatabase({
       url: this.url,
@@ -33,17 +33,20 @@ export class TestDatabase {
     return database;
   }
 
-  /** Empties all tables: faster than another database where each test wants a fresh one. */
+  /**
+   * Empties all tables of the schemas `staking` and `partners`. For a fresh state in each test this is faster than a
+   * new database.
+   */
   async empty(): Promise<void> {
     await execute(this.url, EMPTY);
   }
 
-  /** Closes what `open` opened. */
+  /** Closes the pools that `open` returned. */
   async close(): Promise<void> {
     await Promise.all(this.opened.splice(0).map((database) => database.close()));
   }
 
-  /** Closes what `open` opened and removes the database, with all connections to it. */
+  /** Closes the pools that `open` returned, and drops the database together with all connections to it. */
   async drop(): Promise<void> {
     await this.close();
     await administer(`DROP DATABASE "${this.name}" WITH (FORCE)`);
@@ -51,7 +54,8 @@ export class TestDatabase {
 }
 
 /**
- * A fresh database: `beforeAll(async () => { database = await createTestDatabase(); })`, `afterAll(() => database.drop())`.
+ * Creates a database: `beforeAll(async () => { database = await createTestDatabase(); })`, `afterAll(() =>
+ * database.drop())`.
  * @param from `migrated` (default), or `empty` for a test of the migrations themselves
  */
 export async function createTestDatabase(
@@ -59,7 +63,7 @@ export async function createTestDatabase(
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const template = from === 'migrated' ? TEMPLATE : 'template0';
-  // Copying files costs a third of writing each page through the log.
+  // `file_copy` costs a third of the default strategy, which writes every page through the WAL.
   await administer(`CREATE DATABASE "${name}" TEMPLATE ${template} STRATEGY file_copy`);
   return new TestDatabase(name, urlOf(name));
 }

@@ -1,7 +1,7 @@
 import { type BatchFault, type CallFault } from './fault.js';
 import { type NodeAnswer, type NodeCall } from './node-call.js';
 
-/** Applies a fault to the answers. @returns whether there was something to do */
+/** Applies a fault to the answers in place. @returns whether the fault changed an answer */
 export function applyCallFault(
   fault: CallFault,
   calls: readonly NodeCall[],
@@ -57,7 +57,10 @@ function replacement(fault: CallFault, call: NodeCall): Replacement | undefined 
   }
 }
 
-/** matter-labs/zksync-era: Web3Error::SerializationError, code 3 and no data (core/node/api_server/src/web3/backend_jsonrpsee/mod.rs). */
+/**
+ * The answer of a ZK Stack node (matter-labs/zksync-era): `Web3Error::SerializationError` with code 3 and no data
+ * (core/node/api_server/src/web3/backend_jsonrpsee/mod.rs).
+ */
 const TO_IS_NULL = { code: 3, message: 'Failed to serialize transaction: toAddressIsNull' };
 
 function isDeployless({ method, params }: NodeCall): boolean {
@@ -77,7 +80,7 @@ function rangeError(
   return { error: fault.error?.(from, to) ?? { code: -32000, message: 'block range is too wide' } };
 }
 
-/** @returns the body to send, or undefined where there was nothing to do */
+/** @returns the body to send, or undefined where the fault does not apply */
 export function applyBatchFault(
   fault: BatchFault,
   calls: readonly NodeCall[],

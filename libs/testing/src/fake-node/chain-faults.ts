@@ -3,12 +3,12 @@ import { blockOf, changeLogs, type Log, resultRecords } from './logs.js';
 import { type NodeAnswer, type NodeCall } from './node-call.js';
 
 export interface ChainContext {
-  /** The number of the upstream's newest block. */
+  /** Reads the number of the upstream's newest block. */
   readonly head: () => Promise<bigint>;
   readonly ask: (calls: readonly NodeCall[]) => Promise<NodeAnswer[]>;
 }
 
-/** Applies a fault to the answers in place. @returns whether there was something to do */
+/** Applies a fault to the answers in place. @returns whether the fault changed an answer */
 export async function applyChainFault(
   fault: ChainFault,
   calls: readonly NodeCall[],
@@ -130,7 +130,7 @@ function applyLogFault(
   });
 }
 
-/** @returns the logs to answer with; the same list where there is nothing to do */
+/** @returns the logs to answer with; the same array where the fault does not apply */
 function change(fault: LogFault, logs: Log[], filter: Record<string, unknown>): Log[] {
   const middle = logs[Math.floor(logs.length / 2)];
   if (!middle) return logs;
@@ -194,7 +194,7 @@ function changeBlocks(
   return touched;
 }
 
-/** Makes a node out of the answers that knows nothing above `head`. */
+/** Changes the answers to those of a node that knows no block above `head`. */
 async function lag(
   head: bigint,
   calls: readonly NodeCall[],

@@ -1,50 +1,56 @@
 import { type NodeCall } from './node-call.js';
 
 export interface FaultScope {
-  /** How many requests it touches before it is over; without it, all. A request it finds nothing to do in does not count. */
+  /**
+   * Number of requests that the fault changes before it ends; unlimited by default. Requests that the fault leaves
+   * unchanged do not count.
+   */
   readonly times?: number;
-  /** Only requests whose calls fulfil this. */
+  /** Limits the fault to requests whose calls fulfil this condition. */
   readonly when?: (calls: readonly NodeCall[]) => boolean;
 }
 
-/** What goes wrong on the way, with any request. */
+/** Faults of the transport. They apply to any request. */
 export type WireFault =
   | { readonly kind: 'never-answers' }
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Headers at once, then the body a few bytes at a time. */
+  /** Sends the headers at once, then the body a few bytes at a time. */
   | { readonly kind: 'trickle'; readonly bytesPerSecond?: number }
-  /** The connection is closed without an answer. */
+  /** Closes the connection without an answer. */
   | { readonly kind: 'reset' }
   | {
       readonly kind: 'status';
       readonly status: number;
-      /** Seconds, or an HTTP date. */
+      /** Value of the header Retry-After: seconds, or an HTTP date. */
       readonly retryAfter?: number | string;
       readonly body?: string;
     }
   | { readonly kind: 'wrong-json' }
-  /** A 200 with a web page. */
+  /** Answers with status 200 and a web page. */
   | { readonly kind: 'html' }
   | { readonly kind: 'empty-body' }
-  /** Half the body, then the connection is closed. */
+  /** Sends half of the body, then closes the connection. */
   | { readonly kind: 'truncated-body' }
-  /** The right answer, with white space up to this size. */
+  /** Sends the right answer, padded with white space to this size in bytes. */
   | { readonly kind: 'oversized-body'; readonly bytes: number }
-  /** White space without an announced length, as fast as it is taken; `sent` counts what was. */
+  /** Sends white space without a Content-Length, as fast as the client reads; `sent` counts the bytes written. */
   | { readonly kind: 'flood'; readonly bytes: number; readonly sent: { bytes: number } };
 
-/** What goes wrong with the list of answers. */
+/** Faults in the list of answers to a batch. */
 export type BatchFault =
-  /** One error object instead of a list. */
+  /** Answers with one error object instead of a list. */
   | { readonly kind: 'single-error'; readonly code: number; readonly message: string }
   | { readonly kind: 'out-of-order' }
-  /** The answer to the call of this index (default: the last) is missing. */
+  /** Leaves out the answer to the call with this index (default: the last). */
   | { readonly kind: 'missing-answer'; readonly index?: number }
   | { readonly kind: 'wrong-ids' }
-  /** More calls than this are refused, as geth does it (an error for the first call only) or with one error object. */
+  /**
+   * Refuses batches with more calls than `limit`: as geth does, with a list that has an error for the first call only,
+   * or with one error object.
+   */
   | { readonly kind: 'batch-limit'; readonly limit: number; readonly style?: 'geth' | 'object' };
 
-/** What goes wrong with the answer to a call. */
+/** Faults in the answer to a single call. */
 export type CallFault =
   | {
       readonly kind: 'error';
@@ -52,17 +58,17 @@ export type CallFault =
       readonly code: number;
       readonly message: string;
       readonly data?: unknown;
-      /** Only these of the calls of the method. */
+      /** Limits the fault to the calls of the method that fulfil this condition. */
       readonly only?: (call: NodeCall) => boolean;
     }
   | {
       readonly kind: 'result';
       readonly method: string;
       readonly result: unknown;
-      /** Only to these of the calls of the method. */
+      /** Limits the fault to the calls of the method that fulfil this condition. */
       readonly only?: (call: NodeCall) => boolean;
     }
-  /** eth_getLogs over more blocks is refused. */
+  /** Refuses eth_getLogs over more than `blocks` blocks. */
   | {
       readonly kind: 'range-limit';
       readonly blocks: number;
@@ -73,63 +79,74 @@ export type CallFault =
     }
   | { readonly kind: 'chain-id'; readonly chainId: number }
   | { readonly kind: 'no-method'; readonly method: string }
-  /** eth_call fails for want of state. */
+  /** eth_call fails because the node has pruned the state. */
   | { readonly kind: 'pruned' }
-  /** eth_call takes no `{ blockHash }`. */
+  /** eth_call does not accept `{ blockHash }`. */
   | { readonly kind: 'no-block-hash-calls' }
-  /** eth_call and eth_estimateGas need a `to`, as on a ZK Stack chain without the EVM emulator. */
+  /** eth_call and eth_estimateGas require a `to`, as on a ZK Stack chain without the EVM emulator. */
   | { readonly kind: 'no-deployless-calls' };
 
-/** What goes wrong with the blocks and logs. */
+/** Faults in the blocks and logs. */
 export type ChainFault =
-  /** What the test makes of a call's result; undefined leaves it as it is. */
+  /** Replaces the result of a call with what `change` returns; undefined leaves the result unchanged. */
   | {
       readonly kind: 'lie';
       readonly change: (call: NodeCall, result: unknown) => unknown;
     }
-  /** The node is so many blocks behind: no newer blocks, `[]` for their logs, errors for their hashes. */
+  /**
+   * The node is `blocks` blocks behind: it returns no newer blocks, `[]` for their logs, and errors for their hashes.
+   */
   | { readonly kind: 'lagging'; readonly blocks: bigint }
-  /** eth_getLogs answers `[]`; the headers are right. */
+  /** eth_getLogs answers `[]`, while the headers are right. */
   | { readonly kind: 'empty-logs' }
-  /** One log is left out: the first of `block`, else the one in the middle of the answer. */
+  /** Leaves out one log: the first one of `block`, by default the one in the middle of the answer. */
   | { readonly kind: 'drop-one-log'; readonly block?: bigint; readonly receiptsToo?: boolean }
-  /** All logs of `block` are left out, else those of the block in the middle of the answer. */
+  /** Leaves out all logs of `block`, by default those of the block in the middle of the answer. */
   | { readonly kind: 'drop-block-logs'; readonly block?: bigint; readonly receiptsToo?: boolean }
-  /** A log's data is altered: one more of the token's smallest unit. */
+  /** Adds one of the token's smallest unit to the amount of a log. */
   | { readonly kind: 'altered-amount'; readonly block?: bigint }
-  /** The logs name another block hash than the headers. */
+  /** The logs name another block hash than the headers do. */
   | { readonly kind: 'other-fork-logs' }
   | { readonly kind: 'duplicate-log' }
   | { readonly kind: 'unordered-logs' }
   | { readonly kind: 'removed-log' }
-  /** A log says that it is from the block after the range. */
+  /** The last log names the block after the requested range. */
   | { readonly kind: 'log-out-of-range' }
   | { readonly kind: 'no-log-timestamps' }
   | { readonly kind: 'wrong-log-timestamps' }
   | { readonly kind: 'zero-blooms' }
-  /** Every bloom speaks of every event. */
+  /** Every bloom matches every event. */
   | { readonly kind: 'full-blooms' }
   /** The header of `block` names another parent. */
   | { readonly kind: 'broken-chain'; readonly block: bigint }
-  /** What the node answers for the tags `finalized` and `safe` is shifted, and has these fields instead of its own. */
+  /**
+   * Shifts time and number of the blocks that the node returns for the tags `finalized` and `safe`, and replaces these
+   * fields.
+   */
   | {
       readonly kind: 'false-final';
       readonly seconds?: number;
       readonly blocks?: bigint;
       readonly fields?: Readonly<Record<string, unknown>>;
     }
-  /** The node holds so many blocks fewer final, and is right about those. */
+  /** Reports a finalised block that is `blocks` blocks lower, with its right contents. */
   | { readonly kind: 'late-final'; readonly blocks: bigint }
-  /** Headers lack the field `extraData`: their hash is that of something else, as on chains whose headers have another form. */
+  /**
+   * Headers lack the field `extraData`, so that their hash cannot be reproduced, as on chains with another header
+   * format.
+   */
   | { readonly kind: 'other-format' }
-  /** Every header is of a time that is shifted by so many seconds. */
+  /** Shifts the time of every header by `seconds` seconds. */
   | { readonly kind: 'false-times'; readonly seconds: number };
 
 export type Fault = (WireFault | BatchFault | CallFault | ChainFault) & FaultScope;
 
 type Layer = 'instead' | 'body' | 'batch' | 'call' | 'chain';
 
-/** Where each fault sets in: instead of an answer, in the body's bytes, the list of answers, an answer, the chain's data. */
+/**
+ * The layer at which each fault applies: instead of an answer, to the body's bytes, to the list of answers, to one
+ * answer, or to the chain's data.
+ */
 export const LAYERS: Readonly<Record<Fault['kind'], Layer>> = {
   'never-answers': 'instead',
   delay: 'instead',

@@ -11,8 +11,8 @@ const START = 1_700_000_000;
 const AMOUNTS = [5n, 7n, 11n];
 
 /**
- * Six blocks of staking on a real chain, read through nodes whose faults are given test by test: three events in the first
- * block, one in the fourth and one in the last, none in the others.
+ * Six blocks with staking events on a real chain, read through nodes whose faults each test chooses. The first block
+ * has three events, the fourth and the last have one each, and the others none.
  */
 export class FaultyHistory {
   readonly alice: Address = aWallet(1);
@@ -23,7 +23,7 @@ export class FaultyHistory {
 
   private constructor(
     readonly chain: TestChain,
-    /** The first block, with three events. */
+    /** Number of the first block, which has three events. */
     readonly busy: bigint,
   ) {}
 
@@ -43,7 +43,7 @@ export class FaultyHistory {
     return history;
   }
 
-  /** The block with a single event. */
+  /** Number of the block with a single event. */
   get single(): bigint {
     return this.busy + 3n;
   }
@@ -52,7 +52,7 @@ export class FaultyHistory {
     return { from: this.busy, to: this.busy + 5n };
   }
 
-  /** What really happened. */
+  /** The expected balance changes. */
   get truth(): BlockDeltas[] {
     const { alice, bob } = this;
     return [
@@ -74,7 +74,10 @@ export class FaultyHistory {
     ];
   }
 
-  /** A pool over as many nodes as there are entries, each with its faults; its sleep moves the clock. */
+  /**
+   * Creates a pool over one node per argument, each with its faults. The pool's `sleep` advances the clock instead of
+   * waiting.
+   */
   async pool(...faults: readonly (Fault | readonly Fault[] | undefined)[]): Promise<RpcPool> {
     await this.closeNodes();
     const upstream = this.chain.url;

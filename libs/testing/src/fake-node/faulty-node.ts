@@ -1,6 +1,6 @@
 /**
- * A misbehaving node for tests: a proxy over real sockets in front of a local chain (or of recorded answers) whose faults are
- * switched at will. Without a fault it passes everything on.
+ * A misbehaving node for tests: a proxy over real sockets in front of a local chain (or of recorded answers), with
+ * faults that a test can change at any time. Without a fault it passes every call on.
  */
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +18,7 @@ export interface FaultyNodeOptions {
 
 export interface NodeRequest {
   readonly calls: readonly NodeCall[];
-  /** The faults that touched it. */
+  /** The kinds of the faults that changed the answer. */
   readonly faults: string[];
 }
 
@@ -32,12 +32,11 @@ export class FaultyNode extends LoopbackServer {
   readonly requests: NodeRequest[] = [];
   private active: ActiveFault[] = [];
 
-  /** @see startFaultyNode */
   constructor(private readonly upstream: Upstream) {
     super();
   }
 
-  /** What is wrong with the node now; several faults work together. Setting it starts `times` anew. */
+  /** The active faults, which work together. Setting them restarts the count of `times`. */
   get fault(): readonly Fault[] {
     return this.active.filter(({ left }) => left > 0).map(({ fault }) => fault);
   }
@@ -47,7 +46,7 @@ export class FaultyNode extends LoopbackServer {
     this.active = list.map((one) => ({ fault: one, left: one.times ?? Infinity }));
   }
 
-  /** How many calls of this method there were. */
+  /** The number of calls of a method so far. */
   count(method: string): number {
     return this.requests.flatMap(({ calls }) => calls).filter((call) => call.method === method)
       .length;
@@ -106,7 +105,7 @@ export class FaultyNode extends LoopbackServer {
   }
 }
 
-/** @returns whether there is to be no other answer */
+/** @returns whether the fault takes the place of the answer */
 async function takeItsPlace(fault: Fault, response: ServerResponse): Promise<boolean> {
   if (fault.kind === 'delay') {
     await sleep(fault.ms);
@@ -125,7 +124,7 @@ function isList(fault: Fault | readonly Fault[]): fault is readonly Fault[] {
   return Array.isArray(fault);
 }
 
-/** Starts one on a free port of the loopback interface; `close()` it after the test. */
+/** Starts a faulty node on a free port of the loopback interface. Call `close()` after the test. */
 export async function startFaultyNode(options: FaultyNodeOptions): Promise<FaultyNode> {
   const node = new FaultyNode(options.upstream);
   node.fault = options.fault;

@@ -4,7 +4,7 @@ export type Log = Record<string, unknown>;
 
 export interface LogChange {
   readonly receiptsToo: boolean;
-  /** @returns the logs to answer with; the same list where there is nothing to do */
+  /** @returns the logs to answer with; the same array where there is no change */
   readonly change: (logs: Log[], filter: Record<string, unknown>) => Log[];
 }
 
@@ -12,7 +12,7 @@ export function blockOf(log: Log): bigint {
   return BigInt(log['blockNumber'] as string);
 }
 
-/** The objects in a result, whether it is one or a list. */
+/** The objects in a result, which may be one object or a list. */
 export function resultRecords({ result }: NodeAnswer): Record<string, unknown>[] {
   const list: unknown[] = Array.isArray(result) ? result : [result];
   return list.filter(
@@ -20,7 +20,9 @@ export function resultRecords({ result }: NodeAnswer): Record<string, unknown>[]
   );
 }
 
-/** Changes the logs in the answers to eth_getLogs, and on demand in receipts. @returns whether anything was changed */
+/**
+ * Changes the logs in the answers to eth_getLogs, and with `receiptsToo` in receipts. @returns whether a log changed
+ */
 export function changeLogs(
   calls: readonly NodeCall[],
   answers: readonly NodeAnswer[],

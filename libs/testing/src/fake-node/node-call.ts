@@ -11,7 +11,7 @@ export interface NodeAnswer {
   error?: { code: number; message: string; data?: unknown };
 }
 
-/** Thrown by a function that stands in for a node, to answer with an error. */
+/** Thrown by a recorded upstream in order to answer a call with an error. */
 export class NodeError extends Error {
   constructor(
     readonly code: number,
@@ -22,10 +22,10 @@ export class NodeError extends Error {
   }
 }
 
-/** A node's address, or recorded answers: the result for a call, or a NodeError. */
+/** The URL of a node, or recorded answers: a function that returns the result of a call or throws a NodeError. */
 export type Upstream = string | ((call: NodeCall) => unknown);
 
-/** The answers to the calls, from the real node in one batch, in the order of the calls. */
+/** Asks the upstream, a real node in one batch. @returns the answers in the order of the calls */
 export async function askUpstream(
   upstream: Upstream,
   calls: readonly NodeCall[],

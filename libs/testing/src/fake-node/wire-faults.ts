@@ -17,7 +17,7 @@ export type BodyFault = Extract<
 
 const TICK_MS = 50;
 
-/** Sends a body, with what goes wrong with it. */
+/** Sends a body, changed by a fault if there is one. */
 export function sendBody(
   response: ServerResponse,
   body: string,

@@ -1,4 +1,7 @@
-/** Tests in files *.cluster-spec.ts need what a PostgreSQL with failover is made of: Patroni, etcd, HAProxy and PgBouncer. */
+/**
+ * Tests in *.cluster-spec.ts need the programs of a PostgreSQL cluster with failover: Patroni, etcd, HAProxy and
+ * PgBouncer.
+ */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { postgresTools } from './postgres-tools.mjs';
@@ -7,7 +10,7 @@ const PROGRAMS = ['patroni', 'etcd', 'haproxy', 'pgbouncer'];
 const HOW =
   'Install them (Debian: apt-get install --no-install-recommends patroni etcd-server haproxy pgbouncer postgresql) and run the tests again.';
 
-/** @returns the path of one of the programs; Debian has some where not every user looks */
+/** @returns the path of a program. Debian installs some in /usr/sbin, which is not on every user's PATH. */
 export function clusterProgram(name, environment = process.env) {
   const folders = [...(environment.PATH ?? '').split(delimiter), '/usr/sbin'];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
@@ -18,7 +21,7 @@ export function hasCluster(environment = process.env) {
   return postgresTools(environment) !== undefined && PROGRAMS.every(isThere);
 }
 
-/** CI leaves nothing out. */
+/** In CI a missing program is an error; elsewhere the tests are left out. */
 export function requireClusterInCi(environment = process.env) {
   if (environment.CI === 'true' && !hasCluster(environment)) {
     throw new Error(
@@ -27,7 +30,7 @@ export function requireClusterInCi(environment = process.env) {
   }
 }
 
-/** The last lines of a run that left tests out. */
+/** @returns the note for the end of a run that left these tests out */
 export function missingClusterNote(environment = process.env) {
   if (hasCluster(environment)) return '';
   return `\n!! NOT TESTED: a PostgreSQL with failover (all files *.cluster-spec.ts).\n!! ${HOW}\n`;

@@ -1,6 +1,7 @@
 /**
- * What `fast-check` is in tests (jest.config.mjs): half of a property's runs are with the fixed seed, the others with that of this run.
- * Where it does not hold, fast-check's error says with which one. A property that chooses a seed itself keeps it.
+ * Replaces `fast-check` in tests (jest.config.mjs). Half of a property's runs use the fixed seed, the others the seed
+ * of the test run; fast-check's error names the seed with which a property fails. A property with a seed in its options
+ * keeps that seed.
  */
 import fc from '../../../../node_modules/fast-check/lib/fast-check.js';
 
@@ -10,7 +11,7 @@ const { numRuns: DEFAULT_RUNS = 100 } = fc.readConfigureGlobal();
 export * from '../../../../node_modules/fast-check/lib/fast-check.js';
 export default { ...fc, assert };
 
-/** As `fc.assert`. */
+/** Like `fc.assert`, but with both seeds. */
 export function assert(property, options = {}) {
   if (options.seed !== undefined) return fc.assert(property, options);
   const numRuns = Math.ceil((options.numRuns ?? DEFAULT_RUNS) / 2);

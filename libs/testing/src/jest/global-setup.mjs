@@ -11,7 +11,7 @@ import { requireRedisInCi } from './redis-server.mjs';
 import { chooseSeeds, seedNote } from './seeds.mjs';
 import { startTestServer } from './test-server.mjs';
 
-/** The workers inherit seeds and address with the environment. */
+/** Jest's global setup. Its workers inherit the seeds and the address of PostgreSQL through the environment. */
 export default async function setup() {
   requireRedisInCi();
   requireToolsInCi();
@@ -22,7 +22,7 @@ export default async function setup() {
   requireClusterInCi();
   process.env.LOWMARK_TEST_SEEDS = chooseSeeds();
   process.stderr.write(seedNote());
-  // The programs that tests start, and the workers, find their modules compiled.
+  // Shares compiled modules between the workers and the programs that tests start.
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'lowmark-test-modules');
   const browser = chromium();
   if (browser !== undefined) process.env.CHROMIUM = browser;

@@ -22,6 +22,6 @@ export default async function teardown({ testPathPatterns }, { globals }) {
     missingClusterNote(),
     isWhole && globals.otherRuns !== undefined ? `\n${globals.otherRuns}\n` : '',
   ].join('');
-  // Jest prints its summary before; at the exit of the process nothing comes after.
+  // Jest prints its summary after the teardown. The exit handler runs last, so the note is at the end of the output.
   if (note !== '') process.once('exit', () => process.stderr.write(note));
 }

@@ -1,4 +1,7 @@
-/** What `@jest/globals` is in tests (node-runtime.mjs): a support file is loaded once, and calls what belongs to the test file that runs. */
+/**
+ * Replaces `@jest/globals` in tests (node-runtime.mjs). A support file is loaded once and shared by test files, so each
+ * call is forwarded to the functions of the test file that runs now.
+ */
 import { globals } from './node-runtime.mjs';
 
 const current = (name) =>

@@ -1,6 +1,6 @@
 /**
- * The folder of temporary files for a run: in memory, where there is room. A clone of the template database is some thousand small
- * files, and making them on a disk takes several times the CPU of making them in memory.
+ * The folder for temporary files of a test run: in memory where there is room. A clone of the template database has
+ * some thousand small files, and creating them on a disk takes several times the CPU of creating them in memory.
  */
 import {
   accessSync,
@@ -20,7 +20,7 @@ const NEEDED_BYTES = 3 * 2 ** 30;
 
 let used;
 
-/** From now on temporary files are in memory, those of the programs that are started as well. */
+/** Places temporary files in memory from now on, also those of the programs that tests start. */
 export function useMemoryFolder() {
   const folder = makeMemoryFolder();
   if (folder === undefined) return;
@@ -37,7 +37,10 @@ export function leaveMemoryFolder() {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** @returns a new folder; undefined where memory has no room for it (a container has 64 MB by default), or may hold no programs */
+/**
+ * @returns a new folder; undefined where memory has too little room (a container has 64 MB by default) or is mounted
+ * noexec
+ */
 export function makeMemoryFolder(memory = MEMORY) {
   let folder;
   try {
@@ -45,7 +48,7 @@ export function makeMemoryFolder(memory = MEMORY) {
     const { bavail, bsize } = statfsSync(memory);
     if (bavail * bsize < NEEDED_BYTES) return undefined;
     folder = mkdtempSync(join(memory, `${NAME}${process.pid}-`));
-    // PostgreSQL does not run as root: its user has to come through.
+    // PostgreSQL does not run as root, so its user needs access to the folder.
     chmodSync(folder, 0o711);
     demandPrograms(folder);
     return folder;
@@ -55,7 +58,7 @@ export function makeMemoryFolder(memory = MEMORY) {
   }
 }
 
-/** Removes what runs have left that were killed. */
+/** Removes the folders of earlier runs that were killed. */
 function removeLeftovers(memory) {
   for (const name of readdirSync(memory)) {
     const pid = new RegExp(`^${NAME}(\\d+)-`).exec(name)?.[1];
@@ -64,7 +67,7 @@ function removeLeftovers(memory) {
   }
 }
 
-/** @throws where the file system is mounted noexec: tests write scripts and run them */
+/** @throws where the file system is mounted noexec, since tests write scripts and run them */
 function demandPrograms(folder) {
   const program = join(folder, 'program');
   writeFileSync(program, '', { mode: 0o755 });

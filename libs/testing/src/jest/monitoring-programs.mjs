@@ -1,8 +1,11 @@
-/** Tests in files *.metrics-spec.ts need Prometheus, Alertmanager and the exporters of the profile `metrics`, as programs. */
+/**
+ * Tests in *.metrics-spec.ts need Prometheus, Alertmanager and the exporters of the Compose profile `metrics`,
+ * installed as programs.
+ */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** By the name of the image's program; Debian puts `prometheus-` in front of some. */
+/** Names of the programs as in their images; Debian prefixes some with `prometheus-`. */
 const PROGRAMS = [
   'prometheus',
   'promtool',
@@ -15,7 +18,7 @@ const PACKAGES =
   'prometheus prometheus-alertmanager prometheus-node-exporter prometheus-blackbox-exporter';
 const HOW = `Install them (Debian: apt-get install ${PACKAGES}) and run the tests again.`;
 
-/** @returns the path of one of the programs; undefined where it is not installed */
+/** @returns the path of a program; undefined where it is not installed */
 export function monitoringProgram(name, environment = process.env) {
   const names = [name, `prometheus-${name}`, name.replace('-', '_')];
   return (environment.PATH ?? '')
@@ -28,7 +31,7 @@ export function hasMonitoring(environment = process.env) {
   return PROGRAMS.every((name) => monitoringProgram(name, environment) !== undefined);
 }
 
-/** CI leaves nothing out. */
+/** In CI a missing program is an error; elsewhere the tests are left out. */
 export function requireMonitoringInCi(environment = process.env) {
   if (environment.CI === 'true' && !hasMonitoring(environment)) {
     throw new Error(
@@ -37,7 +40,7 @@ export function requireMonitoringInCi(environment = process.env) {
   }
 }
 
-/** The last lines of a run that left tests out. */
+/** @returns the note for the end of a run that left these tests out */
 export function missingMonitoringNote(environment = process.env) {
   if (hasMonitoring(environment)) return '';
   return [

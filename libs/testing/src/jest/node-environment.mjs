@@ -1,7 +1,10 @@
 import { relative } from 'node:path';
 import { reportUsage, usageNow } from './usage.mjs';
 
-/** The environment of node-runtime.mjs: the process itself. What Jest and tests put into it is taken out after each test file. */
+/**
+ * The Jest environment of node-runtime.mjs: the process itself. `teardown` restores the console, `process.exit` and the
+ * environment variables after each test file.
+ */
 export default class NodeEnvironment {
   global = globalThis;
   #console = globalThis.console;

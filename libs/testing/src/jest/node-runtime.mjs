@@ -1,6 +1,7 @@
 /**
- * Runs test files in Node itself, as the programs run, where Jest would load each file's libraries anew into a context of their own.
- * The test files of a worker share what they import, so a module must keep no state that another test file could see.
+ * Runs test files in Node itself, like the programs. Jest's own runtime would load every file's libraries again into a
+ * separate context. The test files of a worker share the modules that they import, so a module must keep no state that
+ * another test file could see.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
@@ -15,7 +16,7 @@ const PACKAGES = new Map([
 ]);
 const ROOT = new URL('../../../../', import.meta.url).href;
 
-/** `describe`, `expect` and the like for the test file that runs now. */
+/** `describe`, `expect` and the other Jest globals of the test file that runs now. */
 export let globals;
 
 let transformer;
@@ -32,9 +33,11 @@ registerHooks({
   },
 });
 
-/** @returns the TypeScript file where there is one; compiled code is for the programs that a test starts */
+/**
+ * @returns the TypeScript source of a module where there is one; only the programs that a test starts use compiled code
+ */
 function sourceOf(specifier, parentUrl) {
-  // `#libs/partner-sdk`, or an entry of its own: `#libs/partner-sdk/conformance`.
+  // Matches `#libs/partner-sdk`, and a subpath such as `#libs/partner-sdk/conformance`.
   const [, lib, entry = ''] = /^#libs\/([^/]+)(\/.+)?$/.exec(specifier) ?? [];
   if (lib !== undefined) return `${ROOT}libs/${lib}/src${entry}/index.ts`;
   if (!/^\.{1,2}\/.*\.js$/.test(specifier)) return specifier;
@@ -50,13 +53,19 @@ function transform(url) {
   return code;
 }
 
-/** What Jest asks of a runtime (`runtime` in jest.config.mjs); mocks of modules and coverage are not used here. */
+/**
+ * The interface that Jest expects of a runtime (`runtime` in jest.config.mjs). Module mocks and coverage are not
+ * supported.
+ */
 export default class NodeRuntime {
   constructor(_config, _environment, _resolver, jestTransformer) {
     transformer = jestTransformer;
   }
 
-  /** The part of Jest that collects tests and runs them; a new copy has no tests yet. */
+  /**
+   * Loads the part of Jest that collects and runs tests: a new copy each time, since a used copy still holds the tests
+   * of another file.
+   */
   requireInternalModule(file) {
     delete require.cache[file];
     return require(file);

@@ -1,4 +1,7 @@
-/** Tests in files *.pgbackrest-spec.ts need pgBackRest and Swift (a store that speaks S3) on the PATH, and a PostgreSQL that is installed whole. */
+/**
+ * Tests in *.pgbackrest-spec.ts need pgBackRest and Swift (an object store with an S3 interface) on the PATH, and a
+ * PostgreSQL with all its tools.
+ */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { postgresTools } from './postgres-tools.mjs';
@@ -25,7 +28,7 @@ export function hasPgbackrest(environment = process.env) {
   );
 }
 
-/** CI leaves nothing out. */
+/** In CI a missing program is an error; elsewhere the tests are left out. */
 export function requirePgbackrestInCi(environment = process.env) {
   if (environment.CI === 'true' && !hasPgbackrest(environment)) {
     throw new Error(
@@ -34,7 +37,7 @@ export function requirePgbackrestInCi(environment = process.env) {
   }
 }
 
-/** The last lines of a run that left tests out. */
+/** @returns the note for the end of a run that left these tests out */
 export function missingPgbackrestNote(environment = process.env) {
   if (hasPgbackrest(environment)) return '';
   return `\n!! NOT TESTED: continuous backups (all files *.pgbackrest-spec.ts).\n!! ${HOW}\n`;

@@ -1,13 +1,12 @@
-/** Tests in files *.redis-spec.ts need a Redis: what is on the PATH, or what REDIS_URL names. */
+/** Tests in *.redis-spec.ts need a redis-server on the PATH, or the Redis that REDIS_URL names. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** @returns whether there is a Redis to test with */
 export function hasRedis(environment = process.env) {
   return Boolean(environment.REDIS_URL) || redisServer(environment) !== undefined;
 }
 
-/** @returns the path of a redis-server that can be started */
+/** @returns the path of a redis-server executable */
 export function redisServer(environment = process.env) {
   return (environment.PATH ?? '')
     .split(delimiter)
@@ -27,14 +26,14 @@ function isExecutable(file) {
 const HOW =
   'Install it (Debian: apt-get install redis-server) or set REDIS_URL, and run the tests again.';
 
-/** CI leaves nothing out. */
+/** In CI a missing Redis is an error; elsewhere the tests are left out. */
 export function requireRedisInCi(environment = process.env) {
   if (environment.CI === 'true' && !hasRedis(environment)) {
     throw new Error(`There is no redis-server for the tests *.redis-spec.ts. ${HOW}`);
   }
 }
 
-/** The last lines of a run that left tests out. */
+/** @returns the note for the end of a run that left these tests out */
 export function missingRedisNote(environment = process.env) {
   if (hasRedis(environment)) return '';
   return [

@@ -1,4 +1,7 @@
-/** The order of the test files: those that no earlier run has measured begin first, the slow kinds before the others, then the slowest. */
+/**
+ * The order of the test files: files without a measured duration first, with the slow kinds of tests before the others,
+ * and the rest from the slowest to the fastest.
+ */
 import TestSequencer from '@jest/test-sequencer';
 
 const KINDS = ['.e2e-spec.ts', '.chain-spec.ts', '.redis-spec.ts', '.int-spec.ts', '.spec.ts'];

@@ -1,4 +1,4 @@
-/** The one PostgreSQL of a test run, with the migrated template that each test file clones. */
+/** The PostgreSQL server of a test run, with the migrated template database that each test file clones. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ const SETTINGS = {
   max_connections: '150',
   fsync: 'off',
   full_page_writes: 'off',
-  // Tests last seconds; a background job at a random moment only makes them differ.
+  // Tests last seconds. A background job at a random moment would only make their timing vary.
   autovacuum: 'off',
-  // Each connection of a test would hash its password so many times.
+  // Each connection of a test would hash its password this many times.
   scram_iterations: '1',
 };
 
 let running;
 
-/** @returns the address of the server */
+/** @returns the connection string of the server */
 export async function startTestServer() {
   const folder = await mkdtemp(join(tmpdir(), 'lowmark-test-'));
   const server = await EmbeddedPostgres.start({
@@ -53,7 +53,7 @@ async function prepareTemplate(url) {
   const template = new URL(url);
   template.pathname = `/${TEMPLATE}`;
   await migrate(template.href);
-  // Users belong to the whole server: those of the programs are the same in each test's database.
+  // Database users belong to the whole server, so all test databases share the users of the programs.
   const logins = PROGRAMS.map((program) => {
     const login = new URL(template);
     [login.username, login.password] = [`test_${program}`, `test_${program}`];

@@ -1,17 +1,20 @@
-/** With TEST_USAGE=FILE each test file adds a line there, as JSON: how long it took, and the seconds of CPU of it and of the programs it started. */
+/**
+ * With TEST_USAGE=FILE, each test file appends one line of JSON to FILE: its duration, its CPU seconds, and the CPU
+ * seconds of the programs that it started.
+ */
 import { appendFileSync, readFileSync } from 'node:fs';
 
 const FILE = process.env.TEST_USAGE;
 const TICKS_PER_SECOND = 100;
 
-/** @returns what was used until now; undefined where it is not wanted */
+/** @returns the usage until now, in seconds; undefined where TEST_USAGE is not set */
 export function usageNow() {
   if (FILE === undefined) return undefined;
   const { user, system } = process.cpuUsage();
   return { wall: performance.now() / 1000, own: (user + system) / 1e6, programs: ofEnded() };
 }
 
-/** Adds the line of a test file. */
+/** Appends the line of a test file. */
 export function reportUsage(path, before) {
   if (before === undefined) return;
   const now = usageNow();
@@ -20,7 +23,7 @@ export function reportUsage(path, before) {
   appendFileSync(FILE, `${JSON.stringify(line)}\n`);
 }
 
-/** Of the programs that this process started and that have ended, and of theirs. */
+/** CPU seconds of the ended child processes of this process, and of their ended children. */
 function ofEnded() {
   const [, fields] = readFileSync('/proc/self/stat', 'utf8').split(') ');
   const values = fields.split(' ');

@@ -1,4 +1,6 @@
-/** A game partner with its books in memory, on a real socket: honest unless a test tells it to behave otherwise. */
+/**
+ * A game partner on a real socket, with its ledger in memory. It behaves correctly unless a test changes its behaviour.
+ */
 import { randomUUID } from 'node:crypto';
 import {
   createServer,
@@ -19,30 +21,33 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface PartnerCall {
   readonly path: string;
-  /** Of a GET: its query. */
+  /** The JSON body; for a GET request the parameters of the query. */
   readonly body: Json;
   readonly headers: IncomingHttpHeaders;
-  /** What an answer's signature is over, before the body. */
+  /** The first part of the text that the signature of an answer covers, before the body. */
   readonly signedHead: string;
-  /** As it came, with the query. */
+  /** The request target as received, with the query. */
   readonly target: string;
 }
 
 export interface PartnerAnswer {
   readonly status?: number;
-  /** A text is sent as it is, an object in its canonical form. */
+  /** A string is sent unchanged, an object as canonical JSON. */
   readonly body: object | string;
-  /** What is sent in place of the body that is signed. */
+  /** Sent in place of the signed body. */
   readonly bytes?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the right one; null: none. */
+  /** Default: the right signature. null: no signature. */
   readonly signature?: string | null;
 }
 
-/** Undefined leaves the call without an answer. */
+/** Returns the answer to a call; undefined leaves the call without an answer. */
 export type PartnerBehaviour = (call: PartnerCall) => PartnerAnswer | undefined;
 
-/** What becomes of one call: done, and its answer lost; not even done; or answered with this body. */
+/**
+ * A fault of one call: `lose-answer` performs the call but closes the connection without an answer, `drop` does not
+ * perform the call either, and a function returns the body to answer with.
+ */
 export type Mishap = 'lose-answer' | 'drop' | ((body: Json) => Json);
 
 interface Deduction {
@@ -55,9 +60,9 @@ export class FakePartner {
   readonly points = new Map<string, number>();
   readonly deductions = new Map<string, Deduction>();
   readonly confirmations: Json[] = [];
-  /** In the order they came. */
+  /** In order of arrival. */
   readonly calls: PartnerCall[] = [];
-  /** Before each answer. */
+  /** Delay before each answer, in milliseconds. */
   delayMs = 0;
   behave: PartnerBehaviour = (call) => ({ body: this.play(call) });
   private readonly mishaps: { readonly path: string; readonly mishap: Mishap }[] = [];
@@ -72,7 +77,7 @@ export class FakePartner {
     });
   }
 
-  /** @param basePath of its URL; its own books know the endpoints without one */
+  /** @param basePath path prefix in the partner's URL; the default behaviour knows only endpoints without a prefix */
   static async start(secret = CALLBACK_SECRET, basePath = ''): Promise<FakePartner> {
     const server = createServer();
     await new Promise<void>((up) => server.listen(0, '127.0.0.1', up));
@@ -88,7 +93,7 @@ export class FakePartner {
     await new Promise((closed) => this.server.close(closed));
   }
 
-  /** For the next calls of an endpoint, one after the other; then all is well again. */
+  /** Applies the faults to the next calls of an endpoint, one fault per call. */
   next(endpoint: 'deduct' | 'revert' | 'confirm' | 'get', ...mishaps: Mishap[]): void {
     for (const mishap of mishaps) this.mishaps.push({ path: `/${endpoint}-`, mishap });
   }
@@ -150,7 +155,7 @@ export class FakePartner {
     }
   }
 
-  /** Takes the points of a call, for an answer that says something else. */
+  /** Deducts the points of a call without answering, for a test that answers with something else. */
   take(body: Json): void {
     this.deduct(String(body['address']).toLowerCase(), body);
   }

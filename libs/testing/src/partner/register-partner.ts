@@ -4,7 +4,7 @@ import { parseDecimal } from '#libs/domain';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { CALLBACK_KEY, CALLBACK_SECRET } from './fake-partner.js';
 
-/** A partner at 0.01 USD a point, known to the database. @returns its id */
+/** Stores a partner with a price of 0.01 USD per point. @returns its id */
 export async function registerPartner(
   database: Database,
   keyRing: KeyRing,

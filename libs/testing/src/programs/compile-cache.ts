@@ -1,6 +1,6 @@
 /**
- * For the environment of a program that is given nothing else of the tests' own: with it Node finds the program's modules compiled,
- * which is a part of each start. Nothing that the program does depends on it.
+ * Environment variables for a program that a test starts with an otherwise clean environment. Node then finds the
+ * program's modules compiled, which shortens the start. The behaviour of the program does not depend on this.
  */
 export function compileCache(): Readonly<Record<string, string>> {
   const { NODE_COMPILE_CACHE: folder } = process.env;

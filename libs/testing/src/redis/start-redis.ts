@@ -7,23 +7,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { TcpLink } from '../wire/tcp-link.js';
 
-/** A Redis that a test may hurt. */
+/** A Redis that belongs to one test, which may kill and suspend it. */
 export interface TestRedis {
   readonly url: string;
-  /** Gone at once, with all it knew where it is a server of our own. */
+  /** Ends Redis at once. All data are lost where the test has a server of its own. */
   kill(): Promise<void>;
-  /** There again, on the same port. */
+  /** Starts Redis again on the same port. */
   restart(): Promise<void>;
-  /** Takes connections and bytes, answers nothing. */
+  /** Suspends Redis: connections and bytes are still accepted, but get no answer. */
   pause(): void;
   resume(): void;
-  /** Ends it; to be called once, after the test. */
+  /** Ends Redis for good. Call it once, after the test. */
   stop(): Promise<void>;
 }
 
 /**
- * A redis-server of the test's own from the PATH, without persistence; where there is none, a link to the one that REDIS_URL names, which is
- * cut and held instead of killed and stopped.
+ * Starts a redis-server from the PATH for one test, without persistence. Where there is none, returns a TCP link to the
+ * Redis that REDIS_URL names; the link is closed and paused instead of killing and suspending a server.
  */
 export async function startRedis(password?: string): Promise<TestRedis> {
   const given = process.env['REDIS_URL'];
@@ -111,7 +111,7 @@ class ServerRedis implements TestRedis {
   }
 }
 
-/** Whether a server answers at that port, be it only that it wants a password. */
+/** Whether a server answers at this port; an error that asks for a password also counts. */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -19,7 +19,7 @@ import { type TestChain } from '../chain/start-chain.js';
 
 const abi: Abi = snapshotRegistryAbi;
 
-/** A SnapshotRegistry on a local chain, whose blocks are mined by hand, twelve seconds apart. */
+/** A SnapshotRegistry on a local chain. Tests mine its blocks, twelve seconds apart. */
 export class TestRegistry {
   private constructor(
     readonly chain: TestChain,
@@ -28,7 +28,7 @@ export class TestRegistry {
     private seconds: number,
   ) {}
 
-  /** @param seconds of the newest block of the chain */
+  /** @param seconds timestamp of the chain's newest block */
   static async deploy(
     chain: TestChain,
     publisher: Address,
@@ -41,29 +41,29 @@ export class TestRegistry {
     return new TestRegistry(chain, registry, publisher, seconds);
   }
 
-  /** The time of the newest block, where this one made it. */
+  /** Timestamp of the newest block that this object mined. */
   get newestSeconds(): number {
     return this.seconds;
   }
 
-  /** Mines so many blocks, the first with all that waits. */
+  /** Mines `blocks` blocks. The first one includes all pending transactions. */
   async mine(blocks = 1): Promise<void> {
     for (let block = 0; block < blocks; block++) {
       await this.chain.rpc.call('evm_mine', (this.seconds += 12));
     }
   }
 
-  /** Forgets the newest blocks. */
+  /** Removes the newest blocks from the chain, as a reorganisation does. */
   async rollback(blocks: number): Promise<void> {
     await this.chain.player.rollback(blocks);
   }
 
-  /** By hand, past the service. */
+  /** Publishes a root directly, without the redemption service. */
   publish(slot: RegistrySlot, root: NodeHash, from = this.publisher): Promise<DevReceipt> {
     return this.send(publishCalldata(slot, root), from);
   }
 
-  /** By the contract's admin. */
+  /** Revokes the publisher's role as the contract's admin. */
   revokePublisher(): Promise<DevReceipt> {
     const role = keccak256(stringToBytes('PUBLISHER_ROLE'));
     const data = encodeFunctionData({
@@ -97,24 +97,24 @@ export class TestRegistry {
     return this.ask('verify', BigInt(day), leaf.wallet, leaf.low, leaf.next, proof);
   }
 
-  /** The days, or the first days of periods, in the order in which they were published. */
+  /** The published days, or first days of periods, in the order of publication. */
   async published(): Promise<number[]> {
     const filter = { address: this.address, fromBlock: '0x0', toBlock: 'latest' };
     const logs = await this.chain.rpc.call<{ topics: string[]; data: string }[]>(
       'eth_getLogs',
       filter,
     );
-    // Of both events the first argument is the only indexed one; those of roles have three.
+    // The events of publication have one indexed argument each, the day. Events about roles have three.
     return logs.filter(({ topics }) => topics.length === 2).map(({ topics }) => Number(topics[1]));
   }
 
-  /** How many transactions the publisher has in blocks. */
+  /** The number of the publisher's transactions that are in blocks. */
   async transactions(): Promise<number> {
     const { rpc } = this.chain;
     return Number(await rpc.call<string>('eth_getTransactionCount', this.publisher, 'latest'));
   }
 
-  /** The transactions that wait, by what they pay. */
+  /** The pending transactions with their gas prices. */
   async waiting(): Promise<{ hash: string; gasPrice: bigint; nonce: number }[]> {
     type Block = { transactions: { hash: string; gasPrice: string; nonce: string }[] };
     const { transactions } = await this.chain.rpc.call<Block>(

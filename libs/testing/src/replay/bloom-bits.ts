@@ -1,6 +1,6 @@
 import { type Hex, keccak256 } from 'viem';
 
-/** The three bits of a 2048-bit bloom that an address or topic sets (Ethereum Yellow Paper, section 4.3.1). */
+/** The three bits that an address or topic sets in a 2048-bit bloom (Ethereum Yellow Paper, section 4.3.1). */
 export type BloomTriple = readonly [number, number, number];
 
 const cache = new Map<string, BloomTriple>();
@@ -16,7 +16,6 @@ export function bloomTriple(item: string): BloomTriple {
   return triple;
 }
 
-/** A bloom that is being filled. */
 export class Bloom {
   readonly bytes = Buffer.alloc(256);
 

@@ -1,6 +1,8 @@
-/** Compute units as providers bill them, and the budget of them a second. */
+/** Compute units as providers charge them, and a budget of compute units per second. */
 
-/** Alchemy's table, https://www.alchemy.com/docs/reference/compute-unit-costs, with the prices that the benchmark's goal names. */
+/**
+ * Alchemy's prices, https://www.alchemy.com/docs/reference/compute-unit-costs, for the methods that the benchmarks use.
+ */
 const PRICES: Readonly<Record<string, number>> = {
   eth_chainId: 0,
   eth_blockNumber: 10,
@@ -18,8 +20,9 @@ export function priceOf(method: string): number {
 }
 
 /**
- * A token bucket, full at first. It lets pass what costs no more than it holds; what costs more than it can ever hold passes when
- * it is full, and is paid off afterwards. So no span of time spends more than its budget, the bucket and one such request.
+ * A token bucket, full at first. A request passes where the bucket holds enough for it; a request that costs more than
+ * the full bucket passes when the bucket is full, and the rest is paid off afterwards. So no span of time spends more
+ * than its budget, one full bucket and one such large request.
  */
 export class BudgetMeter {
   private held: number;
@@ -32,7 +35,7 @@ export class BudgetMeter {
     this.held = burst;
   }
 
-  /** @returns 0 where the price was taken, else the milliseconds until there is enough */
+  /** @returns 0 where the price was taken, otherwise the milliseconds until the bucket holds enough */
   take(price: number, nowMs: number): number {
     const passed = nowMs - (this.filledAtMs ?? nowMs);
     this.filledAtMs = nowMs;

@@ -1,4 +1,4 @@
-/** The stakes and withdrawals of a synthetic chain, block by block. */
+/** Generates the stakes and withdrawals of a synthetic chain, block by block. */
 import { type ReplayShape } from './replay-shape.js';
 import { SeededRandom } from './seeded.js';
 
@@ -6,7 +6,7 @@ export interface ReplayMove {
   readonly wallet: number;
   readonly pool: number;
   readonly effect: 'increase' | 'decrease';
-  /** In units of AMOUNT_UNIT. */
+  /** Amount in units of AMOUNT_UNIT. */
   readonly units: bigint;
 }
 
@@ -17,7 +17,7 @@ export interface MovesOfBlock {
 
 const WITHDRAWALS = 0.15;
 const LARGEST_STAKE = 2 ** 39;
-/** Pool 0 is the one that is followed; most stakes are there. */
+/** Share of the stakes that go to pool 0, the pool that is indexed. */
 const FOLLOWED_POOL_SHARE = 0.8;
 
 export class MoveGenerator {
@@ -28,7 +28,7 @@ export class MoveGenerator {
     this.random = new SeededRandom(shape.seed);
   }
 
-  /** The whole history of the shape. */
+  /** Generates the whole history of the shape. */
   *history(): Generator<MovesOfBlock> {
     const { blocks, events, eventBlocks } = this.shape;
     const more = new Uint32Array(eventBlocks);
@@ -45,7 +45,7 @@ export class MoveGenerator {
     }
   }
 
-  /** The moves of one block after the history; mostly none on a sparse chain. */
+  /** The moves of one more block after the history; on a sparse chain most blocks have none. */
   next(): readonly ReplayMove[] {
     const { blocks, events, eventBlocks } = this.shape;
     if (this.random.next() * blocks >= eventBlocks) return [];

@@ -1,4 +1,7 @@
-/** The filter of eth_getLogs (execution-apis, `Filter`): addresses, and for each place of the topics null, one, or a list. */
+/**
+ * The filter of eth_getLogs (execution-apis, `Filter`): addresses, and for each topic position null, one value or a
+ * list.
+ */
 import { type ReplayContracts } from './replay-contracts.js';
 
 type Wanted = ReadonlySet<string> | undefined;
@@ -6,9 +9,9 @@ type Wanted = ReadonlySet<string> | undefined;
 export class LogFilter {
   private readonly addresses: Wanted;
   private readonly topics: readonly Wanted[];
-  /** Every log of the staking contract fits, and no other. */
+  /** Whether the filter matches exactly the logs of the staking contract. */
   readonly isAllOfOurs: boolean;
-  /** Logs of other contracts may fit. */
+  /** Whether the filter may match logs of other contracts. */
   readonly findsForeign: boolean;
 
   constructor(filter: Readonly<Record<string, unknown>>, { staking, topics }: ReplayContracts) {
@@ -34,6 +37,6 @@ export class LogFilter {
 function wantedOf(value: unknown): Wanted {
   if (value === null || value === undefined) return undefined;
   const list: unknown[] = Array.isArray(value) ? value : [value];
-  // An empty list is as good as null: geth's filter takes any value then.
+  // An empty list matches any value, as in geth.
   return list.length === 0 ? undefined : new Set(list.map((item) => String(item).toLowerCase()));
 }

@@ -87,7 +87,7 @@ describe('what a replay provider does wrong', () => {
     ];
     const refused = await post(second);
     expect(refused.status).toBe(429);
-    // 10 units are missing, and the time since the first request has brought a little.
+    // 10 units are missing, and the bucket has gained a little since the first request.
     expect(['8', '9', '10']).toContain(refused.headers.get('retry-after'));
     expect(bench.provider.stats()).toMatchObject({ computeUnits: 75, refusedRequests: 1 });
     bench.provider.setFaults({ budget: { unitsPerSecond: 1, burstSeconds: 85, style: 'call' } });

@@ -1,11 +1,14 @@
-/** How a provider behaves. All parts work together; what is left out does not happen. Shares are 0 to 1. */
+/**
+ * How a simulated provider behaves. All parts work together, and a part that is left out has no effect. Shares are from
+ * 0 to 1.
+ */
 import { type BloomFault } from './replay-chain.js';
 
-/** `http`: the whole request is refused. `call`: single calls are, with errors in the batch's answer, as Alchemy does it. */
+/** `http` refuses the whole request. `call` refuses single calls with errors in the batch's answer, as Alchemy does. */
 export type RefusalStyle = 'http' | 'call';
 
 export interface RandomRefusals {
-  /** Of requests, or of calls in the style `call`. */
+  /** Share of the requests, or with style `call` of the calls, that are refused with 429. */
   readonly tooMany?: number;
   readonly unavailable?: number;
   readonly style?: RefusalStyle;
@@ -14,31 +17,37 @@ export interface RandomRefusals {
 
 export interface ComputeBudget {
   readonly unitsPerSecond: number;
-  /** What may be spent at once, in seconds of the budget; default 1. */
+  /** Size of the token bucket, in seconds of the budget; default 1. */
   readonly burstSeconds?: number;
   readonly style?: RefusalStyle;
-  /** Refusals say in Retry-After when there will be enough. */
+  /** Whether refusals carry a Retry-After header with the time until the budget suffices. */
   readonly retryAfter?: boolean;
 }
 
-/** `alchemy` proposes a range, `quicknode` names the limit, `plain` only says that it is too much. */
+/**
+ * The error text: `alchemy` proposes a range, `quicknode` names the limit, `plain` only says that the range is too
+ * wide.
+ */
 export type CapStyle = 'alchemy' | 'quicknode' | 'plain';
 
 export interface BatchCap {
   readonly calls: number;
-  /** `object`: one error object. `first`: a list with one error, as geth does it. `rest`: errors for the calls beyond the cap. */
+  /**
+   * `object`: one error object. `first`: a list with one error, as geth does. `rest`: errors for the calls beyond the
+   * cap.
+   */
   readonly style: 'object' | 'first' | 'rest';
 }
 
 export type DroppedLogs =
   | { readonly kind: 'half-of-one-in-ten' }
-  /** One log of the followed contract, always the same: the `nth` event of the history, or its last. */
+  /** Leaves out one log of the followed contract, always the same: the `nth` event of the history, or its last. */
   | { readonly kind: 'one'; readonly nth: number; readonly inReceipts?: boolean };
 
 export interface Outage {
   readonly afterRequests: number;
   readonly how: 'reset' | 'hang' | 'unavailable';
-  /** Then it is back; without it, it is gone for good. */
+  /** Length of the outage in milliseconds; unlimited by default. */
   readonly forMs?: number;
 }
 
@@ -46,12 +55,11 @@ export type RubbishKind = 'html' | 'truncated' | 'huge' | 'wrong-ids' | 'error-o
 
 export interface Rubbish {
   readonly kinds: readonly RubbishKind[];
-  /** Of requests. */
+  /** Share of the requests that get rubbish. */
   readonly share: number;
 }
 
 export interface ProviderBehaviour {
-  /** Of the random choices. */
   readonly seed?: number;
   readonly latencyMs?: number;
   readonly refusals?: RandomRefusals;
@@ -63,10 +71,10 @@ export interface ProviderBehaviour {
   readonly blooms?: BloomFault;
   readonly outage?: Outage;
   readonly rubbish?: Rubbish;
-  /** State of the newest 128 blocks only. */
+  /** The provider has the state of the newest 128 blocks only. */
   readonly pruned?: boolean;
-  /** Methods that do not exist. */
+  /** Methods that the provider does not support. */
   readonly without?: readonly string[];
-  /** eth_call takes no `{ blockHash }`. */
+  /** eth_call does not accept `{ blockHash }`. */
   readonly noHashCalls?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Sends answers, right or as rubbish. */
+/** Sends the body of an answer, right or as rubbish. */
 import { type ServerResponse } from 'node:http';
 import { type RubbishKind } from './provider-behaviour.js';
 import { type JsonParts } from './replay-methods.js';
@@ -7,7 +7,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const HUGE_BYTES = 200 * 1024 * 1024;
 const PIECE = Buffer.alloc(1024 * 1024, ' ');
 
-/** @returns the size of the body */
+/** @returns the size of the body in bytes */
 export function sendJson(response: ServerResponse, parts: JsonParts): number {
   const whole = parts.every((part) => typeof part === 'string')
     ? Buffer.from(parts.join(''), 'latin1')
@@ -18,7 +18,10 @@ export function sendJson(response: ServerResponse, parts: JsonParts): number {
   return whole.length;
 }
 
-/** `wrong-ids` and `error-object` are made of the answers; these are sent in place of them. */
+/**
+ * Sends rubbish in place of the answers. The kinds `wrong-ids` and `error-object` are excluded: they are built as JSON
+ * from the calls.
+ */
 export async function sendRubbish(
   response: ServerResponse,
   kind: Exclude<RubbishKind, 'wrong-ids' | 'error-object'>,
@@ -44,7 +47,7 @@ export async function sendRubbish(
   }
 }
 
-/** Until the socket takes more, or is gone. */
+/** Resolves when the socket takes more bytes, or is closed. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

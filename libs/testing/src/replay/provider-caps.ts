@@ -1,4 +1,4 @@
-/** Refusals of eth_getLogs for its size, in the words of providers. */
+/** The errors with which real providers refuse eth_getLogs for its size. */
 import { type CapStyle } from './provider-behaviour.js';
 import { type LogRange } from './replay-logs.js';
 import { ReplayFault } from './replay-fault.js';
@@ -6,8 +6,8 @@ import { ReplayFault } from './replay-fault.js';
 const hex = (value: number): string => `0x${value.toString(16)}`;
 
 /**
- * Alchemy: https://www.alchemy.com/docs/chains/ethereum/ethereum-api-endpoints/eth-get-logs; QuickNode:
- * https://www.quicknode.com/docs/ethereum/error-references; the plain text is Ankr's.
+ * Sources of the texts: Alchemy, https://www.alchemy.com/docs/chains/ethereum/ethereum-api-endpoints/eth-get-logs;
+ * QuickNode, https://www.quicknode.com/docs/ethereum/error-references; the plain text is Ankr's.
  */
 export function rangeCapFault(
   style: CapStyle,
@@ -29,7 +29,10 @@ export function rangeCapFault(
   }
 }
 
-/** @param until the last block with which the answer is within the cap; proposed even where it lies before `from` */
+/**
+ * @param until the last block up to which the answer is within the cap. The proposed range ends there, or at `from`
+ * where `until` lies before `from`.
+ */
 export function resultCapFault(logs: number, from: number, until: number): ReplayFault {
   const cap = `${Math.floor(logs / 1000)}K`;
   return new ReplayFault(

@@ -1,4 +1,4 @@
-/** Whether a request, or a call of it, is let in: random refusals, the budget, outages. */
+/** Decides whether a request, or a call of a request, is admitted: random refusals, the budget, outages. */
 import { BudgetMeter, priceOf } from './budget-meter.js';
 import { type Outage, type ProviderBehaviour } from './provider-behaviour.js';
 import { type ReplayCall } from './provider-stats.js';
@@ -10,7 +10,7 @@ export type Admission =
   | { readonly kind: 'lost'; readonly how: 'reset' | 'hang' }
   | { readonly kind: 'refused'; readonly status: 429 | 503; readonly retryAfterSeconds?: number };
 
-/** Alchemy's text: https://www.alchemy.com/docs/reference/throughput. */
+/** Source of the text: Alchemy, https://www.alchemy.com/docs/reference/throughput. */
 export const OVER_BUDGET =
   'Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.';
 
@@ -54,7 +54,7 @@ export class ProviderGate {
     return { kind: 'refused', status: 429, ...after };
   }
 
-  /** @returns the error of a call that is refused by itself */
+  /** @returns the error of a call that is refused on its own */
   call({ method }: ReplayCall, nowMs: number): ReplayFault | undefined {
     const { refusals, budget } = this.behaviour;
     const status = refusals?.style === 'call' ? this.drawn() : undefined;

@@ -1,31 +1,31 @@
-/** What a provider was asked and what it answered. */
+/** Counts what a simulated provider was asked and what it answered. */
 import { priceOf } from './budget-meter.js';
 
 export interface MethodCount {
-  /** All that came. */
+  /** All calls that arrived. */
   readonly calls: number;
-  /** Of these, refused for the traffic or lost: 429, 503, an outage, rubbish. */
+  /** Calls that were refused because of the traffic, or lost: 429, 503, an outage, rubbish. */
   readonly refused: number;
-  /** Of these, answered with another error: a cap, no such method, a revert. */
+  /** Calls that were answered with another error: a cap, an unknown method, a revert. */
   readonly failed: number;
 }
 
 export interface ProviderStats {
   readonly requests: number;
   readonly refusedRequests: number;
-  /** Requests that ask for nothing but the newest, safe or finalised block. */
+  /** Requests that ask only for the newest, safe or finalised block, or for the chain id. */
   readonly headPolls: number;
-  /** Calls that were asked before with the same parameters and answered. Head polls do not count. */
+  /** Calls that repeat an answered call with the same parameters. Head polls do not count. */
   readonly repeatedCalls: number;
   readonly byMethod: Readonly<Record<string, MethodCount>>;
-  /** Of the calls that were not refused. */
+  /** Compute units of the calls that were not refused. */
   readonly computeUnits: number;
   readonly bytesOut: number;
-  /** Requests that came and are not answered to the last byte. */
+  /** Requests that arrived and are not yet answered completely. */
   readonly inFlight: number;
   readonly mostInFlight: number;
   readonly largestBatch: number;
-  /** Milliseconds since 1970 by the process' own clock; undefined before there was one. */
+  /** Unix time in milliseconds, by the clock of the process; undefined before the first request. */
   readonly firstRequestAtMs: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export class StatsKeeper {
   private largestBatch = 0;
   private firstRequestAtMs: number | undefined;
 
-  /** @param tracksRepeats remembers every question, which takes memory */
+  /** @param tracksRepeats whether to remember every call, which takes memory */
   constructor(private readonly tracksRepeats: boolean) {}
 
   began(): void {
@@ -105,7 +105,7 @@ export class StatsKeeper {
     };
   }
 
-  /** Begins anew; what is under way stays under way. */
+  /** Resets all counters but the number of requests in flight. */
   reset(): void {
     this.methods.clear();
     this.asked.clear();

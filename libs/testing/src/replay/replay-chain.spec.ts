@@ -39,7 +39,7 @@ function logsOf(
   return parsed(new ReplayLogs(chain).find(new LogFilter(filter, chain.contracts), { from, to }));
 }
 
-/** By the Yellow Paper, on the whole number. */
+/** Tests a bloom by the definition in the Yellow Paper, on the bloom as one number. */
 function holds(bloom: string, item: string): boolean {
   const digest = keccak256(item as `0x${string}`);
   return [0, 1, 2].every((at) => {

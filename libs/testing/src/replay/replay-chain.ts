@@ -1,4 +1,4 @@
-/** The blocks of a synthetic chain: numbers, hashes, times, layout and headers, all computed when asked for. */
+/** The blocks of a synthetic chain: numbers, hashes, times, layout and headers, all computed on request. */
 import { Bloom } from './bloom-bits.js';
 import { MoveGenerator } from './generate-moves.js';
 import {
@@ -12,10 +12,13 @@ import { ReplayHistory } from './replay-history.js';
 import { type ReplayShape } from './replay-shape.js';
 import { blockHash, blockOfHash, mix32, seededAddress, seededHash } from './seeded.js';
 
-/** How a node's blooms may be wrong; `promised`: of events that are not there, `system`: that, and of events no receipt shows. */
+/**
+ * How the blooms of a node may be wrong. `promised`: some blooms match events that do not exist. `system`: in addition
+ * every bloom of a block with transactions matches system events that no receipt shows.
+ */
 export type BloomFault = 'zero' | 'ones' | 'inherited' | 'promised' | 'system';
 
-/** A log of another contract, so that blocks, blooms and receipts are not of our contract alone. */
+/** A log of another contract. It ensures that blocks, blooms and receipts do not hold the followed contract alone. */
 export interface ForeignLog {
   readonly address: string;
   readonly topics: readonly string[];
@@ -23,7 +26,7 @@ export interface ForeignLog {
 
 export interface BlockLayout {
   readonly foreign: readonly ForeignLog[];
-  /** The events of the block: the first, and the one behind the last. */
+  /** The block's events: index of the first, and index after the last. */
   readonly first: number;
   readonly end: number;
   readonly transactions: number;
@@ -31,7 +34,9 @@ export interface BlockLayout {
 
 /** keccak256 of `Transfer(address,address,uint256)`. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** The base token of ZK Stack chains, whose system events are in blooms (matter-labs/zksync-era, pull request 2633). */
+/**
+ * The base token of ZK Stack chains, whose system events are in the blooms (matter-labs/zksync-era, pull request 2633).
+ */
 const SYSTEM_CONTRACT = '0x000000000000000000000000000000000000800a';
 const FOREIGN_KINDS = 32;
 const PROMISED_ONCE_IN = 200;
@@ -39,7 +44,7 @@ const GENESIS_SECONDS = 1_748_736_000;
 const TRANSACTION_SALT = 0x7a5ac;
 const ZEROS = `0x${'0'.repeat(512)}`;
 const ONES = `0x${'f'.repeat(512)}`;
-/** Of events that came in one transaction. */
+/** Events of the staking contract per transaction. */
 export const EVENTS_OF_TRANSACTION = 10;
 
 export class ReplayChain {
@@ -71,7 +76,7 @@ export class ReplayChain {
     return this.newest;
   }
 
-  /** The number of the block that a tag or a hex number names; undefined where there is no such block. */
+  /** The number of the block that a tag or a hexadecimal number names; undefined where there is no such block. */
   numberOf(tag: unknown): number | undefined {
     switch (tag) {
       case 'latest':
@@ -98,7 +103,7 @@ export class ReplayChain {
     return number < 0 ? `0x${'0'.repeat(64)}` : blockHash(this.shape.seed, number);
   }
 
-  /** Strictly greater with every block, and not in even steps. */
+  /** Unix time in seconds. It grows with every block, in uneven steps. */
   secondsOf(number: number): number {
     const { blockSeconds, genesisSeconds = GENESIS_SECONDS } = this.shape;
     return genesisSeconds + number * blockSeconds + (mix32(number) % blockSeconds);
@@ -121,7 +126,7 @@ export class ReplayChain {
     return { foreign, first, end, transactions };
   }
 
-  /** Topics of an event of the staking contract. */
+  /** The topics of an event of the staking contract. */
   topicsOf(event: number): readonly string[] {
     const { wallet, pool, effect } = this.history.move(event);
     const topic0 = this.contracts.topics[effect];
@@ -161,7 +166,7 @@ export class ReplayChain {
     );
   }
 
-  /** Adds blocks behind the newest, with events as often as before. */
+  /** Appends blocks to the chain, with events as frequent as before. */
   extend(blocks: number): void {
     for (let more = 0; more < blocks; more++) {
       const block = this.newest + 1;
@@ -170,7 +175,7 @@ export class ReplayChain {
     }
   }
 
-  /** Adds one block with so many events. */
+  /** Appends one block with this number of events. */
   extendWith(events: number): void {
     const block = this.newest + 1;
     this.history.append({ block, moves: this.moves.moves(events) });
@@ -196,7 +201,7 @@ export class ReplayChain {
   }
 }
 
-/** Fields that no reader of logs looks at, in the sizes that they have on a real chain. */
+/** Header fields that no reader of logs uses, in realistic sizes. */
 const HEADER_REST =
   `"nonce":"0x0000000000000000","sha3Uncles":"0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347",` +
   `"transactionsRoot":"${seededHash(4, 0)}","stateRoot":"${seededHash(5, 0)}","receiptsRoot":"${seededHash(6, 0)}",` +

@@ -11,7 +11,7 @@ const WALLET_SALT = 0x3a11e7;
 /** The pool whose stakes are indexed. */
 export const FOLLOWED_POOL = 0;
 
-/** Multicall3's address on nearly every chain (https://www.multicall3.com/deployments). */
+/** The address of Multicall3 on nearly every chain (https://www.multicall3.com/deployments). */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11' as Address;
 
 export const MULTICALL_ABI = parseAbi([
@@ -45,7 +45,7 @@ export interface ReplayContracts {
   readonly staking: Address;
   readonly token: Address;
   readonly topics: { readonly increase: string; readonly decrease: string };
-  /** The value of STAKE_EVENTS: a preset, or the content of a JSON file. */
+  /** The value of STAKE_EVENTS: the name of a preset, or the content of a JSON file. */
   readonly stakeEvents: string;
 }
 
@@ -66,7 +66,6 @@ export function contractsOf({ seed, contract }: ReplayShape): ReplayContracts {
   };
 }
 
-/** The address of wallet number so and so. */
 export function replayWallet({ seed }: ReplayShape, wallet: number): Address {
   return seededAddress(WALLET_SALT + seed, wallet);
 }

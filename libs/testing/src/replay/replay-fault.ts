@@ -1,4 +1,4 @@
-/** Answers a call with a JSON-RPC error. */
+/** Thrown to answer a call with a JSON-RPC error. */
 export class ReplayFault extends Error {
   constructor(
     readonly code: number,

@@ -1,21 +1,25 @@
 /**
- * The staking history in memory: columns of typed arrays, and the indexes that answer "what stood at block n" by binary search.
- * Invariant: events are in the order of blocks; balances and the total are those after each event.
+ * The staking history in memory: columns of typed arrays, and indexes that answer questions about the state at a block
+ * by binary search. Invariant: events are in the order of blocks; `balances` and `totals` hold the values after each
+ * event.
  */
 import { type MovesOfBlock, type ReplayMove } from './generate-moves.js';
 
-/** Amounts are multiples of it, so that they have digits in all places and fit 64 bits without it. */
+/**
+ * All amounts are multiples of this unit. They have digits in all decimal places, while the stored quotients fit 64
+ * bits.
+ */
 export const AMOUNT_UNIT = 1_000_000_007n;
 
 export interface BalanceChangeOfOracle {
   readonly wallet: number;
   readonly block: number;
-  /** At the end of the block. */
+  /** Balance at the end of the block. */
   readonly balance: bigint;
 }
 
 export class ReplayHistory {
-  /** Blocks with events, ascending, and the first event of each. */
+  /** Numbers of the blocks with events, ascending; `firstEvents` holds the first event of each. */
   readonly eventBlocks: number[] = [];
   private readonly firstEvents: number[] = [];
   private readonly ofHolder = new Map<number, number[]>();
@@ -63,12 +67,12 @@ export class ReplayHistory {
     return this.blocks[event] ?? 0;
   }
 
-  /** The place in `eventBlocks` of the first block that is not below `block`. */
+  /** The index in `eventBlocks` of the first block that is not below `block`. */
   placeOf(block: number): number {
     return lowerBound(this.eventBlocks.length, (at) => (this.eventBlocks[at] ?? 0) >= block);
   }
 
-  /** The first event of the block at a place of `eventBlocks`, and the one behind its last. */
+  /** The events of the block at an index of `eventBlocks`: index of the first, and index after the last. */
   eventsAt(place: number): { readonly first: number; readonly end: number } {
     return {
       first: this.firstEvents[place] ?? this.count,
@@ -83,15 +87,15 @@ export class ReplayHistory {
     return newest === undefined ? 0n : (this.balances[newest] ?? 0n) * AMOUNT_UNIT;
   }
 
-  /** Of all wallets and pools. */
+  /** The total over all wallets and pools. */
   totalAt(block: number): bigint {
     const { first } = this.eventsAt(this.placeOf(block + 1));
     return first === 0 ? 0n : (this.totals[first - 1] ?? 0n) * AMOUNT_UNIT;
   }
 
   /**
-   * The balance changes of a pool as the index must hold them: a fold of the events by itself, without the indexes above. A wallet
-   * whose known balance is the same at the end of a block has no change there.
+   * The balance changes of a pool as the index must hold them. They are computed from the events alone, without the
+   * balances above. A wallet has no change in a block where its balance at the end equals its last known balance.
    */
   *changes(pool: number): Generator<BalanceChangeOfOracle> {
     const standing = new Map<number, bigint>();
@@ -148,7 +152,7 @@ function copied<T extends { set(from: T): void }>(to: T, from: T): T {
   return to;
 }
 
-/** The first of `length` places for which `isBehind` holds; it must hold for all that follow. */
+/** The first of `length` indexes for which `isBehind` holds. It must hold for all indexes after that one too. */
 function lowerBound(length: number, isBehind: (at: number) => boolean): number {
   let low = 0;
   let high = length;

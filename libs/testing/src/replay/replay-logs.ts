@@ -1,4 +1,7 @@
-/** eth_getLogs and eth_getBlockReceipts of a synthetic chain, as JSON text. Whole blocks of our events are rendered once and kept. */
+/**
+ * eth_getLogs and eth_getBlockReceipts of a synthetic chain, as JSON text. The followed contract's logs of a block are
+ * rendered once and cached.
+ */
 import {
   type BlockLayout,
   EVENTS_OF_TRANSACTION,
@@ -9,9 +12,9 @@ import { AMOUNT_UNIT } from './replay-history.js';
 import { type LogFilter } from './log-filter.js';
 import { wordOfNumber } from './replay-contracts.js';
 
-/** Which logs a faulty answer leaves out, by their block and place in it. */
+/** The logs that a faulty answer leaves out, by block and log index. */
 export interface LogOmission {
-  /** False: nothing of the block is left out. */
+  /** Whether any log of the block may be left out. */
   readonly concerns: (block: number) => boolean;
   readonly omits: (block: number, logIndex: number) => boolean;
 }
@@ -38,12 +41,15 @@ export class ReplayLogs {
 
   constructor(private readonly chain: ReplayChain) {}
 
-  /** Renders every block, so that the first reader does not wait for it. */
+  /** Renders every block, so that the first reader does not wait for the rendering. */
   prerender(): void {
     for (const block of this.chain.history.eventBlocks) this.wholeBlock(block);
   }
 
-  /** How many logs the filter finds. `atMost` ends the count there; `until` is the last block that still fits. */
+  /**
+   * Counts the logs that the filter matches. The count stops above `atMost`; `until` is the last block within that
+   * limit.
+   */
   count(filter: LogFilter, range: LogRange, atMost: number): { logs: number; until: number } {
     let logs = 0;
     for (const block of this.blocksIn(filter, range)) {
@@ -53,7 +59,7 @@ export class ReplayLogs {
     return { logs, until: range.to };
   }
 
-  /** The logs as JSON objects, in order; a buffer may hold several, separated by commas. */
+  /** The matching logs as JSON objects, in order. A buffer may hold several, separated by commas. */
   find(filter: LogFilter, range: LogRange, omission?: LogOmission): Buffer[] {
     const found: Buffer[] = [];
     for (const block of this.blocksIn(filter, range)) {
@@ -89,7 +95,7 @@ export class ReplayLogs {
     return `[${receipts.join()}]`;
   }
 
-  /** Places of the staking contract's logs in a block. */
+  /** The indexes of the staking contract's logs in a block. */
   ownLogIndexes(block: number): number[] {
     const { staking } = this.chain.contracts;
     return this.logsOf(block)

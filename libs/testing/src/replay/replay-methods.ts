@@ -1,4 +1,7 @@
-/** The JSON-RPC methods of a provider of a synthetic chain. Results are JSON text, in parts that are sent one after the other. */
+/**
+ * The JSON-RPC methods of a provider of a synthetic chain. Results are JSON text in parts, which are sent one after the
+ * other.
+ */
 import { LogFilter } from './log-filter.js';
 import { type ProviderBehaviour } from './provider-behaviour.js';
 import { rangeCapFault, resultCapFault } from './provider-caps.js';
@@ -11,12 +14,12 @@ import { type SeededRandom } from './seeded.js';
 
 export type JsonParts = readonly (string | Buffer)[];
 
-/** Blocks whose state a pruned node has. */
+/** Number of newest blocks whose state a pruned node has. */
 const STATE_BLOCKS = 128;
 const HALVED_ANSWERS = 0.1;
 const COMMA = Buffer.from(',');
 
-/** What all providers of one chain share. */
+/** The data that all providers of one chain share. */
 export class ReplaySource {
   readonly logs: ReplayLogs;
   readonly views: ReplayViews;
@@ -27,7 +30,7 @@ export class ReplaySource {
     this.views = new ReplayViews(chain);
   }
 
-  /** A client asks with few filters, many times. */
+  /** Caches the filters, since a client uses few filters many times. */
   filterOf({ address, topics }: Readonly<Record<string, unknown>>): LogFilter {
     const key = JSON.stringify([address, topics]);
     const known = this.filters.get(key);
@@ -49,7 +52,7 @@ export class ReplayMethods {
     this.chain = source.chain;
   }
 
-  /** @throws ReplayFault */
+  /** @throws ReplayFault to answer with an error */
   answer({ method, params }: ReplayCall): JsonParts {
     const { chain, source, behaviour } = this;
     if (behaviour.without?.includes(method) === true) throw noSuchMethod(method);
@@ -109,7 +112,7 @@ export class ReplayMethods {
       if (block === undefined) throw new ReplayFault(-32000, 'unknown block');
       return { from: block, to: block };
     }
-    // A node answers for the part of a range that it has, in silence.
+    // A node answers for the part of the range that it has, without an error.
     const from = chain.numberOf(fromBlock ?? 'latest') ?? Number(fromBlock);
     const to = chain.numberOf(toBlock ?? 'latest') ?? chain.head;
     if (from > to && Number(toBlock) < from)
@@ -168,7 +171,7 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   throw new ReplayFault(-32602, 'invalid params');
 }
 
-/** Hex in lower case. */
+/** The string in lower case. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value.toLowerCase();
   throw new ReplayFault(-32602, 'invalid params');

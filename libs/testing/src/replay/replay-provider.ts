@@ -1,7 +1,8 @@
 /**
- * A simulated provider of a synthetic chain: a JSON-RPC server on the loopback interface with the behaviour, limits and faults of
- * real providers. Several may serve one chain. Beside JSON-RPC (POST /) it answers GET /-/stats with its ProviderStats, and takes
- * PUT /-/behaviour (a ProviderBehaviour), POST /-/reset and POST /-/extend?blocks=n, for benchmarks in other processes.
+ * A simulated provider of a synthetic chain: a JSON-RPC server on the loopback interface with the behaviour, limits and
+ * faults of real providers. Several providers may serve one chain. Besides JSON-RPC (POST /) it offers routes for
+ * benchmarks in other processes: GET /-/stats returns its ProviderStats, PUT /-/behaviour takes a ProviderBehaviour,
+ * and there are POST /-/reset and POST /-/extend?blocks=n.
  */
 import { type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,10 +18,10 @@ import { type ReplayShape } from './replay-shape.js';
 import { SeededRandom } from './seeded.js';
 
 export interface ReplayProviderOptions {
-  /** A shape of its own chain, or what it shares with another provider. */
+  /** The shape of a chain of its own, or the source that it shares with another provider. */
   readonly source: ReplayShape | ReplaySource;
   readonly behaviour?: ProviderBehaviour;
-  /** Counts questions that were asked twice, which takes memory. */
+  /** Whether to count repeated calls, which takes memory. */
   readonly tracksRepeats?: boolean;
 }
 
@@ -32,14 +33,13 @@ export class ReplayProvider extends LoopbackServer {
   private methods!: ReplayMethods;
   private behaviour: ProviderBehaviour = {};
 
-  /** @see startReplayProvider */
   constructor({ source, behaviour = {}, tracksRepeats = false }: ReplayProviderOptions) {
     super();
     this.source =
       source instanceof ReplaySource ? source : new ReplaySource(new ReplayChain(source));
     this.keeper = new StatsKeeper(tracksRepeats);
     this.setFaults(behaviour);
-    // A connection that is closed while a client sends on it would be a fault that no behaviour asked for.
+    // Closing an idle connection while a client sends on it would be a fault that no behaviour asked for.
     this.server.keepAliveTimeout = 600_000;
     this.server.requestTimeout = 0;
   }
@@ -56,7 +56,7 @@ export class ReplayProvider extends LoopbackServer {
     this.keeper.reset();
   }
 
-  /** What is to go wrong from now on. Random choices, the budget and outages begin anew. */
+  /** Sets the faults from now on. Random choices, the budget and outages start again. */
   setFaults(behaviour: ProviderBehaviour): void {
     this.behaviour = behaviour;
     this.random = new SeededRandom(behaviour.seed ?? 1);
@@ -64,7 +64,7 @@ export class ReplayProvider extends LoopbackServer {
     this.methods = new ReplayMethods(this.source, behaviour, this.random);
   }
 
-  /** Adds blocks to the chain, for all its providers. */
+  /** Appends blocks to the chain, which all its providers share. */
   extend(blocks: number): void {
     this.chain.extend(blocks);
   }
@@ -99,7 +99,10 @@ export class ReplayProvider extends LoopbackServer {
     this.keeper.sent(await this.reply(calls, Array.isArray(asked), response));
   }
 
-  /** @returns the size of the body */
+  /**
+   * @returns the size of the body in bytes; 0 for a request that is refused, lost or answered with rubbish of the
+   * socket
+   */
   private async reply(
     calls: readonly ReplayCall[],
     isBatch: boolean,
@@ -178,7 +181,7 @@ export class ReplayProvider extends LoopbackServer {
   }
 }
 
-/** Starts one on a free port of the loopback interface. */
+/** Starts a provider on a free port of the loopback interface. */
 export async function startReplayProvider(options: ReplayProviderOptions): Promise<ReplayProvider> {
   return new ReplayProvider(options).listen();
 }

@@ -1,34 +1,34 @@
-/** What a synthetic staking chain looks like. The same shape gives the same chain, to the last bit. */
+/** The shape of a synthetic staking chain. The same shape gives exactly the same chain. */
 export interface ReplayShape {
   readonly seed: number;
-  /** The number of the newest block; block 0 has no events. */
+  /** The number of the newest block. Block 0 has no events. */
   readonly blocks: number;
   readonly events: number;
-  /** Blocks that hold the events. */
+  /** Number of blocks that hold the events. */
   readonly eventBlocks: number;
   readonly wallets: number;
   /**
-   * `simple`: Staked and Withdrawn, a balance for each wallet and a total. `masterchef`: UserStaked and UserUnstaked of several
-   * pools, userInfo(pool, wallet), no total.
+   * `simple`: events Staked and Withdrawn, a balance per wallet and a total. `masterchef`: events UserStaked and
+   * UserUnstaked of several pools, the view userInfo(pool, wallet), no total.
    */
   readonly contract: 'simple' | 'masterchef';
   /** 1 for `simple`. */
   readonly pools: number;
-  /** On average; the time grows with every block. */
+  /** Average time between blocks. */
   readonly blockSeconds: number;
-  /** When block 0 was made, Unix seconds; default: a day in the past. */
+  /** Unix time of block 0 in seconds; a fixed time in the past by default. */
   readonly genesisSeconds?: number;
-  /** Logs carry `blockTimestamp`, as geth sends them since 1.16. */
+  /** Whether logs carry `blockTimestamp`, which geth sends since 1.16. */
   readonly logTimestamps: boolean;
-  /** Multicall3 is deployed at its usual address. */
+  /** Whether Multicall3 is deployed at its usual address. */
   readonly multicall: boolean;
-  /** `finalized` is so many blocks behind the newest; `safe` half as many. */
+  /** Blocks between `finalized` and the newest block; `safe` is half as far away. */
   readonly finalityDepth: number;
 }
 
 const COMMON = { seed: 11, multicall: true, logTimestamps: false, finalityDepth: 64 } as const;
 
-/** The chains of the benchmark. */
+/** The chains of the benchmarks. */
 export const REPLAY_SHAPES = {
   sparse: {
     ...COMMON,
@@ -62,7 +62,7 @@ export const REPLAY_SHAPES = {
   },
 } as const satisfies Record<string, ReplayShape>;
 
-/** A part of a chain with the same density: its blocks, events, wallets and what is not final, divided by `by`. */
+/** A smaller chain with the same density: blocks, events, wallets and the finality depth are divided by `by`. */
 export function slicedShape(shape: ReplayShape, by: number): ReplayShape {
   const part = (value: number): number => Math.max(1, Math.ceil(value / by));
   return {

@@ -12,9 +12,9 @@ import {
 
 const SYMBOL = 'RPLY';
 const DECIMALS = 18;
-/** The contracts are there from this block on. */
+/** The block from which on the contracts exist. */
 const FIRST_BLOCK = 1;
-/** Any code will do: none is run. */
+/** Arbitrary code, since no code is executed. */
 const CODE = '0x60806040';
 
 interface CallResult {
@@ -67,7 +67,7 @@ export class ReplayViews {
       if (selector !== SELECTORS.userInfo || data.length < 138) return undefined;
       const pool = Number(`0x${data.slice(10, 74)}`);
       const amount = this.balance(`0x${data.slice(98, 138)}`, pool, block);
-      // The second output is the reward debt: some figure that is not the amount.
+      // The second output is the reward debt: a value that differs from the amount.
       return `${wordOfNumber(amount)}${wordOfNumber(amount / 3n).slice(2)}`;
     }
     if (selector === SELECTORS.totalStaked || selector === SELECTORS.totalSupply)

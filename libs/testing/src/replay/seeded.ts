@@ -1,10 +1,13 @@
-/** Deterministic numbers, hashes and addresses of a synthetic chain: the same for the same seed on every machine. */
+/**
+ * Deterministic numbers, hashes and addresses of a synthetic chain. The same seed gives the same values on every
+ * machine.
+ */
 import { type Address } from '#libs/domain';
 
 const GOLDEN = 0x9e3779b9;
 const HEX16 = Array.from({ length: 65_536 }, (_, value) => value.toString(16).padStart(4, '0'));
 
-/** Spreads a 32-bit word over all its bits (the finaliser of MurmurHash3). */
+/** Mixes the bits of a 32-bit word (the finaliser of MurmurHash3). */
 export function mix32(value: number): number {
   let word = value;
   word = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
@@ -26,7 +29,7 @@ function hexWords(key: number, words: number): string {
   return text;
 }
 
-/** 32 bytes for a number of some kind; `salt` tells the kinds apart. */
+/** 32 bytes derived from a number; `salt` separates the kinds of values. */
 export function seededHash(salt: number, number: number): string {
   return hexWords(mix32(mix32(salt) + number), 8);
 }
@@ -35,20 +38,23 @@ export function seededAddress(salt: number, number: number): Address {
   return hexWords(mix32(mix32(salt) + number), 5) as Address;
 }
 
-/** The hash of a block: seven words of the seed and the number, and the number itself, masked, so that it is found from its hash. */
+/**
+ * The hash of a block: seven words derived from the seed and the number, then the masked number itself, so that the
+ * number can be read from the hash.
+ */
 export function blockHash(seed: number, number: number): string {
   const key = mix32(mix32(seed) + number);
   return hexWords(key, 7) + hexOf((number ^ word(key, 0)) >>> 0);
 }
 
-/** @returns undefined where it is no hash of a block with this seed */
+/** @returns undefined where this is not the hash of a block with this seed */
 export function blockOfHash(seed: number, hash: string): number | undefined {
   if (hash.length !== 66) return undefined;
   const number = (parseInt(hash.slice(58), 16) ^ parseInt(hash.slice(2, 10), 16)) >>> 0;
   return blockHash(seed, number) === hash ? number : undefined;
 }
 
-/** xorshift32. */
+/** A xorshift32 generator. */
 export class SeededRandom {
   private state: number;
 
@@ -56,7 +62,7 @@ export class SeededRandom {
     this.state = mix32(seed + GOLDEN) | 1;
   }
 
-  /** 0 to just below 1. */
+  /** A number from 0 to just below 1. */
   next(): number {
     this.state ^= this.state << 13;
     this.state ^= this.state >>> 17;
@@ -64,7 +70,7 @@ export class SeededRandom {
     return (this.state >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** A whole number between both bounds, inclusive. */
   between(lowest: number, highest: number): number {
     return lowest + Math.floor(this.next() * (highest - lowest + 1));
   }

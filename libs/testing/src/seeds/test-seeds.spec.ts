@@ -4,7 +4,7 @@ import { testSeeds } from './test-seeds.js';
 
 const [fixed, ofThisRun] = testSeeds().map(({ seed }) => seed) as [number, number];
 
-/** The values that properties are tried with. */
+/** The values with which fast-check tries a property. */
 function triedWith(options: fc.Parameters<[number]>): number[] {
   const tried: number[] = [];
   fc.assert(

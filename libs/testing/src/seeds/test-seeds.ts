@@ -1,11 +1,11 @@
-/** Where a test that rolls dice begins. */
+/** A seed of a randomised test. */
 export interface TestSeed {
-  /** For the title of the test. */
+  /** Text for the title of the test. */
   readonly which: string;
   readonly seed: number;
 }
 
-/** One that is always the same, and that of the run, which `TEST_SEED` gives again (libs/testing/src/jest/seeds.mjs). */
+/** The fixed seed, and the seed of the test run, which `TEST_SEED` sets (libs/testing/src/jest/seeds.mjs). */
 export function testSeeds(): TestSeed[] {
   const [fixed, ofThisRun] = (process.env['LOWMARK_TEST_SEEDS'] ?? '').split(',');
   return [

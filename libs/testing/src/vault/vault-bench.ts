@@ -20,7 +20,7 @@ import { type Address } from '#libs/domain';
 import { startChain, type TestChain } from '../chain/start-chain.js';
 import { aWallet } from '../database/index-builders.js';
 
-/** What became of one transaction: its events, or the error that the vault refused it with. */
+/** The result of one transaction: its events, or the error with which the vault reverted. */
 export interface Outcome {
   readonly transactionHash: string;
   readonly events: readonly { readonly eventName: string; readonly args: unknown }[];
@@ -29,24 +29,27 @@ export interface Outcome {
 }
 
 const START = 1_760_000_000;
-/** `finalized` is so many blocks below the newest one. */
+/** Blocks between `finalized` and the newest block. */
 const FINALITY_DEPTH = 4;
-/** Unlocked: so many players can sign. */
+/** Number of unlocked accounts, enough for all the tests' players to sign. */
 const ACCOUNTS = 40;
-/** Of version 2, which has all of version 1; without its types: half of what a test calls is meant to be wrong. */
+/**
+ * The ABI of version 2, which includes version 1. It is untyped, since half of the calls of the tests are meant to be
+ * wrong.
+ */
 const abi: Abi = redemptionVaultV2Abi;
 
-/** A vault on a chain of its own, with a clock that moves by blocks. */
+/** A vault on its own chain. The chain's time advances with each block. */
 export class VaultBench {
   static readonly SIGNER_KEY = '11'.repeat(32);
-  /** Holds no role. */
+  /** The key of an account without a role. */
   static readonly OTHER_KEY = '22'.repeat(32);
   static readonly CANCELLER = aWallet(0xca);
   static readonly PAUSER = aWallet(0xda);
   static readonly RECIPIENT = aWallet(0x0e);
   static readonly STRANGER = aWallet(0x5e);
 
-  /** The timestamp of the newest block. */
+  /** Timestamp of the newest block, Unix time in seconds. */
   seconds = START;
   private ids = 0;
 
@@ -55,7 +58,7 @@ export class VaultBench {
     readonly vault: Address,
   ) {}
 
-  /** @param chainId of another bench: this one is its twin, with a vault at the same address, that goes its own way */
+  /** @param chainId chain id of another bench: the new vault has the same address and chain id, but a separate chain */
   static async start(setup: Partial<VaultSetup> = {}, chainId?: number): Promise<VaultBench> {
     const chain = await startChain({
       deployedSeconds: START,
@@ -85,7 +88,7 @@ export class VaultBench {
     );
   }
 
-  /** One more vault on the same chain. */
+  /** Deploys another vault on the same chain. */
   async another(setup: Partial<VaultSetup>): Promise<VaultBench> {
     const { vault } = await VaultBench.deploy(this.chain, setup, this.seconds);
     const bench = new VaultBench(this.chain, vault);
@@ -101,7 +104,7 @@ export class VaultBench {
     return this.chain.contracts.treasury;
   }
 
-  /** For a new redemption each time, good for ten minutes. */
+  /** A voucher for a new redemption, valid for ten minutes. */
   voucher(changes: Partial<Voucher> = {}): Voucher {
     const ordinal = (++this.ids).toString(16).padStart(12, '0');
     return {
@@ -123,7 +126,7 @@ export class VaultBench {
     return this.to(from, cancelCalldata(voucher.vaultId));
   }
 
-  /** Any function of the vault. */
+  /** A call of any function of the vault. */
   call(from: Address, functionName: string, ...args: readonly unknown[]): DevTransaction {
     return this.to(from, encodeFunctionData({ abi, functionName, args }));
   }
@@ -132,7 +135,7 @@ export class VaultBench {
     return { from, to: this.vault, data };
   }
 
-  /** Mines one block with these transactions, in this order, twelve seconds after the last. */
+  /** Mines one block with these transactions in this order, twelve seconds after the last block. */
   mine(...transactions: readonly DevTransaction[]): Promise<Outcome[]> {
     return this.mineAt(this.seconds + 12, ...transactions);
   }
@@ -143,12 +146,12 @@ export class VaultBench {
     return Promise.all(receipts.map(({ transactionHash }) => this.outcome(transactionHash)));
   }
 
-  /** Mines empty blocks until all that was there before is final. */
+  /** Mines empty blocks until every earlier block is final. */
   async finalise(): Promise<void> {
     for (let block = 0; block < FINALITY_DEPTH; block++) await this.mine();
   }
 
-  /** Forgets the newest blocks, together with what happened in them; the next one follows twelve seconds after what remains. */
+  /** Removes the newest blocks from the chain. The next block comes twelve seconds after the newest remaining one. */
   async rollback(depth: number): Promise<void> {
     await this.chain.player.rollback(depth);
     const block = await this.chain.rpc.call<{ timestamp: string }>(
@@ -159,7 +162,7 @@ export class VaultBench {
     this.seconds = Number(block.timestamp);
   }
 
-  /** The error of a single transaction, or undefined where it succeeded. */
+  /** Mines a single transaction. @returns its error, or undefined where it succeeded */
   async refusal(transaction: DevTransaction | Promise<DevTransaction>) {
     const [outcome] = await this.mine(await transaction);
     return outcome?.error;
@@ -171,7 +174,7 @@ export class VaultBench {
     return decodeFunctionResult({ abi, functionName, data: answer });
   }
 
-  /** NONE 0, CLAIMED 1, CANCELLED 2. */
+  /** @returns 0 for NONE, 1 for CLAIMED, 2 for CANCELLED */
   status(voucher: Voucher): Promise<unknown> {
     return this.view('status', voucher.vaultId);
   }

@@ -1,6 +1,9 @@
 import { erc6492SignatureValidatorByteCode } from 'viem';
 
-/** Contract wallets (EIP-1271) of every kind, their factory, and a deployed verifier of EIP-6492 around viem's creation code. */
+/**
+ * Contract wallets (EIP-1271), correct and faulty ones, their factory, and a deployed verifier of EIP-6492 around
+ * viem's creation code.
+ */
 export const CONTRACT_WALLETS = `
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;

@@ -24,20 +24,20 @@ interface Contract {
 type Kind = 'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
 
 const FILE = 'wallets.sol';
-/** Compiling takes a second. */
+/** Cached for the process, since compiling takes a second. */
 let compiledWallets: Readonly<Record<string, Contract>> | undefined;
 
-/** Puts contract wallets on a local chain, each in a block of its own. */
+/** Deploys contract wallets on a local chain, each in its own block. */
 export class ContractWallets {
   private readonly contracts = (compiledWallets ??= compile());
 
-  /** @param seconds the timestamp of the newest block */
+  /** @param seconds timestamp of the newest block */
   constructor(
     private readonly chain: TestChain,
     private seconds: number,
   ) {}
 
-  /** One that takes the signatures of this account. */
+  /** Deploys a wallet that accepts the signatures of this account. */
   async of(owner: PrivateKeyAccount): Promise<Address> {
     return this.deploy('Wallet', owner.address);
   }
@@ -51,14 +51,14 @@ export class ContractWallets {
     return contractAddress.toLowerCase() as Address;
   }
 
-  /** Puts the verifier of EIP-6492 where a chain definition says that it is. */
+  /** Places the verifier of EIP-6492 at the address that a chain definition names. */
   async putVerifier(address: Address): Promise<void> {
     const deployed = await this.deploy('Verifier');
     const code = await this.chain.rpc.call<string>('eth_getCode', deployed, 'latest');
     await this.chain.rpc.call('anvil_setCode', address, code);
   }
 
-  /** A wallet that its factory has not made yet, and its signatures (EIP-6492). */
+  /** Returns a wallet that its factory has not deployed yet, with a function for its signatures (EIP-6492). */
   async undeployed(owner: PrivateKeyAccount): Promise<{
     readonly wallet: Address;
     readonly sign: (text: string, by?: PrivateKeyAccount) => Promise<Hex>;
@@ -94,7 +94,7 @@ export class ContractWallets {
   }
 }
 
-/** As `Wallet` reads it: longer than an account's own. */
+/** A signature in the encoding that the contract `Wallet` expects, which is longer than an account's own signature. */
 export async function walletSignature(by: PrivateKeyAccount, message: string): Promise<Hex> {
   const signature = await by.signMessage({ message });
   const v = encodeAbiParameters([{ type: 'uint8' }], [Number(`0x${signature.slice(130)}`)]);

@@ -1,4 +1,4 @@
-/** Requests as bytes and answers as bytes. */
+/** Sends requests as raw bytes and parses the raw answers. */
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -8,8 +8,8 @@ export interface RawAnswer {
 }
 
 /**
- * Sends the parts one after the other on one connection and reads until the server closes it. `HEAD` answers have no body
- * although they announce one, hence the list of methods.
+ * Sends the parts one after the other on one connection and reads until the server closes the connection. `methods`
+ * lists the method of each request, since an answer to `HEAD` has no body although it announces one.
  */
 export async function exchange(
   port: number,

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
-/** A server of the tests on the loopback interface, at a port of the system's choice. What fails while it serves ends the connection. */
+/**
+ * A test server on the loopback interface, at a port that the system chooses. An error while it serves a request closes
+ * the connection.
+ */
 export abstract class LoopbackServer {
   protected readonly server = createServer((request, response) => {
     this.serve(request, response).catch((error: unknown) => {
@@ -20,7 +23,7 @@ export abstract class LoopbackServer {
     return this;
   }
 
-  /** Also the connections that are open. */
+  /** Closes the server and all open connections. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => {
       this.server.close(() => {

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The network between two programs, by TCP: what is cut takes connections and bytes, and passes nothing on. */
+/**
+ * A TCP proxy that stands for the network between two programs. While it is cut, it accepts connections and bytes but
+ * forwards nothing.
+ */
 export class TcpLink {
   private readonly sockets = new Set<Socket>();
   private isCut = false;
@@ -12,7 +15,7 @@ export class TcpLink {
 
   constructor(private readonly target: { readonly host: string; readonly port: number }) {}
 
-  /** The same one from the first `open` on; 0 before. */
+  /** The port, which stays the same from the first `open` on; 0 before. */
   get port(): number {
     return this.listenPort;
   }
@@ -29,19 +32,19 @@ export class TcpLink {
     for (const socket of this.sockets) socket.pause();
   }
 
-  /** What was held goes on. */
+  /** Forwards the held bytes and all later ones. */
   resume(): void {
     this.isCut = false;
     for (const socket of this.sockets) socket.resume();
   }
 
-  /** What was held is gone; new connections pass. */
+  /** Closes the open connections with their held bytes; new connections pass. */
   renew(): void {
     this.isCut = false;
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** New connections are refused; it may be opened again. */
+  /** Refuses new connections and closes the open ones. `open` may follow. */
   async close(): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the official image of PostgreSQL documents, as far as docker-compose.yml uses it.
+# Behaves as the official image of PostgreSQL documents, as far as docker-compose.yml uses it.
 set -eu
 
 case "${1:-postgres}" in -*) set -- postgres "$@" ;; esac
@@ -14,7 +14,7 @@ if [ "$(id -u)" = 0 ]; then
   exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
 fi
 
-# VARIABLE or VARIABLE_FILE; both is an error.
+# Reads VARIABLE or the file that VARIABLE_FILE names; setting both is an error.
 from_file() {
   eval "value=\${$1:-} file=\${$1_FILE:-}"
   if [ -n "$value" ] && [ -n "$file" ]; then echo "error: both $1 and $1_FILE are set" >&2; exit 1; fi
@@ -42,7 +42,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   echo "host all all all ${POSTGRES_HOST_AUTH_METHOD:-scram-sha-256}" >> "$PGDATA/pg_hba.conf"
   umask 022
 
-  # On its socket only: by TCP it is not to be had before it is complete.
+  # Listens on its socket only: clients connect by TCP, and must not connect before the setup is complete.
   pg_ctl --wait --silent -o "-c listen_addresses=''" --log=/tmp/first.log start
   [ "$database" = postgres ] || createdb -U "$user" "$database"
   for file in /docker-entrypoint-initdb.d/*; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the official image of Redis documents, as far as docker-compose.yml uses it.
+# Behaves as the official image of Redis documents, as far as docker-compose.yml uses it.
 set -eu
 case "${1:-redis-server}" in -* | *.conf) set -- redis-server "$@" ;; esac
 if [ "$1" = redis-server ] && [ "$(id -u)" = 0 ]; then

@@ -1,6 +1,5 @@
 import { type ReplayShape } from '../replay-shape.js';
 
-/** A small chain for tests. */
 export function aShape(changes: Partial<ReplayShape> = {}): ReplayShape {
   return {
     seed: 3,

@@ -4,7 +4,7 @@ import { type ReplayProvider, startReplayProvider } from '../replay-provider.js'
 import { type ReplayShape } from '../replay-shape.js';
 import { aShape } from './a-shape.js';
 
-/** A replay provider of a small chain, and a client of it. */
+/** A replay provider of a small chain, and a client for it. */
 export class ReplayBench {
   provider!: ReplayProvider;
   rpc!: DevRpc;
@@ -20,7 +20,6 @@ export class ReplayBench {
     await this.provider.close();
   }
 
-  /** The logs of the staking contract. */
   ourLogs(from: number, to: number): Promise<unknown[]> {
     return this.rpc.call('eth_getLogs', {
       address: this.provider.chain.contracts.staking,

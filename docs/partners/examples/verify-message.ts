@@ -64,7 +64,8 @@ export function isOurAnswer(answer: Answer, keys: Keys, expected: Expected): boo
     'base64',
   );
   if (text('alg') === 'ed25519') {
-    const x = keys.publicKeys[text('keyid')];
+    const kid = text('keyid');
+    const x = Object.hasOwn(keys.publicKeys, kid) ? keys.publicKeys[kid] : undefined;
     if (x === undefined) return false;
     const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
     return verify(null, Buffer.from(base), key, given);

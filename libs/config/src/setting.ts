@@ -1,3 +1,7 @@
+/**
+ * Settings classes: `@Setting` and the parsers for it. A parser's message says what is expected and never repeats the
+ * text.
+ */
 import 'reflect-metadata';
 import { Max, Min } from 'class-validator';
 import { type Address, parseAddress, PermanentError } from '#libs/domain';
@@ -85,8 +89,6 @@ export class SettingsError extends PermanentError {
     super('SETTINGS_INVALID', `The settings are not usable:\n${lines.join('\n')}`);
   }
 }
-
-/** Parsers for `@Setting({ parse })`. Their messages say what is expected and never repeat the text. */
 
 /** Parses a comma-separated list. Blanks around the parts are removed, empty parts refused. */
 export function commaList(text: string): string[] {

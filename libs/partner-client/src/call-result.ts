@@ -110,8 +110,9 @@ export interface CallRecord {
   readonly alert: boolean;
   readonly status?: number;
   readonly timings: CallTimings;
-  /** Bytes of the whole bodies, not of what the record keeps. */
+  /** Bytes of the whole body, not of what the record keeps. */
   readonly requestBytes: number;
+  /** Bytes of the body that arrived: not of the whole body where the outcome is `no-answer`. */
   readonly answerBytes: number;
   readonly remoteAddress?: string;
   /** True where the connection had served a call before. */
@@ -124,7 +125,10 @@ export interface CallRecord {
   readonly answerHeaders: Readonly<Record<string, string>>;
   /** The beginning of the answer's body, in one line. */
   readonly excerpt: string;
-  /** Of the received body, in hex: shows whether the excerpt is all of it. Absent where no body came. */
+  /**
+   * Of the bytes of the body that arrived, up to the limit, in hex: shows whether the excerpt is all of them. Absent
+   * where no body came.
+   */
   readonly answerSha256?: string;
   /** Text of the error, from the system or a library. */
   readonly error?: string;

@@ -1,3 +1,8 @@
+/**
+ * Spans, without effect until `startTracing` of #libs/telemetry installs a tracer based on OpenTelemetry, for the life
+ * of the process. Frequently called code asks `tracingIsOn` once, when it is set up, and remains unchanged while
+ * tracing is off.
+ */
 import { type IncomingHttpHeaders } from 'node:http';
 
 /**
@@ -26,12 +31,6 @@ const NO_SPAN: OpenSpan = {
   note: () => undefined,
   fail: () => undefined,
 };
-
-/**
- * Spans, without effect until `startTracing` of #libs/telemetry installs a tracer based on OpenTelemetry, for the life
- * of the process. Frequently called code asks `tracingIsOn` once, when it is set up, and remains unchanged while
- * tracing is off.
- */
 
 /** The span of a request that is being served. */
 export interface RequestSpan extends OpenSpan {

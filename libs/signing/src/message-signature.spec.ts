@@ -204,6 +204,10 @@ describe('parseAcceptSignature', () => {
     ).toEqual([{ label: 'sig1', algorithm: 'ed25519', tag: 'lowmark' }]);
   });
 
+  it.each(['content-digest', 'x-sealed-day'])('takes %s, of which an answer has one', (name) => {
+    expect(parseAcceptSignature(`sig=("@status" "${name}")`)).toHaveLength(1);
+  });
+
   it.each([
     ['nothing', ''],
     ['no list', 'sig="text"'],

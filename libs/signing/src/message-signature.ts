@@ -65,10 +65,11 @@ const OF_REQUEST: readonly Item[] = [
   ['@path', REQUEST],
   ['@query', REQUEST],
 ];
+const SEALED_DAY: Item = ['x-sealed-day', NONE];
 const COMPONENTS: readonly Item[] = [...OF_REQUEST, ['content-digest', NONE]];
 /** A list is sent while it is read, so there is no digest of its body to sign. */
-const COMPONENTS_OF_LIST: readonly Item[] = [...OF_REQUEST, ['x-sealed-day', NONE]];
-const COVERED = COMPONENTS.map(serializeItem);
+const COMPONENTS_OF_LIST: readonly Item[] = [...OF_REQUEST, SEALED_DAY];
+const COVERED = [...COMPONENTS, SEALED_DAY].map(serializeItem);
 const ALGORITHMS: readonly string[] = ['ed25519', 'hmac-sha256'] satisfies MessageAlgorithm[];
 const MAX_SIGNATURES = 2;
 const MAX_PARAMETER = 200;
@@ -198,12 +199,15 @@ function dictionaryOf(header: string): Dictionary {
   }
 }
 
-/** A caller may only ask for components of `COVERED`. A signature always covers all components of its answer. */
+/**
+ * A caller may only ask for components of `COVERED`. A signature always covers all components of its answer, whatever
+ * was asked for. Which is the last one depends on the answer: the error to a request for a list has a digest.
+ */
 function requireCovered(components: readonly Item[]): void {
   const foreign = components.map(serializeItem).find((component) => !COVERED.includes(component));
   if (foreign === undefined) return;
   throw new AcceptSignatureError(
-    `Accept-Signature asks for a component that is not covered. Covered are ${COVERED.join(' ')}.`,
+    `Accept-Signature asks for a component that is not covered. It may ask for ${COVERED.join(' ')}.`,
   );
 }
 

@@ -135,7 +135,7 @@ describe('auditIndex', () => {
       block: BLOCK,
       wallets: WALLETS,
       compared: WALLETS,
-      isWhole: true,
+      isComplete: true,
       differences: [],
       total: { indexed: totalOf(contract), contract: totalOf(contract) },
     });
@@ -157,7 +157,7 @@ describe('auditIndex', () => {
     nodes = [wrong, truth];
     const { result, asked } = await audit();
     expect(agrees(result)).toBe(true);
-    expect(result).toMatchObject({ compared: WALLETS, isWhole: true });
+    expect(result).toMatchObject({ compared: WALLETS, isComplete: true });
     expect(asked[1]).toEqual({ wallets: [WRONG], endpoint: 'true' });
     nodes = [truth, wrong];
     expect(agrees((await audit()).result)).toBe(true);
@@ -185,7 +185,7 @@ describe('auditIndex', () => {
   it('does not take a difference that nobody can look at again for a finding', async () => {
     contract.set(WRONG, 5n);
     const { result } = await audit({}, (_asked, question) => question === 2 && 'no state');
-    expect(result).toMatchObject({ differences: [], isWhole: false, compared: 99 });
+    expect(result).toMatchObject({ differences: [], isComplete: false, compared: 99 });
   });
 
   it('compares the wallets it is given beside those it draws', async () => {
@@ -227,7 +227,7 @@ describe('auditIndex', () => {
     contract.set(WRONG, 5n);
     const { result } = await audit({}, (_asked, question) => question === 3 && goBack());
     expect(result.differences).toEqual([{ wallet: WRONG, indexed: 17n, contract: 5n }]);
-    expect(result).toMatchObject({ compared: WALLETS, wallets: WALLETS, isWhole: true });
+    expect(result).toMatchObject({ compared: WALLETS, wallets: WALLETS, isComplete: true });
   });
 
   it('does not take a second look that was cut short for a cure', async () => {
@@ -237,7 +237,7 @@ describe('auditIndex', () => {
       if (question === 7) contract = balances();
       return question === 8 && 'no state';
     });
-    expect(result).toMatchObject({ differences: [], isWhole: false });
+    expect(result).toMatchObject({ differences: [], isComplete: false });
   });
 
   it('takes an agreement in an index that goes back above the block', async () => {
@@ -277,12 +277,12 @@ describe('requireComparison', () => {
 
   it('does not take silence for agreement', async () => {
     const { result } = await audit({}, (_asked, question) => question === 3 && 'no state');
-    expect(result).toMatchObject({ compared: 200, isWhole: false, differences: [] });
+    expect(result).toMatchObject({ compared: 200, isComplete: false, differences: [] });
     expect(() => {
       requireComparison(result, views);
     }).toThrow(/No endpoint has the state of block 1 any more after 200 wallets of 250: /);
     const none = await audit({}, () => 'no state');
-    expect(none.result).toMatchObject({ compared: undefined, isWhole: true });
+    expect(none.result).toMatchObject({ compared: undefined, isComplete: true });
     expect(() => {
       requireComparison(none.result, views);
     }).toThrow(/No endpoint has the state of block 1: /);
@@ -294,7 +294,7 @@ describe('requireComparison', () => {
   it('takes a difference, however little was looked at', async () => {
     contract.set(aWallet(1), 0n);
     const { result } = await audit({}, (_asked, question) => question === 3 && 'no state');
-    expect(result).toMatchObject({ compared: 100, isWhole: false });
+    expect(result).toMatchObject({ compared: 100, isComplete: false });
     requireComparison(result, views);
   });
 });

@@ -1,7 +1,6 @@
 /** Estimates the cost of a sync from a few requests to the chain and the cost model that the indexer uses too. */
 import {
   ANSWER_BYTES,
-  callsInAll,
   type ChainReader,
   chooseVerification,
   COMPUTE_UNITS,
@@ -17,6 +16,7 @@ import {
 import { type BlockRef, PermanentError } from '#libs/domain';
 import { stakeReader } from '#libs/operations';
 import { type MissingPart, type PlanSettings, readMissingPart } from './missing-part.js';
+import { secondsWithin } from './seconds-within.js';
 import { HEADERS_AT_ONCE, type LogSurvey, surveyLogs } from './survey-logs.js';
 
 /** What limits the size of ranges: MAX_RANGE_BLOCKS, the provider, or the maximum size of an answer. */
@@ -112,7 +112,7 @@ export async function planSync(
   };
   const calls = syncCalls(facts);
   const seenSeconds = secondsAt(calls, survey);
-  const budgetSeconds = secondsWithin(pool.budgets, calls, verification.mode);
+  const budgetSeconds = secondsWithin(pool, calls, verification.mode);
   return {
     chainId: part.chainId,
     startBlock: part.startBlock,
@@ -188,23 +188,6 @@ function secondsAt(calls: SyncCalls, survey: LogSurvey | undefined): number {
   const headers = Math.max(0, eth_getBlockByNumber - eth_getLogs) / HEADERS_AT_ONCE;
   const others = headers + eth_call + eth_getBlockReceipts / RECEIPTS_AT_ONCE;
   return (eth_getLogs * rangeSeconds + others * headersSeconds) / AT_ONCE;
-}
-
-/** The shortest duration that the budgets allow; 0 where an endpoint without a budget can do all the work. */
-function secondsWithin(
-  budgets: RpcPool['budgets'],
-  calls: SyncCalls,
-  mode: Verification['mode'],
-): number {
-  const alone = budgets.map((budget) => {
-    if (budget === undefined) return 0;
-    const isByCalls = budget.unit === 'calls';
-    const needed = isByCalls ? callsInAll(calls) : unitsFor(calls, COMPUTE_UNITS.perCall);
-    return needed / budget.perSecond;
-  });
-  // In the mode `two`, each provider reads a half; else the work is shared by budget.
-  if (mode === 'two') return Math.max(...alone) / 2;
-  return 1 / alone.reduce((sum, seconds) => sum + 1 / seconds, 0);
 }
 
 function cheaperThan(facts: SyncFacts): { readonly two: number; readonly total: number } {

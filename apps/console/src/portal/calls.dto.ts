@@ -36,7 +36,7 @@ export class CallAnswerBody {
   @Field.TextByName('Those that are kept, by their names in lower case.')
   readonly headers!: Readonly<Record<string, string>>;
   @Field.Text('The beginning, in one line.') readonly body!: string;
-  @Field.Whole('Bytes of the body, all of it.') readonly bodyBytes!: number;
+  @Field.Whole('Bytes of the body, as far as it came.') readonly bodyBytes!: number;
 }
 
 @ApiSchema({ name: 'OwnCall' })
@@ -81,7 +81,7 @@ export function callBody({ record, ...call }: OwnCall): CallBody {
     tookMs: made.timings?.total ?? null,
     clockDifferenceSeconds: made.clockDifferenceSeconds ?? null,
     request: requestOf(made),
-    ...answerOf(made, call.requestId),
+    ...answerOf(made, call),
   };
 }
 
@@ -90,14 +90,19 @@ function requestOf({ method, path, target = path, requestBody }: Partial<CallRec
   return { method, target, body: requestBody ?? null };
 }
 
-function answerOf(made: Partial<CallRecord>, requestId: string) {
+function answerOf(
+  made: Partial<CallRecord>,
+  { requestId, outcome }: Pick<OwnCall, 'requestId' | 'outcome'>,
+) {
   const { status, answerHeaders: headers = {}, excerpt = '', answerBytes = 0 } = made;
   const { method, path, answerSha256 } = made;
   if (status === undefined) return { answer: null, baseString: null };
   const answer = { status, headers, body: excerpt, bodyBytes: answerBytes };
   if (method === undefined || path === undefined) return { answer, baseString: null };
   const content = signedContent({ method, path, requestId, body: excerpt });
-  const isWhole = answerBytes === 0 || sha256(excerpt) === answerSha256;
+  const isKept = answerBytes === 0 || sha256(excerpt) === answerSha256;
+  // Where there is no whole answer, what is kept is a part of the body.
+  const isWhole = outcome === 'answer' && isKept;
   const signed = { text: content, bytes: Buffer.byteLength(content), sha256: sha256(content) };
   return { answer, baseString: { ...signed, isWhole } };
 }

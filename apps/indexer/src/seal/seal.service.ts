@@ -191,13 +191,13 @@ export class SealService implements BeforeApplicationShutdown {
   }
 
   /**
-   * The closing block of the day before. Where the first indexed block is dated on `day` or later, returns that block
-   * with the number before it, as nothing is indexed below.
+   * The closing block of the day before. Where the first indexed block is dated on `day` or later, the block before it:
+   * nothing is indexed below.
    */
   private async closingBefore(day: number, settled: BlockRef): Promise<BlockRef> {
     const { firstBlock } = this.options;
     const first = await this.block(firstBlock);
-    if (dayOf(first.timestampSeconds) >= day) return { ...first, number: firstBlock - 1n };
+    if (dayOf(first.timestampSeconds) >= day) return this.block(firstBlock - 1n);
     return this.closingBlock(day - 1, first, settled);
   }
 

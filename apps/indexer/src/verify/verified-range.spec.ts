@@ -68,7 +68,7 @@ describe('joinRanges', () => {
         { head: header(2), total: 10n, endpoint: 'node' },
       ],
       isConfirmed: false,
-      apart: false,
+      isSuspect: false,
       bytes: 20,
     });
   });

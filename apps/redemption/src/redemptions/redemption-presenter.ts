@@ -5,6 +5,7 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ChainFacts } from '../chain/chain-facts.js';
 import { Alerts } from '../observe/alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { PartnerDirectory } from '../partner/partners.js';
 import { type Voucher } from '../payout/payout.js';
 import { VoucherPayout } from '../payout/voucher-payout.js';
@@ -18,14 +19,18 @@ import {
 /** Presents redemptions to their users: with the partner's name and, while it can be claimed, the voucher. */
 @Injectable()
 export class RedemptionPresenter {
+  private readonly alerts: HourlyAlerts;
+
   constructor(
     private readonly directory: PartnerDirectory,
     private readonly payouts: VoucherPayout,
     private readonly chain: ChainFacts,
-    private readonly alerts: Alerts,
+    alerts: Alerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.alerts = new HourlyAlerts(alerts, clock);
+  }
 
   async present(stored: StoredRedemption): Promise<RedemptionBody> {
     const { redemption } = stored;
@@ -60,7 +65,8 @@ export class RedemptionPresenter {
     if (plan.deadlineSeconds * 1000 < clock.nowMs()) return undefined;
     if (isSealed !== true) {
       const { partner } = redemption;
-      alerts.raise({ severity: 'critical', code: 'evidence-invalid', redemptionId, partner });
+      const code = 'evidence-invalid';
+      alerts.raise({ severity: 'critical', code, redemptionId, partner }, redemptionId);
       return undefined;
     }
     try {

@@ -18,7 +18,7 @@ import { type BlockHash, dayText, type NodeHash, PermanentError } from '#libs/do
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { replacementPrice } from './publication-plan.js';
-import { RegistryAlerts } from './registry-alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryCheck, RegistryLink } from './registry-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
@@ -47,7 +47,7 @@ export class PublicationSender {
     private readonly check: RegistryCheck,
     private readonly store: PublicationStore,
     private readonly coins: CoinStore,
-    private readonly alerts: RegistryAlerts,
+    private readonly alerts: HourlyAlerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

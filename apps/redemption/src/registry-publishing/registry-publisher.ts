@@ -5,6 +5,7 @@ import { type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import {
   currentContent,
   DAYS_PLANNED,
@@ -13,7 +14,6 @@ import {
   stepOf,
 } from './publication-plan.js';
 import { PublicationSender, daysText } from './publication-sender.js';
-import { RegistryAlerts } from './registry-alerts.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
@@ -40,7 +40,7 @@ export class RegistryPublisher {
     private readonly store: PublicationStore,
     private readonly views: PublicationViews,
     private readonly days: PublishableDays,
-    private readonly alerts: RegistryAlerts,
+    private readonly alerts: HourlyAlerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

@@ -11,7 +11,7 @@ import {
 import { provide } from '#libs/service';
 import { type RedemptionSettings } from '../redemption.env.js';
 import { PublicationSender } from './publication-sender.js';
-import { RegistryAlerts } from './registry-alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryCheck, RegistryLink } from './registry-link.js';
 import { PUBLISHED_SETS, type PublishedSet, RegistryGauges } from './registry.gauges.js';
 import { RegistryPublisher } from './registry-publisher.js';
@@ -23,7 +23,7 @@ const STAKES = Symbol('Stakes');
 
 const OF_A_SET: readonly Provider[] = [
   PublicationSender,
-  RegistryAlerts,
+  HourlyAlerts,
   RegistryCheck,
   RegistryLink,
   RegistryPublisher,

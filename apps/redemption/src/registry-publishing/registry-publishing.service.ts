@@ -8,7 +8,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { LowmarkError, PermanentError } from '#libs/domain';
-import { RegistryAlerts } from './registry-alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
@@ -44,7 +44,7 @@ export class RegistryPublishingService
     private readonly publisher: RegistryPublisher,
     private readonly turns: RegistryTurns,
     private readonly scheduler: SchedulerRegistry,
-    private readonly alerts: RegistryAlerts,
+    private readonly alerts: HourlyAlerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}

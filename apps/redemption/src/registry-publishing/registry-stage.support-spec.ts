@@ -37,7 +37,7 @@ import { ChainLink } from '../chain/chain-link.js';
 import { Alerts } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { PublicationSender } from './publication-sender.js';
-import { RegistryAlerts } from './registry-alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryCheck, RegistryLink } from './registry-link.js';
 import { RegistryPublisher } from './registry-publisher.js';
 import { RegistryTerms } from './registry-terms.js';
@@ -134,7 +134,7 @@ export class RegistryStage {
     const chain = new ChainLink(settings, clock, { logger, registry: metrics, alerts: raised });
     const database = await this.database.open({ url: this.database.urlAs('redemption') });
     const link = new RegistryLink(terms, chain, clock);
-    const told = new RegistryAlerts(raised, clock);
+    const told = new HourlyAlerts(raised, clock);
     const store = new PublicationStore(database, terms.place);
     const views = new PublicationViews(database, terms.place);
     const check = new RegistryCheck(terms, link, new IndexStore(database));

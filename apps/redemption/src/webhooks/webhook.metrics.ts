@@ -62,7 +62,11 @@ export class WebhookMetrics implements PumpObserver {
       'The age of the oldest of them',
       (of) => of.oldestSeconds,
     );
-    gauge('lowmark_webhook_given_up', 'Events given up in the last day', (of) => of.givenUp);
+    gauge(
+      'lowmark_webhook_given_up',
+      'Events of all webhooks that were given up in the last day',
+      (of) => of.givenUp,
+    );
   }
 
   attempted(outcome: AttemptOutcome['kind'], seconds: number): void {

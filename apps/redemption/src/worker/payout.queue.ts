@@ -4,6 +4,7 @@
  */
 import { StaleRedemptionError, type StoredRedemption } from '#libs/db';
 import { LowmarkError, payoutEvent, type PayoutEvidence } from '#libs/domain';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { tracedAs } from '../observe/trace-steps.js';
 import { type CommittedPayout, committedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
@@ -30,12 +31,15 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
   readonly name = 'payouts';
   readonly batchSize = PAYOUTS_PER_POLL;
   readonly atOnce = CONCURRENT_POLLS * PAYOUTS_PER_POLL;
+  private readonly alerts: HourlyAlerts;
 
   constructor(
     private readonly leased: LeasedRedemptions,
     private readonly payouts: VoucherPayout,
     private readonly context: EngineContext,
-  ) {}
+  ) {
+    this.alerts = new HourlyAlerts(context.alerts, context.clock);
+  }
 
   lease(count: number, owner: string): Promise<readonly StoredRedemption[]> {
     return this.leased.lease(count, owner, true);
@@ -73,7 +77,7 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
     if (work.stored.isSealed === true) return;
     const { partner } = work.stored.redemption;
     const code = 'evidence-invalid';
-    this.context.alerts.raise({ severity: 'critical', code, redemptionId, partner });
+    this.alerts.raise({ severity: 'critical', code, redemptionId, partner }, redemptionId);
   }
 
   /** Where the chain cannot be asked, all payouts stay open; the domain limits for how long. */

@@ -39,6 +39,12 @@ function aLateDatabase() {
   return { late, opened, attempts: () => attempts };
 }
 
+async function eachOf(database: Database): Promise<object[]> {
+  const rows: object[] = [];
+  await database.queryEach(ONE, (row) => rows.push(row));
+  return rows;
+}
+
 describe('LateDatabase', () => {
   it('is of use as soon as the database is there, to all who ask, by one connection attempt', async () => {
     await link.close();
@@ -54,11 +60,12 @@ describe('LateDatabase', () => {
       await link.open();
       const read = await Promise.all([
         late.query(ONE),
+        eachOf(late),
         late.entities((manager) => manager.query(ONE.text)),
         late.transaction(async (client) => (await client.query<object>(ONE.text)).rows),
         late.inSet('golf').query(ONE),
       ]);
-      expect(read).toEqual(Array.from({ length: 4 }, () => [{ one: 1 }]));
+      expect(read).toEqual(Array.from({ length: 5 }, () => [{ one: 1 }]));
       expect(attempts() - before).toBe(1);
       expect(late.connections.idle).toBeGreaterThan(0);
     } finally {

@@ -33,6 +33,14 @@ export class LateDatabase extends Database {
     return (await this.open()).query<R>(statement, values);
   }
 
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- what the rows are
+  override async queryEach<R extends QueryResultRow>(
+    statement: Statement,
+    onRow: (row: R) => void,
+  ): Promise<void> {
+    await (await this.open()).queryEach<R>(statement, onRow);
+  }
+
   override async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return (await this.open()).entities(work);
   }

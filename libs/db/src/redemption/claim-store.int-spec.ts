@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ClaimStore, NoSuchClaimError } from '../index.js';
+import { ClaimStore, ClaimWatchStore, NoSuchClaimError } from '../index.js';
 import { onChain, ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
 import { aNewRedemption, aUuid, PLACE, START_MS } from './testing/builders.js';
 
@@ -100,6 +100,22 @@ describe('a claim of a redemption that must not be paid', () => {
     expect(await bench.differences()).toEqual({});
     await bench.after(redemption, { type: 'cancel', by: 'user' });
     expect(await bench.differences()).toEqual({ 'claim-unpayable': [redemption.id] });
+  });
+});
+
+describe('a claim that the watch found', () => {
+  it('is a difference again where its redemption moved on before the reconciliation reads it', async () => {
+    const redemption = await bench.deducted();
+    const claim = onChain(redemption);
+    await bench.begun();
+    const watched = { ...PLACE, claims: [claim], nextBlock: undefined, nowMs: START_MS };
+    await new ClaimWatchStore(bench.database).record(watched);
+    expect(await acknowledge(redemption.id)).toBe(1);
+    expect(await listed()).toEqual([]);
+    await bench.after(redemption, { type: 'cancel', by: 'user' });
+    await bench.read(claim);
+    expect(await bench.differences()).toEqual({ 'claim-unpayable': [redemption.id] });
+    expect(await listed()).toEqual([redemption.id]);
   });
 });
 

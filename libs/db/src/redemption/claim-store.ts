@@ -63,7 +63,11 @@ const ACKNOWLEDGEABLE = `kind IN ('without-row', 'unpayable', 'different')`;
 type ClaimRow = RowOf<Omit<UnexplainedClaim, 'chainId' | 'acknowledged'>> &
   Nullable<Acknowledgement> & { readonly chainId: string };
 
-/** Claims that the claim watch found and that no reconciliation has read yet. */
+/**
+ * Claims that the claim watch found and that no reconciliation has read yet. Kind and state of an alarm are those of
+ * the moment when it was found and never change, so its acknowledgement is matched without them. When the
+ * reconciliation reads the claim, it is judged anew, and an acknowledgement counts for the same kind and state only.
+ */
 const ALARMS = `
     SELECT a.chain_id, a.vault, a.vault_id, a.amount, a.recipient, a.block_number, a.block_at, a.transaction_hash,
       coalesce(a.redemption_id::text, '0x' || encode(a.vault_id, 'hex')) AS id, a.state, a.kind,

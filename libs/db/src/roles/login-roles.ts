@@ -36,7 +36,7 @@ const USER = named<{ user: string; role: string; roles: readonly string[] }>(
   'login_role',
   `SELECT r.rolsuper AS superuser, pg_has_role(r.oid, :role, 'USAGE') AS member, r.rolname = session_user AS mine,
       ARRAY(SELECT json_build_object('role', g.rolname, 'grantor', pg_get_userbyid(m.grantor)) FROM pg_auth_members m
-        JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname = ANY (:roles) AND g.rolname <> :role) AS besides
+        JOIN pg_roles g ON g.oid = m.roleid WHERE m.member = r.oid AND g.rolname = ANY (:roles) AND g.rolname <> :role) AS "otherProgramRoles"
     FROM pg_roles r WHERE r.rolname = :user`,
 );
 

@@ -164,6 +164,16 @@ describe('a subscription', () => {
     expect((await lease()).map(({ orderKey }) => orderKey).sort()).toEqual(['a', 'b']);
   });
 
+  it('that is paused is left out of what waits, and not of what was given up', async () => {
+    await add('a', 2);
+    const owner = randomUUID();
+    const [event] = (await lease({ owner })) as [DueEvent];
+    await queue.end({ event, owner, record: record('failed') });
+    expect(await queue.standing()).toMatchObject({ waiting: 1, givenUp: 1 });
+    await new SubscriptionStore(admin).pause(one.partnerId, one.id, 'partner', AUDIT);
+    expect(await queue.standing()).toMatchObject({ waiting: 0, oldestSeconds: 0, givenUp: 1 });
+  });
+
   it('signs with the secrets that are good, the newest first', async () => {
     await add('a');
     const store = new SubscriptionStore(admin);

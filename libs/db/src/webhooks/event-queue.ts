@@ -76,12 +76,14 @@ const STANDING: Statement = {
     WHERE e.state = 'waiting' AND s.paused_at IS NULL AND s.removed_at IS NULL`,
 };
 
-/** The events of all subscriptions that are neither paused nor removed. */
 export interface QueueStanding {
+  /** Number of waiting events of the subscriptions that are neither paused nor removed. */
   readonly waiting: number;
+  /** Number of those that are older than an hour. */
   readonly waitingAnHour: number;
+  /** Age of the oldest of them. */
   readonly oldestSeconds: number;
-  /** Number of events that were given up in the last day. */
+  /** Number of events of all subscriptions that were given up in the last day: a pause later does not undo that. */
   readonly givenUp: number;
 }
 

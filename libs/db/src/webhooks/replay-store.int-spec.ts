@@ -70,23 +70,26 @@ describe('a replay', () => {
     expect(await lease()).toEqual([]);
   });
 
-  it('may be of those that were given up only, or of one', async () => {
-    await delivered('w', 4);
-    const replays = new ReplayStore(admin);
-    const since = { since: new Date(0), delivered: false };
-    expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(2);
-    const log = await WebhookLog.ofAll(admin).events({
-      subscription: one.id,
-      limit: 10,
-      state: 'delivered',
-    });
-    const event = log[0]?.id ?? '';
-    expect(await replays.replay(one.partnerId, one.id, { event }, AUDIT)).toBe(1);
-    const missing = replays.replay(one.partnerId, one.id, { event: randomUUID() }, AUDIT);
-    await expect(missing).rejects.toMatchObject({ code: 'WEBHOOK_EVENT_MISSING' });
-    const none = { since: new Date(Date.now() + 60_000), delivered: true };
-    expect(await replays.replay(one.partnerId, one.id, none, AUDIT)).toBe(0);
-  });
+  it.each([1, 5000])(
+    'is of those that were given up only, or of one, by pages of %d',
+    async (pageSize) => {
+      await delivered('w', 4);
+      const replays = new ReplayStore(admin, pageSize);
+      const since = { since: new Date(0), delivered: false };
+      expect(await replays.replay(one.partnerId, one.id, since, AUDIT)).toBe(2);
+      const log = await WebhookLog.ofAll(admin).events({
+        subscription: one.id,
+        limit: 10,
+        state: 'delivered',
+      });
+      const event = log[0]?.id ?? '';
+      expect(await replays.replay(one.partnerId, one.id, { event }, AUDIT)).toBe(1);
+      const missing = replays.replay(one.partnerId, one.id, { event: randomUUID() }, AUDIT);
+      await expect(missing).rejects.toMatchObject({ code: 'WEBHOOK_EVENT_MISSING' });
+      const none = { since: new Date(Date.now() + 60_000), delivered: true };
+      expect(await replays.replay(one.partnerId, one.id, none, AUDIT)).toBe(0);
+    },
+  );
 
   it.each([
     ['of the event itself', (event: string) => ({ event })],

@@ -89,7 +89,8 @@ export class ReplayStore {
       delivered: !isOne && wish.delivered,
     };
     let total = 0;
-    for (let count = this.pageSize; count === this.pageSize; total += count) {
+    let count: number;
+    do {
       count = await this.database.transaction(async (client, manager) => {
         await lockSubscription(client, partnerId, id);
         const [found] = await run<{ count: number; waits: boolean }>(client, REPLAY(replay));
@@ -102,7 +103,8 @@ export class ReplayStore {
         }
         return isOne ? 1 : found.count;
       });
-    }
+      total += count;
+    } while (!isOne && count === this.pageSize);
     return total;
   }
 

@@ -94,6 +94,22 @@ describe('verifyMessage', () => {
     expect(verifyMessage(received(vector, { 'signature-input': less }), keys)).toBe(false);
   });
 
+  it.each(['', 'short', `${publicKey.x}AAAA`, { kty: 'OKP' }])(
+    'says that a public key such as %j is none',
+    (x) => {
+      const publicKeys = { [publicKey.kid]: x as string };
+      expect(() => verifyMessage(received(vector), { publicKeys })).toThrow('publicKeys must be');
+      expect(
+        verifyMessage(received(vector), { publicKeys: { ...keys.publicKeys, other: x as string } }),
+      ).toBe(true);
+    },
+  );
+
+  it.each(['constructor', '__proto__', 'toString'])('knows no key %s', (kid) => {
+    const input = vector.signatureInput.replace(publicKey.kid, kid);
+    expect(verifyMessage(received(vector, { 'signature-input': input }), keys)).toBe(false);
+  });
+
   it('fails at nothing', () => {
     const text = fc.string({ unit: 'grapheme-ascii' });
     fc.assert(

@@ -1,4 +1,11 @@
-import { createHash, createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
+import {
+  createHash,
+  createHmac,
+  createPublicKey,
+  type KeyObject,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto';
 
 /** An answer of the staking API and its request, as `verifyMessage` takes them. */
 export interface ReceivedAnswer {
@@ -39,6 +46,7 @@ const TOLERANCE_SECONDS = 300;
  * Whether the service has signed the answer for exactly this request, where the request asked for that with
  * `Accept-Signature` (HTTP Message Signatures, RFC 9421; the service's `docs/wire/message-signatures.md`). An answer
  * with malformed or missing headers does not verify, and causes no error.
+ * @throws TypeError where the public key that the answer names is malformed
  */
 export function verifyMessage(
   answer: ReceivedAnswer,
@@ -89,14 +97,35 @@ function isSigned(
 ): boolean {
   const algorithm = textOf(parameters, 'alg');
   if (algorithm === 'ed25519') {
-    const x = keys.publicKeys?.[textOf(parameters, 'keyid') ?? ''];
-    if (x === undefined) return false;
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    const key = publicKeyOf(keys, textOf(parameters, 'keyid') ?? '');
+    if (key === undefined) return false;
     return verify(null, base, key, given);
   }
   if (algorithm !== 'hmac-sha256' || keys.sharedSecret === undefined) return false;
   const expected = createHmac('sha256', keys.sharedSecret).update(base).digest();
   return given.length === expected.length && timingSafeEqual(expected, given);
+}
+
+function publicKeyOf({ publicKeys = {} }: MessageKeys, kid: string): KeyObject | undefined {
+  // The answer names the key: only own properties are keys.
+  const x = Object.hasOwn(publicKeys, kid) ? publicKeys[kid] : undefined;
+  if (x === undefined) return undefined;
+  try {
+    return createPublicKey({
+      key: { kty: 'OKP', crv: 'Ed25519', x },
+      format: 'jwk',
+    });
+  } catch {
+    throw new PublicKeysError();
+  }
+}
+
+export class PublicKeysError extends TypeError {
+  constructor() {
+    super(
+      'publicKeys must be an object of the keys’ x by their kid, as of /.well-known/http-message-signatures-directory',
+    );
+  }
 }
 
 /** A member of a dictionary of structured fields, as written. Quoted texts in a member may hold commas. */

@@ -1,5 +1,6 @@
 /** Checks the arguments of a call before anything is sent. */
 import { parseAccountId, parseAddress } from '../address.js';
+import { PublicKeysError } from '../signing/message-signature.js';
 import { isDay } from './days.js';
 
 /** @returns the address in lower case @throws TypeError */
@@ -28,9 +29,7 @@ const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
 /** @throws TypeError */
 export function requirePublicKeys(keys: Readonly<Record<string, unknown>>): void {
   if (Object.values(keys).every((x) => typeof x === 'string' && PUBLIC_KEY.test(x))) return;
-  throw new TypeError(
-    'publicKeys must be an object of the keys’ x by their kid, as of /.well-known/http-message-signatures-directory',
-  );
+  throw new PublicKeysError();
 }
 
 /** The URL with all parameters that are defined, in their order. No parameter has characters that need encoding. */

@@ -70,7 +70,8 @@ describe('the exit status', () => {
     expect(out).toContain('No player without points was given (--empty-address).');
     expect(out).toContain('--capability revert-by-redemption-id --capability tombstones');
     expect(out).toContain(`Points of ${PLAYER}: 10 before, 10 after`);
-    expect(err).toBe('');
+    // Where the machine is busy the run says how far it has come.
+    expect(err).toMatch(/^(\d+ of \d+ checks, .*\n)*$/);
   });
 
   it('is 0 where all was tried, and the text says just that', async () => {

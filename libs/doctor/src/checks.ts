@@ -5,7 +5,7 @@
 import { type RpcPool } from '#libs/chain';
 import { settingsOf } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
-import { redact, withTimeout } from '#libs/platform';
+import { messageOf, redact, withTimeout } from '#libs/platform';
 import { isNotMigrated, isWithoutRight } from '#libs/db';
 import { DoctorSettings, type Variable } from './doctor.settings.js';
 import { BusyError, throwIfBusy } from './rpc-answer.js';
@@ -265,7 +265,7 @@ function failureOf(thrown: unknown): Answer {
         : 'Mend what is named.',
     );
   }
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return fault(redact(text), 'This is an error of the program: report it.');
 }
 

@@ -62,3 +62,8 @@ export function version(): string {
     }
   }
 }
+
+/** The message of an error, or the text of any other value that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

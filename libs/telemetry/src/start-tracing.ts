@@ -1,10 +1,11 @@
 import { prepareTracing, tracesExportersAreKnown } from '#libs/config';
 import {
   addLogFields,
-  type Closable,
   type Clock,
+  type Closable,
   installTracer,
   type Logger,
+  messageOf,
   systemClock,
   withTimeout,
 } from '#libs/platform';
@@ -53,7 +54,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
       endAfter: (application) => endingAfter(application, () => bounded(shutdown(), notes)),
     };
   } catch (error) {
-    notes.error(error instanceof Error ? error.message : String(error));
+    notes.error(messageOf(error));
     return OFF;
   }
 }
@@ -76,6 +77,6 @@ async function bounded(ending: Promise<void>, notes: SdkDiagLogger): Promise<voi
       notes.warn('the last spans were not taken in time');
     });
   } catch (error) {
-    notes.error(error instanceof Error ? error.message : String(error));
+    notes.error(messageOf(error));
   }
 }

@@ -3,7 +3,7 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
-import { CLOCK, type Clock, type Logger, SingleFlight, TtlCache } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, messageOf, SingleFlight, TtlCache } from '#libs/platform';
 import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
 import { hashApiKey, isApiKey, isGrant, KeyRing, openGrant } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
@@ -33,7 +33,7 @@ export class LastUse {
     // Set before the write, so that a failing database is not asked more often.
     this.noted.set(credentialId, true);
     this.partners.noteUse(credentialId).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.logger.debug({ credentialId, reason }, 'The use of a credential was not noted');
     });
   }

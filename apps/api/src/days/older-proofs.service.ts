@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { type Address, type DayLeaf, dayText, type NodeHash } from '#libs/domain';
-import { type Logger, withTimeout } from '#libs/platform';
+import { type Logger, messageOf, withTimeout } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { bytesToBuild, type SealedTree, type TreeProof } from './day-trees.js';
@@ -111,7 +111,7 @@ export class OlderProofs implements BeforeApplicationShutdown {
       if (this.waiting.size === 0) this.endWhenIdle(worker);
     });
     worker.once('error', (error: unknown) => {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = messageOf(error);
     });
     worker.once('exit', () => {
       if (this.worker === worker) this.worker = undefined;

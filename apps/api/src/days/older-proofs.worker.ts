@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows } from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
+import { messageOf } from '#libs/platform';
 import { DayTrees, type SealedTree, type TreeProof } from './day-trees.js';
 
 export interface OlderProofsData {
@@ -55,7 +56,7 @@ async function answer({ id, sealed, wallet }: OlderProofsQuestion): Promise<Olde
     const retryable = error instanceof LowmarkError && error.retryable;
     return {
       id,
-      failure: { message: error instanceof Error ? error.message : String(error), retryable },
+      failure: { message: messageOf(error), retryable },
     };
   }
 }

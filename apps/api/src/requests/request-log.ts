@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { RequestBatch, RequestLogStore } from '#libs/db';
-import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, messageOf } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 
@@ -123,6 +123,6 @@ export class RequestLog {
   }
 
   private warn(error: unknown, message: string): void {
-    this.logger.warn({ reason: error instanceof Error ? error.message : String(error) }, message);
+    this.logger.warn({ reason: messageOf(error) }, message);
   }
 }

@@ -1,5 +1,5 @@
 import { type Database, readWalPosition, SnapshotStore } from '#libs/db';
-import { type Clock, DatabaseUrl, withTimeout } from '#libs/platform';
+import { type Clock, DatabaseUrl, messageOf, withTimeout } from '#libs/platform';
 import { type WalHistory } from './wal-history.js';
 
 /**
@@ -161,8 +161,4 @@ function storeOf({ database, stores }: Connected, set: string): SnapshotStore {
   let store = stores.get(set);
   if (store === undefined) stores.set(set, (store = new SnapshotStore(database.inSet(set))));
   return store;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

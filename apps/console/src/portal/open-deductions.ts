@@ -4,7 +4,7 @@ import { Interval } from '@nestjs/schedule';
 import { type ConformanceDeduction, ConformanceDeductionStore } from '#libs/db';
 import { RetryableError } from '#libs/domain';
 import { type DeductionJournal, giveBack, type JournalEntry } from '#libs/partner-sdk/conformance';
-import { type Logger } from '#libs/platform';
+import { type Logger, messageOf } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { PartnerEndpoints } from './partner-endpoints.js';
 
@@ -96,7 +96,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
       const deductions = rows.map(({ redemptionId, address, points }) => {
         return { redemptionId, address, points };
       });
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.logger.warn({ partnerId, deductions, reason }, STUCK);
     }
   }

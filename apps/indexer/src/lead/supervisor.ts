@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { AllEndpointsFailedError } from '#libs/chain';
 import { DatabaseUnavailableError, FencedError, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { type Clock, type Logger, sleep } from '#libs/platform';
+import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type IndexLoop } from '../follow/index-loop.js';
 import { type IndexStatus } from '../follow/index-status.js';
@@ -181,7 +181,7 @@ export class Supervisor {
     const maxBackoffMs = isDatabase ? Math.min(mostMs, DATABASE_BACKOFF_MS) : mostMs;
     const askedMs = error instanceof AllEndpointsFailedError ? error.retryAfterMs : 0;
     const waitMs = Math.min(maxBackoffMs, Math.max(askedMs, backoffMs(failures, maxBackoffMs)));
-    status.trouble = error instanceof Error ? error.message : String(error);
+    status.trouble = messageOf(error);
     status.progressAtMs = clock.nowMs();
     const isNews = failures === 1 || clock.nowMs() - this.loggedAtMs >= LOG_EVERY_MS;
     if (isNews) this.loggedAtMs = clock.nowMs();

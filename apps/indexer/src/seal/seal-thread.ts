@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type SealOutcome } from '#libs/db';
 import { RetryableError } from '#libs/domain';
+import { messageOf } from '#libs/platform';
 import { type DayToSeal } from './day-sealer.js';
 
 export interface SealThreadData {
@@ -41,7 +42,7 @@ export class SealThread {
         resolve({ failure: { code: 'SEAL_THREAD_ENDED', message } });
       };
       this.worker.once('error', (error: unknown) => {
-        end(error instanceof Error ? error.message : String(error));
+        end(messageOf(error));
       });
       this.worker.once('exit', () => {
         end('The thread that seals days ended');

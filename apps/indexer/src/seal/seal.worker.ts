@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows, SealWriter, StakeSetStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { version } from '#libs/platform';
+import { messageOf, version } from '#libs/platform';
 import { type DayToSeal, DaySealer } from './day-sealer.js';
 import { type SealReply, type SealThreadData } from './seal-thread.js';
 
@@ -28,6 +28,6 @@ async function sealed(work: DayToSeal): Promise<SealReply> {
     return { outcome: await sealer.seal(work) };
   } catch (error) {
     const code = error instanceof LowmarkError ? error.code : 'SEAL_FAILED';
-    return { failure: { code, message: error instanceof Error ? error.message : String(error) } };
+    return { failure: { code, message: messageOf(error) } };
   }
 }

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Address } from '#libs/domain';
+import { messageOf } from '#libs/platform';
 import { type LocalChain } from '../chain/local-chain.js';
 import { type StackChain } from '../chain/start-chain.js';
 import { grouped, type StackContext } from '../context.js';
@@ -162,7 +163,7 @@ export async function demonstrate(
   } catch (error) {
     // An interrupt makes the demonstration fail too.
     if (signal.aborted) return;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     screen.lines(
       '',
       `  THE DEMONSTRATION FAILED: ${reason}`,

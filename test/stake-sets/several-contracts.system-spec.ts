@@ -1,7 +1,4 @@
-/**
- * Tests one installation with three contracts on two chains: an indexer for each contract, one api, and one partner per
- * stake set. Needs a build.
- */
+/** Tests one installation with three contracts on two chains, with a partner for each stake set. Needs a build. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, PriceStore } from '#libs/db';
 import { deployStaking, stake } from '#libs/devchain';
@@ -117,10 +114,7 @@ function lowmark(args: string | readonly string[], settings: Record<string, stri
 const accountOf = (set: StakeSet): string =>
   `eip155:${chains[set].chainId}:${chains[set].contracts.staking}`;
 
-/**
- * The amounts of the last nine days, oldest first. The stake of ten days ago counts from the beginning of the first
- * day.
- */
+/** The amounts of the last nine days, oldest first. The stake of ten days ago counts from the first day's beginning. */
 function amountsOf(set: StakeSet): number[] {
   const [first, second] = STAKES[set].map(Number) as [number, number];
   return [...Array<number>(8).fill(first), first + second];

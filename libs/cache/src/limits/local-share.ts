@@ -30,7 +30,7 @@ import {
   verdictOf,
 } from './rate-limiter.js';
 
-/** Time after which all replicas with Redis know that this replica has none, in milliseconds; see `replica-counter.ts`. */
+/** Milliseconds after which all replicas with Redis know that this replica has none; see `replica-counter.ts`. */
 export const LEASE_MS = 3500;
 
 /** Time after which the other replicas have counted a new replica and leave a share for it, in milliseconds. */

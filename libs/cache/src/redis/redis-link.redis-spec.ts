@@ -31,7 +31,7 @@ const until = async (condition: () => boolean): Promise<void> => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-/** On a busy machine the first answer of a server may come too late, so that the link is told to be down before it is up. */
+/** On a busy machine the first answer of Redis may come too late: the link then goes down before it is up. */
 const changesSinceUp = (): [boolean, string][] =>
   changes.slice(changes.findIndex(([isUp]) => isUp));
 

@@ -31,7 +31,7 @@ export class ConnectionWatch {
   private timer: NodeJS.Timeout | undefined;
   private isProbing = false;
 
-  /** @param directConfig a second way to the database, past the pooler that the clients connect through; it is probed too */
+  /** @param directConfig a second connection, past the pooler that the clients use; it is probed too */
   constructor(private readonly directConfig?: ClientConfig) {}
 
   add(client: WatchedClient): void {

@@ -6,7 +6,7 @@ import { type SignedRequests } from './signed-requests.js';
 
 export interface DayQuery {
   /**
-   * The staking contract as a CAIP-10 account id, `eip155:1:0x…`. Default: the contract agreed for the partner account.
+   * The staking contract as a CAIP-10 account id, `eip155:1:0x…`. Default: the contract of the partner account.
    */
   readonly contract?: string;
 }

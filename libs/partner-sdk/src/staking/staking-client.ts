@@ -59,7 +59,7 @@ export interface SnapshotQuery {
   /** The last of the days, such as `2026-11-20`. Default: the day before the request. */
   readonly endDay?: string;
   /**
-   * The staking contract as a CAIP-10 account id, `eip155:1:0x…`. Default: the contract agreed for the partner account.
+   * The staking contract as a CAIP-10 account id, `eip155:1:0x…`. Default: the contract of the partner account.
    */
   readonly contract?: string;
 }

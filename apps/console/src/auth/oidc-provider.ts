@@ -116,7 +116,7 @@ export class OidcProvider {
           {
             timeout: TIMEOUT_SECONDS,
             // Plain http is accepted only for an issuer on this machine: see `oidcIssuer` in console.env.ts.
-            // eslint-disable-next-line @typescript-eslint/no-deprecated -- it is marked so to stand out
+            // eslint-disable-next-line @typescript-eslint/no-deprecated -- not outdated: its package marks it as a warning
             execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
           },
         ),

@@ -69,19 +69,19 @@ export class PartnerActions implements OnModuleInit {
   ): Promise<ActionOutcome> {
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
     const change = callbackChange(dto.callback);
-    const sealArguments = this.stored(partner, dto);
+    const stored = this.sealArguments(partner, dto);
     const worthUsd = setsCallback(change) ? UNBOUNDED : undefined;
     if (!this.approvals.needsSecond(worthUsd)) {
       return this.approvals.perform(operator, {
         action: SET,
-        arguments: sealArguments,
+        arguments: stored,
         summary: SET,
       });
     }
     const partnerName = await this.nameOf(partner);
     const before = await this.callbacks.find(partner);
     if (onlyCutsBudget(before, change)) {
-      const cut = { ...sealArguments, [BUDGET_CUT_ONLY]: true };
+      const cut = { ...stored, [BUDGET_CUT_ONLY]: true };
       return this.approvals.perform(operator, { action: SET, arguments: cut, summary: SET });
     }
     // Checks the change before an approval is asked for, so that the asking operator learns of a refusal at once.
@@ -90,7 +90,7 @@ export class PartnerActions implements OnModuleInit {
     const { rate, burst, stakeSet } = dto;
     const shown = JSON.stringify({ rate, burst, stakeSet, ...auditedChange(change) });
     return this.approvals.perform(operator, {
-      ...{ action: SET, arguments: sealArguments },
+      ...{ action: SET, arguments: stored },
       summary: `${partnerName}: ${shown} ${CONSEQUENCES[SET]}`,
       ...{ worthUsd, reason },
     });
@@ -150,7 +150,7 @@ export class PartnerActions implements OnModuleInit {
   /**
    * The arguments as the request stores them. Key and secret are sealed for the console that carries out the change.
    */
-  private stored(partner: string, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
+  private sealArguments(partner: string, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
     const { callback: { key, secret, ...callback } = {}, ...terms } = dto;
     const secrets = JSON.stringify({ key, secret });
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
@@ -164,7 +164,7 @@ export class PartnerActions implements OnModuleInit {
     };
   }
 
-  /** Opens arguments that `stored` made, and validates them again. @throws HttpProblem 409, PermanentError */
+  /** Opens arguments that `sealArguments` made, and validates them again. @throws HttpProblem 409, PermanentError */
   private openArguments({ partner, rate, burst, stakeSet, callback, [SEALED]: sealed }: Stored) {
     const id = String(partner);
     const keyRing = this.keys.keyRing(`${SET} ${id}`);

@@ -18,7 +18,7 @@ export const SHARED_TEXTS = Symbol('RedisTexts');
 export const REDIS_DEADLINE_MS = Symbol('RedisDeadlineMs');
 
 /** Resources to close after the last answer, in this order. */
-export const RESOURCES_TO_CLOSE = Symbol('Opened');
+export const RESOURCES_TO_CLOSE = Symbol('Resources to close');
 
 const REPLICA_ID = Symbol('ReplicaId');
 const SHARING = Symbol('Sharing');

@@ -8,7 +8,7 @@ import {
   duration,
   evidenceKeys,
   type RedemptionWithoutMac,
-  foreignRedemptions,
+  redemptionsWithoutMac,
   type ListedRedemption,
   type LiveEvidence,
   moment,
@@ -184,7 +184,7 @@ const adopt = command({
   async action(call) {
     const keys = evidenceKeys(call.settings);
     await call.withDatabase(async (database) => {
-      const foreign = await foreignRedemptions(database, keys);
+      const foreign = await redemptionsWithoutMac(database, keys);
       if (foreign.length === 0) {
         call.terminal.out('Every open redemption bears the MAC of the service.\n');
         return;

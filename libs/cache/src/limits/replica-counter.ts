@@ -141,7 +141,7 @@ export class ReplicaCounter {
  * nothing where all live replicas are new.
  */
 const ATTEND = scriptOf(`
--- Where that may not be asked a loss of the latest alone goes unnoticed.
+-- Without the right to run INFO, a loss of only the latest writes is not detected.
 local info = redis.pcall('INFO', 'server')
 local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)') or ''
 local lost = tonumber(redis.call('HGET', KEYS[1], 'lost'))
@@ -156,7 +156,7 @@ if changed then
   if not lost and here < liveCount then return 0 end
   lost = not lost and liveCount > 0 and 0 or now
 end
--- The clock was set back: no caller must wait until it is there again.
+-- After the clock was set back, no caller must wait until it reaches the old time again.
 if lost > now then lost, changed = now, true end
 if changed then
   redis.call('HSET', KEYS[1], 'lost', string.format('%.17g', lost), 'run', run)

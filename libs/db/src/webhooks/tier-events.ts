@@ -113,7 +113,7 @@ export class TierEvents {
     return this.database.transaction(async (client) => {
       const [cursor] = await run<Cursor>(client, LOCK({ id }));
       if (cursor === undefined) return IDLE;
-      const underway = underwayOf(cursor) ?? (await this.nextPass(client, cursor));
+      const underway = currentPassOf(cursor) ?? (await this.nextPass(client, cursor));
       if (underway === undefined) return IDLE;
       const page = await this.page(client, id, cursor, underway);
       if (!page.holds) return IDLE;
@@ -176,7 +176,7 @@ function statementsOf(measure: TierMeasure) {
   return TIER_PAGES[measure === 'balance' ? 'balance' : 'days'];
 }
 
-function underwayOf({ pass, passPoint, passAfter }: Cursor): CurrentPass | undefined {
+function currentPassOf({ pass, passPoint, passAfter }: Cursor): CurrentPass | undefined {
   if (pass === null || passPoint === null || passAfter === null) return undefined;
   return { pass, point: passPoint, after: passAfter };
 }

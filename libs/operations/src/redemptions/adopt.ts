@@ -14,7 +14,7 @@ export interface RedemptionWithoutMac extends ListedRedemption {
 }
 
 /** Open redemptions that do not bear the MAC of the service. */
-export async function foreignRedemptions(
+export async function redemptionsWithoutMac(
   database: Database,
   seal: EvidenceSeal,
 ): Promise<RedemptionWithoutMac[]> {

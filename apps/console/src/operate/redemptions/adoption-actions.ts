@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import { Database } from '#libs/db';
-import { adoptRedemptions, CONSEQUENCES, foreignRedemptions } from '#libs/operations';
+import { adoptRedemptions, CONSEQUENCES, redemptionsWithoutMac } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
 import {
   type Actors,
@@ -59,7 +59,7 @@ export class AdoptionActions implements OnModuleInit {
     }
     const seal = this.keys.seal(ADOPT);
     const seen = new Map(dto.redemptions.map(({ id, version }) => [id, version]));
-    const foreign = await foreignRedemptions(this.database, seal);
+    const foreign = await redemptionsWithoutMac(this.database, seal);
     const asSeen = foreign.filter(({ redemption: { id, version } }) => seen.get(id) === version);
     return adoptRedemptions(this.database, seal, asSeen, actors);
   }

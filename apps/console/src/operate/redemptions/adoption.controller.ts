@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Inject, Post, UseInterceptors } from '
 import { ApiSchema } from '@nestjs/swagger';
 import { Database } from '#libs/db';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
-import { foreignRedemptions } from '#libs/operations';
+import { redemptionsWithoutMac } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ActionResultBody, actionResult } from '../../approvals/approval.dto.js';
 import {
@@ -41,7 +41,7 @@ export class AdoptionController {
   )
   @Answers(200, 'The redemptions.', UnsealedBody)
   async list(): Promise<UnsealedBody> {
-    const foreign = await foreignRedemptions(this.database, this.keys.seal(ADOPT));
+    const foreign = await redemptionsWithoutMac(this.database, this.keys.seal(ADOPT));
     const items = foreign.map(({ redemption, partnerName }) =>
       listedBody(redemption, new Map([[redemption.partner, partnerName]])),
     );

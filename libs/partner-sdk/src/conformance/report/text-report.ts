@@ -102,19 +102,19 @@ function capabilitiesText({ capabilities, outcome }: Report): string {
 }
 
 function leftText({ before, after, unresolved }: Left, address: string): string {
-  const lines = unresolved.map((debt) => {
-    const ids = clean(debt.partnerTransactionIds.join(', '));
+  const lines = unresolved.map((deduction) => {
+    const ids = clean(deduction.partnerTransactionIds.join(', '));
     const named = ids === '' ? '' : `, partnerTransactionId ${ids}`;
     const what = {
       claimed: 'spent by the confirmed claim (--no-claim leaves that out)',
       deducted: 'NOT GIVEN BACK',
       uncertain: 'PERHAPS NOT GIVEN BACK',
-    }[debt.state];
-    const each = debt.partnerTransactionIds.length > 1 ? ' each' : '';
-    const points = WHOLE.test(String(debt.points))
-      ? `${debt.points} point(s)`
-      : `a deduction of ${debt.points} points, which should have been refused`;
-    return `  ${what}: ${points}${each}, svcRedemptionId ${debt.svcRedemptionId}${named}. ${short(debt.why)}`;
+    }[deduction.state];
+    const each = deduction.partnerTransactionIds.length > 1 ? ' each' : '';
+    const points = WHOLE.test(String(deduction.points))
+      ? `${deduction.points} point(s)`
+      : `a deduction of ${deduction.points} points, which should have been refused`;
+    return `  ${what}: ${points}${each}, svcRedemptionId ${deduction.svcRedemptionId}${named}. ${short(deduction.why)}`;
   });
   if (before === null && lines.length === 0) return '';
   const now = after ?? 'unknown';

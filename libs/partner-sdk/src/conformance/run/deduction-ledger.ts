@@ -49,80 +49,82 @@ export interface JournalEntry extends DeductionTerms {
 }
 
 export class DeductionLedger {
-  private readonly debts = new Map<string, OpenDeduction>();
+  private readonly deductions = new Map<string, OpenDeduction>();
 
   /** To be called before the first byte is sent. */
   deductionSent(terms: DeductionTerms): void {
-    this.debtOf(terms).underWay += 1;
+    this.deductionOf(terms).underWay += 1;
   }
 
   /** To be called when the call has ended, whatever its outcome is. */
   deductionEnded(svcRedemptionId: string): void {
-    const debt = this.debts.get(svcRedemptionId);
-    if (debt !== undefined) debt.underWay -= 1;
+    const deduction = this.deductions.get(svcRedemptionId);
+    if (deduction !== undefined) deduction.underWay -= 1;
   }
 
   /** Adds a deduction of another process. */
   restore({ transactionId, ...terms }: JournalEntry): void {
-    const debt = this.debtOf(terms);
-    if (transactionId === undefined) debt.isDoubtful = true;
-    else debt.standing.add(transactionId);
+    const deduction = this.deductionOf(terms);
+    if (transactionId === undefined) deduction.isDoubtful = true;
+    else deduction.standing.add(transactionId);
   }
 
   deductionAnswered(svcRedemptionId: string, { reading, came }: Exchange): void {
-    const debt = this.debts.get(svcRedemptionId);
-    if (debt === undefined) return;
+    const deduction = this.deductions.get(svcRedemptionId);
+    if (deduction === undefined) return;
     if (reading.kind === 'success') {
-      debt.hasSucceeded = true;
-      debt.standing.add(idText(reading.fields['partnerTransactionId']));
-    } else if (came.kind === 'none' ? came.fault !== 'not-sent' : isUncertain(reading, debt)) {
-      debt.isDoubtful = true;
+      deduction.hasSucceeded = true;
+      deduction.standing.add(idText(reading.fields['partnerTransactionId']));
+    } else if (came.kind === 'none' ? came.fault !== 'not-sent' : isUncertain(reading, deduction)) {
+      deduction.isDoubtful = true;
     }
   }
 
   /** @param transactionId as sent in the revert */
   revertSucceeded(svcRedemptionId: string, transactionId: string | undefined): void {
-    const debt = this.debts.get(svcRedemptionId);
-    if (debt === undefined) return;
-    const [first] = debt.standing;
+    const deduction = this.deductions.get(svcRedemptionId);
+    if (deduction === undefined) return;
+    const [first] = deduction.standing;
     const given = transactionId ?? first;
     // The id is another redemption's. Giving back at the end finds out whose points have come back.
-    if (given !== undefined && !debt.standing.delete(given) && given !== '') return;
-    debt.isDoubtful = false;
+    if (given !== undefined && !deduction.standing.delete(given) && given !== '') return;
+    deduction.isDoubtful = false;
   }
 
   claimed(svcRedemptionId: string): void {
-    const debt = this.debts.get(svcRedemptionId);
-    if (debt !== undefined) debt.isClaimed = true;
+    const deduction = this.deductions.get(svcRedemptionId);
+    if (deduction !== undefined) deduction.isClaimed = true;
   }
 
-  settle(debt: OpenDeduction): void {
-    debt.standing.clear();
-    debt.isDoubtful = false;
+  settle(deduction: OpenDeduction): void {
+    deduction.standing.clear();
+    deduction.isDoubtful = false;
   }
 
   /** Removes the settled redemptions. @returns their ids */
   takeSettled(): string[] {
-    const settled = [...this.debts.values()].filter((debt) => !isOpen(debt) && debt.underWay === 0);
+    const settled = [...this.deductions.values()].filter(
+      (deduction) => !isOpen(deduction) && deduction.underWay === 0,
+    );
     const ids = settled.map(({ svcRedemptionId }) => svcRedemptionId);
-    for (const id of ids) this.debts.delete(id);
+    for (const id of ids) this.deductions.delete(id);
     return ids;
   }
 
   /** The redemptions whose points may still be owed to the player. */
   open(): OpenDeduction[] {
-    return [...this.debts.values()].filter(isOpen);
+    return [...this.deductions.values()].filter(isOpen);
   }
 
-  private debtOf({ svcRedemptionId, address, points }: DeductionTerms): OpenDeduction {
-    const known = this.debts.get(svcRedemptionId);
+  private deductionOf({ svcRedemptionId, address, points }: DeductionTerms): OpenDeduction {
+    const known = this.deductions.get(svcRedemptionId);
     if (known !== undefined) return known;
-    const debt = {
+    const deduction = {
       ...{ svcRedemptionId, address, points, standing: new Set<string>(), underWay: 0 },
       ...{ hasSucceeded: false, isDoubtful: false, failed: undefined, isClaimed: false },
     };
-    this.debts.set(svcRedemptionId, debt);
-    return debt;
+    this.deductions.set(svcRedemptionId, deduction);
+    return deduction;
   }
 }
 

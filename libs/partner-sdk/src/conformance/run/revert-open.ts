@@ -27,25 +27,25 @@ const PAUSES_MS = [0, 200, 1000];
  * Reverts the deductions that stand or may stand after a story. A failed revert is tried again at the end of the run.
  */
 export async function revertOpen(tester: Tester): Promise<void> {
-  const fresh = tester.books.open().filter(({ failed }) => failed === undefined);
-  await Promise.all(fresh.map((debt) => settle(tester, debt)));
+  const fresh = tester.ledger.open().filter(({ failed }) => failed === undefined);
+  await Promise.all(fresh.map((deduction) => settle(tester, deduction)));
   await tester.tellSettled();
 }
 
 /** Reverts all open deductions, in several attempts. @returns the deductions that could not be given back */
 export async function revertAll(tester: Tester, abandon?: AbortSignal): Promise<Unresolved[]> {
   for (const pauseMs of PAUSES_MS) {
-    const open = tester.books.open().filter(({ failed, isClaimed }) => !isClaimed || !failed);
+    const open = tester.ledger.open().filter(({ failed, isClaimed }) => !isClaimed || !failed);
     if (open.length === 0 || abandon?.aborted === true) break;
     await sleep(pauseMs);
-    await Promise.all(open.map((debt) => settle(tester, debt)));
+    await Promise.all(open.map((deduction) => settle(tester, deduction)));
   }
   await tester.tellSettled();
-  return tester.books.open().map(describe);
+  return tester.ledger.open().map(describe);
 }
 
-async function settle(tester: Tester, debt: OpenDeduction): Promise<void> {
-  const { svcRedemptionId: id, points, address, standing } = debt;
+async function settle(tester: Tester, deduction: OpenDeduction): Promise<void> {
+  const { svcRedemptionId: id, points, address, standing } = deduction;
   const mayBeNone = standing.size === 0;
   for (const transactionId of mayBeNone ? [''] : [...standing]) {
     const exchange = await tester.revert({
@@ -56,13 +56,13 @@ async function settle(tester: Tester, debt: OpenDeduction): Promise<void> {
       transactionId: transactionId || undefined,
       isUndo: true,
     });
-    debt.failed = whyNotSettled(exchange, mayBeNone);
-    if (debt.failed === undefined) standing.delete(transactionId);
+    deduction.failed = whyNotSettled(exchange, mayBeNone);
+    if (deduction.failed === undefined) standing.delete(transactionId);
   }
-  if (standing.size === 0 && debt.failed === undefined) tester.books.settle(debt);
+  if (standing.size === 0 && deduction.failed === undefined) tester.ledger.settle(deduction);
 }
 
-/** @param mayBeNone no success was seen, so that "not found" settles the debt */
+/** @param mayBeNone no success was seen, so that "not found" settles the deduction */
 function whyNotSettled({ reading }: Exchange, mayBeNone: boolean): string | undefined {
   if (reading.kind === 'success') return undefined;
   if (reading.kind === 'unreadable') return `The revert got no usable answer: ${reading.why}.`;
@@ -72,8 +72,8 @@ function whyNotSettled({ reading }: Exchange, mayBeNone: boolean): string | unde
   return isSettled ? undefined : `The revert was refused with ${code}.`;
 }
 
-function describe(debt: OpenDeduction): Unresolved {
-  const { svcRedemptionId, standing, address, points, isClaimed, failed } = debt;
+function describe(deduction: OpenDeduction): Unresolved {
+  const { svcRedemptionId, standing, address, points, isClaimed, failed } = deduction;
   const state = isClaimed ? 'claimed' : standing.size > 0 ? 'deducted' : 'uncertain';
   return {
     svcRedemptionId,

@@ -68,7 +68,7 @@ export async function giveBack(
   const { address } = first;
   const caller = callerOf(requireUsable({ ...options, address }), options);
   const tester = new Tester(caller, new Verdicts(), address, undefined);
-  for (const entry of entries) tester.books.restore(entry);
+  for (const entry of entries) tester.ledger.restore(entry);
   return revertAll(tester);
 }
 
@@ -177,12 +177,12 @@ class Run {
 
   /** Why no further story may deduct points. Where points do not come back, each further story would cost some. */
   private whyNoMore(): string | undefined {
-    const { verdicts, books } = this.tester;
+    const { verdicts, ledger } = this.tester;
     const failed = (['deduct-takes', 'revert-gives-back'] as const).find((id) =>
       verdicts.isFailed(id),
     );
     if (failed !== undefined) return `Deductions do not work well enough (${failed}).`;
-    const stuck = books.open().some(({ standing, isClaimed }) => standing.size > 0 && !isClaimed);
+    const stuck = ledger.open().some(({ standing, isClaimed }) => standing.size > 0 && !isClaimed);
     return stuck ? 'Points of an earlier check could not be given back.' : undefined;
   }
 

@@ -1,4 +1,4 @@
-/** The tools of a story: the four calls, the books, and the verdicts. */
+/** The tools of a story: the four calls, the ledger, and the verdicts. */
 import { CHECK_IDS, type CheckId } from '../checks/all-checks.js';
 import { type Severity } from '../checks/check.js';
 import {
@@ -38,7 +38,7 @@ interface RunLimits {
 }
 
 export class Tester {
-  readonly books = new DeductionLedger();
+  readonly ledger = new DeductionLedger();
   /** Ids that the journal already holds before their deduction begins. */
   private readonly journaled = new Set<string>();
   /** Becomes false where the partner turns out to have no such endpoint. */
@@ -91,7 +91,7 @@ export class Tester {
   }
 
   /** Tells the journal which redemptions are settled. */
-  async tellSettled(ids = this.books.takeSettled()): Promise<void> {
+  async tellSettled(ids = this.ledger.takeSettled()): Promise<void> {
     if (ids.length > 0) await this.limits.journal?.settled(ids);
   }
 
@@ -106,18 +106,18 @@ export class Tester {
     const terms = { svcRedemptionId: id, address: address ?? this.address, points };
     const body = { address: terms.address, deductPoints: points, svcRedemptionId: id };
     const { journal } = this.limits;
-    this.books.deductionSent(terms);
+    this.ledger.deductionSent(terms);
     try {
       // Without a journal nothing is awaited, so that calls that are made at once also arrive at once.
       if (journal !== undefined && !this.journaled.delete(id)) await journal.sent(terms);
       const exchange = await this.caller.call(purpose, { step: 'deduct', body, ...twist });
-      this.books.deductionAnswered(id, exchange);
+      this.ledger.deductionAnswered(id, exchange);
       if (exchange.reading.kind === 'success') {
         await journal?.succeeded(id, transactionIn(exchange));
       }
       return exchange;
     } finally {
-      this.books.deductionEnded(id);
+      this.ledger.deductionEnded(id);
     }
   }
 
@@ -136,7 +136,7 @@ export class Tester {
       { step: 'revert', body, ...twist },
       { isUndo },
     );
-    if (exchange.reading.kind === 'success') this.books.revertSucceeded(id, transactionId);
+    if (exchange.reading.kind === 'success') this.ledger.revertSucceeded(id, transactionId);
     return exchange;
   }
 

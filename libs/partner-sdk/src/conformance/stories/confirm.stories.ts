@@ -111,7 +111,7 @@ async function confirmTwice(
 ): Promise<void> {
   const first = await tester.confirm(`confirm as ${status}`, payload);
   if (status === 'claimed' && first.reading.kind !== 'refusal') {
-    tester.books.claimed(String(payload['svcRedemptionId']));
+    tester.ledger.claimed(String(payload['svcRedemptionId']));
   }
   const problem = notSucceeded(first);
   tester.judge(`confirm-${status}`, problem, [first]);

@@ -55,7 +55,7 @@ function notPlain({ purpose, reading }: Exchange): string | undefined {
   return named === '' ? undefined : `The answer (${purpose}) names the deduction ${named}.`;
 }
 
-/** Gives back what the same id took with other points, since the books record one amount for each redemption. */
+/** Gives back what the same id took with other points, since the ledger records one amount for each redemption. */
 async function takeBack(tester: Tester, id: string, taken: Exchange | undefined): Promise<void> {
   if (taken?.reading.kind !== 'success') return;
   const transactionId = transactionOf(taken);

@@ -11,7 +11,6 @@ const common = {
     { allowNumber: true, allowBoolean: true },
   ],
   'no-empty': ['error', { allowEmptyCatch: false }],
-  'max-lines': ['error', { max: 300 }],
 };
 
 const restricted = {

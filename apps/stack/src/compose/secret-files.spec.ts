@@ -16,10 +16,8 @@ import { addressOfKey } from '#libs/devchain';
 import { KeyRing } from '#libs/signing';
 import { requireOneServer } from './one-server.js';
 import {
-  baseSecrets,
   markTrialOrRefuse,
   fileOfSecret,
-  localSecrets,
   makeMissing,
   setSecret,
   shareSecrets,
@@ -52,10 +50,10 @@ beforeEach(() => {
 
 describe('the secrets of docker compose', () => {
   it('are made once, in a form that the services take', async () => {
-    const made = await makeMissing(baseSecrets(root));
+    const made = await makeMissing(root, 'base');
     expect(made).toHaveLength(14);
     const before = made.map((path) => readFileSync(path, 'utf8'));
-    expect(await makeMissing(baseSecrets(root))).toEqual([]);
+    expect(await makeMissing(root, 'base')).toEqual([]);
     expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
 
     const settings = readSettings(SecretsSettings, {
@@ -69,7 +67,7 @@ describe('the secrets of docker compose', () => {
   });
 
   it('can be read by their owner only, but for the one that PostgreSQL needs', async () => {
-    await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
+    await makeMissing(root, 'local');
     const modes = ['secrets', 'signer', 'game'].flatMap((folder) =>
       readdirSync(join(root, folder)).map((file) => {
         return [file, (statSync(join(root, folder, file)).mode & 0o777).toString(8)];
@@ -85,7 +83,7 @@ describe('the secrets of docker compose', () => {
   it('that somebody brought are kept, and the rest fits them', async () => {
     writeFileSync(join(root, 'secrets/postgres_password'), 'p@ss/word\n');
     writeFileSync(join(root, 'signer/voucher_signer_key'), 'mine\n');
-    await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
+    await makeMissing(root, 'local');
     expect(text('secrets/postgres_password')).toBe('p@ss/word\n');
     expect(text('signer/voucher_signer_key')).toBe('mine\n');
     const url = new URL(text('secrets/database_url').trim());
@@ -93,7 +91,7 @@ describe('the secrets of docker compose', () => {
   });
 
   it('are given to each program that reads them, and to no other', async () => {
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     writeFileSync(join(root, 'secrets/rpc_urls'), 'https://one.example\n');
     writeFileSync(join(root, 'for/indexer/secrets_key'), 'left over');
     await shareSecrets(root, 'base');
@@ -144,7 +142,7 @@ describe('the secrets of docker compose', () => {
   });
 
   it('give the console of a trial what vouches for redemptions, and take it away from a real one', async () => {
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     const copy = join(root, 'for/console/evidence_key');
     expect(await shareSecrets(root, 'local')).toContain(copy);
     expect(text('for/console/evidence_key')).toBe(text('secrets/evidence_key'));
@@ -158,7 +156,7 @@ describe('the secrets of docker compose', () => {
   });
 
   it('that were replaced are given anew', async () => {
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     await shareSecrets(root, 'base');
     rmSync(join(root, 'secrets/secrets_key'));
     writeFileSync(join(root, 'secrets/secrets_key'), 'another\n');
@@ -168,7 +166,7 @@ describe('the secrets of docker compose', () => {
   });
 
   it('are refused where programs would go on with the database server of before', async () => {
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     await requireOneServer(root);
     rewrite('database_url', 'postgresql://lowmark:pw@DB.example/lowmark');
     const names = ['api', 'indexer', 'redemption', 'console', 'portal', 'cli'];
@@ -177,13 +175,13 @@ describe('the secrets of docker compose', () => {
       `database_url leads to db.example:5432, and these lead to another server: ${others}. Remove each …_database_url`,
     );
     for (const name of names) rmSync(join(root, `secrets/${name}_database_url`));
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     await requireOneServer(root);
     expect(new URL(text('secrets/api_database_url').trim()).host).toBe('DB.example');
   });
 
   it('lead to one server where the direct URL beside a pooler’s does, and where a cluster has several hosts', async () => {
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     rewrite('api_database_url', 'postgresql://lowmark_api:pw@pgbouncer:6432/lowmark');
     await expect(requireOneServer(root)).rejects.toThrow('api_database_url (pgbouncer:6432)');
     rewrite('api_database_direct_url', 'postgresql://lowmark_api:pw@postgres:5432/lowmark');
@@ -197,21 +195,57 @@ describe('the secrets of docker compose', () => {
     await expect(requireOneServer(root)).rejects.toThrow('cli_database_url must be a URL');
   });
 
-  it('are not begun anew where the key of before is gone', async () => {
-    await makeMissing(baseSecrets(root));
-    rmSync(join(root, 'secrets/secrets_key'));
-    await expect(makeMissing(baseSecrets(root))).rejects.toThrow(/secrets_key is missing/);
-    expect(readdirSync(join(root, 'secrets'))).not.toContain('secrets_key');
+  it.each([
+    ['secrets_key', 'no partner’s secret can be read', 'api'],
+    ['evidence_key', 'open redemptions stop in `attention`', 'redemption'],
+  ])('do not get a new %s in place of one that is gone', async (name, lost, reader) => {
+    await makeMissing(root, 'base');
+    await shareSecrets(root, 'base');
+    rmSync(join(root, 'secrets', name));
+    const refusal = makeMissing(root, 'base');
+    await expect(refusal).rejects.toThrow(`${name} is missing`);
+    await expect(refusal).rejects.toThrow(lost);
+    await expect(refusal).rejects.toThrow(
+      `docker compose exec -T ${reader} cat /run/lowmark/secrets/${name} | ./lowmark secret set ${name}`,
+    );
+    expect(readdirSync(join(root, 'secrets'))).not.toContain(name);
+    // The copy that the running service has is not touched.
+    expect(readdirSync(join(root, 'for', reader))).toContain(name);
+  });
+
+  it.each(['secrets_key', 'evidence_key', 'api_anon_secret'])(
+    'are refused where %s alone was put into a new folder',
+    async (name) => {
+      await setSecret(root, name, 'of before');
+      await expect(makeMissing(root, 'base')).rejects.toThrow('is missing, though other secrets');
+      expect(readdirSync(join(root, 'secrets'))).toEqual([name]);
+    },
+  );
+
+  it('are refused where the whole folder is gone and the programs still have their copies', async () => {
+    await makeMissing(root, 'base');
+    await shareSecrets(root, 'base');
+    rmSync(join(root, 'secrets'), { recursive: true });
+    mkdirSync(join(root, 'secrets'));
+    await expect(makeMissing(root, 'base')).rejects.toThrow(/secrets_key is.*evidence_key is/s);
+  });
+
+  it('of a trial do not get a new signer of vouchers, which the vault does not know', async () => {
+    await makeMissing(root, 'local');
+    rmSync(join(root, 'signer/voucher_signer_key'));
+    await expect(makeMissing(root, 'local')).rejects.toThrow('voucher_signer_key is missing');
+    // A real installation gets this key from the vault's owner.
+    expect(await makeMissing(root, 'base')).toEqual([]);
   });
 
   it('hold a key that signs vouchers, in a trial', async () => {
-    await makeMissing(localSecrets(root));
+    await makeMissing(root, 'local');
     expect(addressOfKey(text('signer/voucher_signer_key').trim())).toMatch(/^0x[0-9a-f]{40}$/);
   });
 
   it('of a trial are refused by a real installation, and the other way round', async () => {
     await markTrialOrRefuse(root, 'local');
-    await makeMissing([...baseSecrets(root), ...localSecrets(root)]);
+    await makeMissing(root, 'local');
     await markTrialOrRefuse(root, 'local');
     await expect(markTrialOrRefuse(root, 'base')).rejects.toThrow('were made for a trial');
     rmSync(join(root, 'secrets/of-a-trial'));
@@ -220,7 +254,7 @@ describe('the secrets of docker compose', () => {
   });
 
   it('can be set by name, with the mode of those that are made', async () => {
-    await makeMissing(baseSecrets(root));
+    await makeMissing(root, 'base');
     await setSecret(root, 'secrets_key', 'new,old\n');
     await setSecret(root, 'voucher_signer_key', '0xkey\n');
     await setSecret(root, 'redis.conf', 'requirepass x');
@@ -238,6 +272,6 @@ describe('the secrets of docker compose', () => {
 
   it('are never replaced where they cannot be read', async () => {
     mkdirSync(join(root, 'secrets/secrets_key'));
-    await expect(makeMissing(baseSecrets(root))).rejects.toThrow('EISDIR');
+    await expect(makeMissing(root, 'base')).rejects.toThrow('EISDIR');
   });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { mintPrivateKey } from '#libs/devchain';
 import { DatabaseUrl } from '#libs/platform';
 import { mintSecretsKey } from '#libs/signing';
@@ -12,11 +12,9 @@ interface SecretFile {
   readonly make: () => string | Promise<string>;
   /** Readable by every user of the container that mounts it: PostgreSQL and Redis run as users of their own. */
   readonly shared?: true;
+  /** What is lost with this key. Such a key is made at the first start only (`refuseLostKeys`). */
+  readonly lost?: string;
 }
-
-const KEY_LOST =
-  'secrets_key is missing, though api_anon_secret is there. Put it back from where you keep its copy: without it no ' +
-  'partner’s secret can be read. Where there is none yet, or it is lost for good: openssl rand -base64 32 makes a new one.';
 
 /** File that marks the secrets of a trial, whose keys and partners must not become those of a real installation. */
 const TRIAL_MARK = 'secrets/of-a-trial';
@@ -79,7 +77,6 @@ const SHARED = ['postgres_password', 'redis.conf'];
 
 export function baseSecrets(root: string): SecretFile[] {
   const passwordFile = join(root, 'secrets/postgres_password');
-  const anonFile = join(root, 'secrets/api_anon_secret');
   return [
     { path: passwordFile, make: mintHex, shared: true },
     {
@@ -91,17 +88,15 @@ export function baseSecrets(root: string): SecretFile[] {
     },
     {
       path: join(root, 'secrets/secrets_key'),
-      make: async () => {
-        // `api_anon_secret` is made last: where it exists, the database is in use, and a new key could not decrypt it.
-        if (await exists(anonFile)) throw new StackError(KEY_LOST);
-        return mintSecretsKey().toString('base64');
-      },
+      make: () => mintSecretsKey().toString('base64'),
+      lost: 'no partner’s secret can be read',
     },
-    { path: anonFile, make: mintHex },
     {
       path: join(root, 'secrets/evidence_key'),
       make: () => mintSecretsKey().toString('base64'),
+      lost: 'open redemptions stop in `attention`, and their vouchers cannot be shown again',
     },
+    { path: join(root, 'secrets/api_anon_secret'), make: mintHex },
     ...[...PROGRAMS, 'game'].map((program) => ({
       path: join(root, `secrets/${program}_database_url`),
       make: () => programUrl(join(root, 'secrets/database_url'), program),
@@ -227,17 +222,24 @@ export async function setSecret(root: string, name: string, text: string): Promi
 /** Secrets made for a trial only: a real installation gets these keys from the vault's and the partner's owners. */
 export function localSecrets(root: string): SecretFile[] {
   return [
-    { path: join(root, 'signer/voucher_signer_key'), make: mintPrivateKey },
+    {
+      path: join(root, 'signer/voucher_signer_key'),
+      make: mintPrivateKey,
+      lost: 'the vault pays no voucher, because it knows another signer',
+    },
     { path: join(root, 'game/partner_api_key'), make: mintHex },
     { path: join(root, 'game/partner_shared_secret'), make: mintHex },
   ];
 }
 
 /**
- * Makes the missing files and leaves the others unchanged.
+ * Makes the missing files and leaves the others unchanged. `local` also makes the secrets of a trial.
  * @returns the paths of the new files
+ * @throws StackError where a key is missing whose loss matters
  */
-export async function makeMissing(files: readonly SecretFile[]): Promise<string[]> {
+export async function makeMissing(root: string, kind: 'base' | 'local'): Promise<string[]> {
+  const files = kind === 'base' ? baseSecrets(root) : [...baseSecrets(root), ...localSecrets(root)];
+  await refuseLostKeys(root, files);
   const made: string[] = [];
   for (const { path, make, shared } of files) {
     if (await exists(path)) continue;
@@ -245,6 +247,46 @@ export async function makeMissing(files: readonly SecretFile[]): Promise<string[
     made.push(path);
   }
   return made;
+}
+
+/**
+ * Refuses to go on without a key that was there before: a new one in its place would do harm that is seen only later.
+ * A key was there before if one of its copies is, or if a secret exists that the first start makes with it.
+ */
+async function refuseLostKeys(root: string, files: readonly SecretFile[]): Promise<void> {
+  const keys = files.filter(({ lost }) => lost !== undefined);
+  const isThere = await Promise.all(keys.map(({ path }) => exists(path)));
+  const missing = keys.filter((_, index) => isThere[index] === false);
+  const copies = await Promise.all(missing.map(({ path }) => copiesOf(root, basename(path))));
+  const madeAtFirst = ['secrets_key', 'evidence_key', 'api_anon_secret'];
+  const others = await existing(madeAtFirst.map((name) => join(root, 'secrets', name)));
+  if (missing.length === 0 || (others.length === 0 && copies.flat().length === 0)) return;
+  const sentences = missing.map(({ path, lost = '' }, index) => {
+    const name = basename(path);
+    const [program] = copies[index] ?? [];
+    const copy =
+      program === undefined
+        ? ''
+        : ` ${program} still has a copy: docker compose exec -T ${program} cat /run/lowmark/secrets/${name} | ./lowmark secret set ${name}.`;
+    return `${name} is missing, though other secrets of this installation are there. Without it ${lost}. Put it back from where you keep its copy: ./lowmark secret set ${name}.${copy}`;
+  });
+  throw new StackError(`${sentences.join('\n')}\n${KEY_LOST_FOR_GOOD}`);
+}
+
+const KEY_LOST_FOR_GOOD =
+  'No key is made in place of one that was lost. Where there was none yet, or it is lost for good, read docs/operating/keys.md ' +
+  'first; then set a new one (openssl rand -base64 32).';
+
+/** The programs that have a copy of the secret. */
+async function copiesOf(root: string, name: string): Promise<string[]> {
+  const programs = Object.keys(SHARES).filter((program) => program !== 'migrate');
+  const files = await existing(programs.map((program) => join(root, 'for', program, name)));
+  return files.map((file) => basename(dirname(file)));
+}
+
+async function existing(paths: readonly string[]): Promise<string[]> {
+  const isThere = await Promise.all(paths.map(exists));
+  return paths.filter((_, index) => isThere[index]);
 }
 
 /** @param isShared whether every user of a container that mounts the file may read it */

@@ -10,10 +10,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { requireOneServer } from './one-server.js';
 import {
-  baseSecrets,
   markTrialOrRefuse,
   fileOfSecret,
-  localSecrets,
   makeMissing,
   setSecret,
   shareSecrets,
@@ -23,8 +21,7 @@ const [kind = '', root = '', name = ''] = process.argv.slice(2);
 
 async function makeAll(of: 'base' | 'local'): Promise<void> {
   await markTrialOrRefuse(root, of);
-  const files = of === 'base' ? baseSecrets(root) : [...baseSecrets(root), ...localSecrets(root)];
-  const missing = await makeMissing(files);
+  const missing = await makeMissing(root, of);
   await requireOneServer(root);
   const made = [...missing, ...(await shareSecrets(root, of))];
   console.log(made.length === 0 ? 'All secrets are there' : `Made ${made.join(', ')}`);

@@ -29,6 +29,12 @@ const sealed = async (): Promise<boolean[]> => {
   );
 };
 
+/** The doctor's line about MACs of open redemptions. */
+async function doctorLine(key: string): Promise<string | undefined> {
+  const { out } = await bench.runWith({ settings: { EVIDENCE_KEY: key } }, 'doctor');
+  return out.split('\n').find((line) => line.includes('open redemptions'));
+}
+
 describe('redemption adopt', () => {
   it('asks for the key, which the operator’s own settings do not have', async () => {
     const settings = { EVIDENCE_KEY: '' };
@@ -68,5 +74,11 @@ describe('redemption adopt', () => {
     expect(rows[0]?.actor).toBe('operator:mia');
     const again = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
     expect(again.out).toContain('Every open redemption bears');
+  });
+
+  it('leaves nothing for the doctor, who finds a key that was made in place of a lost one', async () => {
+    expect(await doctorLine(EVIDENCE_KEY)).toMatch(/^ok .*has a MAC under EVIDENCE_KEY/);
+    const another = Buffer.alloc(32, 9).toString('base64');
+    expect(await doctorLine(another)).toMatch(/^FAULT .*5 have no MAC under EVIDENCE_KEY/);
   });
 });

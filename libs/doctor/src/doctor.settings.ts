@@ -52,7 +52,8 @@ export type Variable =
   | 'VAULT_CONTRACT'
   | 'REGISTRY_ADDRESS'
   | 'PRICE_SOURCE'
-  | 'VOUCHER_SIGNER_KEY';
+  | 'VOUCHER_SIGNER_KEY'
+  | 'EVIDENCE_KEY';
 
 /**
  * The services' settings that the doctor examines, none of them required; docs/operating/settings.md describes them by

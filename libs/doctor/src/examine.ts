@@ -5,7 +5,7 @@ import { databaseChecks } from './database.checks.js';
 import { type ReadDoctorSettings, readDoctorSettings } from './doctor.settings.js';
 import { endpointChecks } from './endpoint.checks.js';
 import { indexCheck } from './index.check.js';
-import { partnerChecks, secretsCheck } from './partner.checks.js';
+import { evidenceCheck, partnerChecks, secretsCheck } from './partner.checks.js';
 import { priceChecks } from './price.checks.js';
 import { redisCheck } from './redis.check.js';
 import { registryCheck } from './registry.check.js';
@@ -57,6 +57,7 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
     ...databaseChecks,
     ...(read.settings.databaseReadUrls === undefined ? [] : [standbyCheck]),
     secretsCheck,
+    ...(read.settings.evidenceKey === undefined ? [] : [evidenceCheck]),
     indexCheck,
     stakeSetsCheck,
     ...priceChecks,

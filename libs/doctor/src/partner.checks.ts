@@ -1,5 +1,5 @@
-import { CallbackStore, ClaimStore } from '#libs/db';
-import { KeyRing } from '#libs/signing';
+import { CallbackStore, ClaimStore, EvidenceAdoption } from '#libs/db';
+import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { CLAIM_OVERDUE_MS, inUseCount, printable, secretsStatus } from '#libs/operations';
 import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
 import { type Subject } from './subject.js';
@@ -11,6 +11,21 @@ export const secretsCheck = check({
   title: 'stored secrets',
   needs: ['DATABASE_URL', 'SECRETS_KEY', 'database', 'schema'],
   ask: storedSecrets,
+});
+
+/** Whether EVIDENCE_KEY contains the key that marked the open redemptions as ours. */
+export const evidenceCheck = check({
+  title: 'open redemptions',
+  needs: ['DATABASE_URL', 'EVIDENCE_KEY', 'database', 'schema'],
+  ask: async (subject) => {
+    const keys = EvidenceKeys.parse(subject.settings.evidenceKey ?? '');
+    const foreign = await new EvidenceAdoption(await subject.database(), keys).foreign();
+    return foreign.length === 0
+      ? ok('each that may be paid has a MAC under EVIDENCE_KEY')
+      : fault(`${foreign.length} have no MAC under EVIDENCE_KEY, so they stop in \`attention\``);
+  },
+  remedy:
+    'If the key was replaced: add the one before behind the first, separated by a comma, and restart the redemption service. If it is lost: docs/operating/keys.md.',
 });
 
 export const partnerChecks = [

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { localEnvironment } from '../../apps/stack/src/chain/local-environment.js';
+import { localEnvironment, priceVariables } from '../../apps/stack/src/chain/local-environment.js';
 import {
   type ComposeFile,
   type ComposeService,
@@ -38,6 +38,21 @@ const localNames = local.split('\n').map((line) => line.split('=')[0] ?? '');
 function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService): boolean {
   return [...entrypoint, ...command].some((part) => part.includes('--env-file-if-exists='));
 }
+
+describe('the trial on a local chain', () => {
+  it('has bounds around its price, which the redemption service checks whoever wrote the price', () => {
+    expect(local).toMatch(
+      /^PRICE_SOURCE=fixed:0.15\n(.*\n)*PRICE_MIN_USD=0.015\nPRICE_MAX_USD=1.5$/m,
+    );
+    const of = (source: string): unknown[] => [
+      priceVariables(source)['PRICE_MIN_USD'],
+      priceVariables(source)['PRICE_MAX_USD'],
+    ];
+    expect(of('fixed:20')).toEqual(['2', '200']);
+    // The price of another source is not known in advance.
+    expect(of('http://127.0.0.1/price#/usd')).toEqual([undefined, undefined]);
+  });
+});
 
 describe('docker-compose.yml', () => {
   it('has the services it promises', () => {

@@ -15,14 +15,11 @@ export async function rpc(
   return ((await answer.json()) as { result: unknown }).result;
 }
 
-/** Signs in with one of the chain's accounts. @returns its redemptions */
-export async function redemptionsOf(
-  facts: StackFacts,
-  wallet: string,
-): Promise<{ status: string; tokens: number; txnHash: string | null }[]> {
+/** Signs in with one of the chain's accounts, and reads from the redemption service. */
+async function readAs(facts: StackFacts, wallet: string, path: string): Promise<unknown> {
   const url = facts.redemptionUrl;
-  const post = async (path: string, body: object): Promise<Record<string, string>> => {
-    const answer = await fetch(url + path, {
+  const post = async (to: string, body: object): Promise<Record<string, string>> => {
+    const answer = await fetch(url + to, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
@@ -42,9 +39,21 @@ export async function redemptionsOf(
   const signature = await rpc(facts, 'personal_sign', bytes, wallet);
   const { token } = await post('/api/auth/verify', { message, signature });
   const headers = { authorization: `Bearer ${token ?? ''}` };
-  const answer = await fetch(`${url}/api/redemptions`, { headers });
-  const { redemptions } = (await answer.json()) as {
+  return (await fetch(url + path, { headers })).json();
+}
+
+export async function redemptionsOf(
+  facts: StackFacts,
+  wallet: string,
+): Promise<{ status: string; tokens: number; txnHash: string | null }[]> {
+  const { redemptions } = (await readAs(facts, wallet, '/api/redemptions')) as {
     redemptions: { status: string; tokens: number; txnHash: string | null }[];
   };
   return redemptions;
+}
+
+/** What 5,000 points come to now at the partner of the stack. */
+export function quoteOf(facts: StackFacts, wallet: string): Promise<unknown> {
+  const { name } = facts.partner;
+  return readAs(facts, wallet, `/api/partners/${name}/quote?points=5000`);
 }

@@ -2,15 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '#libs/testing';
+import { createDatabase } from '#libs/db';
 import { freePort } from '#libs/devprocess';
+import { DatabaseUrl } from '#libs/platform';
 import { typeReadmeCommands } from './readme-commands.js';
-import { redemptionsOf, rpc } from './redeemer.js';
+import { quoteOf, redemptionsOf, rpc } from './redeemer.js';
 import { RunningStack, STACK_PORTS, type StackFacts } from './running-stack.js';
 import { pointsOf, stagesOf } from './timelines.js';
 
@@ -218,6 +220,25 @@ describe('npm start', () => {
     await stack?.shows('Redemption 2: ');
   });
 
+  it('quotes no price of a thousandth that the indexer’s login wrote', async () => {
+    const facts = await (stack as RunningStack).facts();
+    const wallet = ((await rpc(facts, 'eth_accounts')) as string[]).at(-1) ?? '';
+    expect(await quoteOf(facts, wallet)).toMatchObject({ tokens: 340, refusal: null });
+    const { suffix, passwords } = facts.databaseUsers;
+    const login = { user: `lowmark_indexer_${suffix}`, password: passwords['indexer'] ?? '' };
+    const url = DatabaseUrl.parse(facts.databaseUrl).as(login).href;
+    const database = await createDatabase({ url, applicationName: 'thief', poolSize: 1 });
+    try {
+      const values = `VALUES (now() + interval '1 minute', 'thief', 0.00015)`;
+      await database.query({
+        text: `INSERT INTO staking.price (observed_at, source, usd) ${values}`,
+      });
+      expect(await quoteOf(facts, wallet)).toMatchObject({ refusal: { code: 'PRICE_HELD' } });
+    } finally {
+      await database.close();
+    }
+  });
+
   it('ends and says why where a part dies', async () => {
     const running = stack;
     if (!running) throw new Error('nothing runs');
@@ -245,6 +266,19 @@ describe('npm start', () => {
     const failing = RunningStack.start(directory, { ...environment, STAKE_CONTRACT: '0x1' });
     expect(await failing.ended).toBe(1);
     expect(failing.output).toContain('STAKE_CONTRACT is set and RPC_URLS is not');
+  });
+
+  it('makes no key in place of one that is gone', async () => {
+    const path = join(directory, '.data/stack.json');
+    const before = await readFile(path, 'utf8');
+    for (const key of ['secretsKey', 'evidenceKey']) {
+      const facts = JSON.parse(before) as Record<string, unknown>;
+      await writeFile(path, JSON.stringify({ ...facts, [key]: undefined }));
+      const failing = RunningStack.start(directory, environment);
+      expect(await failing.ended).toBe(1);
+      expect(failing.output).toContain(`${key} is missing in .data/stack.json`);
+    }
+    await writeFile(path, before);
   });
 
   it('starts over when asked to, and can be ended in the middle of it', async () => {

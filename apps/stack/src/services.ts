@@ -65,7 +65,9 @@ const SERVICES: readonly ServiceRow[] = [
       SECRETS_KEY: secrets.secretsKey,
       EVIDENCE_KEY: secrets.evidenceKey,
     }),
-    defaults: () => ({
+    // With the price's bounds: this service checks the stored price against its own.
+    defaults: ({ chain }) => ({
+      ...chain.defaults,
       ...LOCAL_REDEMPTIONS,
       // Short enough to watch a redemption time out.
       VOUCHER_TTL_SECONDS: '30',

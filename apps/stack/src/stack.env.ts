@@ -40,6 +40,9 @@ export class StackSettings {
   @secretOfServices('Signs vouchers for that vault.')
   readonly voucherSignerKey?: string;
 
+  @secretOfServices('Where the token’s price comes from.')
+  readonly priceSource?: string;
+
   @secretOfServices('Encrypts partner secrets.')
   readonly secretsKey?: string;
 

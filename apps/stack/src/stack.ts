@@ -10,6 +10,7 @@ import { makePageLinks } from './page-links.js';
 import { demonstrate } from './redemption/demonstration.js';
 import { localUrl, startServices, urlsOf } from './services.js';
 import { showStack } from './show-stack.js';
+import { StackError } from './stack.error.js';
 
 /** Starts everything, shows it and runs the demonstration. `context.closers` has the cleanup of every started part. */
 export async function startStack(context: StackContext): Promise<void> {
@@ -35,13 +36,23 @@ export async function startStack(context: StackContext): Promise<void> {
   await demonstrate(context, { partner, chain, operatorSettings });
 }
 
-/** Secrets of the environment, else of an earlier start, else new ones; stored for later starts. */
+/**
+ * Secrets of the environment, else of an earlier start, else new ones; stored for later starts.
+ * @throws StackError where an earlier start had a key that is gone: a new one would not open what that one sealed
+ */
 async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
   const { content } = file;
-  const newKey = (): string => mintSecretsKey().toString('base64');
+  const keyOf = (name: 'secretsKey' | 'evidenceKey'): string => {
+    const key = settings[name] ?? content[name];
+    if (key !== undefined) return key;
+    if (content.databaseUsers === undefined) return mintSecretsKey().toString('base64');
+    throw new StackError(
+      `${name} is missing in .data/stack.json, though there is a database that needs it. Put it back, or start over: npm start -- --fresh`,
+    );
+  };
   const secrets = {
-    secretsKey: settings.secretsKey ?? content.secretsKey ?? newKey(),
-    evidenceKey: settings.evidenceKey ?? content.evidenceKey ?? newKey(),
+    secretsKey: keyOf('secretsKey'),
+    evidenceKey: keyOf('evidenceKey'),
     anonSecret:
       settings.apiAnonSecret ?? content.anonSecret ?? randomBytes(32).toString('base64url'),
     partnerCallback: content.partnerCallback ?? { key: mintHex(), secret: mintHex() },

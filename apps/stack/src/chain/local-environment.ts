@@ -39,12 +39,22 @@ export function registryVariables({ address, firstDay }: LocalRegistry): Variabl
   return { REGISTRY_ADDRESS: address, REGISTRY_FIRST_DAY: dayText(firstDay) };
 }
 
-/** A fixed price, with limits that never reject it when the developer changes it between two starts. */
-export const LOCAL_PRICE: Variables = {
-  PRICE_SOURCE: 'fixed:0.15',
-  PRICE_MAX_CHANGE: '999',
-  PRICE_MAX_CHANGE_PER_HOUR: '999',
-};
+const LOCAL_PRICE_USD = '0.15';
+
+/**
+ * A fixed price, and the bounds that keep the redemption service from quoting a price far from it, whoever wrote it into
+ * the database. A share of 999 never holds a price that the developer changes between two starts.
+ * @param source PRICE_SOURCE of the developer. Bounds are for the fixed price alone, since that of another is not known
+ */
+export function priceVariables(source: string = `fixed:${LOCAL_PRICE_USD}`): Variables {
+  const usd = Number(/^fixed:(\d+(?:\.\d+)?)$/.exec(source)?.[1]);
+  return {
+    PRICE_SOURCE: source,
+    PRICE_MAX_CHANGE: '999',
+    PRICE_MAX_CHANGE_PER_HOUR: '999',
+    ...(usd > 0 && { PRICE_MIN_USD: String(usd / 10), PRICE_MAX_USD: String(usd * 10) }),
+  };
+}
 
 export const LOCAL_REDEMPTIONS: Variables = {
   WALLET_DAILY_TOKEN_BUDGET: '1000000',
@@ -91,7 +101,7 @@ export function localEnvironment(
   const variables = {
     ...chainVariables(facts),
     ...vaultVariables(facts),
-    ...LOCAL_PRICE,
+    ...priceVariables(),
     ...LOCAL_REDEMPTIONS,
     SIWE_DOMAINS: siweDomains(portOf(users.pagesUrl), portOf(users.serviceUrl)),
     // Long enough to claim by hand, short enough to watch a voucher expire.

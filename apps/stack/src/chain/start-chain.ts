@@ -18,7 +18,7 @@ import { Crowd, Random } from './history.js';
 import { LocalChain } from './local-chain.js';
 import {
   chainVariables,
-  LOCAL_PRICE,
+  priceVariables,
   registryVariables,
   vaultVariables,
 } from './local-environment.js';
@@ -107,7 +107,7 @@ async function startLocal(context: StackContext): Promise<StackChain> {
     ...(local.registry && {
       registry: { ...registryVariables(local.registry), REGISTRY_PRIVATE_KEY: registryPrivateKey },
     }),
-    defaults: LOCAL_PRICE,
+    defaults: priceVariables(context.settings.priceSource),
   };
 }
 

@@ -229,11 +229,11 @@ describe('npm start', () => {
     const url = DatabaseUrl.parse(facts.databaseUrl).as(login).href;
     const database = await createDatabase({ url, applicationName: 'thief', poolSize: 1 });
     try {
-      const values = `VALUES (now() + interval '1 minute', 'thief', 0.00015)`;
+      const values = `VALUES (now(), 'thief', 0.00015)`;
       await database.query({
         text: `INSERT INTO staking.price (observed_at, source, usd) ${values}`,
       });
-      expect(await quoteOf(facts, wallet)).toMatchObject({ refusal: { code: 'PRICE_HELD' } });
+      expect(await quoteOf(facts, wallet)).toMatchObject({ refusal: { code: 'PRICE_UNAVAILABLE' } });
     } finally {
       await database.close();
     }

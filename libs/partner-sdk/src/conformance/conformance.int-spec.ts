@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ACCESS_FAULTS } from './fixtures/access.faults.support-spec.js';
+import { LACKING } from './fixtures/capabilities.support-spec.js';
 import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
 import { API_KEY, HonestPartner, PLAYER, SECRET } from './fixtures/honest-partner.support-spec.js';
 import { signing } from './fixtures/form.support-spec.js';
@@ -7,6 +8,7 @@ import { Refused } from './fixtures/honest-ledger.support-spec.js';
 import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
 import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
 import { type Report, runConformance } from './index.js';
+import { textReport } from './report/text-report.js';
 
 const skippedIn = ({ checks }: Report): string[] =>
   checks.flatMap(({ id, status }) => (status === 'skipped' ? [id] : []));
@@ -83,6 +85,23 @@ describe('a report', () => {
     const name = 'refuses the unauthenticated with another code';
     const observed = seenIn(await tryOut(partnerThat(name)), 'auth-key-missing');
     expect(observed).toContain('refused with ERR-INTERNAL only, "No."');
+  });
+
+  it('says what refusals without a signature cost, and counts them as a warning', async () => {
+    const [lacking] = LACKING.filter(({ lacks }) => lacks === 'signs-all-responses');
+    const report = await tryOut(new (lacking?.Partner ?? HonestPartner)());
+    expect(failedIn(report)).toEqual(['signs-all-responses']);
+    expect(report).toMatchObject({ outcome: 'conforms', counts: { errors: 0, warnings: 1 } });
+    const { severity, observed, rule } =
+      report.checks.find(({ id }) => id === 'signs-all-responses') ?? {};
+    expect(severity).toBe('warning');
+    expect(observed).toMatch(/^The answer \(.*\) has status 400 and no X-API-SIGNATURE\./);
+    expect(rule).toContain(
+      'Redemptions that are refused without a signature wait for an operator.',
+    );
+    const said = textReport(report);
+    expect(said).toContain('WARNING  signs-all-responses: Refusals of every status are signed');
+    expect(said).toMatch(/no error was found\. Read the warnings: each has a cost\.$/m);
   });
 
   it('names the compression of an answer that cannot be read', async () => {

@@ -14,7 +14,11 @@ import {
 import { HTTP_FAULTS } from './fixtures/http.faults.support-spec.js';
 import { POINTS_FAULTS } from './fixtures/points.faults.support-spec.js';
 import { REVERT_FAULTS } from './fixtures/revert.faults.support-spec.js';
-import { OTHER_BYTES, SIGNATURE_FAULTS } from './fixtures/signature.faults.support-spec.js';
+import {
+  OTHER_BYTES,
+  SIGNATURE_FAULTS,
+  SIGNED_FOR_US,
+} from './fixtures/signature.faults.support-spec.js';
 import { failedIn, tryOut } from './fixtures/try-out.support-spec.js';
 import { type Report } from './index.js';
 
@@ -39,6 +43,7 @@ describe('a partner that', () => {
     ...ACCESS_FAULTS,
     ...TOLERABLE,
     OTHER_BYTES,
+    ...SIGNED_FOR_US,
     ...SIGNATURE_FAULTS,
     ...HTTP_FAULTS,
     ...FIELD_FAULTS,
@@ -88,6 +93,14 @@ describe('the capability signs-all-responses', () => {
     async (name, { Partner }) => {
       const { capabilities } = reports.get(name) ?? (await tryOut(new Partner()));
       expect(capabilities['signs-all-responses']).toBe(false);
+    },
+  );
+
+  it.each(SIGNED_FOR_US.map((fault) => [fault.name, fault] as const))(
+    'has a partner that %s',
+    async (name, { Partner }) => {
+      const { capabilities } = reports.get(name) ?? (await tryOut(new Partner()));
+      expect(capabilities['signs-all-responses']).toBe(true);
     },
   );
 });

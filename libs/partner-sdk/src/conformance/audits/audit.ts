@@ -2,7 +2,7 @@
 import { ERROR_CODES } from '../../callbacks/call.js';
 import { type CheckId } from '../checks/all-checks.js';
 import { type Verdicts } from '../run/tester.js';
-import { type Exchange } from '../wire/exchange.js';
+import { type Exchange, type Target } from '../wire/exchange.js';
 import { explainSignature, isOverBytes } from '../wire/judge-signature.js';
 import { wrongFields } from './fields.js';
 import { type Fault, idClashes, wronglyNamed } from './ids.js';
@@ -12,6 +12,7 @@ const SHOWN = 2;
 
 /** What rules know besides the answer. */
 interface Context {
+  readonly apiKey: string;
   /** The shared secret, to find out what a wrong signature covers. */
   readonly secret: string;
   /** Whether correctly signed calls were accepted and others refused, so that the partner has the same secret. */
@@ -37,10 +38,16 @@ const RULES: readonly Rule[] = [
   { check: 'error-codes', seen: unknownCode },
   { check: 'success-status', seen: wrongSuccessStatus },
   { check: 'refusal-status', seen: wrongRefusalStatus },
-  { check: 'signature-present', seen: (exchange) => unsigned(exchange, (is200) => is200) },
+  {
+    check: 'signature-present',
+    seen: (exchange, context) => unsigned(exchange, context, (is200) => is200),
+  },
   { check: 'signature-valid', seen: wrongSignature },
   { check: 'signature-over-bytes', seen: overCanonicalForm },
-  { check: 'signs-all-responses', seen: (exchange) => unsigned(exchange, (is200) => !is200) },
+  {
+    check: 'signs-all-responses',
+    seen: (exchange, context) => unsigned(exchange, context, (is200) => !is200),
+  },
   { check: 'balance-fields', seen: (exchange) => wrongFields(exchange, 'balance') },
   { check: 'deduct-fields', seen: (exchange) => wrongFields(exchange, 'deduct') },
   { check: 'revert-fields', seen: (exchange) => wrongFields(exchange, 'revert') },
@@ -55,11 +62,14 @@ const RULES: readonly Rule[] = [
   { check: 'deduct-repeat-right-id', together: wronglyNamed },
 ];
 
-/** @param secret the shared secret, to find out what a wrong signature covers */
-export function audit(exchanges: readonly Exchange[], verdicts: Verdicts, secret: string): void {
+export function audit(
+  exchanges: readonly Exchange[],
+  verdicts: Verdicts,
+  { apiKey, sharedSecret: secret }: Pick<Target, 'apiKey' | 'sharedSecret'>,
+): void {
   const isSecretShared =
     verdicts.isPassed('call-accepted') && verdicts.isPassed('auth-signature-wrong');
-  const context = { secret, isSecretShared };
+  const context = { apiKey, secret, isSecretShared };
   for (const rule of RULES) {
     const found = faultsOf(rule, exchanges, context);
     const [first] = found;
@@ -134,12 +144,21 @@ function wrongRefusalStatus({ came, reading, purpose }: Exchange): string | unde
     : `${reading.code} (${purpose}) has status ${came.status}.`;
 }
 
+/** Whether the partner can sign the answer: to a call without its key there is no secret that both sides know. */
+function isSignable({ sent }: Exchange, { apiKey }: Context): boolean {
+  return sent.headers['x-api-key'] === apiKey;
+}
+
 /** @param concerns whether the rule applies to answers with status 200, or to others */
 function unsigned(
-  { came, signature, purpose }: Exchange,
+  exchange: Exchange,
+  context: Context,
   concerns: (is200: boolean) => boolean,
 ): string | undefined {
-  if (came.kind === 'none' || signature !== 'missing') return undefined;
+  const { came, signature, purpose } = exchange;
+  if (came.kind === 'none' || signature !== 'missing' || !isSignable(exchange, context)) {
+    return undefined;
+  }
   return concerns(came.status === 200)
     ? `The answer (${purpose}) has status ${came.status} and no X-API-SIGNATURE.`
     : undefined;
@@ -155,11 +174,12 @@ function overCanonicalForm(
     : `The signature of an answer (${purpose}) fits the canonical form of its body, and other bytes were sent.`;
 }
 
-function wrongSignature(
-  { came, signature, sent, purpose }: Exchange,
-  { secret, isSecretShared }: Context,
-): string | undefined {
-  if (came.kind === 'none' || signature !== 'wrong') return undefined;
+function wrongSignature(exchange: Exchange, context: Context): string | undefined {
+  const { came, signature, sent, purpose } = exchange;
+  const { secret, isSecretShared } = context;
+  if (came.kind === 'none' || signature !== 'wrong' || !isSignable(exchange, context)) {
+    return undefined;
+  }
   const why =
     explainSignature(secret, sent, came) ??
     (isSecretShared

@@ -41,6 +41,13 @@ export const ACCESS_CHECKS = {
     remedy:
       'Compute the signature over the method, path, X-API-REQUEST and body that came, and compare it in constant time.',
   },
+  'auth-before-answer': {
+    title: 'A forged call is refused before anything is looked up',
+    section: SECTION,
+    rule: 'A call that does not verify gets ERR-AUTH-FAILED, whatever it asks for. Any other refusal would be signed for the X-API-REQUEST of the call: someone on the way could hold our call back, forge one with its id, and give us that refusal as the answer to ours.',
+    remedy:
+      'Verify key, signature and X-API-REQUEST first. Only then parse the body and look up the player.',
+  },
   'auth-request-missing': {
     title: 'A call without X-API-REQUEST is refused',
     section: SECTION,
@@ -76,7 +83,7 @@ export const ACCESS_CHECKS = {
     title: 'A call that comes a second time is refused',
     section: SECTION,
     rule: FRESH,
-    remedy: `Remember each accepted X-API-REQUEST for 600 s, shared by all your servers. ${FRESH_WHY}`,
+    remedy: `Remember the X-API-REQUEST of each authentic call for 600 s, also of one that you then refuse, shared by all your servers. ${FRESH_WHY}`,
     capability: 'enforces-freshness',
   },
   'request-unknown-fields': {

@@ -93,7 +93,7 @@ export const FORM_CHECKS = {
     capability: 'signs-all-responses',
     title: 'Every 200 is signed',
     section: SIGNATURES,
-    rule: 'Every answer with status 200, success or failure, has X-API-SIGNATURE. An unsigned success counts for nothing.',
+    rule: 'Every answer with status 200, success or failure, has X-API-SIGNATURE. Without it an answer settles nothing. Only the answer to a call without your key needs none: there is no secret that both sides know.',
     remedy: 'Sign in the one place that all answers pass, error handlers included.',
   },
   'signature-valid': {
@@ -113,10 +113,11 @@ export const FORM_CHECKS = {
   },
   'signs-all-responses': {
     severity: 'warning',
-    title: 'Answers of every status are signed',
+    title: 'Refusals of every status are signed',
     section: 'Redemption: capabilities',
-    rule: 'Answers other than 200 need no signature. If they have one, nobody in between can forge a refusal.',
-    remedy: 'Send everything with status 200, or sign the other statuses too.',
+    rule: 'The interface allows refusals with a status other than 200 to be unsigned, but anyone on the way can invent such a refusal, so it settles nothing. Redemptions that are refused without a signature wait for an operator.',
+    remedy:
+      'Sign the answers of every status, error handlers included, or send all refusals with 200.',
     capability: 'signs-all-responses',
   },
   'balance-fields': {

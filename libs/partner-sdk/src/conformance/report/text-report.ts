@@ -137,6 +137,7 @@ function summaryText({ counts, calls, durationMs, outcome, stopped }: Report): s
     `${counts.infos} info(s)`,
     `${counts.skipped} not tried`,
   ].join(', ');
+  const costs = counts.warnings === 0 ? '' : ' Read the warnings: each has a cost.';
   const early = stopped === null ? '' : ` ${clean(stopped)}`;
-  return `${said}${early}\n${numbers}; ${calls} calls in ${(durationMs / 1000).toFixed(1)} s`;
+  return `${said}${costs}${early}\n${numbers}; ${calls} calls in ${(durationMs / 1000).toFixed(1)} s`;
 }

@@ -96,7 +96,7 @@ class Run {
     if (!isSafe) tester.judge('base-url-https', observed, []);
     const left = await this.tryEverything();
     if (caller.exchanges.length > 0) verdicts.pass('base-url-https');
-    audit(caller.exchanges, verdicts, options.sharedSecret);
+    audit(caller.exchanges, verdicts, options);
     const { limited } = caller;
     const slowed = `${limited.length} call(s) got status 429, and were sent again.`;
     tester.judge('rate-limit', limited.length > 0 ? slowed : undefined, limited.slice(0, 1));

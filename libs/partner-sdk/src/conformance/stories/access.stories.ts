@@ -4,7 +4,7 @@ import { type CheckId } from '../checks/all-checks.js';
 import { StoryBlocked } from '../run/caller.js';
 import { readable, type Story, type Tester, type CallOverrides } from '../run/tester.js';
 import { claimedPayload } from './confirm.stories.js';
-import { type Exchange, type Step } from '../wire/exchange.js';
+import { type Exchange, randomAddress, type Step } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
 import { newRequestId } from '../../request-id.js';
 import { canonicalJson } from '../../signing/signing.js';
@@ -17,6 +17,8 @@ interface Wrong {
   /** One change of the call for each way of being wrong. */
   readonly twists: (nowMs: number) => readonly CallOverrides[];
 }
+
+const ANOTHER_SECRET = { signed: { secret: 'another secret than yours' } };
 
 const WRONGS: readonly Wrong[] = [
   {
@@ -38,7 +40,7 @@ const WRONGS: readonly Wrong[] = [
     check: 'auth-signature-wrong',
     what: 'with a signature by another secret, or for another id, path or body',
     twists: (nowMs) => [
-      { signed: { secret: 'another secret than yours' } },
+      ANOTHER_SECRET,
       { signed: { requestId: newRequestId(nowMs) } },
       { signed: { path: '/another-path' } },
       { signed: { body: '{"another":"body"}' } },
@@ -78,6 +80,30 @@ export const refusals: readonly Story[] = WRONGS.map(({ check, what, twists }) =
   },
 }));
 
+/** Calls that the partner would refuse with another code, if it answered them. */
+export const forged: Story = {
+  title: 'forged calls for a player who does not exist',
+  checks: ['auth-before-answer'],
+  async play(tester) {
+    const exchanges = await Promise.all([
+      tester.read('a forged read of a wallet that nobody has', randomAddress(), ANOTHER_SECRET),
+      deductFromNobody(tester, 'a forged deduction from a wallet that nobody has', ANOTHER_SECRET),
+    ]);
+    judgeAll(tester, 'auth-before-answer', exchanges);
+  },
+};
+
+function deductFromNobody(
+  tester: Tester,
+  purpose: string,
+  twist: CallOverrides,
+): Promise<Exchange> {
+  return tester.deduct({
+    ...{ purpose, twist, points: 1 },
+    ...{ id: tester.newId(), address: randomAddress() },
+  });
+}
+
 export const reused: Story = {
   title: 'calls that come a second time',
   checks: ['auth-request-reused'],
@@ -87,9 +113,18 @@ export const reused: Story = {
       await send(tester, { step, what: 'the first time', twist: { requestId } });
       return send(tester, { step, what: 'the same X-API-REQUEST again', twist: { requestId } });
     };
-    // Deductions are left out: no harmless deduction is accepted by every partner at the first time.
+    // The only harmless deduction is one that is refused. Its copy could succeed once the player has the points.
+    const refusedTwice = async (): Promise<Exchange> => {
+      const twist = { requestId: newRequestId(tester.caller.nowMs()) };
+      await deductFromNobody(tester, 'a deduction that is refused', twist);
+      return deductFromNobody(tester, 'the same X-API-REQUEST again, after a refusal', twist);
+    };
     const steps = stepsOf(tester).filter((step) => step !== 'deduct');
-    judgeAll(tester, 'auth-request-reused', await Promise.all(steps.map(twice)));
+    judgeAll(
+      tester,
+      'auth-request-reused',
+      await Promise.all([...steps.map(twice), refusedTwice()]),
+    );
   },
 };
 

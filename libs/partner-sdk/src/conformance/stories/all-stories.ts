@@ -1,4 +1,4 @@
-import { otherJson, refusals, reused, unknownFields } from './access.stories.js';
+import { forged, otherJson, refusals, reused, unknownFields } from './access.stories.js';
 import {
   confirmClaimed,
   confirmContradiction,
@@ -53,6 +53,7 @@ export const OPENING: readonly StoryRow[] = [
 /** Stories that compare no balance and move no points of an honest partner, so they are played all at once. */
 export const PARALLEL_STORIES: readonly StoryRow[] = [
   ...refusals.map((story) => ({ story })),
+  { story: forged },
   { story: reused },
   { story: anyCase },
   { story: unknownUser },

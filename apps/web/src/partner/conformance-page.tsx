@@ -144,14 +144,19 @@ function UnderWay({ run: { progress } }: { readonly run: Run }) {
   );
 }
 
-const OUTCOME_TONES: Readonly<Record<Report['outcome'], Tone>> = {
+type Outcome = keyof typeof words.outcomes;
+
+const OUTCOME_TONES: Readonly<Record<Outcome, Tone>> = {
   conforms: 'good',
+  warned: 'warning',
   violates: 'bad',
   incomplete: 'warning',
 };
 
 function ReportShown({ run, report }: { readonly run: Run; readonly report: Report }) {
-  const { outcome, stopped, passed, errors, warnings, skipped, unresolved, spent, checks } = report;
+  const { stopped, passed, errors, warnings, skipped, unresolved, spent, checks } = report;
+  const isWarned = report.outcome === 'conforms' && warnings > 0;
+  const outcome: Outcome = isWarned ? 'warned' : report.outcome;
   const isShownFirst = ({ status }: Check) => status === 'failed';
   const ordered = [...checks.filter(isShownFirst), ...checks.filter((one) => !isShownFirst(one))];
   return (

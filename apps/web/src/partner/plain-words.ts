@@ -113,7 +113,7 @@ const ADVICE: Words = {
   'bad-signature':
     'X-API-SIGNATURE must be the HMAC-SHA256 of the base string below, with the secret of your callback, as 64 lower-case hex digits: method, path without the query, our X-API-REQUEST, and the body exactly as you send it.',
   unsigned:
-    'Sign every answer with status 200 in X-API-SIGNATURE: the HMAC-SHA256 of the base string below, with the secret of your callback.',
+    'Sign every answer, refusals of every status too, in X-API-SIGNATURE: the HMAC-SHA256 of the base string below, with the secret of your callback. An answer without a signature settles nothing.',
   encoded:
     'Turn compression off for these endpoints, in a proxy too: we send Accept-Encoding: identity, and the signature is over the bytes as sent.',
   'not-json': 'Answer with JSON in UTF-8, and Content-Type: application/json.',

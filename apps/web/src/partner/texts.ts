@@ -204,6 +204,7 @@ export const texts = {
       `${judged} of ${checks} checks, ${calls} calls`,
     outcomes: {
       conforms: 'Your endpoints keep every rule.',
+      warned: 'Your endpoints break no rule. Read the warnings: each has a cost.',
       violates: 'Your endpoints break rules.',
       incomplete: 'Nothing wrong was found, but not everything could be tried.',
     },

@@ -12,24 +12,37 @@ import { type Language, languagesHere, sayMissing } from './languages.js';
 import { codeBlocks, read } from './markdown.js';
 import { LANGUAGE_BLOCKS } from './partner-blocks.js';
 import { PartnerTerminal } from './partner-terminal.js';
+import { API_KEY, SECRET, send } from '../../libs/partner-sdk/src/testing/caller.support-spec.js';
+import {
+  callsToNoEndpoint,
+  expectAllSigned,
+  refusedCalls,
+} from '../../libs/partner-sdk/src/testing/refused-calls.support-spec.js';
 
 const PAGE = 'docs/partners/other-languages.md';
 const WALLET = '0x52908400098527886E0F7030069857D2E4169EE7';
 const NOBODY = `0x${'0'.repeat(39)}1`;
-const CALLBACK = { CALLBACK_KEY: 'a-key-of-my-game', CALLBACK_SECRET: 'a-secret-of-my-game' };
+const CALLBACK = { CALLBACK_KEY: API_KEY, CALLBACK_SECRET: SECRET };
 
-const LANGUAGES: readonly Language[] = [
+interface Callbacks extends Language {
+  /** Whether the file stores its data in `game.db`, and not in memory. */
+  readonly hasDatabase?: true;
+}
+
+const LANGUAGES: readonly Callbacks[] = [
   {
     name: 'Python',
     file: 'callbacks.py',
     tools: [['python3', '--version']],
     required: true,
+    hasDatabase: true,
   },
   {
     name: 'PHP',
     file: 'callbacks.php',
     tools: [['php', '-r', 'exit(extension_loaded("pdo_sqlite") ? 0 : 1);']],
     required: true,
+    hasDatabase: true,
   },
   { name: 'Go', file: 'callbacks.go', tools: [['go', 'version']], required: true },
   {
@@ -182,6 +195,26 @@ describe.each(installed)('the callbacks in $name', (language) => {
     expect(all.filter(({ success }) => success === true)).toHaveLength(1);
     expect(await points()).toBe(before);
   });
+
+  it('sign every answer, also to calls that are forged, malformed or to no endpoint', async () => {
+    const before = await points();
+    const place = { prefix: '/game', wallet: WALLET, nowMs: Date.now() };
+    await expectAllSigned([...refusedCalls(place), ...callsToNoEndpoint(place)], (made) =>
+      send(Number(port), made),
+    );
+    expect(await points()).toBe(before);
+  });
+
+  if (language.hasDatabase === true) {
+    it('sign also the answer to a call that fails inside', async () => {
+      // A folder of its name keeps the database away.
+      await terminal.type('mv game.db away.db && mkdir game.db');
+      const failed = await say({ step: 'balance', address: WALLET });
+      expect(failed).toMatchObject({ success: false, errorCode: 'ERR-INTERNAL' });
+      await terminal.type('rmdir game.db && mv away.db game.db');
+      expect(await points()).toEqual(expect.any(Number));
+    });
+  }
 });
 
 type Body = Record<string, unknown>;

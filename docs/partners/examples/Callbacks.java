@@ -275,19 +275,20 @@ public final class Callbacks {
 
   private void handle(HttpExchange call) throws IOException {
     try (call) {
-      // The whole body, also of what is refused: the connection is used again.
-      var received = call.getRequestBody().readAllBytes();
+      // The body also of what is refused: the connection is used again. One byte too many tells that it is too large.
+      var received = call.getRequestBody().readNBytes(MAX_BODY + 1);
       var path = call.getRequestURI().getRawPath();
       var name = call.getRequestMethod() + " " + path.replaceFirst("^" + BASE_PATH, "");
       var isEndpoint = path.startsWith(BASE_PATH) && ENDPOINTS.contains(name);
       var answer = isEndpoint ? answer(call, name, received) : NO_ENDPOINT.body();
-      // Printed once: these bytes are signed, these bytes are sent.
-      var body = bytes(Json.print(answer));
+      // Printed once: these bytes are signed, these bytes are sent. HEAD has no body.
+      var isHead = call.getRequestMethod().equals("HEAD");
+      var body = isHead ? new byte[0] : bytes(Json.print(answer));
       var requestId = header(call, "X-API-REQUEST");
       call.getResponseHeaders().set("Content-Type", "application/json");
       call.getResponseHeaders()
           .set("X-API-SIGNATURE", sign(call.getRequestMethod(), path, requestId, body));
-      call.sendResponseHeaders(isEndpoint ? 200 : 404, body.length);
+      call.sendResponseHeaders(isEndpoint ? 200 : 404, isHead ? -1 : body.length);
       call.getResponseBody().write(body);
     }
   }
@@ -302,7 +303,8 @@ public final class Callbacks {
       return run(name, call.getRequestURI().getRawQuery(), body);
     } catch (Refusal refusal) {
       return refusal.body();
-    } catch (RuntimeException error) {
+    } catch (Throwable error) {
+      // Errors too, such as the StackOverflowError of deep JSON: without an answer the caller knows nothing.
       error.printStackTrace();
       return new Refusal("ERR-INTERNAL", "The call failed here.").body();
     }

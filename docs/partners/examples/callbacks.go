@@ -13,12 +13,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"os"
 	"regexp"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,8 +113,8 @@ func (g *game) deduct(t terms) (fields, error) {
 	if owner.points < t.points {
 		return nil, refuse("ERR-INSUFFICIENT-POINTS", "The player has fewer points than that.")
 	}
-	owner.points -= t.points
 	made := &deduction{transactionID: newID("ptx"), wallet: t.address, points: t.points, player: owner}
+	owner.points -= t.points
 	g.deductions[t.redemptionID] = made
 	return fields{"success": true, "partnerTransactionId": made.transactionID}, nil
 }
@@ -277,7 +279,13 @@ var endpoints = map[string]bool{
 	"POST /confirm-redemption":       true,
 }
 
-func (s *server) answer(w http.ResponseWriter, r *http.Request) (int, fields, error) {
+func (s *server) answer(w http.ResponseWriter, r *http.Request) (status int, done fields, err error) {
+	// Without this a panic ends the connection, and the caller gets no answer.
+	defer func() {
+		if cause := recover(); cause != nil {
+			status, done, err = http.StatusOK, nil, fmt.Errorf("%v\n%s", cause, debug.Stack())
+		}
+	}()
 	path := r.URL.EscapedPath()
 	name := r.Method + " " + strings.TrimPrefix(path, basePath)
 	if !strings.HasPrefix(path, basePath) || !endpoints[name] {
@@ -290,7 +298,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request) (int, fields, er
 	if err := s.authenticate(r, body); err != nil {
 		return http.StatusOK, nil, err
 	}
-	done, err := s.run(r, name, body)
+	done, err = s.run(r, name, body)
 	return http.StatusOK, done, err
 }
 
@@ -299,10 +307,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		done = envelope(err)
 	}
-	// Printed once: these bytes are signed, these bytes are sent.
+	// Printed once: these bytes are signed, these bytes are sent. HEAD has no body.
 	body, err := json.Marshal(done)
 	if err != nil {
 		panic(err)
+	}
+	if r.Method == http.MethodHead {
+		body = nil
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-API-SIGNATURE", s.sign(r.Method, r.URL.EscapedPath(), r.Header.Get("X-API-REQUEST"), body))

@@ -391,8 +391,8 @@ if (PHP_SAPI === 'cli') {
 $method = $_SERVER['REQUEST_METHOD'];
 $path = explode('?', $_SERVER['REQUEST_URI'])[0];
 [$status, $fields] = answer($method, $path);
-// Printed once: these bytes are signed, these bytes are sent.
-$body = json_encode($fields, JSON_THROW_ON_ERROR);
+// Printed once: these bytes are signed, these bytes are sent. HEAD has no body.
+$body = $method === 'HEAD' ? '' : json_encode($fields, JSON_THROW_ON_ERROR);
 http_response_code($status);
 header('Content-Type: application/json');
 header('X-API-SIGNATURE: ' . sign($method, $path, headerOf('X_API_REQUEST'), $body));

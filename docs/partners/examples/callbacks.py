@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from socketserver import ThreadingMixIn
 from urllib.parse import parse_qs
-from wsgiref.simple_server import WSGIServer, make_server
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 KEY = os.environ["CALLBACK_KEY"]
 SECRET = os.environ["CALLBACK_SECRET"]
@@ -298,7 +298,7 @@ def answer(environ: dict, method: str, path: str, headers: dict) -> tuple:
 
 def app(environ: dict, start_response) -> list:
     method = environ["REQUEST_METHOD"]
-    # gunicorn has the path as it was sent; without it this is the decoded one, the same for these paths.
+    # The path as it was sent, from gunicorn or from the handler below; elsewhere the decoded one, the same for our paths.
     sent = environ.get("RAW_URI") or environ["SCRIPT_NAME"] + environ["PATH_INFO"]
     path = sent.split("?")[0]
     headers = {
@@ -306,8 +306,8 @@ def app(environ: dict, start_response) -> list:
         for name in ("key", "request", "signature")
     }
     status, fields = answer(environ, method, path, headers)
-    # Printed once: these bytes are signed, these bytes are sent.
-    body = json.dumps(fields).encode()
+    # Printed once: these bytes are signed, these bytes are sent. HEAD has no body.
+    body = b"" if method == "HEAD" else json.dumps(fields).encode()
     start_response(
         status,
         [
@@ -317,6 +317,11 @@ def app(environ: dict, start_response) -> list:
         ],
     )
     return [body]
+
+
+class Handler(WSGIRequestHandler):
+    def get_environ(self) -> dict:
+        return {**super().get_environ(), "RAW_URI": self.path}
 
 
 class Server(ThreadingMixIn, WSGIServer):
@@ -330,7 +335,7 @@ def main() -> None:
     with sqlite3.connect(DATABASE) as db:
         db.executescript(SCHEMA)
         db.executemany("INSERT INTO player VALUES (?, ?, ?) ON CONFLICT DO NOTHING", players)
-    server = make_server("127.0.0.1", port, app, server_class=Server)
+    server = make_server("127.0.0.1", port, app, server_class=Server, handler_class=Handler)
     print(f"listening on http://127.0.0.1:{port}{BASE_PATH}", flush=True)
     server.serve_forever()
 

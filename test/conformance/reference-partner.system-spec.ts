@@ -8,6 +8,12 @@ import {
   SECRET,
   startPartner,
 } from '../../apps/partner/src/testing/partner-harness.support-spec.js';
+import { send } from '../../libs/partner-sdk/src/testing/caller.support-spec.js';
+import {
+  callsToNoEndpoint,
+  faultsIn,
+  refusedCalls,
+} from '../../libs/partner-sdk/src/testing/refused-calls.support-spec.js';
 import { runConformance } from '../../libs/partner-sdk/src/conformance/index.js';
 
 describe('the reference partner', () => {
@@ -56,5 +62,12 @@ describe('the reference partner', () => {
     expect(report).toMatchObject({ outcome: 'conforms', left: { before: 5, after: 5 } });
     const statement = { text: 'SELECT points FROM game.player WHERE wallet = $1' };
     expect(await partner.database.query(statement, [address])).toEqual([{ points: '5' }]);
+  });
+
+  it('signs every answer, also to calls that are forged, malformed or to no endpoint', async () => {
+    const wallet = await aPlayer(partner, 5);
+    const place = { prefix: '/game/v1', wallet, nowMs: partner.clock.nowMs() };
+    const calls = [...refusedCalls(place), ...callsToNoEndpoint(place)];
+    expect(await faultsIn(calls, (made) => send(partner.port, made))).toEqual([]);
   });
 });

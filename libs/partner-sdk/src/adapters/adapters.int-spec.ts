@@ -14,9 +14,10 @@ import {
   send,
   WALLET,
 } from '../testing/caller.support-spec.js';
+import { faultsIn, refusedCalls } from '../testing/refused-calls.support-spec.js';
 import { ADAPTERS, type Running } from './servers.support-spec.js';
 
-describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, start }) => {
+describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, hasParserInFront, start }) => {
   const game = aGame();
   let server: Running;
   beforeAll(async () => {
@@ -163,6 +164,18 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, { prefix, start }) => {
       expect(isSigned).not.toBe(false);
       if (made.method === 'HEAD') expect(text).toBe('');
     }
+    expect([...game.asked, ...game.errors]).toEqual([]);
+  });
+
+  it('signs every answer of the four endpoints, also to calls that are forged or malformed', async () => {
+    const place = { prefix, wallet: WALLET, nowMs: NOON_MS };
+    // This game knows all wallets.
+    const calls = refusedCalls(place).filter(({ errorCode }) => errorCode !== 'ERR-USER-NOT-FOUND');
+    const faults = await faultsIn(calls, (made) => send(server.port, made));
+    // A parser in front answers a body that is not JSON by itself, and cannot sign.
+    const isParsers = (fault: string): boolean => fault.endsWith('status 400, unsigned');
+    expect(faults.filter((fault) => !isParsers(fault))).toEqual([]);
+    expect(faults.some(isParsers)).toBe(hasParserInFront === true);
     expect([...game.asked, ...game.errors]).toEqual([]);
   });
 

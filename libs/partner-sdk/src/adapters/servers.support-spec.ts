@@ -64,6 +64,8 @@ async function onFastify(game: Game, options: { prefix?: string }): Promise<Runn
 
 interface Adapter {
   readonly prefix: string;
+  /** Whether a parser of JSON reads the body before the callbacks. */
+  readonly hasParserInFront?: true;
   readonly start: (game: Game) => Promise<Running>;
 }
 
@@ -95,6 +97,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   },
   'Express behind a parser that keeps the bytes': {
     prefix: '',
+    hasParserInFront: true,
     start: ({ options, handlers }) => {
       const app = express().use(express.json({ verify: keepBytes }));
       return listening(createServer(app.use(expressCallbacks(options, handlers))));
@@ -118,6 +121,7 @@ export const ADAPTERS: Readonly<Record<string, Adapter>> = {
   Fastify: { prefix: '', start: (game) => onFastify(game, {}) },
   'NestJS on Express, with the raw body': {
     prefix: '',
+    hasParserInFront: true,
     start: ({ options, handlers }) =>
       nestOn(new ExpressAdapter(), PartnerCallbacksModule.forRoot({ ...options, handlers }), {
         rawBody: true,

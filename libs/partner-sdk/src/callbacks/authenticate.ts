@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type CallbackCall, headerOf, Refusal } from './call.js';
-import { type Clock } from '../clock.js';
+import { type Clock, systemClock } from '../clock.js';
 import { type Credential } from '../credential.js';
 import { parseRequestId, requestIdMs } from '../request-id.js';
 import { verifyJson } from '../signing/signing.js';
@@ -35,6 +35,11 @@ export async function authenticate(call: CallbackCall, gate: AuthContext): Promi
   const nowMs = gate.clock.nowMs();
   if (Math.abs(nowMs - requestIdMs(requestId)) > gate.freshSeconds * 1000) {
     throw unauthenticated(`X-API-REQUEST is more than ${gate.freshSeconds} s from the clock here.`);
+  }
+  // A read has no effect, so it is answered even by a process that its call has started.
+  const { sinceMs = -Infinity } = gate.replayStore;
+  if (method !== 'GET' && requestIdMs(requestId) < sinceMs) {
+    throw unauthenticated('X-API-REQUEST was made before this process began to remember ids.');
   }
   if (!(await gate.replayStore.firstUse(requestId, nowMs))) {
     throw unauthenticated('X-API-REQUEST was used before.');
@@ -73,13 +78,25 @@ export interface ReplayStore {
    * @returns false where the id is already remembered
    */
   firstUse(requestId: string, nowMs: number): Promise<boolean>;
+
+  /**
+   * Unix time in milliseconds since which the store remembers ids; absent in a store that outlives the process. A call
+   * made before is refused, unless it is a read: it may be a copy of a call that an earlier process has refused.
+   */
+  readonly sinceMs?: number;
 }
 
 /** A store for a single process. Only authentic calls reach the store, so it holds the calls of ten minutes. */
 export class MemoryReplayStore implements ReplayStore {
+  readonly sinceMs: number;
   private readonly seenAtMs = new Map<string, number>();
 
-  constructor(private readonly rememberSeconds = 600) {}
+  constructor(
+    private readonly rememberSeconds = 600,
+    clock: Clock = systemClock,
+  ) {
+    this.sinceMs = clock.nowMs();
+  }
 
   firstUse(requestId: string, nowMs: number): Promise<boolean> {
     // Ids are in the order of arrival, so the oldest come first.

@@ -110,6 +110,34 @@ describe('authenticity', () => {
     expect(asked).toEqual([requestId]);
   });
 
+  it('does not carry out a copy of a refused deduction after a restart, when the ids are forgotten', async () => {
+    const game = aGame();
+    const made = makeCall(DEDUCT, { ...DEDUCTION, deductPoints: 5001 });
+    const refused = await ask(game, made);
+    expect(refused.body).toMatchObject({ errorCode: 'ERR-INSUFFICIENT-POINTS' });
+    game.nowMs = NOON_MS + 1000;
+    // The player has enough points by now. `ask` makes the callbacks anew, as a restart does.
+    game.handlers.deductPoints = (deduction) => {
+      game.asked.push(deduction);
+      return { partnerTransactionId: 'ptx_2' };
+    };
+    game.asked.length = 0;
+    const message = 'X-API-REQUEST was made before this process began to remember ids.';
+    expectRefused(await ask(game, made), 'ERR-AUTH-FAILED', message);
+    expect(game.asked).toEqual([]);
+    const later = makeCall(DEDUCT, DEDUCTION, { nowMs: game.nowMs });
+    expect((await ask(game, later)).body['success']).toBe(true);
+    // A read moves no points, and a process that is started by its first call still answers it.
+    expect((await ask(game, makeCall(READ))).body['success']).toBe(true);
+  });
+
+  it('carries out an earlier call where the store outlives the process', async () => {
+    const game = aGame({ replayStore: { firstUse: () => Promise.resolve(true) } });
+    const made = makeCall(DEDUCT, DEDUCTION);
+    game.nowMs = NOON_MS + 1000;
+    expect((await ask(game, made)).body['success']).toBe(true);
+  });
+
   it('does nothing where the store of ids fails', async () => {
     const replayStore = { firstUse: () => Promise.reject(new Error('Redis is away')) };
     const game = aGame({ replayStore });

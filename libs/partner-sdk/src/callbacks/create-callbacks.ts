@@ -57,7 +57,7 @@ class SignedCallbacks implements Callbacks {
     if (!(freshSeconds > 0)) throw new TypeError('freshSeconds must be more than 0');
     if (!(maxBodyBytes > 0)) throw new TypeError('maxBodyBytes must be more than 0');
     this.maxBodyBytes = maxBodyBytes;
-    const { replayStore = new MemoryReplayStore(2 * freshSeconds) } = options;
+    const { replayStore = new MemoryReplayStore(2 * freshSeconds, clock) } = options;
     this.#gate = { credentials: this.#credentials, replayStore, clock, freshSeconds };
   }
 
@@ -103,11 +103,11 @@ class SignedCallbacks implements Callbacks {
   /** @returns the body of a success */
   private async bodyOf(endpoint: Endpoint, call: CallbackCall): Promise<object> {
     if (call.body.length > this.maxBodyBytes) throw bodyTooLarge();
+    const requestId = await authenticate(call, this.#gate);
     const type = headerOf(call, 'content-type') ?? '';
     if (call.body.length > 0 && !JSON_TYPE.test(type)) {
       throw new Refusal('ERR-INTERNAL', 'Content-Type must be application/json.');
     }
-    const requestId = await authenticate(call, this.#gate);
     return endpoint.answer(this.handlers, call, { requestId });
   }
 

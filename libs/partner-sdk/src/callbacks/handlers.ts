@@ -110,7 +110,10 @@ export interface CallbackOptions extends Credential {
    * the service has sent it.
    */
   readonly basePath?: string;
-  /** Default: a store in this process, which is right for a single process only. */
+  /**
+   * Default: a store in this process, which is right for a single process only. It forgets at a restart, so calls made
+   * before the start are refused, except reads; the service sends them again.
+   */
   readonly replayStore?: ReplayStore;
   /** Default: the clock of the system. */
   readonly clock?: Clock;

@@ -40,7 +40,7 @@ const NO_ANSWER: Readonly<Record<NoAnswerResult['cause'], string>> = {
 
 const DOUBT: Partial<Readonly<Record<UnknownReason, string>>> = {
   'signature-missing':
-    'The partner must sign its answers in X-API-SIGNATURE, refusals of every status too: an answer without a signature settles nothing.',
+    'The partner must sign its answer in X-API-SIGNATURE: every 200, and all answers where `signs-all-responses` is set.',
   'signature-wrong':
     'The signature is not over the signed content shown above, or under another secret. The partner must sign METHOD + PATH (with the base path, without the query) + our X-API-REQUEST + the body exactly as sent, as lower-case hex. If its content is the same, set the secret anew on both sides.',
   'auth-failed': 'The partner refuses our key, signature or time.',

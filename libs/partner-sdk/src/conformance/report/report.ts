@@ -148,7 +148,8 @@ function isShort(left: Left): boolean {
   return isStuck || !(isBalanced(left) || left.after === null);
 }
 
-function isBalanced({ before, after, unresolved }: Left): boolean {
+/** Whether the balance is what it was, less the points of the deductions that are left. */
+export function isBalanced({ before, after, unresolved }: Left): boolean {
   const gone = unresolved.reduce(
     (sum, { points, partnerTransactionIds: ids }) => sum + points * Math.max(1, ids.length),
     0,

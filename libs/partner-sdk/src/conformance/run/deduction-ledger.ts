@@ -21,6 +21,8 @@ export interface OpenDeduction {
   isClaimed: boolean;
   /** Number of deductions in progress. */
   underWay: number;
+  /** Whether the answer that settled it was signed; anyone on the way could have invented another one. */
+  isProven: boolean;
 }
 
 /** The fields of a deduction that its revert has to name. */
@@ -69,7 +71,7 @@ export class DeductionLedger {
     else deduction.standing.add(transactionId);
   }
 
-  deductionAnswered(svcRedemptionId: string, { reading, came }: Exchange): void {
+  deductionAnswered(svcRedemptionId: string, { reading, came, signature }: Exchange): void {
     const deduction = this.deductions.get(svcRedemptionId);
     if (deduction === undefined) return;
     if (reading.kind === 'success') {
@@ -77,11 +79,17 @@ export class DeductionLedger {
       deduction.standing.add(idText(reading.fields['partnerTransactionId']));
     } else if (came.kind === 'none' ? came.fault !== 'not-sent' : isUncertain(reading, deduction)) {
       deduction.isDoubtful = true;
+    } else if (came.kind === 'answer' && signature !== 'valid') {
+      deduction.isProven = false;
     }
   }
 
   /** @param transactionId as sent in the revert */
-  revertSucceeded(svcRedemptionId: string, transactionId: string | undefined): void {
+  revertSucceeded(
+    svcRedemptionId: string,
+    transactionId: string | undefined,
+    { signature }: Pick<Exchange, 'signature'>,
+  ): void {
     const deduction = this.deductions.get(svcRedemptionId);
     if (deduction === undefined) return;
     const [first] = deduction.standing;
@@ -89,6 +97,7 @@ export class DeductionLedger {
     // The id is another redemption's. Giving back at the end finds out whose points have come back.
     if (given !== undefined && !deduction.standing.delete(given) && given !== '') return;
     deduction.isDoubtful = false;
+    deduction.isProven = signature === 'valid';
   }
 
   claimed(svcRedemptionId: string): void {
@@ -96,19 +105,27 @@ export class DeductionLedger {
     if (deduction !== undefined) deduction.isClaimed = true;
   }
 
-  settle(deduction: OpenDeduction): void {
+  settle(deduction: OpenDeduction, isProven: boolean): void {
     deduction.standing.clear();
     deduction.isDoubtful = false;
+    deduction.isProven = isProven;
   }
 
-  /** Removes the settled redemptions. @returns their ids */
+  /** Removes the redemptions that are settled by signed answers. @returns their ids */
   takeSettled(): string[] {
     const settled = [...this.deductions.values()].filter(
-      (deduction) => !isOpen(deduction) && deduction.underWay === 0,
+      (deduction) => !isOpen(deduction) && deduction.isProven && deduction.underWay === 0,
     );
     const ids = settled.map(({ svcRedemptionId }) => svcRedemptionId);
     for (const id of ids) this.deductions.delete(id);
     return ids;
+  }
+
+  /** The redemptions that are settled by answers that are not signed. */
+  unproven(): OpenDeduction[] {
+    return [...this.deductions.values()].filter(
+      (deduction) => !isOpen(deduction) && !deduction.isProven,
+    );
   }
 
   /** The redemptions whose points may still be owed to the player. */
@@ -122,6 +139,7 @@ export class DeductionLedger {
     const deduction = {
       ...{ svcRedemptionId, address, points, standing: new Set<string>(), underWay: 0 },
       ...{ hasSucceeded: false, isDoubtful: false, failed: undefined, isClaimed: false },
+      isProven: true,
     };
     this.deductions.set(svcRedemptionId, deduction);
     return deduction;

@@ -44,9 +44,16 @@ export async function revertAll(tester: Tester, abandon?: AbortSignal): Promise<
   return tester.ledger.open().map(describe);
 }
 
+/** The deductions that only answers without a signature have settled. */
+export function unproven({ ledger }: Tester): Unresolved[] {
+  const why = 'The answer that would settle it is not signed.';
+  return ledger.unproven().map((deduction) => ({ ...describe(deduction), why }));
+}
+
 async function settle(tester: Tester, deduction: OpenDeduction): Promise<void> {
   const { svcRedemptionId: id, points, address, standing } = deduction;
   const mayBeNone = standing.size === 0;
+  let isProven = true;
   for (const transactionId of mayBeNone ? [''] : [...standing]) {
     const exchange = await tester.revert({
       purpose: 'give back',
@@ -57,9 +64,11 @@ async function settle(tester: Tester, deduction: OpenDeduction): Promise<void> {
       isUndo: true,
     });
     deduction.failed = whyNotSettled(exchange, mayBeNone);
+    isProven &&= exchange.signature === 'valid';
     if (deduction.failed === undefined) standing.delete(transactionId);
   }
-  if (standing.size === 0 && deduction.failed === undefined) tester.ledger.settle(deduction);
+  if (standing.size === 0 && deduction.failed === undefined)
+    tester.ledger.settle(deduction, isProven);
 }
 
 /** @param mayBeNone no success was seen, so that "not found" settles the deduction */

@@ -1,7 +1,7 @@
 import { systemClock } from '../../clock.js';
 import { audit } from '../audits/audit.js';
 import { CHECK_IDS } from '../checks/all-checks.js';
-import { explain, type Left, makeReport, type Report } from '../report/report.js';
+import { explain, isBalanced, type Left, makeReport, type Report } from '../report/report.js';
 import {
   PARALLEL_STORIES,
   type Choice,
@@ -10,13 +10,13 @@ import {
   OPENING,
   type StoryRow,
 } from '../stories/all-stories.js';
-import { Tester, Verdicts } from './tester.js';
+import { type Balance, Tester, Verdicts } from './tester.js';
 import { pathOf } from '../wire/exchange.js';
 import { text } from '../wire/transport.js';
 import { type JournalEntry } from './deduction-ledger.js';
 import { StoryBlocked, Caller, RunStopped } from './caller.js';
 import { type ConformanceOptions, isThisMachine, requireUsable } from './options.js';
-import { revertOpen, revertAll, type Unresolved } from './revert-open.js';
+import { revertOpen, revertAll, type Unresolved, unproven } from './revert-open.js';
 
 const MAX_RUN_MS = 120_000;
 
@@ -69,7 +69,7 @@ export async function giveBack(
   const caller = callerOf(requireUsable({ ...options, address }), options);
   const tester = new Tester(caller, new Verdicts(), address, undefined);
   for (const entry of entries) tester.ledger.restore(entry);
-  return revertAll(tester);
+  return [...(await revertAll(tester)), ...unproven(tester)];
 }
 
 function callerOf(baseUrl: URL, options: PartnerOptions): Caller {
@@ -132,11 +132,13 @@ class Run {
     this.progress('giving back');
     const unresolved = await revertAll(this.tester, this.options.abandon);
     const after = await this.balance('at the end');
-    const left = explain({ before, after, unresolved });
-    // A deduction that took nothing, as the balance shows, is settled like one that was given back.
-    const owed = new Set(left.unresolved.map(({ svcRedemptionId }) => svcRedemptionId));
-    const ids = unresolved.map(({ svcRedemptionId }) => svcRedemptionId);
-    await this.tester.tellSettled(ids.filter((id) => !owed.has(id)));
+    const left = explain({ before: before.points, after: after?.points ?? null, unresolved });
+    if (before.isProven && after?.isProven === true && isBalanced(left)) {
+      // What took nothing, or was given back, as signed balances show, is settled whatever its own answers are.
+      const owed = new Set(left.unresolved.map(({ svcRedemptionId }) => svcRedemptionId));
+      const ids = [...unresolved, ...unproven(this.tester)].map((one) => one.svcRedemptionId);
+      await this.tester.tellSettled(ids.filter((id) => !owed.has(id)));
+    }
     return left;
   }
 
@@ -213,10 +215,10 @@ class Run {
   }
 
   /** Null where the balance cannot be read. */
-  private async balance(purpose: string): Promise<number | null> {
+  private async balance(purpose: string): Promise<Balance | null> {
     if (this.options.abandon?.aborted === true) return null;
     try {
-      return await this.tester.points(purpose, -Infinity, { isUndo: true });
+      return await this.tester.balance(purpose, { isUndo: true });
     } catch (error) {
       if (error instanceof StoryBlocked) return null;
       throw error;

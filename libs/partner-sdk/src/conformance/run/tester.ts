@@ -31,6 +31,12 @@ interface RevertCall extends DeductCall {
   readonly isUndo?: boolean;
 }
 
+export interface Balance {
+  readonly points: number;
+  /** Whether the answer is signed, and names the player's address. */
+  readonly isProven: boolean;
+}
+
 /** The limit of a deduction, and the journal of all deductions. */
 interface RunLimits {
   readonly maxPoints?: number | undefined;
@@ -62,22 +68,30 @@ export class Tester {
   }
 
   /** @throws Blocked where the balance cannot be read or is below `atLeast` */
-  async points(purpose: string, atLeast = -Infinity, { isUndo = false } = {}): Promise<number> {
+  async points(purpose: string, atLeast = -Infinity): Promise<number> {
+    const { points } = await this.balance(purpose);
+    if (points < atLeast) {
+      throw new StoryBlocked(
+        `It needs ${atLeast} points at ${this.address}, and there are ${points}.`,
+      );
+    }
+    return points;
+  }
+
+  /** @throws Blocked where the balance cannot be read */
+  async balance(purpose: string, { isUndo = false } = {}): Promise<Balance> {
     const plan = { step: 'balance', query: { address: this.address } } as const;
-    const { reading } = await this.caller.call(purpose, plan, { isUndo });
-    const { points } = readable(reading, 'success').fields;
+    const { reading, signature } = await this.caller.call(purpose, plan, { isUndo });
+    const { points, address } = readable(reading, 'success').fields;
     const number = typeof points === 'string' && points !== '' ? Number(points) : points;
     if (typeof number !== 'number' || !Number.isFinite(number)) {
       throw new StoryBlocked(
         `The balance cannot be told: points is ${text(points)} (balance-fields).`,
       );
     }
-    if (number < atLeast) {
-      throw new StoryBlocked(
-        `It needs ${atLeast} points at ${this.address}, and there are ${number}.`,
-      );
-    }
-    return number;
+    // The query with the address is not signed, so the answer must name the address.
+    const isOurs = idText(address).toLowerCase() === this.address.toLowerCase();
+    return { points: number, isProven: isOurs && signature === 'valid' };
   }
 
   /** The whole balance, to be deducted at once. @throws Blocked where it exceeds the limit of the run */
@@ -136,7 +150,8 @@ export class Tester {
       { step: 'revert', body, ...twist },
       { isUndo },
     );
-    if (exchange.reading.kind === 'success') this.ledger.revertSucceeded(id, transactionId);
+    if (exchange.reading.kind === 'success')
+      this.ledger.revertSucceeded(id, transactionId, exchange);
     return exchange;
   }
 

@@ -1,0 +1,125 @@
+/**
+ * A program on the way that answers reverts by itself, unsigned. The journal of deductions, from which the console gives
+ * points back, must not take its word.
+ */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { newRequestId } from '../request-id.js';
+import { isSuccess } from './fixtures/form.support-spec.js';
+import { Refused } from './fixtures/honest-ledger.support-spec.js';
+import {
+  API_KEY,
+  type Call,
+  HonestPartner,
+  PLAYER,
+  type Reply,
+  SECRET,
+} from './fixtures/honest-partner.support-spec.js';
+import { tryOut } from './fixtures/try-out.support-spec.js';
+import { type DeductionJournal, giveBack, type JournalEntry } from './index.js';
+
+type Invent = (partner: HonestPartner, call: Call) => Reply;
+
+const INVENTED: Readonly<Record<string, Invent>> = {
+  'a success': (partner, { json }) =>
+    partner.reply(200, {
+      success: true,
+      partnerTransactionId: json['partnerTransactionId'] ?? 'ptx',
+      partnerRevertId: randomUUID(),
+    }),
+  'ERR-ALREADY-REVERTED': (partner, call) =>
+    partner.refusal(call, new Refused('ERR-ALREADY-REVERTED')),
+  'ERR-TRANSACTION-NOT-FOUND': (partner, call) =>
+    partner.refusal(call, new Refused('ERR-TRANSACTION-NOT-FOUND')),
+};
+
+class Intercepted extends HonestPartner {
+  constructor(private readonly invent: Invent) {
+    super();
+  }
+  override answer(call: Call): Promise<Reply> {
+    return isRevert(call) ? Promise.resolve(this.invent(this, call)) : super.answer(call);
+  }
+  override sign(call: Call, reply: Reply): string | undefined {
+    return isRevert(call) ? undefined : super.sign(call, reply);
+  }
+}
+
+const isRevert = ({ endpoint }: Call): boolean => endpoint === 'revert-deduct-points';
+
+class Journal implements DeductionJournal {
+  readonly open = new Set<string>();
+  sent({ svcRedemptionId }: { readonly svcRedemptionId: string }): Promise<void> {
+    return Promise.resolve(void this.open.add(svcRedemptionId));
+  }
+  succeeded(): Promise<void> {
+    return Promise.resolve();
+  }
+  settled(ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.open.delete(id);
+    return Promise.resolve();
+  }
+}
+
+async function backFrom(
+  partner: HonestPartner,
+  entry: Partial<JournalEntry> = {},
+): ReturnType<typeof giveBack> {
+  const baseUrl = await partner.start();
+  const target = { baseUrl, apiKey: API_KEY, sharedSecret: SECRET };
+  const svcRedemptionId = newRequestId(Date.now());
+  const terms = { svcRedemptionId, address: PLAYER, points: 1, transactionId: undefined };
+  try {
+    return await giveBack(target, [{ ...terms, ...entry }]);
+  } finally {
+    await partner.stop();
+  }
+}
+
+describe.each(Object.entries(INVENTED))('%s that nobody signed', (name, invent) => {
+  it('settles nothing of an earlier run', async () => {
+    expect(await backFrom(new Intercepted(invent))).toMatchObject([
+      { state: 'uncertain', why: 'The answer that would settle it is not signed.' },
+    ]);
+    if (name === 'ERR-TRANSACTION-NOT-FOUND') return;
+    const known = await backFrom(new Intercepted(invent), { transactionId: 'ptx_1' });
+    expect(known).toMatchObject([{ state: 'uncertain' }]);
+  });
+
+  it('leaves the deductions of a run in the journal', async () => {
+    const journal = new Journal();
+    const partner = new Intercepted(invent);
+    const report = await tryOut(partner, { journal, mayClaim: false });
+    expect(report).toMatchObject({ outcome: 'violates' });
+    const standing = [...partner.ledger.deductions.keys()];
+    expect(standing.length).toBeGreaterThan(0);
+    expect([...journal.open]).toEqual(expect.arrayContaining(standing));
+  });
+});
+
+describe('the journal', () => {
+  it('is empty after a run with a partner that signs', async () => {
+    const journal = new Journal();
+    await tryOut(new HonestPartner(), { journal });
+    expect([...journal.open]).toEqual([]);
+  });
+
+  it('is empty where unsigned refusals are true, as the signed balance shows', async () => {
+    const journal = new Journal();
+    class Half extends HonestPartner {
+      override refusal(call: Call, refused: Refused): Reply {
+        return { ...super.refusal(call, refused), status: 400 };
+      }
+      override sign(call: Call, reply: Reply): string | undefined {
+        return isSuccess(reply) ? super.sign(call, reply) : undefined;
+      }
+    }
+    const report = await tryOut(new Half(), { journal });
+    expect(report).toMatchObject({ outcome: 'conforms', counts: { warnings: 1 } });
+    expect([...journal.open]).toEqual([]);
+  });
+
+  it('is settled by a signed word of an earlier run', async () => {
+    expect(await backFrom(new HonestPartner())).toEqual([]);
+  });
+});

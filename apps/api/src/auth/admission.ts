@@ -150,8 +150,15 @@ export interface Admission {
   /** The secret that signs the answer. */
   readonly secret: string;
   readonly verdict: RateVerdict;
+  /** Number of requests that this one has counted as so far. */
+  readonly counted: number;
   readonly refusal?: HttpProblem;
 }
+
+/** A request counts as one request for each of these bytes of its body, because they cost about as much to read. */
+const BODY_BYTES_OF_A_REQUEST = 2048;
+/** What a body without `Content-Length` counts as, in bytes: the longest that most routes take. */
+const UNKNOWN_BODY_BYTES = 64 * 1024;
 
 /** Rate limit of a client address, for callers without a valid key. */
 const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
@@ -198,37 +205,48 @@ export class Admissions {
     }
     const known = this.credentials.peek(apiKey);
     if (known === 'unknown') return this.anonymous(addressKey(request.ip));
-    if (known !== undefined) return this.counted(known);
-    return this.afterLookUp(apiKey, addressKey(request.ip));
+    if (known !== undefined) return this.counted(known, request);
+    return this.afterLookUp(apiKey, request);
   }
 
   /**
-   * Replaces the count of one request by `count` requests. A refused request does not count.
+   * Counts a request as `count` requests in all. What it has counted as so far stays counted if the rest is refused,
+   * because work was done for it.
    * @throws HttpProblem 429
    */
   async countAs(request: FastifyRequest, caller: Caller, count: number): Promise<void> {
     const { admission } = request;
-    if (admission === null || count <= 1) return;
-    const key = `partner:${caller.partnerId}`;
-    await this.limiter.giveBack(key, caller);
-    const verdict = await this.limiter.take(key, caller, count);
-    request.admission = this.refusedOrNot({ ...admission, verdict });
-    if (request.admission.refusal !== undefined) throw request.admission.refusal;
+    if (admission === null || count <= admission.counted) return;
+    const { counted } = admission;
+    const verdict = await this.limiter.take(keyOf(caller), caller, count - counted);
+    if (verdict.allowed) {
+      request.admission = { ...admission, verdict, counted: count };
+      return;
+    }
+    // The next try has to pay for all of it again.
+    const retryAfterSeconds = verdict.retryAfterSeconds + Math.ceil(counted / caller.rate);
+    request.admission = this.refusedOrNot({
+      ...admission,
+      verdict: { ...verdict, retryAfterSeconds },
+    });
+    throw HttpProblem.tooManyRequests(retryAfterSeconds);
   }
 
   /** Admits a request by client address alone, such as one that could not be parsed. */
   async anonymous(address: string): Promise<Admission> {
     const verdict = await this.limiter.take(`address:${address}`, ANONYMOUS_POLICY);
-    return this.refusedOrNot({ secret: this.anonymousSecret, verdict });
+    return this.refusedOrNot({ secret: this.anonymousSecret, verdict, counted: 1 });
   }
 
-  private async counted(caller: Caller): Promise<Admission> {
+  private async counted(caller: Caller, request: FastifyRequest): Promise<Admission> {
     this.lastUse.note(caller.credentialId);
-    const verdict = await this.limiter.take(`partner:${caller.partnerId}`, caller);
-    return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict });
+    const counted = Math.min(caller.burst, countOf(request));
+    const verdict = await this.limiter.take(keyOf(caller), caller, counted);
+    return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict, counted });
   }
 
-  private async afterLookUp(apiKey: string, address: string): Promise<Admission> {
+  private async afterLookUp(apiKey: string, request: FastifyRequest): Promise<Admission> {
+    const address = addressKey(request.ip);
     // A key that had a caller at its last look-up is not a guess, so its look-up does not count for the address.
     const advance = this.credentials.wasKnown(apiKey) ? undefined : await this.anonymous(address);
     if (advance?.refusal !== undefined) return advance;
@@ -240,7 +258,7 @@ export class Admissions {
     }
     if (caller === undefined) return advance ?? this.anonymous(address);
     if (advance !== undefined) await this.limiter.giveBack(`address:${address}`, ANONYMOUS_POLICY);
-    return this.counted(caller);
+    return this.counted(caller, request);
   }
 
   private notCounted(): Admission {
@@ -252,7 +270,7 @@ export class Admissions {
       resetSeconds: 0,
       retryAfterSeconds: 0,
     };
-    return { secret: this.anonymousSecret, verdict };
+    return { secret: this.anonymousSecret, verdict, counted: 0 };
   }
 
   private refusedOrNot(admission: Admission): Admission {
@@ -263,6 +281,17 @@ export class Admissions {
       refusal: HttpProblem.tooManyRequests(admission.verdict.retryAfterSeconds),
     };
   }
+}
+
+function keyOf({ partnerId }: Caller): string {
+  return `partner:${partnerId}`;
+}
+
+/** What a request counts as before its body is read: by the length that its head gives. */
+function countOf({ headers }: FastifyRequest): number {
+  const isUnknown = headers['transfer-encoding'] !== undefined;
+  const bytes = isUnknown ? UNKNOWN_BODY_BYTES : Number(headers['content-length'] ?? 0);
+  return Math.max(1, Math.ceil(bytes / BODY_BYTES_OF_A_REQUEST));
 }
 
 function apiKeyOf({ headers }: FastifyRequest): string | undefined {

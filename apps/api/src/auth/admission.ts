@@ -3,11 +3,12 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
-import { CLOCK, type Clock, type Logger, messageOf, SingleFlight, TtlCache } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, messageOf, TtlCache } from '#libs/platform';
 import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
-import { hashApiKey, isApiKey, isGrant, KeyRing, openGrant } from '#libs/signing';
+import { isApiKey, isGrant } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { RATE_LIMITER } from '../connections.module.js';
+import { type Caller, CredentialCache } from './credential-cache.js';
 
 const AT_MOST_EVERY_MS = 60_000;
 const MAX_CREDENTIALS = 10_000;
@@ -36,111 +37,6 @@ export class LastUse {
       const reason = messageOf(error);
       this.logger.debug({ credentialId, reason }, 'The use of a credential was not noted');
     });
-  }
-}
-
-/** The caller of a request, with its rate limit and the secret that signs the answers. */
-export interface Caller extends RatePolicy {
-  readonly partnerId: string;
-  readonly credentialId: string;
-  /** The stake set of requests that name no contract. */
-  readonly stakeSet: string;
-  readonly sharedSecret: string;
-}
-
-@Injectable()
-export class PartnerKeys {
-  constructor(
-    private readonly partners: PartnerStore,
-    private readonly keyRing: KeyRing,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  /**
-   * Looks up an API key or a grant, and decrypts the shared secret of its credential. Undefined where there is no such
-   * key.
-   */
-  async load(apiKey: string): Promise<Caller | undefined> {
-    const keyHash = this.hashOf(apiKey);
-    if (keyHash === undefined) return undefined;
-    const found = await this.partners.findCredential(keyHash);
-    if (found === undefined) return undefined;
-    const { secretCiphertext, partnerId, credentialId, stakeSet, rate, burst } = found;
-    const sharedSecret = this.keyRing.open(secretCiphertext, keyHash);
-    return { partnerId, credentialId, stakeSet, rate, burst, sharedSecret };
-  }
-
-  private hashOf(apiKey: string): Buffer | undefined {
-    return isGrant(apiKey)
-      ? openGrant(this.keyRing, apiKey, this.clock.nowMs())
-      : hashApiKey(apiKey);
-  }
-}
-
-interface CredentialCacheOptions {
-  /** Lifetime of a cached key, and the longest time for which a revoked key still works. */
-  readonly ttlMs: number;
-  /** Pause after a failed look-up of a known key. */
-  readonly retryMs: number;
-  /** Size of the cache, in keys. Unknown keys count as well. */
-  readonly maxKeys: number;
-}
-
-const DEFAULTS: CredentialCacheOptions = { ttlMs: 5000, retryMs: 1000, maxKeys: 10_000 };
-
-/**
- * Cache of callers by API key. Look-ups are single-flight per key. While the database is unavailable, the last known
- * caller of a key stays valid, so that even the answer that reports the failure is signed with the right secret.
- */
-export class CredentialCache {
-  private readonly callers: TtlCache<string, Caller | 'unknown'>;
-  private readonly lookUps = new SingleFlight<Caller | undefined, string>();
-  private readonly retryMs: number;
-
-  constructor(
-    private readonly keys: PartnerKeys,
-    clock: Clock,
-    options: Partial<CredentialCacheOptions> = {},
-  ) {
-    const { ttlMs, retryMs, maxKeys: max } = { ...DEFAULTS, ...options };
-    this.callers = new TtlCache({ clock, ttlMs, max });
-    this.retryMs = retryMs;
-  }
-
-  /** The cached caller of the key, or `unknown` where the key has no caller. Undefined where a look-up is due. */
-  peek(apiKey: string): Caller | 'unknown' | undefined {
-    return this.callers.get(apiKey);
-  }
-
-  /** Whether the last look-up of the key found a caller, however long ago. */
-  wasKnown(apiKey: string): boolean {
-    return this.lastKnown(apiKey) !== undefined;
-  }
-
-  /**
-   * Looks the key up, or joins a look-up of the same key. Where the look-up fails, returns the last known caller.
-   * @throws the error of the look-up, where no caller is known
-   */
-  load(apiKey: string): Promise<Caller | undefined> {
-    return this.lookUps.run(() => this.lookUp(apiKey), apiKey);
-  }
-
-  private async lookUp(apiKey: string): Promise<Caller | undefined> {
-    try {
-      const caller = await this.keys.load(apiKey);
-      this.callers.set(apiKey, caller ?? 'unknown');
-      return caller;
-    } catch (error) {
-      const before = this.lastKnown(apiKey);
-      if (before === undefined) throw error;
-      this.callers.set(apiKey, before, this.retryMs);
-      return before;
-    }
-  }
-
-  private lastKnown(apiKey: string): Caller | undefined {
-    const last = this.callers.last(apiKey);
-    return last === 'unknown' ? undefined : last;
   }
 }
 

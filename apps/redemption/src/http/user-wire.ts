@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   answerWithId,
   ClientErrors,
@@ -7,6 +7,7 @@ import {
   JSON_TYPE,
   REQUEST_ID_HEADER,
 } from '#libs/service';
+import { type RequestLimits } from '../auth/admission.js';
 import { toUserError } from './user.error.js';
 
 /**
@@ -27,6 +28,18 @@ export class UserWire implements HttpWire {
     headers: { ...COMMON_HEADERS, [REQUEST_ID_HEADER]: requestId, 'content-type': JSON_TYPE },
     body: this.bodyOf(toUserError({ statusCode: status })),
   }));
+
+  constructor(private readonly limits: RequestLimits) {}
+
+  /** Counts each body before it is read, because guards run after it was parsed. Runs after the hook of CORS. */
+  configure(fastify: FastifyInstance): void {
+    fastify.addHook('preParsing', async ({ headers, ip }, _reply, body) => {
+      const hasBody =
+        headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+      if (hasBody) await this.limits.body(ip);
+      return body;
+    });
+  }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {
     answerWithId(request, reply);

@@ -32,8 +32,6 @@ declare module 'fastify' {
 const SIGN_IN: RatePolicy = { rate: 1, burst: 10 };
 /** All requests of a client address, for any number of wallets; sign-ins are not counted. */
 const ADDRESS: RatePolicy = { rate: 20, burst: 100 };
-/** Requests with a body of a client address, with a session or without one. */
-const BODY: RatePolicy = { rate: 20, burst: 100 };
 /** Requests that call a partner, per client address. */
 const ADDRESS_CALLS: RatePolicy = { rate: 2, burst: 30 };
 /** All requests of a wallet. */
@@ -53,11 +51,6 @@ const REFUSED = {
 export class RequestLimits extends SignInLimits {
   constructor(@Inject(RATE_LIMITER) limiter: RateLimiter, registry: Registry) {
     super(limiter, registry, REFUSED, SIGN_IN);
-  }
-
-  /** For requests with a body, before it is read. */
-  body(clientAddress: string): Promise<void> {
-    return this.take(addressLimits('body', clientAddress, BODY));
   }
 
   /** For any request with a session. */

@@ -7,7 +7,7 @@ import {
   JSON_TYPE,
   REQUEST_ID_HEADER,
 } from '#libs/service';
-import { type RequestLimits } from '../auth/admission.js';
+import { type SignInLimits } from '#libs/sign-in';
 import { toUserError } from './user.error.js';
 
 /**
@@ -29,16 +29,10 @@ export class UserWire implements HttpWire {
     body: this.bodyOf(toUserError({ statusCode: status })),
   }));
 
-  constructor(private readonly limits: RequestLimits) {}
+  constructor(private readonly limits: SignInLimits) {}
 
-  /** Counts each body before it is read, because guards run after it was parsed. Runs after the hook of CORS. */
   configure(fastify: FastifyInstance): void {
-    fastify.addHook('preParsing', async ({ headers, ip }, _reply, body) => {
-      const hasBody =
-        headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-      if (hasBody) await this.limits.body(ip);
-      return body;
-    });
+    this.limits.countBodies(fastify);
   }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {

@@ -32,6 +32,7 @@ const NEW = [
   'Reasons1760000000042',
   'LastDelivery1760000000043',
   'Partitions1760000000044',
+  'CallLogShares1760000004000',
 ];
 
 let test: TestDatabase;

@@ -11,6 +11,7 @@ import {
   measureRequests,
   StrictPipe,
 } from '#libs/service';
+import { SignInLimits } from '#libs/sign-in';
 import { Connections, ConnectionsModule } from './connections.module.js';
 import { type ConsoleSettings, testWallet } from './console.env.js';
 import { ConsoleModule, SettingsModule } from './console.module.js';
@@ -56,7 +57,7 @@ export async function createConsole({
       ),
       {
         logger,
-        wire: () => new ConsoleWire(settings),
+        wire: (created) => new ConsoleWire(settings, created.get(SignInLimits, { strict: false })),
         server: { trustProxy: settings.trustedProxies ?? false, bodyLimit: MAX_BODY_BYTES },
       },
     );

@@ -9,6 +9,7 @@ import {
   measureRequests,
   StrictPipe,
 } from '#libs/service';
+import { RequestLimits } from './auth/admission.js';
 import { AuthModule } from './auth/auth.module.js';
 import { ChainModule } from './chain/chain.module.js';
 import { Connections, ConnectionsModule } from './connections.module.js';
@@ -63,7 +64,7 @@ export async function createRedemption({
       ),
       {
         logger,
-        wire: () => new UserWire(),
+        wire: (created) => new UserWire(created.get(RequestLimits, { strict: false })),
         server: { trustProxy: settings.trustedProxies ?? false, bodyLimit: MAX_BODY_BYTES },
       },
     );

@@ -88,6 +88,10 @@ export class TtlCache<K extends string, V> {
     return this.entries.get(key)?.value;
   }
 
+  delete(key: K): void {
+    this.entries.delete(key);
+  }
+
   set(key: K, value: V, ttlMs = this.options.ttlMs): void {
     this.entries.set(key, { value, sinceMs: this.options.clock.nowMs(), ttlMs });
   }

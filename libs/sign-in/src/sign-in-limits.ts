@@ -1,11 +1,14 @@
-/** Limits on sign-ins and on guesses of tokens, by client address. */
+/** Limits on bodies, on sign-ins and on guesses of tokens, by client address. */
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
-import { type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, siteKey } from '#libs/cache';
 import { Counter, HttpProblem, type Registry } from '#libs/service';
 
 /** Limit on tokens that belong to no session, per client address. */
 const GUESS: RatePolicy = { rate: 1, burst: 30 };
+
+/** Requests with a body of a client address, with a session or without one. */
+const BODY: RatePolicy = { rate: 20, burst: 100 };
 
 /** How many addresses a /48 of IPv6 counts as, since it may be one customer or a whole office. */
 const ADDRESSES_OF_A_SITE = 4;
@@ -53,6 +56,16 @@ export class SignInLimits {
       registers: [registry],
     });
     for (const limit of limits) this.refused.inc({ limit }, 0);
+  }
+
+  /** Counts each body before it is read, because guards run after it was parsed. Runs after the hook of CORS. */
+  countBodies(fastify: FastifyInstance): void {
+    fastify.addHook('preParsing', async ({ headers, ip }, _reply, body) => {
+      const hasBody =
+        headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+      if (hasBody) await this.take(addressLimits('body', ip, BODY));
+      return body;
+    });
   }
 
   signIn(clientAddress: string): Promise<void> {

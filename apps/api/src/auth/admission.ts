@@ -3,11 +3,12 @@ import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@ne
 import { type FastifyRequest } from 'fastify';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
-import { CLOCK, type Clock, type Logger, messageOf, SingleFlight, TtlCache } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, messageOf, TtlCache } from '#libs/platform';
 import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
-import { hashApiKey, isApiKey, isGrant, KeyRing, openGrant } from '#libs/signing';
+import { isApiKey, isGrant } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { RATE_LIMITER } from '../connections.module.js';
+import { type Caller, CredentialCache } from './credential-cache.js';
 
 const AT_MOST_EVERY_MS = 60_000;
 const MAX_CREDENTIALS = 10_000;
@@ -39,119 +40,21 @@ export class LastUse {
   }
 }
 
-/** The caller of a request, with its rate limit and the secret that signs the answers. */
-export interface Caller extends RatePolicy {
-  readonly partnerId: string;
-  readonly credentialId: string;
-  /** The stake set of requests that name no contract. */
-  readonly stakeSet: string;
-  readonly sharedSecret: string;
-}
-
-@Injectable()
-export class PartnerKeys {
-  constructor(
-    private readonly partners: PartnerStore,
-    private readonly keyRing: KeyRing,
-    @Inject(CLOCK) private readonly clock: Clock,
-  ) {}
-
-  /**
-   * Looks up an API key or a grant, and decrypts the shared secret of its credential. Undefined where there is no such
-   * key.
-   */
-  async load(apiKey: string): Promise<Caller | undefined> {
-    const keyHash = this.hashOf(apiKey);
-    if (keyHash === undefined) return undefined;
-    const found = await this.partners.findCredential(keyHash);
-    if (found === undefined) return undefined;
-    const { secretCiphertext, partnerId, credentialId, stakeSet, rate, burst } = found;
-    const sharedSecret = this.keyRing.open(secretCiphertext, keyHash);
-    return { partnerId, credentialId, stakeSet, rate, burst, sharedSecret };
-  }
-
-  private hashOf(apiKey: string): Buffer | undefined {
-    return isGrant(apiKey)
-      ? openGrant(this.keyRing, apiKey, this.clock.nowMs())
-      : hashApiKey(apiKey);
-  }
-}
-
-interface CredentialCacheOptions {
-  /** Lifetime of a cached key, and the longest time for which a revoked key still works. */
-  readonly ttlMs: number;
-  /** Pause after a failed look-up of a known key. */
-  readonly retryMs: number;
-  /** Size of the cache, in keys. Unknown keys count as well. */
-  readonly maxKeys: number;
-}
-
-const DEFAULTS: CredentialCacheOptions = { ttlMs: 5000, retryMs: 1000, maxKeys: 10_000 };
-
-/**
- * Cache of callers by API key. Look-ups are single-flight per key. While the database is unavailable, the last known
- * caller of a key stays valid, so that even the answer that reports the failure is signed with the right secret.
- */
-export class CredentialCache {
-  private readonly callers: TtlCache<string, Caller | 'unknown'>;
-  private readonly lookUps = new SingleFlight<Caller | undefined, string>();
-  private readonly retryMs: number;
-
-  constructor(
-    private readonly keys: PartnerKeys,
-    clock: Clock,
-    options: Partial<CredentialCacheOptions> = {},
-  ) {
-    const { ttlMs, retryMs, maxKeys: max } = { ...DEFAULTS, ...options };
-    this.callers = new TtlCache({ clock, ttlMs, max });
-    this.retryMs = retryMs;
-  }
-
-  /** The cached caller of the key, or `unknown` where the key has no caller. Undefined where a look-up is due. */
-  peek(apiKey: string): Caller | 'unknown' | undefined {
-    return this.callers.get(apiKey);
-  }
-
-  /** Whether the last look-up of the key found a caller, however long ago. */
-  wasKnown(apiKey: string): boolean {
-    return this.lastKnown(apiKey) !== undefined;
-  }
-
-  /**
-   * Looks the key up, or joins a look-up of the same key. Where the look-up fails, returns the last known caller.
-   * @throws the error of the look-up, where no caller is known
-   */
-  load(apiKey: string): Promise<Caller | undefined> {
-    return this.lookUps.run(() => this.lookUp(apiKey), apiKey);
-  }
-
-  private async lookUp(apiKey: string): Promise<Caller | undefined> {
-    try {
-      const caller = await this.keys.load(apiKey);
-      this.callers.set(apiKey, caller ?? 'unknown');
-      return caller;
-    } catch (error) {
-      const before = this.lastKnown(apiKey);
-      if (before === undefined) throw error;
-      this.callers.set(apiKey, before, this.retryMs);
-      return before;
-    }
-  }
-
-  private lastKnown(apiKey: string): Caller | undefined {
-    const last = this.callers.last(apiKey);
-    return last === 'unknown' ? undefined : last;
-  }
-}
-
 export interface Admission {
   /** Absent for a caller without a valid key. */
   readonly caller?: Caller;
   /** The secret that signs the answer. */
   readonly secret: string;
   readonly verdict: RateVerdict;
+  /** Number of requests that this one has counted as so far. */
+  readonly counted: number;
   readonly refusal?: HttpProblem;
 }
+
+/** A request counts as one request for each of these bytes of its body, because they cost about as much to read. */
+const BODY_BYTES_OF_A_REQUEST = 2048;
+/** What a body without `Content-Length` counts as, in bytes: the longest that most routes take. */
+const UNKNOWN_BODY_BYTES = 64 * 1024;
 
 /** Rate limit of a client address, for callers without a valid key. */
 const ANONYMOUS_POLICY: RatePolicy = { rate: 20, burst: 100 };
@@ -198,37 +101,48 @@ export class Admissions {
     }
     const known = this.credentials.peek(apiKey);
     if (known === 'unknown') return this.anonymous(addressKey(request.ip));
-    if (known !== undefined) return this.counted(known);
-    return this.afterLookUp(apiKey, addressKey(request.ip));
+    if (known !== undefined) return this.counted(known, request);
+    return this.afterLookUp(apiKey, request);
   }
 
   /**
-   * Replaces the count of one request by `count` requests. A refused request does not count.
+   * Counts a request as `count` requests in all. What it has counted as so far stays counted if the rest is refused,
+   * because work was done for it.
    * @throws HttpProblem 429
    */
   async countAs(request: FastifyRequest, caller: Caller, count: number): Promise<void> {
     const { admission } = request;
-    if (admission === null || count <= 1) return;
-    const key = `partner:${caller.partnerId}`;
-    await this.limiter.giveBack(key, caller);
-    const verdict = await this.limiter.take(key, caller, count);
-    request.admission = this.refusedOrNot({ ...admission, verdict });
-    if (request.admission.refusal !== undefined) throw request.admission.refusal;
+    if (admission === null || count <= admission.counted) return;
+    const { counted } = admission;
+    const verdict = await this.limiter.take(keyOf(caller), caller, count - counted);
+    if (verdict.allowed) {
+      request.admission = { ...admission, verdict, counted: count };
+      return;
+    }
+    // The next try has to pay for all of it again.
+    const retryAfterSeconds = verdict.retryAfterSeconds + Math.ceil(counted / caller.rate);
+    request.admission = this.refusedOrNot({
+      ...admission,
+      verdict: { ...verdict, retryAfterSeconds },
+    });
+    throw HttpProblem.tooManyRequests(retryAfterSeconds);
   }
 
   /** Admits a request by client address alone, such as one that could not be parsed. */
   async anonymous(address: string): Promise<Admission> {
     const verdict = await this.limiter.take(`address:${address}`, ANONYMOUS_POLICY);
-    return this.refusedOrNot({ secret: this.anonymousSecret, verdict });
+    return this.refusedOrNot({ secret: this.anonymousSecret, verdict, counted: 1 });
   }
 
-  private async counted(caller: Caller): Promise<Admission> {
+  private async counted(caller: Caller, request: FastifyRequest): Promise<Admission> {
     this.lastUse.note(caller.credentialId);
-    const verdict = await this.limiter.take(`partner:${caller.partnerId}`, caller);
-    return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict });
+    const counted = Math.min(caller.burst, countOf(request));
+    const verdict = await this.limiter.take(keyOf(caller), caller, counted);
+    return this.refusedOrNot({ caller, secret: caller.sharedSecret, verdict, counted });
   }
 
-  private async afterLookUp(apiKey: string, address: string): Promise<Admission> {
+  private async afterLookUp(apiKey: string, request: FastifyRequest): Promise<Admission> {
+    const address = addressKey(request.ip);
     // A key that had a caller at its last look-up is not a guess, so its look-up does not count for the address.
     const advance = this.credentials.wasKnown(apiKey) ? undefined : await this.anonymous(address);
     if (advance?.refusal !== undefined) return advance;
@@ -240,7 +154,7 @@ export class Admissions {
     }
     if (caller === undefined) return advance ?? this.anonymous(address);
     if (advance !== undefined) await this.limiter.giveBack(`address:${address}`, ANONYMOUS_POLICY);
-    return this.counted(caller);
+    return this.counted(caller, request);
   }
 
   private notCounted(): Admission {
@@ -252,7 +166,7 @@ export class Admissions {
       resetSeconds: 0,
       retryAfterSeconds: 0,
     };
-    return { secret: this.anonymousSecret, verdict };
+    return { secret: this.anonymousSecret, verdict, counted: 0 };
   }
 
   private refusedOrNot(admission: Admission): Admission {
@@ -263,6 +177,17 @@ export class Admissions {
       refusal: HttpProblem.tooManyRequests(admission.verdict.retryAfterSeconds),
     };
   }
+}
+
+function keyOf({ partnerId }: Caller): string {
+  return `partner:${partnerId}`;
+}
+
+/** What a request counts as before its body is read: by the length that its head gives. */
+function countOf({ headers }: FastifyRequest): number {
+  const isUnknown = headers['transfer-encoding'] !== undefined;
+  const bytes = isUnknown ? UNKNOWN_BODY_BYTES : Number(headers['content-length'] ?? 0);
+  return Math.max(1, Math.ceil(bytes / BODY_BYTES_OF_A_REQUEST));
 }
 
 function apiKeyOf({ headers }: FastifyRequest): string | undefined {

@@ -2,7 +2,8 @@ import { Module } from '@nestjs/common';
 import { Database, PartnerStore } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { provide } from '#libs/service';
-import { Admissions, CredentialCache, LastUse, PartnerKeys } from './admission.js';
+import { Admissions, LastUse } from './admission.js';
+import { CredentialCache, PartnerKeys } from './credential-cache.js';
 
 @Module({
   providers: [

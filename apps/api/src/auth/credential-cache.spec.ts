@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
-import { type Caller, CredentialCache, type PartnerKeys } from './admission.js';
+import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
 
 const CALLER: Caller = {
   ...{ partnerId: 'p', credentialId: 'c', stakeSet: 'default' },
@@ -77,6 +77,15 @@ describe('CredentialCache', () => {
     await cache.load('k');
     clock.advance(-1);
     expect(cache.peek('k')).toBeUndefined();
+  });
+
+  it('forgets no caller for keys that have none, however many', async () => {
+    const { source, cache } = setUp(2);
+    await cache.load('known');
+    source.answer = () => Promise.resolve(undefined);
+    for (const key of ['a', 'b', 'c']) await cache.load(key);
+    expect([cache.peek('known'), cache.peek('a')]).toEqual([CALLER, undefined]);
+    expect(cache.peek('c')).toBe('unknown');
   });
 
   it('forgets the key that was silent longest beyond its bound', async () => {

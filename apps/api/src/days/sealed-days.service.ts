@@ -10,7 +10,7 @@ import {
 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { type Caller } from '../auth/admission.js';
+import { type Caller } from '../auth/credential-cache.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 import {
   type DayProofAnswer,

@@ -54,7 +54,7 @@ describe('limits', () => {
     await ask(QUERY).expect(429);
   });
 
-  it('count a batch as what it holds, and refuse it whole, at no cost', async () => {
+  it('count a batch as what it holds, and a refused one as what it cost to read', async () => {
     await start();
     const { apiKey, sharedSecret } = await addPartner(api, 'batches', { rate: 2, burst: 10 });
     const batch = (count: number) =>
@@ -66,11 +66,14 @@ describe('limits', () => {
     // Counts each entry of the batch, although all entries are one wallet.
     expect(figures(await batch(7).expect(200))).toEqual([10, 2, 4]);
     const refused = await batch(4).expect(429);
-    expect(figures(refused)).toEqual([10, 2, 4]);
-    expect(refused.headers['retry-after']).toBe('1');
+    expect(figures(refused)).toEqual([10, 1, 5]);
     const expected = { method: 'POST', path: `${PATH}/batch`, secret: sharedSecret };
     expectSigned({ headers: refused.headers, body: refused.text }, expected);
-    expect(figures(await batch(2).expect(200))).toEqual([10, 0, 5]);
+    // The batch is admitted after the time that the refusal names.
+    expect(refused.headers['retry-after']).toBe('2');
+    api.clock.advance(2000);
+    expect(figures(await batch(4).expect(200))).toEqual([10, 1, 5]);
+    expect(figures(await batch(1).expect(200))).toEqual([10, 0, 5]);
     await batch(1).expect(429);
     api.clock.advance(5000);
     expect(figures(await batch(10).expect(200))).toEqual([10, 0, 5]);
@@ -157,5 +160,65 @@ describe('limits', () => {
       .set('X-Forwarded-For', '203.0.113.8, 198.51.100.1')
       .expect(429);
     await request(api.url).get(PATH).set('X-Forwarded-For', '198.51.100.2').expect(401);
+  });
+});
+
+describe('a batch that is refused', () => {
+  const BURST = 1000;
+  /** Of 58 KB, which count as 29 requests. */
+  const malformed = `{"walletAddresses":["${'x'.repeat(58_000)}"`;
+  const wallets = JSON.stringify({
+    walletAddresses: Array.from({ length: 1000 }, (_, place) => aWallet(place)),
+    padding: 'x'.repeat(13_000),
+  });
+  const remainingAfter = async (apiKey: string, body: string) => {
+    const answer = await fetch(`${api.url}${PATH}/batch`, {
+      method: 'POST',
+      headers: { 'X-API-KEY': apiKey, 'Content-Type': 'application/json' },
+      body,
+    });
+    const { status, headers } = answer;
+    await answer.arrayBuffer();
+    return { status, remaining: Number(headers.get('x-ratelimit-remaining')) };
+  };
+
+  it.each([
+    ['not JSON', malformed, 400],
+    ['more than is left of the limit', wallets, 429],
+  ])('is paid for before it is read: %s', async (_, body, status) => {
+    await start();
+    const { apiKey } = await addPartner(api, 'refused', { rate: 1, burst: BURST });
+    // Leaves 900, less than the wallets of the batch.
+    const some = { walletAddresses: Array<string>(100).fill(aWallet(1)) };
+    await request(api.url).post(`${PATH}/batch`).set('X-API-KEY', apiKey).send(some).expect(200);
+    let left = BURST - 100;
+    for (let sent = 0; sent < 1000; sent += 1) {
+      const isRead = left >= 29;
+      const answer = await remainingAfter(apiKey, body);
+      if (isRead) left -= 29;
+      // What is left falls with each batch that is read, and never rises.
+      expect(answer).toEqual({ status: isRead ? status : 429, remaining: left });
+    }
+    expect(left).toBe(1);
+  });
+
+  it('for lack of requests is not read at all', async () => {
+    await start();
+    const { apiKey } = await addPartner(api, 'unread', { rate: 1, burst: 40 });
+    const head = (more: string): string =>
+      `POST ${PATH}/batch HTTP/1.1\r\nHost: a\r\nX-API-KEY: ${apiKey}\r\n` +
+      `Content-Type: application/json\r\n${more}\r\n`;
+    // Leaves 30.
+    expect(await remainingAfter(apiKey, ' '.repeat(20_000))).toEqual({
+      status: 400,
+      remaining: 30,
+    });
+    for (const more of ['Transfer-Encoding: chunked\r\n', 'Content-Length: 10000000\r\n']) {
+      // The answer comes although none of the body was sent, and the rest is not waited for.
+      const [answer] = await exchange(api.port, [head(more)]);
+      if (answer === undefined) throw new Error('no answer');
+      expectError(answer, 429, 'RATE_LIMIT_EXCEEDED');
+      expect(answer.headers['connection']).toBe('close');
+    }
   });
 });

@@ -11,7 +11,8 @@ import {
   REQUEST_ID_HEADER,
 } from '#libs/service';
 import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
-import { type Admission, Admissions, type Caller } from '../auth/admission.js';
+import { type Admission, Admissions } from '../auth/admission.js';
+import { type Caller } from '../auth/credential-cache.js';
 import { RequestLog } from '../requests/request-log.js';
 import { type MessageSigner, MessageSignatures } from './message-signatures.js';
 

@@ -222,6 +222,34 @@ describe('while the database does not take it', () => {
     expect(await owner.query({ text: metrics })).toEqual([{ count: log.written }]);
   });
 
+  it('what one key asks displaces no row of another partner', async () => {
+    const quiet = await Promise.all(
+      Array.from({ length: 10 }, (_, place) => addPartner(api, `quiet ${place}`)),
+    );
+    const flood = await addPartner(api, 'flood', { rate: 1, burst: 1 });
+    const log = api.app.get(RequestLog);
+    for (const { apiKey } of [...quiet, flood]) await ask('/first', apiKey);
+    await eventually(() => log.written === 11);
+    api.link.hold();
+    const refused = () =>
+      Promise.all(Array.from({ length: 1500 }, () => ask('/flood', flood.apiKey)));
+    // What is being written may hold the first of these. The others fill the batch behind it.
+    await refused();
+    await refused();
+    for (const { apiKey } of quiet) {
+      for (const path of ['/a', '/b', '/c']) await ask(path, apiKey);
+    }
+    await refused();
+    api.link.release();
+    await stop();
+    for (const place of quiet.keys()) {
+      const paths = (await logged(`quiet ${place}`)).map(({ path }) => path);
+      expect(paths).toEqual(['/first', '/a', '/b', '/c']);
+    }
+    expect(log.dropped).toBeGreaterThan(2000);
+    expect(log.written + log.dropped).toBe(11 + 4500 + 30);
+  });
+
   it('goes on when it does again, and says so once', async () => {
     const { apiKey } = await addPartner(api, 'caller');
     await ask(SNAPSHOTS, apiKey);

@@ -18,8 +18,8 @@ const CODE = /^\{"code":"([A-Z][A-Z0-9_]*)"/;
 
 /**
  * Log of the partners' requests and of their answers, which partners can read. Rows are written once a second, at most
- * a thousand, and no answer waits for the write. Rows beyond that number are lost, and so are rows that a slow or
- * unavailable database does not take. Requests without a valid key are not logged.
+ * a thousand, and no answer waits for the write. Rows beyond that number are lost, of the partners with the most rows,
+ * and so are rows that a slow or unavailable database does not take. Requests without a valid key are not logged.
  */
 @Injectable()
 export class RequestLog {
@@ -65,7 +65,8 @@ export class RequestLog {
     const body = raw.method === 'HEAD' ? '' : answer.body;
     const elapsedMs = reply.elapsedTime;
     const { statusCode: status } = reply;
-    const isAdded = this.batch.add({
+    this.dropped += this.batch.add({
+      partnerId: admission.caller.partnerId,
       credentialId: admission.caller.credentialId,
       requestId: request.id,
       atMs: this.clock.nowMs() - elapsedMs,
@@ -77,7 +78,6 @@ export class RequestLog {
       signature,
       durationUs: elapsedMs * 1000,
     });
-    if (!isAdded) this.dropped += 1;
   }
 
   private readonly write = (): void => {

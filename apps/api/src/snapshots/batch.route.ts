@@ -13,7 +13,8 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
-import { Admissions, type Caller, requireCaller } from '../auth/admission.js';
+import { Admissions, requireCaller } from '../auth/admission.js';
+import { type Caller } from '../auth/credential-cache.js';
 import { sendSigned } from '../http/signed-wire.js';
 import { type BatchEntry, BatchRequest, MAX_BATCH_BYTES, parseBatch } from './batch.dto.js';
 import {

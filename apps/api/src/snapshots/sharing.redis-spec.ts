@@ -43,10 +43,25 @@ describe('a batch', () => {
     expect((await batch(first, apiKey, 600)).status).toBe(200);
     // The bucket refills by 100 in 100 seconds.
     expect((await batch(second, apiKey, 500)).status).toBe(429);
-    expect((await batch(second, apiKey, 400)).status).toBe(200);
-    expect((await batch(first, apiKey, 100)).status).toBe(429);
+    expect((await batch(second, apiKey, 350)).status).toBe(200);
+    expect((await batch(first, apiKey, 200)).status).toBe(429);
     const { headers } = await get(first, apiKey);
-    expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(100);
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(150);
+  });
+
+  it('is paid for by both replicas where it is refused, until none is read any more', async () => {
+    const policy = { rate: 1, burst: 1000 };
+    const { apiKey } = await addPartner(first, 'refused', policy);
+    await replicas.untilUsed(true);
+    expect((await batch(first, apiKey, 300)).status).toBe(200);
+    const asked = Array.from({ length: 200 }, (_, place) =>
+      batch(replicas.both[place % 2] ?? first, apiKey, 1000),
+    );
+    const refused = await Promise.all(asked);
+    expect(refused.every(({ status }) => status === 429)).toBe(true);
+    const { headers } = await get(first, apiKey);
+    // Each of the first 31 took 22 of what was left. For the rest there was no room.
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBeLessThan(150);
   });
 
   it('neither looks in Redis nor leaves anything there', async () => {

@@ -4,7 +4,8 @@ import { type AskedWallet } from '#libs/db';
 import { accountIdText, parseAddress, windowOf } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
-import { type Caller, requireCaller } from '../auth/admission.js';
+import { requireCaller } from '../auth/admission.js';
+import { type Caller } from '../auth/credential-cache.js';
 import { sendSigned } from '../http/signed-wire.js';
 import {
   bodyAt,

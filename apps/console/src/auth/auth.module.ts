@@ -60,7 +60,8 @@ const SIWE_SITE = Symbol('SiweSite');
 export class AuthModule {}
 
 function signInLimits(limiter: RateLimiter, registry: Registry): SignInLimits {
-  const refusals = { metric: 'lowmark_console_rate_limited_total', limits: ['sign-in', 'guess'] };
+  const limits = ['body', 'sign-in', 'guess'];
+  const refusals = { metric: 'lowmark_console_rate_limited_total', limits };
   return new SignInLimits(limiter, registry, refusals, { rate: 1, burst: 20 });
 }
 

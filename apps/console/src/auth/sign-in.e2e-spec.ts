@@ -226,6 +226,25 @@ describe('a session', () => {
   });
 });
 
+describe('a body', () => {
+  it('is paid for before it is read, without a session too', async () => {
+    const visitor = bench.visitor();
+    const answers: number[] = [];
+    for (let sent = 0; sent < 300; sent += 1) {
+      const answer = await fetch(new URL('/api/auth/logout', bench.origin), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': visitor.clientAddress },
+        // 400 once it is read.
+        body: `["${'x'.repeat(60_000)}"`,
+      });
+      answers.push(answer.status);
+    }
+    expect(answers.filter((status) => status === 400)).toHaveLength(100);
+    expect(answers.filter((status) => status === 429)).toHaveLength(200);
+    expect(await me(await bench.signedIn(ADMIN))).toMatchObject({ role: 'admin' });
+  });
+});
+
 describe('who guesses', () => {
   it('is slowed down, and no one else', async () => {
     const guesser = bench.visitor();

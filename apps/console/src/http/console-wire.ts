@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   answerWithId,
   ClientErrors,
@@ -8,6 +8,7 @@ import {
   problemFrom,
   REQUEST_ID_HEADER,
 } from '#libs/service';
+import { type SignInLimits } from '#libs/sign-in';
 import { type ConsoleSettings } from '../console.env.js';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -28,7 +29,10 @@ const HSTS = 'max-age=63072000';
 export class ConsoleWire implements HttpWire {
   private readonly headers: Readonly<Record<string, string>>;
 
-  constructor({ consoleOrigin }: ConsoleSettings) {
+  constructor(
+    { consoleOrigin }: ConsoleSettings,
+    private readonly limits: SignInLimits,
+  ) {
     this.headers = {
       ...SECURITY_HEADERS,
       ...(consoleOrigin.startsWith('https:') && { 'strict-transport-security': HSTS }),
@@ -48,6 +52,10 @@ export class ConsoleWire implements HttpWire {
     },
     body: this.bodyOf(problemFrom({ statusCode: status })),
   }));
+
+  configure(fastify: FastifyInstance): void {
+    this.limits.countBodies(fastify);
+  }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {
     answerWithId(request, reply);

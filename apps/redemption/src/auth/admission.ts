@@ -43,7 +43,7 @@ const REDEEM: RatePolicy = { rate: 0.2, burst: 10 };
 
 const REFUSED = {
   metric: 'lowmark_rate_limited_total',
-  limits: ['sign-in', 'guess', 'address', 'calls', 'wallet', 'points', 'redeem'],
+  limits: ['body', 'sign-in', 'guess', 'address', 'calls', 'wallet', 'points', 'redeem'],
 };
 
 /** The rate limits of users. All methods throw HttpProblem 429. */

@@ -4,6 +4,7 @@ import request from 'supertest';
 import {
   addPartner,
   aUser,
+  DOMAIN,
   errorOf,
   type Service,
   startService,
@@ -62,6 +63,34 @@ describe('one client', () => {
     service = await startService({ TRUSTED_PROXIES: '192.0.2.1' });
     await spend((index) => `203.0.113.${index}`);
     await nonce('203.0.113.99').expect(429);
+  });
+});
+
+describe('a body', () => {
+  it('is paid for before it is read, with a session or without one', async () => {
+    service = await startService();
+    // 15 KB that are no JSON: 400 once they are read.
+    const body = `["${'x'.repeat(15_000)}"`;
+    const statuses = new Map<number, number>();
+    for (let sent = 0; sent < 1000; sent += 1) {
+      const path = ['/api/redemptions', '/api/auth/verify', '/nowhere'][sent % 3] ?? '';
+      const { status } = await request(service.url)
+        .post(path)
+        .set({ 'x-forwarded-for': '203.0.113.50', 'content-type': 'application/json' })
+        .send(body);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect(Object.fromEntries(statuses)).toEqual({ 400: 100, 429: 900 });
+    const refused = await request(service.url)
+      .post('/nowhere')
+      .set({ 'x-forwarded-for': '203.0.113.50', 'content-type': 'application/json' })
+      .set('origin', `https://${DOMAIN}`)
+      .send(body);
+    expect(errorOf(refused)).toEqual({ status: 429, code: 'RATE_LIMIT_EXCEEDED' });
+    expect(refused.headers['retry-after']).toBe('1');
+    // A page reads the refusal.
+    expect(refused.headers['access-control-allow-origin']).toBe(`https://${DOMAIN}`);
+    await (await aUser(service)).get('/api/partners').expect(200);
   });
 });
 

@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   answerWithId,
   ClientErrors,
@@ -7,6 +7,7 @@ import {
   JSON_TYPE,
   REQUEST_ID_HEADER,
 } from '#libs/service';
+import { type SignInLimits } from '#libs/sign-in';
 import { toUserError } from './user.error.js';
 
 /**
@@ -27,6 +28,12 @@ export class UserWire implements HttpWire {
     headers: { ...COMMON_HEADERS, [REQUEST_ID_HEADER]: requestId, 'content-type': JSON_TYPE },
     body: this.bodyOf(toUserError({ statusCode: status })),
   }));
+
+  constructor(private readonly limits: SignInLimits) {}
+
+  configure(fastify: FastifyInstance): void {
+    this.limits.countBodies(fastify);
+  }
 
   complete(request: FastifyRequest, reply: FastifyReply): void {
     answerWithId(request, reply);

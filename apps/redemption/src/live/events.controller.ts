@@ -54,7 +54,8 @@ export class EventsController {
     }
     const header = request.headers['last-event-id'];
     const lastEventId = typeof header === 'string' ? header : undefined;
-    await this.live.listen({ wallet, tokenHash, lastEventId }, (onEnd) => {
+    const listener = { wallet, tokenHash, clientAddress: request.ip, lastEventId };
+    await this.live.listen(listener, (onEnd) => {
       if (reply.raw.destroyed || reply.raw.socket?.destroyed !== false) {
         // The client is gone: no answer is possible, and Fastify must not try to send one.
         void reply.hijack();

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { addressKey, siteKey } from '#libs/cache';
 import { SessionStore } from '#libs/db';
 import { type Address, type UuidV7 } from '#libs/domain';
 import { CLOCK, type Clock, type Logger, sleep } from '#libs/platform';
@@ -10,6 +11,8 @@ import { type KnownVersions, LiveFeed } from './live-feed.js';
 
 /** Streams of one wallet on one process: fewer than the six connections that a browser opens to a host. */
 const STREAMS_OF_A_WALLET = 5;
+/** The part of all streams that one client address may have: wallets cost nothing, so a client can sign in with many. */
+const PART_OF_AN_ADDRESS = 1 / 4;
 /** Seconds after which a page that was refused may try again; until then it polls its redemptions. */
 const RETRY_AFTER_SECONDS = 30;
 /** Milliseconds between two polls: a change by any process is seen with this delay. */
@@ -21,6 +24,7 @@ const POLLS_PER_SESSION_CHECK = 3;
 export interface Listener {
   readonly wallet: Address;
   readonly tokenHash: Buffer;
+  readonly clientAddress: string;
   readonly lastEventId: string | undefined;
 }
 
@@ -42,6 +46,8 @@ interface WalletStreams {
 @Injectable()
 export class LiveRedemptions {
   private readonly wallets = new Map<Address, WalletStreams>();
+  /** Number of streams by client address; for IPv6 by /48. */
+  private readonly addresses = new Map<string, number>();
   private readonly stopping = new AbortController();
   private readonly open: Gauge;
   private readonly ended: Counter<'by'>;
@@ -76,11 +82,12 @@ export class LiveRedemptions {
    * @throws UserError 429, 503; DatabaseUnavailableError
    */
   async listen(listener: Listener, connect: Connect): Promise<void> {
-    const { wallet, lastEventId } = listener;
-    const mine = this.take(wallet);
+    const { wallet, lastEventId, clientAddress } = listener;
+    const address = siteKey(clientAddress) ?? addressKey(clientAddress);
+    const mine = this.take(wallet, address);
     let isTaken = true;
     const releaseSlot = (): void => {
-      if (isTaken) this.giveBack(wallet, mine);
+      if (isTaken) this.giveBack(wallet, address, mine);
       isTaken = false;
     };
     try {
@@ -114,27 +121,33 @@ export class LiveRedemptions {
     await this.looking;
   }
 
-  private take(wallet: Address): WalletStreams {
-    if (this.stopping.signal.aborted || this.count >= this.settings.eventStreamsAtMost) {
-      throw unavailable();
+  private take(wallet: Address, address: string): WalletStreams {
+    const { eventStreamsAtMost: most } = this.settings;
+    if (this.stopping.signal.aborted || this.count >= most) throw unavailable();
+    const ofAddress = this.addresses.get(address) ?? 0;
+    if (ofAddress >= Math.max(STREAMS_OF_A_WALLET, Math.ceil(most * PART_OF_AN_ADDRESS))) {
+      throw tooMany(
+        'There are too many streams from your network: ask for the redemptions instead.',
+      );
     }
     const mine = this.wallets.get(wallet) ?? { streams: new Map(), count: 0, known: new Map() };
     if (mine.count >= STREAMS_OF_A_WALLET) {
-      throw new UserError(
-        429,
-        'RATE_LIMIT_EXCEEDED',
+      throw tooMany(
         `This wallet has ${STREAMS_OF_A_WALLET} streams open already: close one, or ask for the redemptions instead.`,
-        { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     }
     this.wallets.set(wallet, mine);
+    this.addresses.set(address, ofAddress + 1);
     mine.count += 1;
     this.count += 1;
     this.open.set(this.count);
     return mine;
   }
 
-  private giveBack(wallet: Address, mine: WalletStreams): void {
+  private giveBack(wallet: Address, address: string, mine: WalletStreams): void {
+    const ofAddress = (this.addresses.get(address) ?? 1) - 1;
+    if (ofAddress === 0) this.addresses.delete(address);
+    else this.addresses.set(address, ofAddress);
     mine.count -= 1;
     this.count -= 1;
     this.open.set(this.count);
@@ -204,6 +217,12 @@ function merged(before: KnownVersions, begun: KnownVersions): KnownVersions {
     versions.set(id, Math.min(version, begun.get(id) ?? 0));
   }
   return versions;
+}
+
+function tooMany(message: string): UserError {
+  return new UserError(429, 'RATE_LIMIT_EXCEEDED', message, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
 }
 
 function unavailable(): UserError {

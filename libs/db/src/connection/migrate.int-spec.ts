@@ -44,6 +44,7 @@ const ALL = [
   'Reasons1760000000042',
   'LastDelivery1760000000043',
   'Partitions1760000000044',
+  'CallLogShares1760000004000',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

@@ -1,3 +1,4 @@
+import { CallLogShares1760000004000 } from './call-log-shares.js';
 import { StakingIndex1760000000000 } from './staking-index.js';
 import {
   CredentialEnd1760000000032,
@@ -82,4 +83,5 @@ export const migrations = [
   Reasons1760000000042,
   LastDelivery1760000000043,
   Partitions1760000000044,
+  CallLogShares1760000004000,
 ];

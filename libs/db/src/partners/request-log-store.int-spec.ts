@@ -41,6 +41,7 @@ beforeEach(async () => {
 
 function aRequest(change: Partial<LoggedRequest> = {}): LoggedRequest {
   return {
+    partnerId,
     credentialId,
     requestId: 'order-17.retry_2',
     atMs: NOW_MS,
@@ -56,7 +57,7 @@ function aRequest(change: Partial<LoggedRequest> = {}): LoggedRequest {
 
 function note(requests: readonly LoggedRequest[]): Promise<number> {
   const batch = new RequestBatch();
-  for (const request of requests) expect(batch.add(request)).toBe(true);
+  for (const request of requests) expect(batch.add(request)).toBe(0);
   return log.note(batch);
 }
 
@@ -107,7 +108,7 @@ describe('RequestLogStore', () => {
     const batch = new RequestBatch();
     const added = () => {
       let count = 0;
-      while (batch.add(aRequest({ body: `${count}` }))) count += 1;
+      while (batch.add(aRequest({ body: `${count}` })) === 0) count += 1;
       return count;
     };
     expect(added()).toBe(1000);
@@ -118,7 +119,7 @@ describe('RequestLogStore', () => {
     batch.clear();
     const large = aRequest({ body: 'x'.repeat(9000), path: `/${'\x01'.repeat(15_000)}` });
     let kept = 0;
-    while (batch.add(large)) kept += 1;
+    while (batch.add(large) === 0) kept += 1;
     expect(kept).toBeGreaterThan(35);
     expect(await log.note(batch)).toBe(kept);
     const rows = await read({ limit: 2000 });
@@ -126,6 +127,39 @@ describe('RequestLogStore', () => {
       Array.from({ length: 1000 }, (_, place) => `${999 - place}`),
     );
     expect(rows.slice(0, kept).every(({ body }) => body.length === 8192)).toBe(true);
+  });
+
+  it('loses the newest of the largest share, where it is full, and nothing of an equal share', async () => {
+    const batch = new RequestBatch();
+    // Bodies of any size: a request of a partner takes the room of several of another one.
+    const body = (place: number) => 'x'.repeat((place * 997) % 9000);
+    const partners = 20;
+    let [asked, lost] = [0, 0];
+    const add = (of: string, count: number): void => {
+      for (let place = 0; place < count; place += 1) {
+        const path = `/${of}/${place}`;
+        lost += batch.add(aRequest({ partnerId: of, path, body: body(place) }));
+        asked += 1;
+      }
+    };
+    add('first', 2000);
+    for (let quiet = 0; quiet < partners; quiet += 1) add(`quiet ${quiet}`, 10);
+    add('second', 2000);
+    for (let quiet = 0; quiet < partners; quiet += 1) add(`late ${quiet}`, 10);
+    expect(batch.count).toBe(asked - lost);
+    expect(await log.note(batch)).toBe(batch.count);
+    const kept = new Map<string, string[]>();
+    for (const { path, body: stored } of (await read({ limit: 2000 })).reverse()) {
+      const [, of = '', place = ''] = path.split('/');
+      expect(stored.toString()).toBe(body(Number(place)).slice(0, 8192));
+      kept.set(of, [...(kept.get(of) ?? []), place]);
+    }
+    for (const [of, places] of kept) {
+      expect(places).toEqual(places.map((_, place) => String(place)));
+      if (of === 'first' || of === 'second') expect(places.length).toBeGreaterThan(100);
+      else expect(places).toHaveLength(10);
+    }
+    expect(kept.size).toBe(2 + 2 * partners);
   });
 
   it('finds requests by the id that the client knows, and takes those of an api of before', async () => {

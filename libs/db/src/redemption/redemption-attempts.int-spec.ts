@@ -119,14 +119,22 @@ describe('what came to nothing', () => {
 
   it('is forgotten however much there is, by sweeps at once too', async () => {
     const nowMs = Date.parse('2026-06-01T00:00:00Z');
-    await database.query({
-      text: `INSERT INTO redemption.partner_call (request_id, partner, step, begun_at)
-        SELECT overlay(gen_random_uuid()::text placing '7' from 15)::uuid, gen_random_uuid(), 'balance',
-          '2026-05-31T12:00:00Z'::timestamptz - n * interval '1 second' FROM generate_series(1, 14_500) n`,
-    });
+    const [busy, quiet] = [aUuid(), aUuid()];
+    // Those of the other partner are older, and stay.
+    await database.query(
+      {
+        text: `INSERT INTO redemption.partner_call (request_id, partner, step, begun_at)
+        SELECT overlay(gen_random_uuid()::text placing '7' from 15)::uuid, CASE WHEN n <= 14_500 THEN $1 ELSE $2 END::uuid, 'balance',
+          '2026-05-31T12:00:00Z'::timestamptz - n * interval '1 second' FROM generate_series(1, 14_600) n`,
+      },
+      [busy, quiet],
+    );
     await Promise.all([attempts.forgetOld(nowMs), attempts.forgetOld(nowMs)]);
     await attempts.forgetOld(nowMs);
-    expect(await rows('partner_call', 'redemption_id IS NULL')).toBe(10_000);
+    expect(await rows('partner_call', `redemption_id IS NULL AND partner = '${busy}'`)).toBe(
+      10_000,
+    );
+    expect(await rows('partner_call', `redemption_id IS NULL AND partner = '${quiet}'`)).toBe(100);
     await attempts.forgetOld(nowMs + DAY_MS);
     expect(await rows('partner_call', 'redemption_id IS NULL')).toBe(0);
     expect(await rows('partner_call')).toBeGreaterThan(0);

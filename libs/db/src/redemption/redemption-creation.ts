@@ -218,7 +218,7 @@ const MEMORY_MS = 86_400_000;
 
 /** Retention of redemptions that never began, with their idempotency keys. The database refuses less than a day. */
 const FAILED_KEPT_MS = 2 * 86_400_000;
-/** The log keeps this number of the newest balance reads, and none older than READS_KEPT_MS. */
+/** The log keeps this number of the newest balance reads of each partner, and none older than READS_KEPT_MS. */
 const READS_KEPT = 10_000;
 const READS_KEPT_MS = 86_400_000;
 const FORGOTTEN_AT_ONCE = 2_000;

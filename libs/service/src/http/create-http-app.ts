@@ -18,6 +18,8 @@ import { takeStrictJsonOnly } from './strict-json.js';
 
 /** Time from the first byte of a request to its last. */
 const REQUEST_TIMEOUT_MS = 10_000;
+/** Rest of a body that is read and discarded after an answer that did not need it, so that the connection can be kept. */
+const MAX_DISCARDED_BYTES = 64 * 1024;
 /** Longer than the usual 60 s of load balancers, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
@@ -77,7 +79,9 @@ export async function createHttpApp(
   fastify.addHook('onSend', async (request, reply, payload: unknown) => {
     await wire.complete(request, reply, payload);
     // A kept-alive connection would delay the close of the server after its last answer.
-    if (!fastify.server.listening) void reply.header('connection', 'close');
+    if (!fastify.server.listening || hasLongRest(request.raw)) {
+      void reply.header('connection', 'close');
+    }
     return payload;
   });
   // Node would answer an unknown `Expect` with a bare 417. RFC 9110, 10.1.1 allows to ignore this header.
@@ -87,6 +91,13 @@ export async function createHttpApp(
   traceRequests(fastify);
   app.useGlobalFilters(new ProblemFilter(wire, logger));
   return app;
+}
+
+/** Whether an unread body is too long, or of unknown length, to be discarded. */
+function hasLongRest({ headers, complete }: IncomingMessage): boolean {
+  if (complete) return false;
+  const bytes = Number(headers['content-length'] ?? 0);
+  return headers['transfer-encoding'] !== undefined || bytes > MAX_DISCARDED_BYTES;
 }
 
 interface Unrouted {

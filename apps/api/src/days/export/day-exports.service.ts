@@ -18,14 +18,16 @@ const DEFAULT_IDLE_MS = 30_000;
 /** Longest time for sending a list, in milliseconds. A slower client asks for the rest by `Range`. */
 const MOST_MS = 900_000;
 /**
- * Pause after each chunk, in milliseconds, so that other requests have their turn. A million wallets take some 15
- * seconds.
+ * Pause of a turn after its chunk, in milliseconds, so that other requests have their turn. A million wallets take some
+ * 15 seconds.
  */
 const PAUSE_MS = 3;
+/** Lists that read a chunk at once in this process: few enough to leave database connections for other requests. */
+const TURNS = 4;
 /** Wallets of a list that count as one request. */
 const WALLETS_OF_A_REQUEST = 10_000;
-/** Lists sent at once by this process: few enough to leave database connections for other requests. */
-const PLACES = 4;
+/** Lists sent at once by this process. A list whose client is slow costs memory only: it has no turn meanwhile. */
+const PLACES = 40;
 /** Lists sent at once to one partner. */
 const PLACES_OF_PARTNER = 2;
 const RETRY_AFTER_SECONDS = 10;
@@ -45,6 +47,7 @@ export interface AskedExport {
 @Injectable()
 export class DayExports {
   private readonly places = new ExportSlots();
+  private readonly turns = new Turns(TURNS);
   private readonly idleMs: number;
 
   constructor(
@@ -105,9 +108,16 @@ export class DayExports {
     lines: DayLines,
     { span }: Representation,
   ): AsyncGenerator<Buffer> {
-    for await (const part of lines.bytes(span, (chunk) => lists.chunks(sealed, chunk))) {
-      yield part;
-      await pause(PAUSE_MS);
+    const parts = lines.bytes(span, (chunk) => lists.chunks(sealed, chunk));
+    for (;;) {
+      // The turn ends before the client takes the part: a slow client holds up no other list.
+      const part = await this.turns.run(async () => {
+        const next = await parts.next();
+        await pause(PAUSE_MS);
+        return next;
+      });
+      if (part.done === true) return;
+      yield part.value;
     }
   }
 
@@ -175,5 +185,24 @@ class ExportSlots {
     }
     this.taken.push(partnerId);
     return () => void this.taken.splice(this.taken.indexOf(partnerId), 1);
+  }
+}
+
+/** Runs some pieces of work at once, and the others in the order in which they came. */
+class Turns {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.free > 0) this.free -= 1;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.waiting.shift();
+      if (next === undefined) this.free += 1;
+      else next();
+    }
   }
 }

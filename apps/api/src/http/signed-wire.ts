@@ -13,6 +13,7 @@ import {
 import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
 import { type Admission, Admissions, type Caller } from '../auth/admission.js';
 import { RequestLog } from '../requests/request-log.js';
+import { errorBody } from './error-body.js';
 import { type MessageSigner, MessageSignatures } from './message-signatures.js';
 
 declare module 'fastify' {
@@ -127,8 +128,8 @@ export class SignedWire implements HttpWire {
     this.requestLog.note(request, reply);
   }
 
-  bodyOf({ code, message }: HttpProblem): string {
-    return canonicalJson({ success: false, code, message });
+  bodyOf(problem: HttpProblem): string {
+    return errorBody(problem);
   }
 }
 

@@ -36,6 +36,53 @@ func IsFromStakingAPI(secret, method, path string, body []byte, signature string
 	return matches(Sign(secret, []byte(method+path), body), signature)
 }
 
+// Asked is a question to the staking API; wallet and contract in lower case. EndDay is such as 2026-11-20; empty: the
+// day before the request.
+type Asked struct {
+	Wallet, EndDay, Contract string
+	LastDays                 int
+}
+
+// Snapshots are the fields of an answer of the staking API that repeat the question.
+type Snapshots struct {
+	WalletAddress    string    `json:"walletAddress"`
+	RequestedAt      time.Time `json:"requestedAt"`
+	Contract         string    `json:"contract"`
+	StakingSnapshots []struct {
+		From time.Time `json:"from"`
+	} `json:"stakingSnapshots"`
+}
+
+// IsTimely tells replays apart: the signature of an answer of the staking API does not expire.
+func IsTimely(requestedAt, now time.Time) bool {
+	age := now.Sub(requestedAt)
+	return -fresh <= age && age <= fresh
+}
+
+// AnswersQuestion reports whether snapshots are those that you asked for, after their signature was verified: it does not
+// cover the query.
+func AnswersQuestion(answer Snapshots, asked Asked, now time.Time) bool {
+	last := answer.RequestedAt.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
+	if asked.EndDay != "" {
+		day, err := time.Parse("2006-01-02", asked.EndDay)
+		if err != nil {
+			return false
+		}
+		last = day
+	}
+	days := answer.StakingSnapshots
+	if !IsTimely(answer.RequestedAt, now) || answer.WalletAddress != asked.Wallet ||
+		answer.Contract != asked.Contract || len(days) != asked.LastDays {
+		return false
+	}
+	for place, day := range days {
+		if !day.From.Equal(last.AddDate(0, 0, place-len(days)+1)) {
+			return false
+		}
+	}
+	return true
+}
+
 // Call is a call to one of your endpoints. Body is empty for the balance read.
 type Call struct {
 	Method, Path, RequestID string
@@ -76,6 +123,32 @@ type vector struct {
 	Name, Direction, Secret, Method, Path, XAPIRequest, Body, Signature string
 }
 
+// tellsQuestionsApart takes the snapshots of an example for the answer to its own question, and to no other.
+func tellsQuestionsApart(body []byte) bool {
+	var answer Snapshots
+	if json.Unmarshal(body, &answer) != nil {
+		return false
+	}
+	if len(answer.StakingSnapshots) == 0 {
+		return true
+	}
+	now, days := answer.RequestedAt, len(answer.StakingSnapshots)
+	own := Asked{Wallet: answer.WalletAddress, LastDays: days}
+	nobody := "0x" + strings.Repeat("0", 40)
+	for _, other := range []Asked{
+		{Wallet: nobody, LastDays: days},
+		{Wallet: own.Wallet, LastDays: days + 1},
+		{Wallet: own.Wallet, LastDays: days, EndDay: "2026-01-01"},
+		{Wallet: own.Wallet, LastDays: days, Contract: "eip155:1:" + nobody},
+	} {
+		if AnswersQuestion(answer, other, now) {
+			return false
+		}
+	}
+	late, early := now.Add(301*time.Second), now.Add(-301*time.Second)
+	return AnswersQuestion(answer, own, now) && !AnswersQuestion(answer, own, late) && !AnswersQuestion(answer, own, early)
+}
+
 func check(v vector) bool {
 	body, changed := []byte(v.Body), []byte(v.Body+" ")
 	call := Call{v.Method, v.Path, v.XAPIRequest, body}
@@ -83,7 +156,7 @@ func check(v vector) bool {
 	switch v.Direction {
 	case "staking API to partner":
 		return IsFromStakingAPI(v.Secret, v.Method, v.Path, body, v.Signature) &&
-			!IsFromStakingAPI(v.Secret, v.Method, v.Path, changed, v.Signature)
+			!IsFromStakingAPI(v.Secret, v.Method, v.Path, changed, v.Signature) && tellsQuestionsApart(body)
 	case "service to partner":
 		return IsOurCall(v.Secret, call, v.Signature) && !IsOurCall(v.Secret, altered, v.Signature)
 	case "partner to service":

@@ -9,6 +9,8 @@
 declare(strict_types=1);
 
 const FRESH_MS = 300_000;
+const FRESH_SECONDS = 300;
+const DAY_SECONDS = 86_400;
 
 /** Lower-case hex. The key is the text of the secret as you got it: not decoded, not trimmed. */
 function sign(string $secret, string ...$parts): string
@@ -20,6 +22,39 @@ function sign(string $secret, string ...$parts): string
 function isFromStakingApi(string $secret, string $method, string $path, string $body, ?string $signature): bool
 {
     return hash_equals(sign($secret, $method, $path, $body), $signature ?? '');
+}
+
+/**
+ * The signature of an answer of the staking API does not expire: one that is older may be a replay.
+ *
+ * @param array<string, mixed> $answer
+ */
+function isTimely(array $answer, int $now): bool
+{
+    return abs($now - strtotime($answer['requestedAt'])) <= FRESH_SECONDS;
+}
+
+/**
+ * Whether snapshots are those that you asked for, after their signature was verified: it does not cover the query.
+ *
+ * @param array<string, mixed> $answer
+ * @param array{wallet: string, lastDays: int, endDay?: string, contract?: string} $asked wallet and contract in lower
+ *     case; endDay such as 2026-11-20, without it the day before the request
+ */
+function answersQuestion(array $answer, array $asked, int $now): bool
+{
+    $last = isset($asked['endDay'])
+        ? strtotime("{$asked['endDay']}T00:00:00Z")
+        : (intdiv(strtotime($answer['requestedAt']), DAY_SECONDS) - 1) * DAY_SECONDS;
+    $expected = [];
+    for ($before = $asked['lastDays'] - 1; $before >= 0; $before--) {
+        $expected[] = $last - $before * DAY_SECONDS;
+    }
+    $days = array_map(fn (array $day): int|false => strtotime($day['from']), $answer['stakingSnapshots']);
+    return isTimely($answer, $now)
+        && $answer['walletAddress'] === $asked['wallet']
+        && ($answer['contract'] ?? null) === ($asked['contract'] ?? null)
+        && $days === $expected;
 }
 
 /** A call to one of your endpoints; $body is file_get_contents('php://input'), empty for the balance read. */
@@ -52,6 +87,32 @@ function signAnswer(string $secret, string $method, string $path, string $reques
 
 // ---- The rest checks the worked examples. ----
 
+/** Takes the snapshots of an example for the answer to its own question, and to no other. */
+function tellsQuestionsApart(string $body): bool
+{
+    $answer = json_decode($body, true, 512, JSON_THROW_ON_ERROR);
+    if (!isset($answer['stakingSnapshots'])) {
+        return true;
+    }
+    $now = strtotime($answer['requestedAt']);
+    $own = ['wallet' => $answer['walletAddress'], 'lastDays' => count($answer['stakingSnapshots'])];
+    $nobody = '0x' . str_repeat('0', 40);
+    $changes = [
+        ['wallet' => $nobody],
+        ['lastDays' => $own['lastDays'] + 1],
+        ['endDay' => '2026-01-01'],
+        ['contract' => "eip155:1:$nobody"],
+    ];
+    foreach ($changes as $change) {
+        if (answersQuestion($answer, array_merge($own, $change), $now)) {
+            return false;
+        }
+    }
+    return answersQuestion($answer, $own, $now)
+        && !answersQuestion($answer, $own, $now + 301)
+        && !answersQuestion($answer, $own, $now - 301);
+}
+
 /** @param array<string, string> $vector */
 function check(array $vector): bool
 {
@@ -59,7 +120,8 @@ function check(array $vector): bool
     $signature = $vector['signature'];
     if ($vector['direction'] === 'staking API to partner') {
         return isFromStakingApi($secret, $method, $path, $body, $signature)
-            && !isFromStakingApi($secret, $method, $path, $body . ' ', $signature);
+            && !isFromStakingApi($secret, $method, $path, $body . ' ', $signature)
+            && tellsQuestionsApart($body);
     }
     $id = $vector['xApiRequest'];
     if ($vector['direction'] === 'service to partner') {

@@ -7,6 +7,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const FRESH_MS = 300_000;
+const DAY_MS = 86_400_000;
 
 /** Lower-case hex. The key is the text of the secret as you got it: not decoded, not trimmed. */
 export function sign(secret: string, ...parts: (string | Uint8Array)[]): string {
@@ -43,6 +44,47 @@ export function isFromStakingApi(
   return matches(sign(secret, method, path, body), signature);
 }
 
+export interface Asked {
+  /** In lower case. */
+  readonly wallet: string;
+  readonly lastDays: number;
+  /** Such as 2026-11-20. Absent: the day before the request. */
+  readonly endDay?: string;
+  /** In lower case. */
+  readonly contract?: string;
+}
+
+export interface Snapshots {
+  readonly walletAddress: string;
+  readonly requestedAt: string;
+  readonly contract?: string;
+  readonly stakingSnapshots: readonly { readonly from: string }[];
+}
+
+/** The signature of an answer of the staking API does not expire: one that is older may be a replay. */
+export function isTimely(
+  { requestedAt }: { readonly requestedAt: string },
+  nowMs: number,
+): boolean {
+  return Math.abs(nowMs - Date.parse(requestedAt)) <= FRESH_MS;
+}
+
+/** Whether snapshots are those that you asked for, after their signature was verified: it does not cover the query. */
+export function answersQuestion(answer: Snapshots, asked: Asked, nowMs: number): boolean {
+  const requestDay = Math.floor(Date.parse(answer.requestedAt) / DAY_MS);
+  const lastDay = asked.endDay === undefined ? requestDay - 1 : Date.parse(asked.endDay) / DAY_MS;
+  const firstDay = lastDay - asked.lastDays + 1;
+  return (
+    isTimely(answer, nowMs) &&
+    answer.walletAddress === asked.wallet &&
+    answer.contract === asked.contract &&
+    answer.stakingSnapshots.length === asked.lastDays &&
+    answer.stakingSnapshots.every(
+      ({ from }, place) => Date.parse(from) === (firstDay + place) * DAY_MS,
+    )
+  );
+}
+
 /** A call to one of your endpoints. */
 export function isOurCall(
   secret: string,
@@ -76,6 +118,24 @@ interface Vector extends Omit<Call, 'body' | 'requestId'> {
   readonly signature: string;
 }
 
+/** Takes the snapshots of an example for the answer to its own question, and to no other. */
+function tellsQuestionsApart(body: string): boolean {
+  const answer = JSON.parse(body) as Partial<Snapshots>;
+  const { walletAddress: wallet = '', requestedAt = '', stakingSnapshots } = answer;
+  if (stakingSnapshots === undefined) return true;
+  const [nowMs, lastDays] = [Date.parse(requestedAt), stakingSnapshots.length];
+  const isAnswer = (other: Partial<Asked>, laterMs = 0): boolean =>
+    answersQuestion(answer as Snapshots, { wallet, lastDays, ...other }, nowMs + laterMs);
+  const others = [
+    { wallet: `0x${'0'.repeat(40)}` },
+    { lastDays: lastDays + 1 },
+    { endDay: '2026-01-01' },
+    { contract: `eip155:1:0x${'0'.repeat(40)}` },
+  ];
+  const isOther = others.some((other) => isAnswer(other));
+  return isAnswer({}) && !isOther && !isAnswer({}, 301_000) && !isAnswer({}, -301_000);
+}
+
 function check({ direction, secret, signature, ...vector }: Vector): boolean {
   const call = {
     ...vector,
@@ -86,7 +146,9 @@ function check({ direction, secret, signature, ...vector }: Vector): boolean {
   switch (direction) {
     case 'staking API to partner':
       return (
-        isFromStakingApi(secret, call, signature) && !isFromStakingApi(secret, changed, signature)
+        isFromStakingApi(secret, call, signature) &&
+        !isFromStakingApi(secret, changed, signature) &&
+        tellsQuestionsApart(vector.body)
       );
     case 'service to partner':
       return isOurCall(secret, call, signature) && !isOurCall(secret, changed, signature);

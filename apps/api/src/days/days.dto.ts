@@ -77,6 +77,7 @@ export class SealedDayAnswer {
 }
 
 class SealedOf {
+  @Field.Time('When the service received the request.') readonly requestedAt!: string;
   @Field.Address('The staking contract; of several the first.') readonly stakeContract!: string;
   @Field.ChainId() readonly chainId!: number;
 
@@ -94,6 +95,12 @@ class SealedOf {
 @ApiSchema({ name: 'SealedDays' })
 export class SealedDaysAnswer extends SealedOf {
   @Field.ListOf(SealedDayAnswer, 'The newest first.') readonly days!: SealedDayAnswer[];
+
+  @ApiPropertyOptional({
+    ...Field.DAY,
+    description: '`before` of the request; absent where it had none.',
+  })
+  readonly before?: string;
 
   @ApiPropertyOptional({
     ...Field.DAY,

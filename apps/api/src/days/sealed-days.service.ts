@@ -58,7 +58,12 @@ export class SealedDays {
     const found = await days.page({ ...(before !== undefined && { before }), limit: limit + 1 });
     const shown = found.slice(0, limit);
     const last = found.length > limit ? shown.at(-1) : undefined;
-    return { ...of, days: shown.map(dayAnswer), ...(last && { next: dayText(last.day) }) };
+    return {
+      ...of,
+      ...(before !== undefined && { before: dayText(before) }),
+      days: shown.map(dayAnswer),
+      ...(last && { next: dayText(last.day) }),
+    };
   }
 
   /** @throws HttpProblem 404 (before the first day), 409 (not sealed yet), and those of `page` */
@@ -146,6 +151,7 @@ export class SealedDays {
   }
 
   private async of({ stakeSet }: Caller, contract: AccountId | undefined): Promise<SetDays> {
+    const requestedAt = new Date(this.clock.nowMs()).toISOString();
     const name = await this.stakeSets.nameOf(contract, stakeSet);
     const database = this.database.inSet(name);
     const state = await new IndexStore(database).state();
@@ -156,7 +162,7 @@ export class SealedDays {
     }
     const { stakeContract, chainId, tokenDecimals } = state;
     const asked = contract && { contract: accountIdText(contract) };
-    const of = { stakeContract, chainId, tokenDecimals, ...asked };
+    const of = { requestedAt, stakeContract, chainId, tokenDecimals, ...asked };
     return { name, days: new SealedDayStore(database), lists: new SealedListStore(database), of };
   }
 }

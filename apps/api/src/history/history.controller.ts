@@ -28,6 +28,9 @@ const HISTORY_QUERY: PipeTransform<Readonly<Record<string, unknown>>, HistoryQue
   transform: parseHistoryQuery,
 };
 
+/** `after` is exclusive, and block numbers begin with 0. */
+const BEFORE_ALL = -1n;
+
 /**
  * `GET /api/staking/history`: a wallet's stake from its first one on, in pages. Each page comes from one state of the
  * index. See `docs/wire/history.md`.
@@ -54,22 +57,28 @@ export class HistoryController {
   ): Promise<HistoryAnswer> {
     const { walletAddress: wallet, after, limit, contract } = query;
     const nowMs = this.clock.nowMs();
+    const requestedAt = isoTime(nowMs);
     const { stakeSet } = requireCaller(request.admission);
     const { reader, holds } = await this.stakeSets.readerFor(contract, stakeSet);
     // Reads one change more than the page holds, as the end of the last interval.
-    const found = await reader.readHistory({ wallet, after, limit: limit + 1 });
+    const found = await reader.readHistory({
+      wallet,
+      after: after ?? BEFORE_ALL,
+      limit: limit + 1,
+    });
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
     const { state, changes } = found;
     requireCovered(state, { endSeconds: nowMs / 1000 }, nowMs, this.settings);
-    if (changes === undefined) throw noStake(wallet, contract);
+    if (changes === undefined) throw noStake(wallet, { contract, requestedAt });
     void reply.header('x-index-block', state.head.number.toString());
     const { tokenSymbol, tokenContract, stakeContract, chainId } = state;
     const intervals = intervalsOf(changes, state).slice(0, limit);
     const next = changes.length > limit ? intervals.at(-1)?.fromBlock : undefined;
     return {
-      ...{ walletAddress: wallet, requestedAt: isoTime(nowMs) },
+      ...{ walletAddress: wallet, requestedAt },
       ...{ tokenSymbol, tokenContract, stakeContract, intervals },
       ...(contract && { contract: accountIdText(contract), chainId }),
+      ...(after !== undefined && { after: Number(after) }),
       ...(next !== undefined && { next }),
     };
   }

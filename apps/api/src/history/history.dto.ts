@@ -23,7 +23,7 @@ export class HistoryQuery {
     description: '`next` of the page before; given at most once. Without it the first page.',
     minimum: 0,
   })
-  readonly after!: bigint;
+  readonly after?: bigint | undefined;
 
   @ApiPropertyOptional({
     type: 'integer',
@@ -58,8 +58,7 @@ export function parseHistoryQuery(query: Readonly<Record<string, unknown>>): His
   }
   return {
     walletAddress: wallet,
-    // `after` is exclusive, and block numbers begin with 0.
-    after: after === undefined ? -1n : BigInt(after),
+    after: after === undefined ? undefined : BigInt(after),
     limit: most,
     contract: contractFrom(contract),
   };
@@ -87,6 +86,12 @@ export class IntervalAnswer {
 
 @ApiSchema({ name: 'History' })
 export class HistoryAnswer extends AnswerOfWallet {
+  @ApiPropertyOptional({
+    ...BLOCK,
+    description: '`after` of the request; absent where it had none.',
+  })
+  readonly after?: number;
+
   @ApiProperty({
     type: [IntervalAnswer],
     description: 'Oldest first; none where nothing follows `after`.',

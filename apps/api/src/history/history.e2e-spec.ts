@@ -129,7 +129,7 @@ describe('GET /api/staking/history', () => {
   it('is a 404 for a wallet that never staked, and for a contract that is not indexed', async () => {
     const none = await ask(`walletAddress=${NOBODY}`);
     expect(none.text).toBe(
-      `{"code":"NOT_FOUND","message":"No staking data for wallet ${NOBODY}","success":false}`,
+      `{"code":"NOT_FOUND","message":"No staking data for wallet ${NOBODY}","requestedAt":"2026-11-21T12:00:02.123Z","success":false}`,
     );
     expectSignedAs(none);
     const other = await ask(`walletAddress=${ALICE}&contract=eip155:5:0x${'9'.repeat(40)}`);

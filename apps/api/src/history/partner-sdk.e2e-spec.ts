@@ -12,7 +12,7 @@ let client: StakingClient;
 beforeAll(async () => {
   api = await startApi({ REQUEST_LOG: 'off' });
   const credential = await addPartner(api, 'sdk', { rate: 100, burst: 1000 });
-  client = new StakingClient({ baseUrl: api.url, ...credential });
+  client = new StakingClient({ baseUrl: api.url, ...credential, clock: api.clock });
   await seedIndex(api, {
     events: [
       ['2026-11-10T10:00:00Z', ALICE, 100],

@@ -51,6 +51,7 @@ async function answeredBy(body: string, secret: string): Promise<unknown> {
       baseUrl: `http://127.0.0.1:${port}`,
       apiKey: partner.apiKey,
       sharedSecret: partner.sharedSecret,
+      clock: api.clock,
     });
     return await client.snapshots(WALLET);
   } finally {

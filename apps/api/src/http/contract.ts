@@ -4,6 +4,7 @@ import {
   ApiHeader,
   ApiOperation,
   ApiProperty,
+  ApiPropertyOptional,
   ApiResponse,
   ApiSchema,
   getSchemaPath,
@@ -68,6 +69,13 @@ export class ErrorAnswer {
 
   @ApiProperty({ description: 'For people; its wording may change.' })
   readonly message!: string;
+
+  @ApiPropertyOptional({
+    type: String,
+    format: 'date-time',
+    description: 'When the service received the request; in the 404 of a wallet that never staked.',
+  })
+  readonly requestedAt?: string;
 }
 
 /** Possible codes of an error status, its meaning, and headers of its own. */

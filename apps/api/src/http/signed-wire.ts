@@ -14,6 +14,7 @@ import { hmacSha256Hex, pathOf, signedContent } from '#libs/signing';
 import { type Admission, Admissions } from '../auth/admission.js';
 import { type Caller } from '../auth/credential-cache.js';
 import { RequestLog } from '../requests/request-log.js';
+import { errorBody } from './error-body.js';
 import { type MessageSigner, MessageSignatures } from './message-signatures.js';
 
 declare module 'fastify' {
@@ -128,8 +129,8 @@ export class SignedWire implements HttpWire {
     this.requestLog.note(request, reply);
   }
 
-  bodyOf({ code, message }: HttpProblem): string {
-    return canonicalJson({ success: false, code, message });
+  bodyOf(problem: HttpProblem): string {
+    return errorBody(problem);
   }
 }
 

@@ -6,7 +6,6 @@ import {
   type AccountId,
   accountIdText,
   type Address,
-  canonicalJson,
   type DayBalance,
   dayText,
 } from '#libs/domain';
@@ -15,6 +14,7 @@ import { HttpProblem } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
 import { Admissions, requireCaller } from '../auth/admission.js';
 import { type Caller } from '../auth/credential-cache.js';
+import { errorBody } from '../http/error-body.js';
 import { sendSigned } from '../http/signed-wire.js';
 import { type BatchEntry, BatchRequest, MAX_BATCH_BYTES, parseBatch } from './batch.dto.js';
 import {
@@ -178,11 +178,7 @@ function resultOf(
     ofWallet && snapshotOf(ofWallet, { wallet, window, state, usd, contract: account });
   const body = snapshot
     ? bodyAt(bodyParts(snapshot), requestedAt)
-    : errorBody(noStake(wallet, contract));
+    : errorBody(noStake(wallet, { contract, requestedAt }));
   const status = snapshot === undefined ? 404 : 200;
   return `{"body":${body},"index":${index},"status":${status},"walletAddress":"${wallet}"}`;
-}
-
-function errorBody({ code, message }: HttpProblem): string {
-  return canonicalJson({ success: false, code, message });
 }

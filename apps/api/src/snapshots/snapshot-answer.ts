@@ -24,6 +24,7 @@ import {
 } from '#libs/domain';
 import { HttpProblem } from '#libs/service';
 import { type ApiSettings } from '../api.env.js';
+import { NoStakeProblem } from '../http/error-body.js';
 
 const GAPS: Readonly<Record<CoverageGap, readonly [retryAfterSeconds: number, message: string]>> = {
   'not-synced': [30, 'The index of staked balances is not complete yet: try again later.'],
@@ -59,10 +60,16 @@ export function freshPriceOf(
   return ageMs <= priceMaxAgeSeconds * 1000 ? price.usd : undefined;
 }
 
-/** The 404 for a wallet that never staked. */
-export function noStake(wallet: Address, contract: AccountId | undefined): HttpProblem {
+/** The 404 for a wallet that never staked. @param requestedAt ISO 8601 */
+export function noStake(
+  wallet: Address,
+  {
+    contract,
+    requestedAt,
+  }: { readonly contract: AccountId | undefined; readonly requestedAt: string },
+): NoStakeProblem {
   const of = contract === undefined ? '' : ` in ${accountIdText(contract)}`;
-  return new HttpProblem(404, `No staking data for wallet ${wallet}${of}`);
+  return new NoStakeProblem(`No staking data for wallet ${wallet}${of}`, requestedAt);
 }
 
 /** Headers that describe the state of the index: names and values, alternating. */

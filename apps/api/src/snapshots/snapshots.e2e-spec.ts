@@ -112,7 +112,7 @@ describe('GET /api/staking/snapshots', () => {
   it('answers 404 and names the wallet where it never staked', async () => {
     const response = await ask(`?walletAddress=0x${NOBODY.slice(2).toUpperCase()}`).expect(404);
     expect(response.text).toBe(
-      `{"code":"NOT_FOUND","message":"No staking data for wallet ${NOBODY}","success":false}`,
+      `{"code":"NOT_FOUND","message":"No staking data for wallet ${NOBODY}","requestedAt":"2026-11-21T12:00:02.123Z","success":false}`,
     );
     expectSignedAs(response, partner.sharedSecret);
   });

@@ -80,6 +80,7 @@ export class SnapshotsRoute {
     { request, reply, caller }: SnapshotExchange,
   ): Promise<void> {
     const requestedAtMs = this.clock.nowMs();
+    const requestedAt = isoTime(requestedAtMs);
     const { walletAddress: wallet, contract } = query;
     const window = askedWindow(query, requestedAtMs);
     const asked = { wallet, endDay: window.endDay };
@@ -93,13 +94,10 @@ export class SnapshotsRoute {
     const usd = freshPriceOf(state, requestedAtMs, this.settings);
     const account = contract && accountIdText(contract);
     const rendered = renderedOf(part, { wallet, window, state, usd, contract: account });
-    if (rendered === undefined) throw noStake(wallet, contract);
+    if (rendered === undefined) throw noStake(wallet, { contract, requestedAt });
     part.rendered = rendered;
-    sendSigned(
-      { request, reply },
-      bodyAt(rendered.body, isoTime(requestedAtMs)),
-      indexHeaders(state, window),
-    );
+    const body = bodyAt(rendered.body, requestedAt);
+    sendSigned({ request, reply }, body, indexHeaders(state, window));
   }
 
   /**

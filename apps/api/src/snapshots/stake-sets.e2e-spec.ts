@@ -91,7 +91,7 @@ describe('GET /api/staking/snapshots of several stake sets', () => {
       .set('X-API-KEY', partner.apiKey)
       .expect(404);
     const message = `No staking data for wallet ${aWallet(9)} in eip155:${CHAIN}:${GOLF}`;
-    expect(answer.body).toEqual({ success: false, code: 'NOT_FOUND', message });
+    expect(answer.body).toMatchObject({ success: false, code: 'NOT_FOUND', message });
   });
 
   it.each([

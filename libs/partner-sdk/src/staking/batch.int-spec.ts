@@ -23,7 +23,8 @@ const none = (wallet: string, of = '') => ({
 
 const FOUND = { index: 0, status: 200, walletAddress: WALLET, body: BODY };
 const NONE = { index: 1, status: 404, walletAddress: OTHER, body: none(OTHER) };
-const answerOf = (...results: object[]) => ({ requestedAt: BODY.requestedAt, results });
+const WINDOW = { requestedAt: BODY.requestedAt, lastDays: 7, endDay: '2026-11-20' };
+const answerOf = (...results: object[]) => ({ ...WINDOW, results });
 
 let api: FakeApi;
 /** The bodies of the received requests. */
@@ -76,9 +77,11 @@ describe('a batch', () => {
   });
 
   it('asks for days and contract, and holds each result against them', async () => {
-    const days = { ...BODY, stakingSnapshots: theDays(3), contract: CONTRACT, chainId: 1 };
+    const set = { contract: CONTRACT, chainId: 1 };
+    const days = { ...BODY, ...set, stakingSnapshots: theDays(3, '2026-11-16') };
     const absent = { ...NONE, body: none(OTHER, ` in ${CONTRACT}`) };
-    api.answers = [afterBody(signed(answerOf({ ...FOUND, body: days }, absent)))];
+    const of = { ...answerOf({ ...FOUND, body: days }, absent), ...set };
+    api.answers = [afterBody(signed({ ...of, lastDays: 3, endDay: '2026-11-16' }))];
     const query = { lastDays: 3, endDay: '2026-11-16', contract: CONTRACT };
     const found = await batch(undefined, query);
     expect(found.get(WALLET)?.contract).toBe(CONTRACT);
@@ -102,6 +105,15 @@ describe('a batch', () => {
     [
       'a 404 of another contract',
       answerOf(FOUND, { ...NONE, body: none(OTHER, ` in ${CONTRACT}`) }),
+    ],
+    ['another place', answerOf(FOUND, { ...NONE, index: 2 })],
+    ['another last day', { ...answerOf(FOUND, NONE), endDay: '2026-11-19' }],
+    ['another number of days', { ...answerOf(FOUND, NONE), lastDays: 8 }],
+    ['a contract', { ...answerOf(FOUND, NONE), contract: CONTRACT, chainId: 1 }],
+    ['another time', { ...answerOf(FOUND, NONE), requestedAt: '2026-11-21T11:55:02.122Z' }],
+    [
+      'a body of another window',
+      answerOf({ ...FOUND, body: { ...BODY, stakingSnapshots: theDays(7, '2026-11-19') } }, NONE),
     ],
     ['a status that is none', answerOf(FOUND, { ...NONE, status: 500 })],
     ['a result that is none', answerOf(FOUND, [])],
@@ -146,7 +158,7 @@ describe('a batch', () => {
       ...{ index, status: 200, walletAddress },
       body: { ...BODY, walletAddress, stakingSnapshots: theDays(30) },
     }));
-    api.answers = [afterBody(signed(answerOf(...results)))];
+    api.answers = [afterBody(signed({ ...answerOf(...results), lastDays: 30 }))];
     const found = await batch(wallets, { lastDays: 30 });
     expect([...found.keys()]).toEqual(wallets);
   });

@@ -1,9 +1,12 @@
 import { UnexpectedAnswerError } from './errors.js';
 import {
   type AskedSnapshots,
-  namesRequest,
   isObject,
+  type Json,
+  lastDayOf,
+  namesRequest,
   readSnapshots,
+  requireContractOf,
   type StakingSnapshots,
 } from './snapshots.js';
 
@@ -23,20 +26,30 @@ export type SnapshotsByWallet = ReadonlyMap<string, StakingSnapshots | undefined
  * @throws UnexpectedAnswerError
  */
 export function readBatch(body: unknown, { wallets, ...asked }: AskedBatch): SnapshotsByWallet {
-  const results = isObject(body) ? body['results'] : undefined;
+  if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
+  requireContractOf(body, asked);
+  const { results, lastDays, endDay } = body;
+  const lastDay = lastDayOf(body, asked);
+  if (lastDays !== asked.lastDays || endDay !== lastDay) {
+    throw new UnexpectedAnswerError(`it is not of the ${asked.lastDays} days up to ${lastDay}`);
+  }
   if (!Array.isArray(results) || results.length !== wallets.length) {
     throw new UnexpectedAnswerError(`results are not those of ${wallets.length} wallets`);
   }
   return new Map(
-    wallets.map((wallet, place) => [wallet, readResult(results[place], { wallet, ...asked })]),
+    wallets.map((wallet, place) => {
+      const result: Json = isObject(results[place]) ? results[place] : {};
+      if (result['walletAddress'] !== wallet || result['index'] !== place) {
+        throw new UnexpectedAnswerError(`result ${place} is not that of ${wallet}`);
+      }
+      return [wallet, readResult(result, { wallet, ...asked, endDay: lastDay })];
+    }),
   );
 }
 
-function readResult(result: unknown, asked: AskedSnapshots): StakingSnapshots | undefined {
-  const { status, walletAddress, body } = isObject(result) ? result : {};
-  if (walletAddress !== asked.wallet) {
-    throw new UnexpectedAnswerError(`a result is not that of ${asked.wallet}`);
-  }
+/** @param asked with the day that the batch as a whole names, which each of its results has to end with */
+function readResult(result: Json, asked: AskedSnapshots): StakingSnapshots | undefined {
+  const { status, body } = result;
   if (status === 200) return readSnapshots(body, asked);
   const { code, message } = isObject(body) ? body : {};
   const isNone = typeof code === 'string' && typeof message === 'string';

@@ -13,6 +13,7 @@ import {
 import { SECRET } from '../testing/caller.support-spec.js';
 import {
   type Answerer,
+  BODY,
   failure,
   type FakeApi,
   refusal,
@@ -43,6 +44,7 @@ function rootOf(wallets: readonly DayWallet[]): string {
 }
 
 const sealedOf = (wallets: readonly DayWallet[]) => ({
+  requestedAt: BODY.requestedAt,
   chainId: 1,
   day: {
     ...{ day: DAY, revision: 1, root: rootOf(wallets), wallets: wallets.length },
@@ -121,8 +123,9 @@ describe('dayWallets', () => {
     async (n) => {
       const wallets = anyWallets(n);
       api.answers = [list(wallets)];
-      const { day, ...set } = sealedOf(wallets);
-      expect(await readAll()).toEqual({ wallets, sealed: { ...day, ...set } });
+      const { day, chainId, stakeContract, tokenDecimals } = sealedOf(wallets);
+      const sealed = { ...day, chainId, stakeContract, tokenDecimals };
+      expect(await readAll()).toEqual({ wallets, sealed });
       expect(api.requests.map(({ url }) => url)).toEqual([
         `/api/staking/days/${DAY}/wallets.ndjson`,
       ]);
@@ -209,6 +212,7 @@ describe('dayWallets', () => {
         sealed: { ...sealedOf(wallets), day: { ...sealedOf(wallets).day, day: '2026-11-19' } },
       },
     ],
+    ['it is of another time', { sealed: { ...sealedOf(wallets), requestedAt: DAY } }],
     ['it is of another contract', { sealed: { ...sealedOf(wallets), contract: 'eip155:1:0x1' } }],
     ['it says no root', { sealed: { ...sealedOf(wallets), day: { day: DAY } } }],
   ])('refuses a list of which %s', async (_, options) => {

@@ -1,7 +1,7 @@
 /** Tests sealed days and their proofs against a real HTTP server. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StandardMerkleTree } from '@openzeppelin/merkle-tree';
-import { type FakeApi, failure, signed, startFakeApi } from './fake-api.support-spec.js';
+import { BODY, type FakeApi, failure, signed, startFakeApi } from './fake-api.support-spec.js';
 import { provenLow } from './day-proof.js';
 import { type ProofQuery } from './day-reader.js';
 import { type SealedDay } from './days.js';
@@ -22,7 +22,9 @@ const TREE = StandardMerkleTree.of(
   ['address', 'uint256', 'address'],
 );
 
-const SET = { stakeContract: `0x${'2'.repeat(40)}`, chainId: 1, tokenDecimals: 18 };
+const { requestedAt } = BODY;
+const OF = { stakeContract: `0x${'2'.repeat(40)}`, chainId: 1, tokenDecimals: 18 };
+const SET = { requestedAt, ...OF };
 const sealed = (day: string, more: object = {}): object => ({
   ...{ day, revision: 1, root: TREE.root, wallets: 2, total: '7', blockNumber: 9 },
   ...{ blockHash: TREE.root, software: '1.2.3', sealedAt: '2026-11-21T00:01:00.000Z' },
@@ -67,24 +69,31 @@ async function listed(query: { from?: string; to?: string } = {}): Promise<strin
   return days.map(({ day }) => day);
 }
 
-const page = (days: string[], next?: string): object => ({
+const page = (days: string[], more: { before?: string; next?: string } = {}): object => ({
   ...SET,
+  ...more,
   days: days.map((day) => sealed(day)),
-  ...(next !== undefined && { next }),
 });
+
+/** The days of a full page, the newest first. */
+const fullPage = (last: string): string[] =>
+  Array.from({ length: 366 }, (_, place) =>
+    new Date(Date.parse(last) - place * 86_400_000).toISOString().slice(0, 10),
+  );
 
 describe('days', () => {
   it('go from page to page, from the last one asked for to the first', async () => {
+    const [first, second] = [fullPage('2026-11-20'), fullPage('2025-11-19')];
     api.answers = [
-      signed(page(['2026-11-20', '2026-11-19'], '2026-11-19')),
-      signed(page(['2026-11-18', '2026-11-17'], '2026-11-17')),
+      signed(page(first, { before: '2026-11-21', next: '2025-11-20' })),
+      signed(page(second, { before: '2025-11-20', next: '2024-11-19' })),
     ];
-    expect(await listed({ from: '2026-11-18', to: '2026-11-20' })).toEqual([
-      ...['2026-11-20', '2026-11-19', '2026-11-18'],
+    expect(await listed({ from: '2025-11-18', to: '2026-11-20' })).toEqual([
+      ...[...first, '2025-11-19', '2025-11-18'],
     ]);
     expect(api.requests.map(({ url }) => url)).toEqual([
       '/api/staking/days?limit=366&before=2026-11-21',
-      '/api/staking/days?limit=366&before=2026-11-19',
+      '/api/staking/days?limit=366&before=2025-11-20',
     ]);
   });
 
@@ -94,19 +103,27 @@ describe('days', () => {
     expect(api.requests[0]?.url).toBe('/api/staking/days?limit=366');
   });
 
+  const ASKED = { before: '2026-11-21' };
   it.each<[string, object]>([
-    ['days after the one asked for', page(['2026-11-21'])],
-    ['days out of order', page(['2026-11-19', '2026-11-20'])],
-    ['a next that is not the last one', page(['2026-11-20'], '2026-11-21')],
-    ['a next without a day', page([], '2026-11-20')],
-    ['more days than asked for', page(Array.from({ length: 367 }, () => '2026-11-20'))],
-    ['a day that is none', page(['2026-11-31'])],
-    ['no contract', { days: [] }],
-    ['a root that is none', { ...SET, days: [sealed(DAY, { root: '0x1' })] }],
-    ['a sum that is none', { ...SET, days: [sealed(DAY, { total: '1e3' })] }],
-    ['no list', { ...SET, days: {} }],
+    ['days after the one asked for', page(['2026-11-21'], ASKED)],
+    ['days out of order', page(['2026-11-19', '2026-11-20'], ASKED)],
+    ['a next that is not the last one', page(['2026-11-20'], { ...ASKED, next: '2026-11-21' })],
+    ['a next of a page that is not full', page([DAY], { ...ASKED, next: DAY })],
+    ['a next without a day', page([], { ...ASKED, next: '2026-11-20' })],
+    ['more days than asked for', page([...fullPage('2026-11-20'), '2025-11-19'], ASKED)],
+    ['a day that is none', page(['2026-11-31'], ASKED)],
+    ['another page', page(['2026-11-18'], { before: '2026-11-19' })],
+    ['the newest page', page(['2026-11-20'])],
+    ['another time', { ...page([DAY], ASKED), requestedAt: '2026-11-21T11:55:02.122Z' }],
+    ['no time', { ...page([DAY], ASKED), requestedAt: undefined }],
+    ['no contract', { ...ASKED, requestedAt, days: [] }],
+    ['a root that is none', { ...SET, ...ASKED, days: [sealed(DAY, { root: '0x1' })] }],
+    ['a sum that is none', { ...SET, ...ASKED, days: [sealed(DAY, { total: '1e3' })] }],
+    ['no list', { ...SET, ...ASKED, days: {} }],
     ['nothing', []],
   ])('are refused with %s', async (_, body) => {
+    api.answers = [signed(page([DAY], ASKED))];
+    expect(await listed({ to: '2026-11-20' })).toEqual([DAY]);
     api.answers = [signed(body)];
     expect(await failure(listed({ to: '2026-11-20' }))).toBeInstanceOf(UnexpectedAnswerError);
   });
@@ -129,7 +146,7 @@ describe('day', () => {
     const contract = asked.toLowerCase();
     api.answers = [signed({ ...SET, contract, day: sealed(DAY, { later: 'field' }) })];
     const day = await api.client().day(DAY, { contract: asked });
-    expect(day).toEqual({ ...sealed(DAY, { later: 'field' }), ...SET, contract });
+    expect(day).toEqual({ ...sealed(DAY, { later: 'field' }), ...OF, contract });
     expect(api.requests[0]?.url).toBe(`/api/staking/days/${DAY}?contract=${contract}`);
   });
 

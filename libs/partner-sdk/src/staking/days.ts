@@ -1,7 +1,7 @@
 /** Reads sealed days from answers of the service and compares them with the request. */
 import { UnexpectedAnswerError } from './errors.js';
 import { type DayLeaf, provenLow } from './day-proof.js';
-import { deepFreeze, isObject, type Json } from './snapshots.js';
+import { deepFreeze, isObject, type Json, requireContractOf } from './snapshots.js';
 
 /** A final UTC day: a Merkle root over the low-water marks of all wallets, which never changes. */
 export interface SealedDay {
@@ -82,6 +82,9 @@ export function readDays(
     throw new UnexpectedAnswerError(`days are not at most ${asked.limit}`);
   }
   const set = setOf(answer, asked.contract);
+  if (answer['before'] !== asked.before) {
+    throw new UnexpectedAnswerError('before is not the one that was asked for');
+  }
   const days = (entries as unknown[]).map((entry) => sealedDayOf(entry, set));
   let { before } = asked;
   for (const { day } of days) {
@@ -90,10 +93,10 @@ export function readDays(
     }
     before = day;
   }
-  // Ensures that a caller who goes from page to page comes to an end.
   if (next === undefined) return { days, next };
-  if (days.length > 0 && next === before) return { days, next: before };
-  throw new UnexpectedAnswerError('next is not the last day');
+  // Only a full page has one after it. `next` is earlier than `before`, so that going from page to page comes to an end.
+  if (days.length === asked.limit && next === before) return { days, next: before };
+  throw new UnexpectedAnswerError(`next is not the last of ${asked.limit} days`);
 }
 
 /**
@@ -130,9 +133,7 @@ function setOf(answer: Json, contract: string | undefined): SetFields {
   const { stakeContract, chainId, tokenDecimals } = answer;
   const isSet = typeof stakeContract === 'string' && isCount(chainId) && isCount(tokenDecimals);
   if (!isSet) throw new UnexpectedAnswerError('it does not say which contract it is of');
-  if (answer['contract'] !== contract) {
-    throw new UnexpectedAnswerError('contract is not the one that was asked for');
-  }
+  requireContractOf(answer, { contract });
   return { stakeContract, chainId, tokenDecimals, ...(contract !== undefined && { contract }) };
 }
 

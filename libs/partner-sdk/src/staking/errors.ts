@@ -3,7 +3,10 @@ abstract class StakingError extends Error {
   abstract readonly code: string;
 }
 
-/** A refusal by the service, with a verified signature. */
+/**
+ * A refusal by the service, with a verified signature over `code` and `message`. Without `messageSignatures` nothing
+ * proves `status`, `retryAfterSeconds`, and that the refusal is not an earlier one.
+ */
 export class LowmarkApiError extends StakingError {
   override name = 'LowmarkApiError';
   /** The HTTP status: 400, 401, 404, 409, 410, 429, 500 or 503. */
@@ -65,7 +68,7 @@ function causesOf(status: number, isSigned: boolean): string {
   );
 }
 
-/** A signed answer that does not fit the request: another wallet, other days, or another form. */
+/** A signed answer that does not fit the request: another wallet, other days, another time, or another form. */
 export class UnexpectedAnswerError extends StakingError {
   override name = 'UnexpectedAnswerError';
   readonly code = 'UNEXPECTED_ANSWER';

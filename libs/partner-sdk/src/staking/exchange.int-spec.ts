@@ -8,7 +8,6 @@ import {
   BODY,
   failure,
   type FakeApi,
-  NONE,
   refusal,
   signed,
   startFakeApi,
@@ -113,19 +112,22 @@ describe('what may pass by itself', () => {
 
 describe('the cache of a player session', () => {
   it('asks once for a wallet and its days, also when many ask at once, until the session is over', async () => {
-    let nowMs = 0;
+    const startMs = Date.parse(BODY.requestedAt);
+    let nowMs = startMs;
+    const now = () => ({ requestedAt: new Date(nowMs).toISOString() });
     const cached = api.client({ cacheSeconds: 3600, clock: { nowMs: () => nowMs } });
     api.answers = [signed(BODY)];
     const ask = (): Promise<unknown> => cached.snapshotsOrNone(WALLET.replace('e7', 'E7'));
     await Promise.all([ask(), ask(), cached.snapshots(WALLET)]);
-    nowMs = 3_599_999;
+    nowMs = startMs + 3_599_999;
     await ask();
     expect(api.requests).toHaveLength(1);
-    api.answers = [signed({ ...BODY, stakingSnapshots: theDays(3) })];
+    api.answers = [signed({ ...BODY, ...now(), stakingSnapshots: theDays(3) })];
     await cached.snapshots(WALLET, { lastDays: 3 });
     expect(api.requests).toHaveLength(2);
-    nowMs = 3_600_000;
-    api.answers = [NONE];
+    nowMs = startMs + 3_600_000;
+    const message = `No staking data for wallet ${WALLET}`;
+    api.answers = [signed({ code: 'NOT_FOUND', message, ...now() }, { status: 404 })];
     expect(await ask()).toBeUndefined();
     expect(await ask()).toBeUndefined();
     expect(await failure(cached.snapshots(WALLET))).toMatchObject({ status: 404 });

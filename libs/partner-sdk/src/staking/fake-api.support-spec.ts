@@ -29,7 +29,11 @@ export async function startFakeApi(): Promise<FakeApi> {
     requests: [],
     origin,
     client: (options) =>
-      new StakingClient({ baseUrl: origin, apiKey: API_KEY, sharedSecret: SECRET, ...options }),
+      new StakingClient({
+        ...{ baseUrl: origin, apiKey: API_KEY, sharedSecret: SECRET },
+        // The time at which the service says that it received each request.
+        ...{ clock: { nowMs: () => Date.parse(BODY.requestedAt) }, ...options },
+      }),
     stop: () => {
       server.closeAllConnections();
       server.close();
@@ -38,12 +42,16 @@ export async function startFakeApi(): Promise<FakeApi> {
   return api;
 }
 
-export function theDays(count: number): object[] {
-  return Array.from({ length: count }, (_, day) => ({
-    from: new Date(Date.UTC(2026, 10, 14 + day)).toISOString(),
-    to: new Date(Date.UTC(2026, 10, 15 + day) - 1).toISOString(),
-    snapshotAmount: day * 100,
-  }));
+/** Days up to the one before the request, with amounts whose average is 300. */
+export function theDays(count: number, lastDay = '2026-11-20'): object[] {
+  return Array.from({ length: count }, (_, place) => {
+    const fromMs = Date.parse(lastDay) - (count - 1 - place) * 86_400_000;
+    return {
+      from: new Date(fromMs).toISOString(),
+      to: new Date(fromMs + 86_400_000 - 1).toISOString(),
+      snapshotAmount: 300 + (place - (count - 1) / 2) * 10,
+    };
+  });
 }
 
 export const BODY = {
@@ -82,7 +90,13 @@ export const refusal = (
   options: Signed = {},
 ): Answerer => signed({ success: false, code, message }, { ...options, status });
 
-export const NONE = refusal(404, 'NOT_FOUND', `No staking data for wallet ${WALLET}`);
+/** The 404 of a wallet that never staked. */
+export const noStake = (message: string): Answerer => {
+  const { requestedAt } = BODY;
+  return signed({ success: false, code: 'NOT_FOUND', message, requestedAt }, { status: 404 });
+};
+
+export const NONE = noStake(`No staking data for wallet ${WALLET}`);
 
 export async function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(

@@ -41,7 +41,7 @@ describe('a page of the history', () => {
     const upper = WALLET.toUpperCase().replace('X', 'x');
     api.answers = [
       signed({ ...PAGE, intervals: [FIRST], next: 5 }),
-      signed({ ...PAGE, intervals: [SECOND] }),
+      signed({ ...PAGE, after: 5, intervals: [SECOND] }),
     ];
     const client = api.client();
     const first = await client.history(upper, { limit: 1 });
@@ -73,13 +73,23 @@ describe('a page of the history', () => {
     ['the page before', { ...PAGE, intervals: [{ ...FIRST, fromBlock: 4 }] }],
     ['a next that is not the last', { ...PAGE, next: 5 }],
     ['a next of nothing', { ...PAGE, intervals: [], next: 4 }],
+    ['a next of a page that is not full', { ...PAGE, intervals: [FIRST], next: 5 }],
+    ['another page', { ...PAGE, after: 3 }],
+    ['the first page', { ...PAGE, after: undefined }],
+    ['another time', { ...PAGE, requestedAt: '2026-11-21T11:55:02.122Z' }],
+    ['another chain', { ...PAGE, chainId: 'x', contract: 'eip155:1:0x1' }],
+    ['a part left out', { ...PAGE, intervals: [{ ...FIRST, toBlock: 8 }, SECOND] }],
+    ['no current balance', { ...PAGE, intervals: [FIRST] }],
     ['no time', { ...PAGE, intervals: [{ ...FIRST, from: '' }] }],
     ['no amount', { ...PAGE, intervals: [{ ...FIRST, stakedAmount: '1' }] }],
     ['no intervals', { ...PAGE, intervals: {} }],
     ['no object', []],
   ])('that is not one to this question is refused: %s', async (_, body) => {
-    api.answers = [signed(body)];
-    const error = await failure(api.client().history(WALLET, { limit: 2, after: 4 }));
+    const client = api.client();
+    api.answers = [signed({ ...PAGE, after: 4 })];
+    expect(await client.history(WALLET, { limit: 2, after: 4 })).toMatchObject({ after: 4 });
+    api.answers = [signed(Array.isArray(body) ? body : { after: 4, ...body })];
+    const error = await failure(client.history(WALLET, { limit: 2, after: 4 }));
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
   });
 

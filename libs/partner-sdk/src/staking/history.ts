@@ -1,5 +1,13 @@
 import { UnexpectedAnswerError } from './errors.js';
-import { type AskedOfWallet, deepFreeze, isObject, type Json } from './snapshots.js';
+import { requestedAtOf } from './requested-at.js';
+import {
+  type AskedOfWallet,
+  deepFreeze,
+  isObject,
+  type Json,
+  requireContractOf,
+  requireTexts,
+} from './snapshots.js';
 
 /** A time without a change of the balance: from the block that set the balance to the block that changed it next. */
 export interface StakingInterval {
@@ -25,6 +33,8 @@ export interface StakingHistory {
   readonly stakeContract: string;
   readonly contract?: string;
   readonly chainId?: number;
+  /** `after` of the request; absent on the first page. */
+  readonly after?: number;
   /** Oldest first. */
   readonly intervals: readonly StakingInterval[];
   /** `after` of the next page; absent on the last page. */
@@ -38,32 +48,48 @@ export interface AskedHistory extends AskedOfWallet {
 }
 
 /** Compares a verified body with the request, as `readSnapshots` does. @throws UnexpectedAnswerError */
-export function readHistory(
-  body: unknown,
-  { wallet, after = -1, limit, contract }: AskedHistory,
-): StakingHistory {
+export function readHistory(body: unknown, asked: AskedHistory): StakingHistory {
   if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
-  if (body['walletAddress'] !== wallet) {
+  if (body['walletAddress'] !== asked.wallet) {
     throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
   }
-  if (body['contract'] !== contract) {
-    throw new UnexpectedAnswerError('contract is not the one that was asked for');
+  requireContractOf(body, asked);
+  requireTexts(body);
+  requestedAtOf(body);
+  if (body['after'] !== asked.after) {
+    throw new UnexpectedAnswerError('after is not the one that was asked for');
   }
-  const { intervals, next } = body;
+  requirePage(body, asked);
+  return deepFreeze({ ...body }) as unknown as StakingHistory;
+}
+
+function requirePage({ intervals, next }: Json, { after = -1, limit }: AskedHistory): void {
   if (!Array.isArray(intervals) || intervals.length > limit) {
     throw new UnexpectedAnswerError(`intervals are not at most ${limit}`);
   }
   let last = after;
-  for (const interval of intervals as unknown[]) last = requireInterval(interval, last);
-  // Ensures that a caller who goes from page to page comes to an end.
-  if (next !== undefined && (next !== last || intervals.length === 0)) {
-    throw new UnexpectedAnswerError('next is not the last interval');
+  let end: Json | undefined;
+  for (const interval of intervals as unknown[]) {
+    const read = requireInterval(interval, last);
+    // Each interval begins where the one before it ended.
+    if (end !== undefined && (end['toBlock'] !== read.fromBlock || end['to'] !== read.from)) {
+      throw new UnexpectedAnswerError('intervals do not follow each other');
+    }
+    last = read.fromBlock;
+    end = interval as Json;
   }
-  return deepFreeze({ ...body }) as unknown as StakingHistory;
+  // Only the current balance has no end, and only a full page has one after it.
+  const isPage =
+    next === undefined
+      ? end?.['toBlock'] === undefined
+      : next === last && intervals.length === limit && end?.['toBlock'] !== undefined;
+  if (!isPage) throw new UnexpectedAnswerError(`next is not that of a page of ${limit}`);
 }
 
-/** @returns the first block of the interval */
-function requireInterval(interval: unknown, before: number): number {
+function requireInterval(
+  interval: unknown,
+  before: number,
+): Pick<StakingInterval, 'fromBlock' | 'from'> {
   const { fromBlock, from, stakedAmount }: Json = isObject(interval) ? interval : {};
   if (!Number.isSafeInteger(fromBlock) || (fromBlock as number) <= before) {
     throw new UnexpectedAnswerError('intervals do not follow each other');
@@ -74,5 +100,5 @@ function requireInterval(interval: unknown, before: number): number {
   if (typeof stakedAmount !== 'number' || !(stakedAmount >= 0)) {
     throw new UnexpectedAnswerError('stakedAmount is no number from 0 on');
   }
-  return fromBlock as number;
+  return { fromBlock: fromBlock as number, from };
 }

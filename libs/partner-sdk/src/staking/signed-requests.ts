@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Clock } from '../clock.js';
 import { type MessageKeys, verifyMessage } from '../signing/message-signature.js';
 import { parseStrictJson, verify } from '../signing/signing.js';
 import { SignatureError, UnexpectedAnswerError } from './errors.js';
@@ -10,18 +11,25 @@ import {
   type StakingRequest,
 } from './exchange.js';
 import { ListStream } from './list-stream.js';
+import { type RequestTime, requireTimely } from './requested-at.js';
 
 export interface SignedRequestsOptions extends ExchangeOptions {
   /** Without the shared secret, the message signature alone verifies an answer. */
   readonly keys: MessageKeys;
   /** Whether each answer needs a message signature over its whole request, with a nonce of its own. */
   readonly bindsAnswers: boolean;
+  /** For answers that no nonce binds. */
+  readonly clock: Clock;
+  /** See `RequestTime`. */
+  readonly freshSeconds: number;
 }
 
 export interface VerifiedAnswer {
   readonly answer: RawAnswer;
   /** The parsed body, once verified. */
   readonly body: unknown;
+  /** For a refusal that decides something; undefined where a nonce binds the answer to its request. */
+  readonly time: RequestTime | undefined;
 }
 
 export interface OpenedList {
@@ -40,9 +48,12 @@ export class SignedRequests {
     this.#options = options;
   }
 
-  /** @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError */
+  /**
+   * An answer with status 200 is one to a request of this time. A refusal may be an earlier one, unless a nonce binds it.
+   * @throws SignatureError, UnexpectedAnswerError, TimeoutError, ConnectionError
+   */
   async ask(request: StakingRequest): Promise<VerifiedAnswer> {
-    const { keys, bindsAnswers, ...options } = this.#options;
+    const { keys, bindsAnswers, clock, ...options } = this.#options;
     const { sharedSecret } = keys;
     const nonce = bindsAnswers || sharedSecret === undefined ? randomUUID() : undefined;
     const algorithm = sharedSecret === undefined ? 'ed25519' : 'hmac-sha256';
@@ -50,7 +61,9 @@ export class SignedRequests {
       ...options.headers,
       ...(nonce && { 'accept-signature': `sig=();alg="${algorithm}";nonce="${nonce}"` }),
     };
+    const sentMs = clock.nowMs();
     const answer = await exchange(request, { ...options, headers });
+    const receivedMs = clock.nowMs();
     const { status, headers: came, body } = answer;
     const signature = came.get('x-api-signature');
     const { url } = request;
@@ -62,7 +75,11 @@ export class SignedRequests {
     if (nonce !== undefined && !verifyMessage(received, keys, { nonce })) {
       throw new SignatureError(status, true, false);
     }
-    return { answer, body: parsed(body, status) };
+    const { freshSeconds } = options;
+    const time = nonce === undefined ? { sentMs, receivedMs, freshSeconds } : undefined;
+    const content = parsed(body, status);
+    if (status === 200) requireTimely(content, time);
+    return { answer, body: content, time };
   }
 
   /**
@@ -71,13 +88,15 @@ export class SignedRequests {
    * @throws as `ask`; LowmarkApiError where the service refuses; TypeError without the secret, which alone signs lists
    */
   async openList(url: string): Promise<OpenedList> {
-    const { keys, ...options } = this.#options;
+    const { keys, clock, freshSeconds, ...options } = this.#options;
     const { sharedSecret } = keys;
     if (sharedSecret === undefined) {
       throw new TypeError('Lists are signed with the shared secret only: sharedSecret is missing.');
     }
     const stream = new ListStream(url, options);
+    const sentMs = clock.nowMs();
     const opened = await stream.open();
+    const receivedMs = clock.nowMs();
     const { status, headers, body } =
       'refused' in opened
         ? opened.refused
@@ -92,6 +111,7 @@ export class SignedRequests {
     }
     const about = parsed(body, status);
     if ('refused' in opened) throw refusalOf(opened.refused, about);
+    requireTimely(about, { sentMs, receivedMs, freshSeconds });
     return { about, parts: () => stream.parts() };
   }
 }

@@ -1,5 +1,6 @@
 import { parseAddress } from '../address.js';
 import { UnexpectedAnswerError } from './errors.js';
+import { requestedAtOf } from './requested-at.js';
 
 /** The snapshot of one UTC day. */
 export interface DailySnapshot {
@@ -48,54 +49,86 @@ export interface AskedSnapshots extends AskedOfWallet {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-const TEXTS = ['requestedAt', 'tokenSymbol', 'tokenContract', 'stakeContract'] as const;
+const TEXTS = ['tokenSymbol', 'tokenContract', 'stakeContract'] as const;
 const PRICES = ['valueInUSD', 'exchangeRateToUSD'] as const;
+const DAY_MS = 86_400_000;
+/** Greatest relative error of an average of rounded amounts, with room to spare. */
+const ROUNDING = 1e-9;
 
 /**
  * Compares a verified body with the request. The signature does not cover the query string, so an answer to another
  * request would verify as well.
  * @throws UnexpectedAnswerError
  */
-export function readSnapshots(
-  body: unknown,
-  { wallet, lastDays, endDay, contract }: AskedSnapshots,
-): StakingSnapshots {
+export function readSnapshots(body: unknown, asked: AskedSnapshots): StakingSnapshots {
   if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
+  const { wallet } = asked;
   if (parseAddress(body['walletAddress']) !== wallet) {
     throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
   }
-  if (body['contract'] !== contract) {
-    throw new UnexpectedAnswerError('contract is not the one that was asked for');
-  }
-  const days = body['stakingSnapshots'];
-  if (!Array.isArray(days) || days.length !== lastDays) {
-    throw new UnexpectedAnswerError(`stakingSnapshots are not the ${lastDays} days asked for`);
-  }
-  for (const name of TEXTS) {
-    if (typeof body[name] !== 'string') throw new UnexpectedAnswerError(`${name} is no text`);
-  }
+  requireContractOf(body, asked);
+  requireTexts(body);
   requireAmount(body, 'averageStakedAmount');
   for (const name of PRICES) {
     if (body[name] !== undefined) requireAmount(body, name);
   }
-  for (const day of days as unknown[]) requireDay(day);
-  const { from } = days.at(-1) as DailySnapshot;
-  if (endDay !== undefined && from !== `${endDay}T00:00:00.000Z`) {
-    throw new UnexpectedAnswerError(`stakingSnapshots do not end with ${endDay}`);
-  }
+  requireWindow(body, asked);
   // Keeps the body as received, with fields that the interface may add later.
   return deepFreeze({ ...body, walletAddress: wallet }) as unknown as StakingSnapshots;
 }
 
-function requireDay(day: unknown): void {
-  if (!isObject(day)) throw new UnexpectedAnswerError('a snapshot is no object');
-  requireAmount(day, 'snapshotAmount');
-  for (const name of ['from', 'to']) {
-    const time = day[name];
-    if (typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
-      throw new UnexpectedAnswerError(`${name} of a snapshot is no time`);
-    }
+/** @throws UnexpectedAnswerError where the answer is of another contract, or names one that was not asked for */
+export function requireContractOf(body: Json, { contract }: Pick<AskedOfWallet, 'contract'>): void {
+  const chainId = contract === undefined ? undefined : Number(contract.split(':')[1]);
+  if (body['contract'] === contract && (contract === undefined || body['chainId'] === chainId)) {
+    return;
   }
+  throw new UnexpectedAnswerError('contract is not the one that was asked for');
+}
+
+/** @throws UnexpectedAnswerError */
+export function requireTexts(body: Json): void {
+  for (const name of TEXTS) {
+    if (typeof body[name] !== 'string') throw new UnexpectedAnswerError(`${name} is no text`);
+  }
+}
+
+/** The last day of the window: the one that was asked for, else the day before the request. */
+export function lastDayOf(body: Json, { endDay }: Pick<AskedSnapshots, 'endDay'>): string {
+  return endDay ?? new Date(requestedAtOf(body) - DAY_MS).toISOString().slice(0, 10);
+}
+
+function requireWindow(body: Json, asked: AskedSnapshots): void {
+  const { lastDays } = asked;
+  const lastDay = lastDayOf(body, asked);
+  const days = body['stakingSnapshots'];
+  const firstMs = Date.parse(`${lastDay}T00:00:00Z`) - (lastDays - 1) * DAY_MS;
+  const isWindow =
+    Array.isArray(days) &&
+    days.length === lastDays &&
+    days.every((day, place) => isDayFrom(day, firstMs + place * DAY_MS));
+  if (!isWindow) {
+    throw new UnexpectedAnswerError(
+      `stakingSnapshots are not the ${lastDays} days up to ${lastDay} that were asked for`,
+    );
+  }
+  for (const day of days as Json[]) requireAmount(day, 'snapshotAmount');
+  const sum = (days as DailySnapshot[]).reduce(
+    (total, { snapshotAmount }) => total + snapshotAmount,
+    0,
+  );
+  const difference = Math.abs((body['averageStakedAmount'] as number) * lastDays - sum);
+  if (difference <= sum * ROUNDING) return;
+  throw new UnexpectedAnswerError(`averageStakedAmount is not that of the ${lastDays} days`);
+}
+
+function isDayFrom(day: unknown, startMs: number): boolean {
+  const { from, to } = isObject(day) ? day : {};
+  return isTime(from, startMs) && isTime(to, startMs + DAY_MS - 1);
+}
+
+function isTime(text: unknown, ms: number): boolean {
+  return typeof text === 'string' && Date.parse(text) === ms;
 }
 
 function requireAmount(of: Json, name: string): void {

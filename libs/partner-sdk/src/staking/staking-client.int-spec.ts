@@ -15,12 +15,15 @@ import {
   failure,
   type FakeApi,
   NONE,
+  noStake,
   refusal,
   type Signed,
   signed,
   startFakeApi,
   theDays,
 } from './fake-api.support-spec.js';
+
+const NOON = '2026-11-20T12:00:00.000Z';
 
 let api: FakeApi;
 beforeAll(async () => {
@@ -64,13 +67,28 @@ describe('an answer that is signed', () => {
     ['walletAddress', { ...BODY, walletAddress: undefined }],
     ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(6) }],
     ['stakingSnapshots', { ...BODY, stakingSnapshots: {} }],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(7, '2026-11-19') }],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(7).toReversed() }],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: [...theDays(6), theDays(6)[5]] }],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: [theDays(8)[0], ...theDays(6)] }],
+    [
+      'stakingSnapshots',
+      { ...BODY, stakingSnapshots: [...theDays(7).slice(0, 6), { ...theDays(1)[0], to: NOON }] },
+    ],
     ['averageStakedAmount', { ...BODY, averageStakedAmount: '300' }],
     ['averageStakedAmount', { ...BODY, averageStakedAmount: -1 }],
     ['valueInUSD', { ...BODY, valueInUSD: null }],
-    ['snapshotAmount', { ...BODY, stakingSnapshots: [...theDays(6), { from: '', to: '' }] }],
-    ['from', { ...BODY, stakingSnapshots: [...theDays(6), { snapshotAmount: 1, from: '' }] }],
+    ['averageStakedAmount', { ...BODY, averageStakedAmount: 301 }],
+    [
+      'snapshotAmount',
+      { ...BODY, stakingSnapshots: theDays(7).map((day) => ({ ...day, snapshotAmount: '1' })) },
+    ],
+    ['stakingSnapshots', { ...BODY, stakingSnapshots: theDays(7).map(() => 1) }],
     ['requestedAt', { ...BODY, requestedAt: 5 }],
-    ['no JSON object', []],
+    ['requestedAt', { ...BODY, requestedAt: 'now' }],
+    ['requestedAt', { ...BODY, requestedAt: '2026-11-21T11:55:02.122Z' }],
+    ['requestedAt', { ...BODY, requestedAt: '2026-11-21T12:05:02.124Z' }],
+    ['requestedAt', []],
     ['not JSON', '{'],
     ['not JSON', `{"walletAddress":"${WALLET}","walletAddress":"${WALLET}"}`],
   ])('but is not one to this question is refused: %s', async (fault, body) => {
@@ -152,6 +170,7 @@ describe('an answer of one contract of several', () => {
   it.each([
     ['none', CONTRACT, BODY],
     ['another chain', CONTRACT, { ...OF_CONTRACT, contract: LOWER.replace('8453', '1') }],
+    ['another chain by its number', CONTRACT, { ...OF_CONTRACT, chainId: 1 }],
     ['a contract where none was asked for', undefined, OF_CONTRACT],
   ])('is refused where it is of %s', async (_what, contract, body) => {
     api.answers = [signed(body)];
@@ -163,8 +182,7 @@ describe('an answer of one contract of several', () => {
   });
 
   it('is the lowest tier only where the refusal is about wallet and contract', async () => {
-    const none = (of: string) =>
-      refusal(404, 'NOT_FOUND', `No staking data for wallet ${WALLET}${of}`);
+    const none = (of: string) => noStake(`No staking data for wallet ${WALLET}${of}`);
     for (const [contract, answer, isNone] of [
       [CONTRACT, none(` in ${LOWER}`), true],
       [CONTRACT, none(''), false],
@@ -195,6 +213,17 @@ describe('refusals', () => {
       const error = await failure(api.client().snapshotsOrNone(WALLET));
       expect(error).toMatchObject({ name: 'LowmarkApiError', status: 404, message });
     }
+  });
+
+  it('a 404 of another time, or of none, is never the lowest tier', async () => {
+    const message = `No staking data for wallet ${WALLET}`;
+    const clock = { nowMs: () => Date.parse(BODY.requestedAt) + 301_000 };
+    api.answers = [NONE];
+    const late = await failure(api.client({ clock }).snapshotsOrNone(WALLET));
+    expect(late).toBeInstanceOf(UnexpectedAnswerError);
+    api.answers = [refusal(404, 'NOT_FOUND', message)];
+    const timeless = await failure(api.client().snapshotsOrNone(WALLET));
+    expect(timeless).toBeInstanceOf(UnexpectedAnswerError);
   });
 
   it.each([400, 401, 403, 500])('%s is told as it is and not tried again', async (status) => {
@@ -241,6 +270,8 @@ describe('options', () => {
     ['timeoutMs', { timeoutMs: 2 ** 31 }],
     ['retries', { retries: -1 }],
     ['cacheSeconds', { cacheSeconds: NaN }],
+    ['freshSeconds', { freshSeconds: 0 }],
+    ['freshSeconds', { freshSeconds: NaN }],
   ])('%s is refused at once, and no secret shown', (name, wrong: Partial<StakingClientOptions>) => {
     expect(() => api.client(wrong)).toThrow(name);
     expect(() => api.client(wrong)).not.toThrow(SECRET);

@@ -9,6 +9,7 @@ import { LowmarkApiError } from './errors.js';
 import { readHistory, type StakingHistory } from './history.js';
 import { PlayerCache } from './player-cache.js';
 import { refusalOf } from './exchange.js';
+import { requireTimely } from './requested-at.js';
 import {
   requireAddress,
   requireContract,
@@ -44,12 +45,18 @@ export interface StakingClientOptions extends MessageKeys {
   /**
    * Whether each request asks for an HTTP Message Signature with a nonce of its own, and only answers with that
    * signature are accepted. The signature binds an answer to method, path, query and status of the request. Default:
-   * false. The client then verifies `X-API-SIGNATURE` alone, and compares wallet, days and contract with the request.
+   * false. The client then verifies `X-API-SIGNATURE` alone, and compares wallet, days, contract, page and time of the
+   * answer with the request. Nothing then proves the status, the headers and the time of a `LowmarkApiError`.
    */
   readonly messageSignatures?: boolean;
+  /**
+   * Greatest difference between `requestedAt` and the clock, either way, in seconds; an older answer is refused as a
+   * replay. Default: 300. Not needed with `messageSignatures`, except for lists of a day.
+   */
+  readonly freshSeconds?: number;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** The clock of the cache. Default: the clock of the system. */
+  /** The clock of the cache and of `freshSeconds`. Default: the clock of the system. */
   readonly clock?: Clock;
 }
 
@@ -76,8 +83,10 @@ export interface HistoryQuery {
 const PATH = '/api/staking';
 const TIMEOUT_MS = 10_000;
 const RETRIES = 2;
+const FRESH_SECONDS = 300;
 const MAX_DAYS = 30;
 const MAX_INTERVALS = 1000;
+const MAX_SECONDS = Number.MAX_SAFE_INTEGER / 1000;
 /** The longest delay of `setTimeout` in milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -95,9 +104,11 @@ export class StakingClient {
   constructor(options: StakingClientOptions) {
     const { apiKey } = options;
     const { timeoutMs = TIMEOUT_MS, retries = RETRIES, cacheSeconds = 0 } = options;
+    const { freshSeconds = FRESH_SECONDS, clock = systemClock } = options;
     requireRange('timeoutMs', timeoutMs, { from: 1, to: MAX_TIMEOUT_MS });
     requireRange('retries', retries, { from: 0, to: 100 });
-    requireRange('cacheSeconds', cacheSeconds, { from: 0, to: Number.MAX_SAFE_INTEGER / 1000 });
+    requireRange('cacheSeconds', cacheSeconds, { from: 0, to: MAX_SECONDS });
+    requireRange('freshSeconds', freshSeconds, { from: 1, to: MAX_SECONDS });
     this.#endpoint = endpointOf(options.baseUrl);
     this.#requests = new SignedRequests({
       keys: requireKeys(options),
@@ -109,12 +120,10 @@ export class StakingClient {
         // A body that is compressed on the way no longer matches its signature.
         'accept-encoding': 'identity',
       },
-      timeoutMs,
-      retries,
+      ...{ timeoutMs, retries, clock, freshSeconds },
     });
     this.#days = new DayReader(`${this.#endpoint}/days`, this.#requests);
-    this.#cache =
-      cacheSeconds === 0 ? undefined : new PlayerCache(cacheSeconds, options.clock ?? systemClock);
+    this.#cache = cacheSeconds === 0 ? undefined : new PlayerCache(cacheSeconds, clock);
   }
 
   /**
@@ -247,11 +256,12 @@ export class StakingClient {
 
   /** @returns the verified body, or the refusal for a wallet that never staked */
   private async ask(url: string, asked: AskedOfWallet): Promise<unknown> {
-    const { answer, body } = await this.#requests.ask({ url });
+    const { answer, body, time } = await this.#requests.ask({ url });
     if (answer.status === 200) return body;
     const refusal = refusalOf(answer, body);
-    if (refusal.status === 404 && namesRequest(refusal, asked)) return refusal;
-    throw refusal;
+    if (refusal.status !== 404 || !namesRequest(refusal, asked)) throw refusal;
+    requireTimely(body, time);
+    return refusal;
   }
 }
 

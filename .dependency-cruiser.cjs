@@ -66,6 +66,7 @@ module.exports = {
     only('viem-only-in-chain', 'viem', 'libs/chain|libs/devchain|libs/verify|apps/web'),
     only('database-only-in-db', 'typeorm|pg|pg-copy-streams', 'libs/db'),
     only('redis-only-in-cache', 'ioredis', 'libs/cache'),
+    only('unhomoglyph-only-in-names', 'unhomoglyph', 'libs/names'),
     // The SDK stands alone, and makes roots too.
     only('hash-wasm-only-in-keccak', 'hash-wasm', 'libs/keccak|libs/partner-sdk'),
     only('opentelemetry-only-in-telemetry', '@opentelemetry', 'libs/telemetry'),

@@ -8,7 +8,7 @@ import { DeskBench } from '../console/desk.support-spec.js';
 import { useDesk } from './desk.js';
 import { type DeskVisit } from './desk-visit.js';
 
-const NAME = `<img src=x onerror="document.title='taken'"> אבג ${'🎮'.repeat(20)}`;
+const NAME = `<img src=x onerror="document.title='taken'"> ${'🎮'.repeat(20)}`;
 /** Folder for screenshots for people to look at; none where it is not set. */
 const PICTURES = process.env['SCREENSHOTS'];
 

@@ -17,7 +17,7 @@ import { type Visitor } from '../../apps/console/src/testing/visitor.support-spe
 import { bodyOf, DeskBench, get } from './desk.support-spec.js';
 
 const PARTNERS = '/api/operate/partners';
-const HOSTILE = '<img src=x onerror=alert(1)> אבג 🎮';
+const HOSTILE = '<img src=x onerror=alert(1)> 🎮';
 
 let bench: DeskBench;
 let [admin, operator, viewer] = [] as unknown as [Visitor, Visitor, Visitor];
@@ -96,6 +96,32 @@ describe('a partner', () => {
     expect(all).not.toContain(issued.sharedSecret);
     expect(all).not.toContain(issued.apiKey);
     expect(bench.console.logged.join('')).not.toContain(issued.sharedSecret);
+  });
+
+  it('has a name that is its own and can be read, by the form as by the command', async () => {
+    await create(admin, 'Orchard').then(({ status }) => expect(status).toBe(201));
+    for (const name of ['--help', '__proto__', 'Оrchard', 'Ｏrchard', 'Orch\u202eard', randomUUID()]) {
+      const answer = await create(admin, name);
+      expect([name, answer.status, await answer.json()]).toEqual([
+        name,
+        400,
+        {
+          success: false,
+          code: 'BAD_REQUEST',
+          field: 'name',
+          message: expect.stringMatching(/^name must /),
+        },
+      ]);
+    }
+    const answer = await create(admin, '0rchard');
+    expect([answer.status, await answer.json()]).toEqual([
+      409,
+      {
+        success: false,
+        code: 'PARTNER_EXISTS',
+        message: expect.stringMatching(/looks like it: Orchard \([0-9a-f-]{36}\)/),
+      },
+    ]);
   });
 
   it('is listed by name, page by page', async () => {

@@ -60,6 +60,77 @@ describe('partner create', () => {
     expect(rows).toEqual([{ rate: 20, burst: 100 }]);
   });
 
+  it.each([
+    ['an option', '--help', /a dash/],
+    ['a word of JavaScript', '__proto__', /a word of JavaScript/],
+    ['a mix of scripts', 'Nоva Two', /one script/],
+    ['fullwidth letters', 'Ｎｏｖａ', /compatibility/],
+    ['an id', '3e6f0a12-7c1d-4b5e-9f00-0123456789ab', /an id/],
+    ['an address', '0x52908400098527886E0F7030069857D2E4169EE7', /an id/],
+    ['a number', '12345', /a letter/],
+    ['two spaces', 'No  va', /two spaces/],
+    ['a character that is not seen', 'No\u200bva', /not seen/],
+    ['one that turns the text', 'No\u202eva', /not seen/],
+    ['a letter of a script of its own', 'Ꮯꭺꮯ', /one script/],
+  ])('refuses a name that is %s', async (_, name, why) => {
+    const { code, out, err } = await cli(settings(), 'partner', 'create', `--name=${name}`);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(why);
+  });
+
+  it('refuses a name that looks like that of another partner, and names that one', async () => {
+    const name = (text: string) => ['partner', 'create', `--name=${text}`, '--json'];
+    const { out } = await cli(settings(), ...name('Cocoa Apples'));
+    const { partnerId } = JSON.parse(out) as { partnerId: string };
+    for (const text of ['cocoa apples', 'Cocoa App1es', 'Cocoa AppIes', 'C0c0a Apples']) {
+      const { code, err } = await cli(settings(), ...name(text));
+      expect(code).toBe(1);
+      expect(err).toContain('PARTNER_EXISTS');
+      expect(err).toContain(`Cocoa Apples (${partnerId})`);
+    }
+    expect((await cli(settings(), ...name('аррӏе'))).code).toBe(0);
+    expect(await cli(settings(), ...name('apple'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('аррӏе ('),
+    });
+    expect((await cli(settings(), ...name('Cocoa Pears'))).code).toBe(0);
+  });
+
+  it('creates one of two partners that look alike, also at the same time', async () => {
+    const names = ['Racing Mill', 'Racing Mi11', 'Racing MilI', 'racing mill'];
+    const made = await Promise.all(
+      names.map((name) => cli(settings(), 'partner', 'create', `--name=${name}`)),
+    );
+    expect(made.map(({ code }) => code).toSorted()).toEqual([0, 1, 1, 1]);
+  });
+
+  it('takes a partner another name, which its id outlives', async () => {
+    const created = await cli(settings(), 'partner', 'create', '--name=Willow', '--json');
+    const { partnerId } = JSON.parse(created.out) as { partnerId: string };
+    const rename = (partner: string, name: string) =>
+      cli(settings(), 'partner', 'rename', partner, '--to', name, '--as', 'ann');
+    expect(await rename('willow', 'WILLOW')).toMatchObject({ code: 0 });
+    expect(await rename(partnerId, 'Birch')).toEqual({
+      ...{ code: 0, err: '' },
+      out: `WILLOW (${partnerId}) is called Birch now.\n`,
+    });
+    expect((await rename(partnerId, '--help')).err).toMatch(/a dash/);
+    await cli(settings(), 'partner', 'create', '--name=Linden');
+    expect((await rename('birch', 'LINDEN')).err).toContain('PARTNER_EXISTS');
+    expect((await rename('Willow', 'Alder')).err).toContain('PARTNER_UNKNOWN');
+    const { rows } = await (
+      await test.open()
+    ).pool.query(
+      `SELECT actor, arguments, outcome FROM redemption.audit WHERE command = 'partner rename' AND partner = $1 ORDER BY id`,
+      [partnerId],
+    );
+    expect(rows).toMatchObject([
+      { actor: 'operator:ann', arguments: { name: 'WILLOW' }, outcome: 'done' },
+      { arguments: { name: 'Birch' }, outcome: 'done' },
+      { arguments: { name: 'LINDEN' }, outcome: 'refused: PARTNER_EXISTS' },
+    ]);
+  });
+
   it('explains what is wrong, on the error stream and with exit code 1', async () => {
     const create = ['partner', 'create', '--name', 'Twice'];
     await cli(settings(), ...create);
@@ -68,7 +139,7 @@ describe('partner create', () => {
       [settings(), ['partner', 'create'], /required option '--name <name>' not specified/],
       [settings(), [...create, '--rate', '0'], /'0' is invalid.*at least 1/],
       [settings(), [...create, '--burst', '1.5'], /'1.5' is invalid.*at least 1/],
-      [settings(), ['partner', 'create', '--name', ' '], /Expected 1 to 100 characters/],
+      [settings(), ['partner', 'create', '--name', ' '], /must be 1 to 100 characters/],
       [settings(), ['nothing'], /unknown command 'nothing'/],
       [{ DATABASE_URL: test.url }, create, /SECRETS_KEY must be set/],
       [{ ...settings(), SECRETS_KEY: 'hunter2' }, create, /SECRETS_KEY must be 32 bytes in base64/],

@@ -236,4 +236,30 @@ describe('partners', () => {
     await new CallbackStore(database).pause(id, true);
     expect(await bench.finding('partners')).toMatchObject({ state: 'ok' });
   });
+
+  it('whose names could not be given today are named, and renamed by the command that it names', async () => {
+    const database = await bench.test.open();
+    const insert = (name: string) =>
+      database.pool.query<{ id: string }>(
+        'INSERT INTO partners.partner (name) VALUES ($1) RETURNING id',
+        [name],
+      );
+    const namesOf = async () => (await bench.findings('partner names')).map(({ found }) => found);
+    expect(await bench.finding('partner names')).toMatchObject({ state: 'ok' });
+    const { rows } = await insert('--help');
+    const id = rows[0]?.id ?? '';
+    await insert('Boundlеss');
+    await insert('3e6f0a12-7c1d-4b5e-9f00-0123456789ab');
+    expect(await namesOf()).toEqual([
+      `“--help” (${id}) must not begin with a dash`,
+      expect.stringMatching(/^“3e6f.+ must not look like an id, an address or a key$/),
+      expect.stringMatching(/^“Boundlеss” \(.+\) looks like “Boundless” \(.+\)$/),
+    ]);
+    await database.query({
+      text: "DELETE FROM partners.partner WHERE name !~ '^(Bound|--)[a-z]*$'",
+    });
+    const store = new PartnerStore(database);
+    await store.rename(id, 'Help');
+    expect(await namesOf()).toEqual(['no two look alike']);
+  });
 });

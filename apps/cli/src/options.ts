@@ -7,6 +7,7 @@ import {
   parseDecimal,
   STAKE_SET_RULE,
 } from '#libs/domain';
+import { parseName } from '#libs/names';
 import { LONGEST_NOTE, NONE, OPERATOR_NAME, type OrNone, parseClaimNote } from '#libs/operations';
 
 type Parse = (text: string, before: never) => unknown;
@@ -30,7 +31,7 @@ export function argument(name: string, description: string, parse?: Parse): Argu
 export const AS = option(
   '--as <name>',
   'your name for the audit (default: the user of the operating system)',
-  matching(OPERATOR_NAME, '1 to 64 letters, digits and . _ @ + -'),
+  matching(OPERATOR_NAME, '1 to 64 letters, digits and . _ @ + -, a letter or a digit first'),
 );
 export const JSON_LINE = option('--json', 'print one line of JSON');
 export const YES = option('--yes', 'do not ask');
@@ -105,6 +106,12 @@ export function positiveDecimal(text: string): Decimal {
 export const points = expecting('a whole number of points, at least 1.', (text) =>
   POINTS.test(text) && Number.isSafeInteger(Number(text)) ? BigInt(text) : undefined,
 );
+
+export function partnerName(text: string): string {
+  const { name, fault } = parseName(text);
+  if (fault !== undefined) throw new InvalidArgumentError(`The name ${fault}.`);
+  return name;
+}
 
 export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
-import { type UuidV7 } from '#libs/domain';
+import { type UuidV7, ZERO_ADDRESS } from '#libs/domain';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
 import { tokensText } from '#libs/operations';
 import { CliBench } from './testing/cli-bench.support-spec.js';
@@ -80,5 +80,18 @@ describe('redemption adopt', () => {
     expect(await doctorLine(EVIDENCE_KEY)).toMatch(/^ok .*has a MAC under EVIDENCE_KEY/);
     const another = Buffer.alloc(32, 9).toString('base64');
     expect(await doctorLine(another)).toMatch(/^FAULT .*5 have no MAC under EVIDENCE_KEY/);
+  });
+
+  it('vouches for no wallet that nobody holds, and says so', async () => {
+    const stored = await new RedemptionStore(bench.database).get(ids[0] as UuidV7);
+    const partner = stored?.redemption.partner ?? '';
+    const terms = { wallet: ZERO_ADDRESS };
+    const { id } = await aStored(bench.database, partner, 'deducted', terms);
+    const settings = { EVIDENCE_KEY };
+    const { out } = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
+    expect(out).toContain('Adopted 0 of 1.');
+    expect(out).toContain(`Nobody holds the wallet of ${id}: not adopted, and not paid.`);
+    const after = await new RedemptionStore(bench.database, testEvidence()).get(id);
+    expect(after?.isSealed).not.toBe(true);
   });
 });

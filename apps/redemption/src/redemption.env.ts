@@ -35,6 +35,12 @@ export class RedemptionSettings extends RegistrySettings {
     return { chainId: this.chainId, vault: this.vaultContract };
   }
 
+  /** The contracts that the settings name: no wallet is one of them, and no payout goes to one. */
+  get ownContracts(): readonly Address[] {
+    const registries = this.registryAddress?.map(({ registry }) => registry) ?? [];
+    return [this.vaultContract, this.tokenContract, ...registries];
+  }
+
   @Setting(CHAIN_ID_SETTING)
   readonly chainId!: number;
 

@@ -1,4 +1,11 @@
-import { CallbackStore, ClaimStore, EvidenceAdoption } from '#libs/db';
+import {
+  CallbackStore,
+  ClaimStore,
+  EvidenceAdoption,
+  type PartnerIdentity,
+  PartnerStore,
+} from '#libs/db';
+import { lookAlikeKey, parseName } from '#libs/names';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
 import { CLAIM_OVERDUE_MS, inUseCount, printable, secretsStatus } from '#libs/operations';
 import { type Answer, check, fault, ok, SCHEMA, warning } from './checks.js';
@@ -44,6 +51,17 @@ export const partnerChecks = [
     },
     remedy: 'Set one for each: `partner set NAME --daily-token-budget TOKENS`.',
   }),
+  // Whether each partner has a name that can be given today. Earlier releases took others.
+  check({
+    title: 'partner names',
+    needs: SCHEMA,
+    ask: async (subject) => {
+      const partners = await new PartnerStore(await subject.database()).list();
+      const faults = nameFaults(partners);
+      return faults.length === 0 ? ok('no two look alike') : faults.map((text) => warning(text));
+    },
+    remedy: 'Give it another one: `partner rename ID --to NAME`.',
+  }),
   // Whether the vault paid a claim that the ledger does not explain and no operator has acknowledged.
   check({
     title: 'claims',
@@ -62,6 +80,25 @@ export const partnerChecks = [
       'See `reconciliation list`; what to do is in docs/operating/alerts.md, ClaimUnauthorised.',
   }),
 ];
+
+function nameFaults(partners: readonly PartnerIdentity[]): string[] {
+  const first = new Map<string, PartnerIdentity>();
+  return partners.flatMap((partner) => {
+    const key = lookAlikeKey(partner.partnerName);
+    const other = first.get(key);
+    if (other !== undefined) return [`${shown(partner)} looks like ${shown(other)}`];
+    first.set(key, partner);
+    const { name, fault } = parseName(partner.partnerName);
+    if (fault !== undefined) return [`${shown(partner)} ${fault}`];
+    return name === partner.partnerName
+      ? []
+      : [`${shown(partner)} has blanks around it, or letters in pieces`];
+  });
+}
+
+function shown({ partnerName, partnerId }: PartnerIdentity): string {
+  return `“${printable(partnerName)}” (${partnerId})`;
+}
 
 async function storedSecrets(subject: Subject): Promise<Answer | Answer[]> {
   const keyRing = KeyRing.parse(subject.settings.secretsKey ?? '');

@@ -8,7 +8,7 @@ import {
   type VaultQuestion,
   wideQuantity,
 } from '#libs/chain';
-import { type Address, parseAddress } from '#libs/domain';
+import { type Address, isUnheldAddress, parseAddress } from '#libs/domain';
 import { tokensText } from '#libs/operations';
 import {
   type Answer,
@@ -74,6 +74,7 @@ export const vaultCheck = table({
       ask: capAnswer,
       remedy: 'Wait, or let its admin raise the cap.',
     },
+    { title: 'vault: admin', ask: adminAnswer },
     { title: 'vault: signer', ask: signerAnswer },
     { title: 'vault: canceller', ask: cancellerAnswer },
     {
@@ -161,6 +162,16 @@ function capAnswer({ remainingInWindow, windowCap, windowSeconds, tokens, unit }
   return remainingInWindow === 0n
     ? warning(`nothing is left of ${tokens(windowCap)} ${unit} in ${hours} hours`)
     : ok(`${tokens(remainingInWindow)} of ${tokens(windowCap)} ${unit} are left`);
+}
+
+function adminAnswer({ admin, address, question }: Vault): Answer | undefined {
+  if (admin === undefined) return undefined;
+  return isUnheldAddress(admin, [address, question.token])
+    ? warning(
+        `its admin is ${admin}, which nobody holds: no pause ends, no cap changes, and no token is taken out again`,
+        'Deploy another vault with a Safe as its admin: contracts/README.md.',
+      )
+    : ok(admin);
 }
 
 function signerAnswer({ isSigner, signer, address, settings }: Vault): Answer {

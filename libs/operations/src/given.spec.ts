@@ -4,28 +4,7 @@ import { auditedText, OPERATOR_NAME } from './audit/audited.js';
 import { parseClaimId, parseClaimNote } from './claims.js';
 import { onlyCutsBudget, setsCallback } from './partners/callback.js';
 import { KEY_PREFIX } from './partners/credentials.js';
-import { parsePartnerName } from './partners/partners.js';
 import { isSettlementNote } from './redemptions/actions.js';
-
-describe('the name of a partner', () => {
-  it.each([
-    'Acme',
-    ' Acme ',
-    '<img src=x onerror=alert(1)>',
-    "Robert'); --",
-    'לוח',
-    '🎲'.repeat(50),
-  ])('may be %j', (text) => {
-    expect(parsePartnerName(text)).toBe(text.trim());
-  });
-
-  it.each(['', '   ', 'a'.repeat(101), '🎲'.repeat(255), 'a\u202eb', 'a\nb', 'a\0b', '\ud800'])(
-    'may not be %j',
-    (text) => {
-      expect(parsePartnerName(text)).toBeUndefined();
-    },
-  );
-});
 
 it('takes the beginning of a key, never a whole one', () => {
   const key = `svck_${'a'.repeat(43)}`;
@@ -37,7 +16,7 @@ it('takes the beginning of a key, never a whole one', () => {
 
 it('takes names of operators that stay one word in the audit', () => {
   expect(OPERATOR_NAME.test('ann@example.org')).toBe(true);
-  for (const text of ['', 'a b', 'a\n', 'ä', '<b>', 'a'.repeat(65)]) {
+  for (const text of ['', 'a b', 'a\n', 'ä', '<b>', '--help', '__proto__', 'a'.repeat(65)]) {
     expect(OPERATOR_NAME.test(text)).toBe(false);
   }
 });

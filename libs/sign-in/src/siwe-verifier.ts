@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { parseSiwe, type SiweMessage } from '#libs/chain';
 import { type NonceStore } from '#libs/db';
-import { type Address } from '#libs/domain';
+import { type Address, isUnheldAddress } from '#libs/domain';
 import { type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 
@@ -18,6 +18,8 @@ const MESSAGES = {
   SIWE_EXPIRED: 'The message has expired. Sign a new one.',
   SIWE_NOT_BEFORE: 'The message is not valid yet.',
   SIWE_ISSUED_AT: 'Issued At is not now. Check the clock of this device and sign a new message.',
+  SIWE_WALLET:
+    'The address of the message belongs to a chain or to a contract: nobody signs in as it.',
   SIWE_SIGNATURE: 'The signature is not this wallet’s signature of this message.',
   SIWE_NONCE: 'The nonce was used, has expired or is not ours. Ask for a new one.',
 } as const;
@@ -34,6 +36,8 @@ export interface SiweSite {
   readonly hasPage: (page: URL) => boolean;
   /** Undefined: any chain. */
   readonly chainId?: number;
+  /** The installation's own contracts. Default: none. */
+  readonly contracts?: () => Promise<readonly Address[]>;
   readonly isSignedBy: (wallet: Address, text: string, signature: string) => Promise<boolean>;
 }
 
@@ -72,6 +76,7 @@ export class SiweVerifier {
     const fault = faultOf(message, site, clock.nowMs());
     if (fault !== undefined) throw refusal(fault);
     const { wallet, nonce, domain } = message;
+    if (isUnheldAddress(wallet, await site.contracts?.())) throw refusal('SIWE_WALLET');
     if (!(await site.isSignedBy(wallet, text, signature))) throw refusal('SIWE_SIGNATURE');
     if (!(await nonces.use(nonce, clock.nowMs()))) throw refusal('SIWE_NONCE');
     return { wallet, domain: domain.toLowerCase() };

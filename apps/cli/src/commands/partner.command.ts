@@ -4,12 +4,11 @@ import {
   createPartner,
   type IssuedCredential,
   KEY_PREFIX,
-  LONGEST_PARTNER_NAME,
   NOTHING_TO_SET,
   OptionError,
-  parsePartnerName,
   pausePartner,
   printable,
+  renamePartner,
   revokeCredential,
   rotateCredential,
   setPartner,
@@ -18,10 +17,10 @@ import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
 import {
   AS,
-  expecting,
   JSON_LINE,
   matching,
   option,
+  partnerName,
   positiveInteger,
   required,
   stakeSet,
@@ -60,11 +59,8 @@ const create = command({
   options: [
     required(
       '--name <name>',
-      'the name of the partner, unique',
-      expecting(
-        `1 to ${LONGEST_PARTNER_NAME} characters, none of them a control, direction or invisible one.`,
-        parsePartnerName,
-      ),
+      'the name of the partner, which looks like that of no other: one script, no invisible characters, no leading dash',
+      partnerName,
     ),
     ...termOptions({ rate: 20, burst: 100 }),
     JSON_LINE,
@@ -125,6 +121,23 @@ const setCommand = command({
       ...(changed.terms ? rateLimitFields(changed.terms) : []),
     ];
     call.terminal.out(fieldLines(fields));
+  },
+});
+
+const rename = command({
+  name: 'rename',
+  description: 'give a partner another name; its id, keys and redemptions stay',
+  arguments: [PARTNER],
+  options: [
+    required('--to <name>', 'the new name, by the rules of `partner create`', partnerName),
+    AS,
+  ],
+  settings: OperatorSettings,
+  async action(call, { name: partner, to: name }: PartnerArgument & { readonly to: string }) {
+    const renamed = await call.withDatabase(renamePartner, call.operator, { partner, name });
+    call.terminal.out(
+      `${printable(renamed.partnerName)} (${renamed.partnerId}) is called ${name} now.\n`,
+    );
   },
 });
 
@@ -204,7 +217,7 @@ export const partnerCommands: CommandGroup = {
   name: 'partner',
   description: 'partners, their credentials and their callbacks',
   commands: [
-    ...[create, setCommand, list, rotate, revoke],
+    ...[create, setCommand, rename, list, rotate, revoke],
     ...[...peopleCommands, pause, resume, ping, webhookCommands],
   ],
 };

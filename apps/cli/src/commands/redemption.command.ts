@@ -7,6 +7,7 @@ import {
   CONSEQUENCES,
   duration,
   evidenceKeys,
+  isAdoptable,
   type RedemptionWithoutMac,
   redemptionsWithoutMac,
   type ListedRedemption,
@@ -193,6 +194,14 @@ const adopt = command({
       await call.confirm(CONSEQUENCES['redemption adopt']);
       const adopted = await adoptRedemptions(database, keys, foreign, call.operator);
       call.terminal.out(`Adopted ${adopted} of ${foreign.length}.\n`);
+      const left = foreign
+        .filter((one) => !isAdoptable(one))
+        .map(({ redemption }) => redemption.id);
+      if (left.length > 0) {
+        call.terminal.out(
+          `Nobody holds the wallet of ${left.join(', ')}: not adopted, and not paid.\n`,
+        );
+      }
     });
   },
 });

@@ -74,10 +74,17 @@ export class DoctorBench {
 
   /** The finding about one part; `rpc node#1` is the first endpoint. */
   async finding(what: string, changes: Changes = {}) {
+    const [found] = await this.findings(what, changes);
+    return { ...found };
+  }
+
+  /** All findings about one part, each with the exit code. */
+  async findings(what: string, changes: Changes = {}) {
     const { code, out } = await this.run(changes, '--json');
     const { findings } = JSON.parse(out) as { findings: Finding[] };
-    const found = findings.find((one) => one.what.replace(/127\.0\.0\.1:\d+/, 'node') === what);
-    return { ...found, code };
+    return findings
+      .filter((one) => one.what.replace(/127\.0\.0\.1:\d+/, 'node') === what)
+      .map((one) => ({ ...one, code }));
   }
 
   /** The settings of the services of this chain. */

@@ -16,6 +16,9 @@ it('says what an entry looks like, and which one does not', () => {
   const expected = 'must be a list of 0x…=ROLE, where a role is one of viewer, operator, admin';
   expect(() => operatorWallets(`${ANN}=admin,${BOB}=root`)).toThrow(`${expected}: entry 2 is not`);
   expect(() => operatorWallets(ANN)).toThrow(`${expected}: entry 1 is not`);
+  expect(() => operatorWallets(`${ANN}=admin,0x${'0'.repeat(40)}=admin`)).toThrow(
+    `must be wallets of people: nobody holds 0x${'0'.repeat(40)}`,
+  );
   expect(() => groupRoles('ops=root')).toThrow('must be a list of GROUP=ROLE');
   expect(() => groupRoles('ops=admin,ops=viewer')).toThrow(
     'must name each only once: entry 2 is there before',

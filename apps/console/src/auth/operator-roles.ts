@@ -1,6 +1,6 @@
 import { address, commaList } from '#libs/config';
 import { type OperatorRole } from '#libs/db';
-import { type Address } from '#libs/domain';
+import { type Address, isUnheldAddress } from '#libs/domain';
 
 /** Roles of operators, lowest first. Each role includes the rights of the lower ones. */
 export const OPERATOR_ROLES: readonly OperatorRole[] = ['viewer', 'operator', 'admin'];
@@ -15,7 +15,13 @@ export function highestOf(roles: readonly OperatorRole[]): OperatorRole | undefi
 
 /** Parses OPERATORS. @throws Error that says what is expected */
 export function operatorWallets(text: string): ReadonlyMap<Address, OperatorRole> {
-  return rolesOf(text, { keyOf: address, entry: '0x…=ROLE' });
+  return rolesOf(text, { keyOf: heldAddress, entry: '0x…=ROLE' });
+}
+
+function heldAddress(text: string): Address {
+  const wallet = address(text);
+  if (isUnheldAddress(wallet)) throw new Error(`must be wallets of people: nobody holds ${wallet}`);
+  return wallet;
 }
 
 /** Parses OIDC_ROLES. @throws Error that says what is expected */

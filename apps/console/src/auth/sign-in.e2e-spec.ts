@@ -71,6 +71,21 @@ describe('an operator’s wallet', () => {
     expect(await refusalOf(verify(signature))).toBe('401 SIWE_NONCE');
   });
 
+  it.each([
+    ['the zero address', `0x${'0'.repeat(40)}`],
+    ['a precompile', `0x${'4'.padStart(40, '0')}`],
+  ])('is refused where it is %s, whose key nobody holds', async (_, address) => {
+    const visitor = bench.visitor();
+    const { message } = await bench.message(visitor, ADMIN, { address: address as `0x${string}` });
+    const signature = `0x${'00'.repeat(64)}1b`;
+    const answer = visitor.post('/api/auth/wallet/verify', {
+      message,
+      signature,
+      kind: 'operator',
+    });
+    expect(await refusalOf(answer)).toBe('401 SIWE_WALLET');
+  });
+
   it('is refused where it is not in the list', async () => {
     const stranger = anAccount();
     await expect(bench.signedIn(stranger)).rejects.toThrow('NOT_AN_OPERATOR');

@@ -10,6 +10,7 @@ import {
   type Standing,
 } from '#libs/db';
 import { type Address } from '#libs/domain';
+import { withoutInvisible } from '#libs/names';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { hashToken } from '#libs/signing';
@@ -190,7 +191,10 @@ function operatorStanding({ role, name }: Authenticated, by: 'wallet' | 'oidc'):
 
 const LONGEST_NAME = 255;
 
-/** The name as the table can store it: without NUL characters, and at most LONGEST_NAME characters long. */
+/**
+ * The name as the table stores it and as pages show it beside actions to approve: without characters that hide
+ * something or turn the text, and at most LONGEST_NAME characters long.
+ */
 function shownName(name: string): string {
-  return Array.from(name.replaceAll('\0', '')).slice(0, LONGEST_NAME).join('');
+  return Array.from(withoutInvisible(name)).slice(0, LONGEST_NAME).join('');
 }

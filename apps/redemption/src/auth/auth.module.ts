@@ -1,6 +1,14 @@
 import { Module } from '@nestjs/common';
 import { WalletSignatures } from '#libs/chain';
-import { Database, NonceStore, SessionStore } from '#libs/db';
+import {
+  Database,
+  IndexReader,
+  NonceStore,
+  SessionStore,
+  stakeContractsOf,
+  StakeSetStore,
+} from '#libs/db';
+import { type Address } from '#libs/domain';
 import { CLOCK } from '#libs/platform';
 import { provide } from '#libs/service';
 import { SignInLimits, type SiweSite, SiweVerifier } from '#libs/sign-in';
@@ -19,7 +27,11 @@ const SIWE_SITE = Symbol('SiweSite');
     AuthService,
     RequestLimits,
     { provide: SignInLimits, useExisting: RequestLimits },
-    { provide: SIWE_SITE, inject: [RedemptionSettings, WalletSignatures], useFactory: siweSite },
+    {
+      provide: SIWE_SITE,
+      inject: [RedemptionSettings, WalletSignatures, Database],
+      useFactory: siweSite,
+    },
     provide(SiweVerifier, NonceStore, SIWE_SITE, CLOCK),
     provide(NonceStore, Database),
     provide(SessionStore, Database, EvidenceKeys, RedemptionSettings),
@@ -30,12 +42,25 @@ export class AuthModule {}
 
 /** Accepts sign-ins on any of SIWE_DOMAINS, by accounts and contract wallets of our chain. */
 function siweSite(
-  { siweDomains: domains, chainId }: RedemptionSettings,
+  settings: RedemptionSettings,
   signatures: WalletSignatures,
+  database: Database,
 ): SiweSite {
+  const { siweDomains: domains, chainId } = settings;
   return {
     ...{ domains, chainId },
     hasPage: ({ host }) => domains.includes(host),
+    contracts: async () => [...settings.ownContracts, ...(await stakeContracts(database))],
     isSignedBy: (wallet, text, signature) => signatures.isSignedBy(wallet, text, signature),
   };
+}
+
+async function stakeContracts(database: Database): Promise<Address[]> {
+  const sets = new StakeSetStore(database);
+  const found: Address[] = [];
+  for (const set of await sets.names()) {
+    const state = await new IndexReader(await sets.open(set)).state();
+    if (state !== undefined) found.push(...stakeContractsOf(state));
+  }
+  return found;
 }

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
+import { type Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
+import { IndexStore } from '#libs/db';
+import { ZERO_ADDRESS } from '#libs/domain';
+import { anInitialIndex } from '#libs/testing';
 import {
   aUser,
   DOMAIN,
@@ -18,6 +22,9 @@ let service: Service;
 
 beforeAll(async () => {
   service = await startService({ SESSION_TTL_SECONDS: '3600' });
+  const { chainId, contracts } = service.bench.chain;
+  const index = anInitialIndex({ chainId, stakeContract: contracts.staking });
+  await new IndexStore(await service.database.open()).create(index);
 });
 afterAll(() => service.stop());
 
@@ -59,6 +66,15 @@ function verify({ message, signature }: { message: string; signature: string }):
 
 function partners(token: string): Promise<Response> {
   return request(service.url).get('/api/partners').set('authorization', `Bearer ${token}`);
+}
+
+const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** The other signature of the same key and message: s is negated, and v is the other one. */
+function malleated(signature: string): string {
+  const s = CURVE_ORDER - BigInt(`0x${signature.slice(66, 130)}`);
+  const v = signature.endsWith('1b') ? '1c' : '1b';
+  return `${signature.slice(0, 66)}${s.toString(16).padStart(64, '0')}${v}`;
 }
 
 describe('signing in', () => {
@@ -126,6 +142,32 @@ describe('signing in', () => {
     expect(errorOf(await verify({ ...signIn, signature: '0x00' }))).toEqual(wrong);
     // The nonce is still valid: only the wallet that signed can use it up.
     await verify(signIn).expect(200);
+  });
+
+  it.each<[string, () => string]>([
+    ['the zero address', () => ZERO_ADDRESS],
+    ['a precompile', () => '0x0000000000000000000000000000000000000004'],
+    ['the vault', () => service.bench.vault],
+    ['the token', () => service.bench.chain.contracts.token],
+    ['the staking contract', () => service.bench.chain.contracts.staking],
+  ])('refuses %s, whose key nobody holds', async (_, addressOf) => {
+    // Of a signature of zeros ecrecover recovers nothing, which it says by the zero address.
+    const signature = `0x${'00'.repeat(64)}1b`;
+    const { message } = await aSignIn({ address: addressOf() as Hex });
+    expect(errorOf(await verify({ message, signature }))).toEqual({
+      status: 401,
+      code: 'SIWE_WALLET',
+    });
+  });
+
+  it('opens one session where the two signatures of one message are both sent', async () => {
+    const { message, signature } = await aSignIn();
+    await verify({ message, signature }).expect(200);
+    const twin = malleated(signature);
+    expect(errorOf(await verify({ message, signature: twin }))).toEqual({
+      status: 401,
+      code: 'SIWE_NONCE',
+    });
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { type VaultConditions } from './vault-conditions.js';
 import { VaultGauges } from './vault.gauges.js';
 
 const FACTS: VaultFacts = {
+  admin: undefined,
   hasCode: true,
   hasOurVoucherDomain: true,
   token: undefined,

@@ -75,6 +75,8 @@ describe('VoucherPayout', () => {
     it.each([
       ['to the vault', () => anAsk(bench.vault, 1n)],
       ['to nobody', () => anAsk(`0x${'0'.repeat(40)}` as Address, 1n)],
+      ['to a precompile', () => anAsk(`0x${'4'.padStart(40, '0')}` as Address, 1n)],
+      ['to the token', () => anAsk(bench.chain.contracts.token, 1n)],
       ['of nothing', () => anAsk(RECIPIENT, 0n)],
     ])('none %s', async (_case, ask) => {
       await expect(aPayout().plan(ask())).rejects.toMatchObject({ code: 'VOUCHER_INVALID' });

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Address, newRedemption, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
+import { aWallet } from '#libs/testing';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
 import { settle } from '../checks/one-partner.js';
 import { Dice } from '../world/dice.js';
@@ -143,7 +144,7 @@ class Stampede {
     this.partner = partner;
     const atMs = world.nowMs + 1;
     for (let ordinal = 1; ordinal <= this.options.redemptions; ordinal++) {
-      const wallet = `0x${(0x2000_0000 + ordinal).toString(16).padStart(40, '0')}` as Address;
+      const wallet = aWallet(0x2000_0000 + ordinal);
       partner.books.points.set(wallet, POINTS + 1);
       this.wallets.push(wallet);
       const terms = {

@@ -1,5 +1,6 @@
 /** The contents of one run of the simulation, chosen by its own dice. */
 import { type Address, PARTNER_CAPABILITIES, type PartnerCapability } from '#libs/domain';
+import { aWallet } from '#libs/testing';
 import { type BookRequest, type PartnerNature } from '../partner/partner-books.js';
 import { type FaultName, FAULTS } from '../partner/wire-faults.js';
 import { type Temper } from '../partner/chaos-partner.js';
@@ -135,5 +136,5 @@ function redemptionPlan(wallet: Address, startMs: number, dice: Dice): Redemptio
 }
 
 function walletOf(run: number, index: number): Address {
-  return `0x${(0x1000_0000 + run * 16 + index).toString(16).padStart(40, '0')}` as Address;
+  return aWallet(0x1000_0000 + run * 16 + index);
 }

@@ -5,6 +5,7 @@
  */
 import { type Address, newRedemption, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
+import { aWallet } from '#libs/testing';
 import { settle, type Settled } from '../checks/one-partner.js';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
 import { type World } from '../world/world.js';
@@ -56,7 +57,7 @@ export class RedeemingPlayers {
     for (let made = 0; made < count; made += 1) {
       const { nowMs } = world;
       const ordinal = FIRST_WALLET + this.wallets.length;
-      const wallet = `0x${ordinal.toString(16).padStart(40, '0')}` as Address;
+      const wallet = aWallet(ordinal);
       partner.books.points.set(wallet, 2 * POINTS);
       this.wallets.push(wallet);
       const terms = {

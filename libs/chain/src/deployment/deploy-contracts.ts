@@ -1,6 +1,6 @@
 /** Deploys our contracts on a real chain. libs/devchain sets up local chains. */
 import { encodeDeployData } from 'viem';
-import { type Address } from '#libs/domain';
+import { type Address, isUnheldAddress, PermanentError } from '#libs/domain';
 import {
   redemptionVaultV2Abi,
   redemptionVaultV2Bytecode,
@@ -42,7 +42,7 @@ const VAULT = {
 
 /**
  * @param deployerKey pays for the transaction, and holds no role afterwards unless it is named for one
- * @throws as DeploymentNode.deploy
+ * @throws PermanentError ROLE_UNHELD; as DeploymentNode.deploy
  */
 export async function deployVault(
   deployment: VaultDeployment,
@@ -50,6 +50,7 @@ export async function deployVault(
 ): Promise<Omit<Deployed, 'address'> & { readonly vault: Address }> {
   const { token, admin, signer, canceller, pauser } = deployment;
   const { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds } = deployment;
+  requireHeld({ admin, signer, canceller, pauser }, [token]);
   const account = accountOf(deployerKey);
   const roles = {
     admin: admin as Hex,
@@ -88,13 +89,14 @@ const REGISTRY = {
 
 /**
  * @param deployerKey pays for the transaction, and holds no role afterwards unless it is named for one
- * @throws as DeploymentNode.deploy
+ * @throws PermanentError ROLE_UNHELD; as DeploymentNode.deploy
  */
 export async function deployRegistry(
   deployment: RegistryDeployment,
   deployerKey: string,
 ): Promise<Omit<Deployed, 'address'> & { readonly registry: Address; readonly stakedIn: string }> {
   const { admin, publisher, adminDelaySeconds, stakeContracts, stakeChainId } = deployment;
+  requireHeld({ admin, publisher }, stakeContracts);
   const account = accountOf(deployerKey);
   const stakedIn = stakedInText(stakeChainId, stakeContracts);
   const data = encodeDeployData({
@@ -105,4 +107,16 @@ export async function deployRegistry(
   const node = new DeploymentNode(deployment, REGISTRY);
   const { address: registry, ...rest } = await node.deploy(account, data);
   return { registry, stakedIn, ...rest };
+}
+
+/** A role of an address that nobody holds could be used by nobody, and some roles cannot be given to another account. */
+function requireHeld(
+  roles: Readonly<Record<string, Address>>,
+  contracts: readonly Address[],
+): void {
+  for (const [role, holder] of Object.entries(roles)) {
+    if (!isUnheldAddress(holder, contracts)) continue;
+    const message = `${role}: nobody holds ${holder}. Name an account of yours. Nothing was sent.`;
+    throw new PermanentError('ROLE_UNHELD', message);
+  }
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type DevChain, launchDevChain } from '#libs/devchain';
-import { type Address } from '#libs/domain';
+import { type Address, ZERO_ADDRESS } from '#libs/domain';
 import {
   aWallet,
   FakeClock,
@@ -78,6 +78,8 @@ describe('a vault is deployed', () => {
 
   it.each([
     ['another chain', { chainId: 5 }, 'RPC_CHAIN_MISMATCH'],
+    ['an admin that is nobody', { admin: ZERO_ADDRESS }, 'ROLE_UNHELD'],
+    ['a pauser that is a precompile', { pauser: `0x${'1'.padStart(40, '0')}` }, 'ROLE_UNHELD'],
     ['a token that is none', { token: aWallet(0xfeed) }, 'VAULT_DEPLOYMENT_FAILED'],
     [
       'a node that is not there',

@@ -54,6 +54,8 @@ export function parseSiwe(text: string): SiweMessage | undefined {
 
 export interface SignatureQuestion {
   readonly wallet: Address;
+  /** The block in whose state the wallet is asked: a number, or `latest`. */
+  readonly block: Hex | 'latest';
   /** Hash of the text by EIP-191. */
   readonly hash: Hex;
   readonly signature: Hex;
@@ -82,15 +84,16 @@ const PROBE_ANSWER = `0x${'6c6f776d61726b'.padStart(64, '0')}`;
 /** JSON-RPC codes of an invalid request and of invalid params. */
 const REFUSED_AS_INVALID = [-32600, -32602];
 
-/**
- * An `eth_call` at the newest block with bounded gas. Without `to`, `data` runs as the code that creates a contract.
- */
-export function boundedCall(call: { readonly to?: string; readonly data: Hex }): RpcCall {
-  return { method: 'eth_call', params: [{ ...call, gas: GAS }, 'latest'] };
+/** An `eth_call` with bounded gas. Without `to`, `data` runs as the code that creates a contract. */
+export function boundedCall(
+  call: { readonly to?: string; readonly data: Hex },
+  block: SignatureQuestion['block'] = 'latest',
+): RpcCall {
+  return { method: 'eth_call', params: [{ ...call, gas: GAS }, block] };
 }
 
-export function codeOf(contract: string): RpcCall {
-  return { method: 'eth_getCode', params: [contract, 'latest'] };
+export function codeOf(contract: string, block: SignatureQuestion['block'] = 'latest'): RpcCall {
+  return { method: 'eth_getCode', params: [contract, block] };
 }
 
 /** The returned bytes in lower case. @throws the call's error; MalformedAnswerError */
@@ -103,11 +106,11 @@ export function returnedBytes(result: RpcResult | undefined, session: RpcSession
 /** A deployed contract with `isValidSig(address,bytes32,bytes) returns (bool)`. */
 export function verifierForm(verifier: Address): VerificationMethod {
   return {
-    call: ({ wallet, hash, signature }) => {
+    call: ({ wallet, block, hash, signature }) => {
       const args = [wallet as Hex, hash, signature] as const;
       const functionName = 'isValidSig';
       const data = encodeFunctionData({ abi: erc6492SignatureValidatorAbi, functionName, args });
-      return boundedCall({ to: verifier, data });
+      return boundedCall({ to: verifier, data }, block);
     },
     probe: codeOf(verifier),
     isServed: (probed, session) => returnedBytes(probed, session) !== '0x',
@@ -119,13 +122,13 @@ export function verifierForm(verifier: Address): VerificationMethod {
 
 /** The same contract as the creation code of a call without `to`. Its constructor returns one byte. */
 export const DEPLOYLESS: VerificationMethod = {
-  call: ({ wallet, hash, signature }) => {
+  call: ({ wallet, block, hash, signature }) => {
     const data = encodeDeployData({
       abi: erc6492SignatureValidatorAbi,
       bytecode: erc6492SignatureValidatorByteCode,
       args: [wallet as Hex, hash, signature],
     });
-    return boundedCall({ data });
+    return boundedCall({ data }, block);
   },
   probe: boundedCall({ data: PROBE_CODE }),
   isServed: isProbeAnswered,

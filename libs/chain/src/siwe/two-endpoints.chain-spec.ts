@@ -50,12 +50,14 @@ describe('a contract wallet’s signature, by two endpoints,', () => {
     faults: readonly (Fault | undefined)[],
     of: Address = wallet,
   ): Promise<boolean> {
+    const asked: FaultyNode[] = [];
     for (const fault of faults) {
-      nodes.push(await startFaultyNode({ upstream: chain.url, ...(fault && { fault }) }));
+      asked.push(await startFaultyNode({ upstream: chain.url, ...(fault && { fault }) }));
     }
+    nodes.push(...asked);
     warnings = [];
     const pool = new RpcPool({
-      urls: nodes.map(({ url }) => url),
+      urls: asked.map(({ url }) => url),
       clock: new FakeClock(0),
       observer: { request: () => undefined, warning: (warning) => warnings.push(warning) },
       patienceMs: 0,
@@ -98,6 +100,22 @@ describe('a contract wallet’s signature, by two endpoints,', () => {
     await expect(isSigned(owner, faults)).rejects.toMatchObject({
       code: 'RPC_ALL_ENDPOINTS_FAILED',
     });
+  });
+
+  it('is judged in a block that both have: a wallet that changes meanwhile is no disagreement', async () => {
+    const young = await new ContractWallets(chain, START + 100).of(owner);
+    const newest = Number(await chain.rpc.call<string>('eth_blockNumber'));
+    for (const [height, isThere] of [
+      [newest, true],
+      [newest - 1, false],
+    ] as const) {
+      const result = `0x${height.toString(16)}`;
+      const behind: Fault = { kind: 'result', method: 'eth_blockNumber', result };
+      expect(await isSigned(owner, [undefined, behind], young)).toBe(isThere);
+      expect(warnings).toEqual([]);
+      expect(await isSigned(owner, [behind, undefined], young)).toBe(isThere);
+      expect(warnings).toEqual([]);
+    }
   });
 
   it('needs one where there is one', async () => {

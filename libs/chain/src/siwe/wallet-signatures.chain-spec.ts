@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { privateKeyToAccount } from 'viem/accounts';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { serializeErc6492Signature } from 'viem/utils';
 import { type Address } from '#libs/domain';
 import {
   aWallet,
@@ -86,6 +87,38 @@ describe.each(CHAINS)('on a chain that %s', (name, { chainId, hasVerifier, fault
     await make();
     expect(await bench.isSigned(wallet, await sign(TEXT))).toBe(true);
     expect(await bench.isSigned(wallet, await sign(TEXT, stranger))).toBe(false);
+  });
+
+  it.each([
+    ['the zero address', '0x0000000000000000000000000000000000000000'],
+    ['the precompile that answers what it is asked', '0x0000000000000000000000000000000000000004'],
+    ['a predeploy', '0x4200000000000000000000000000000000000016'],
+  ])('no signature is that of %s', async (_, address) => {
+    // Nothing can be recovered from either, and a verifier compares what ecrecover returns then: the zero address.
+    for (const recovery of ['1b', '1c']) {
+      expect(await bench.isSigned(address, `0x${'00'.repeat(64)}${recovery}`)).toBe(false);
+      expect(await bench.isSigned(address, `0x${'ff'.repeat(64)}${recovery}`)).toBe(false);
+    }
+    const signature = await owner.signMessage({ message: TEXT });
+    expect(await bench.isSigned(address, signature)).toBe(false);
+    const wrapped = { address: stranger.address, data: '0x', signature } as const;
+    expect(await bench.isSigned(address, serializeErc6492Signature(wrapped))).toBe(false);
+  });
+
+  it('an account that has delegated its code (EIP-7702) signs by its own key, and as its delegate takes it', async () => {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const byKey = await account.signMessage({ message: TEXT });
+    const byDelegate = await walletSignature(owner, TEXT);
+    expect(await bench.isSigned(account.address, byDelegate)).toBe(false);
+    await wallets.delegate(account.address, await wallets.of(owner));
+    expect(await bench.isSigned(account.address, byKey)).toBe(true);
+    expect(await bench.isSigned(account.address, byDelegate)).toBe(true);
+    expect(await bench.isSigned(account.address, await walletSignature(stranger, TEXT))).toBe(
+      false,
+    );
+    await wallets.delegate(account.address, await wallets.deploy('Reverting'));
+    expect(await bench.isSigned(account.address, byKey)).toBe(true);
+    expect(await bench.isSigned(account.address, byDelegate)).toBe(false);
   });
 
   it('a wrapper that cannot be read is no signature', async () => {

@@ -6,12 +6,12 @@ import {
   parseErc6492Signature,
   recoverAddress,
 } from 'viem/utils';
-import { type Address } from '#libs/domain';
+import { type Address, isUnheldAddress } from '#libs/domain';
 import { TtlCache } from '#libs/platform';
 import { MalformedAnswerError } from '../errors/rpc.errors.js';
 import { isReverted, type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
-import { bytes, type Hex } from '../shape/hex.js';
+import { bytes, type Hex, toQuantity, wideQuantity } from '../shape/hex.js';
 import {
   boundedCall,
   codeOf,
@@ -41,8 +41,9 @@ const REFUSAL_HOLDS_MS = 3_600_000;
  *
  * A probe in the batch of the first question shows whether a way is served. The outcome of the question does not show
  * this, because a refusal looks like a revert. Each way has one answer that means valid; a way that is not served leads
- * to the next way, and never to an answer. Where there are two endpoints, two must call a signature valid, because one
- * alone could sign in as any wallet. The pool should serve nothing else: contracts that strangers choose may make a
+ * to the next way, and never to an answer. Where there are two endpoints, two must call a signature valid in the state
+ * of the same block, because one alone could sign in as any wallet. The calls have no effect on the chain, also where
+ * they deploy a wallet (EIP-6492). The pool should serve nothing else: contracts that strangers choose may make a
  * node slow to answer.
  */
 export class WalletSignatures {
@@ -67,31 +68,50 @@ export class WalletSignatures {
    */
   async isSignedBy(wallet: Address, text: string, signature: string): Promise<boolean> {
     const data = bytes(signature);
-    if (data === undefined || data === '0x') return false;
-    const hash = hashMessage(text);
+    // For a signature of no key ecrecover returns the zero address, and verifiers compare it with that of the wallet.
+    if (data === undefined || data === '0x' || isUnheldAddress(wallet)) return false;
+    // By its own key first: an account that runs the code of a contract (EIP-7702) can still do all by its key.
     if (await isSignedByAccount(wallet, text, data)) return true;
-    return this.isValid({ wallet, hash, signature: data });
+    return this.isValid({ wallet, hash: hashMessage(text), signature: data });
   }
 
-  private async isValid(question: SignatureQuestion): Promise<boolean> {
-    const ask = (avoid: readonly string[]) =>
-      this.pool.run(
-        async (session) => ({
-          witness: session.endpoint,
-          isValid: await this.ask(session, question),
-        }),
-        { avoid },
-      );
-    const first = await ask([]);
-    if (!first.isValid || this.pool.endpoints.length < 2) return first.isValid;
-    const second = await ask([first.witness]);
-    if (second.isValid) return true;
+  private async isValid(asked: Omit<SignatureQuestion, 'block'>): Promise<boolean> {
+    if (this.pool.endpoints.length < 2) return this.isValidIn({ ...asked, block: 'latest' });
+    const first = await this.newestBlock([]);
+    const second = await this.newestBlock([first.witness]);
+    // In the state of one block an honest endpoint gives the answer of the other, also for a wallet that changes.
+    const height = second.height < first.height ? second.height : first.height;
+    const question = { ...asked, block: toQuantity(height) };
+    if (!(await this.isValidIn(question, first.witness))) return false;
+    if (await this.isValidIn(question, second.witness)) return true;
     this.pool.warn(
       `${first.witness}, ${second.witness}`,
       SIGN_IN_DISAGREEMENT,
       `${first.witness} says that a signature of wallet ${question.wallet} is valid, ${second.witness} says that it is not`,
     );
     return false;
+  }
+
+  /** @param only the endpoint that is asked; default: any */
+  private isValidIn(question: SignatureQuestion, only?: string): Promise<boolean> {
+    return this.pool.run(
+      (session) => this.ask(session, question),
+      only === undefined ? {} : { only },
+    );
+  }
+
+  private newestBlock(
+    avoid: readonly string[],
+  ): Promise<{ readonly witness: string; readonly height: bigint }> {
+    return this.pool.run(
+      async (session) => {
+        const { results } = await session.batch([{ method: 'eth_blockNumber', params: [] }]);
+        const height = wideQuantity(valueOf(results[0]));
+        if (height === undefined) throw new MalformedAnswerError('no block number', session);
+        return { witness: session.endpoint, height };
+      },
+      { avoid },
+    );
   }
 
   private async ask(session: RpcSession, question: SignatureQuestion): Promise<boolean> {
@@ -187,14 +207,17 @@ type WalletVerdict = 'valid' | 'invalid' | 'undeployed';
 /** @throws RpcError where the endpoint cannot answer */
 async function askContractWallet(
   session: RpcSession,
-  { wallet, hash, signature }: SignatureQuestion,
+  { wallet, block, hash, signature }: SignatureQuestion,
 ): Promise<WalletVerdict> {
   const isWrapped = isErc6492Signature(signature);
   const inner = isWrapped ? unwrapped(signature) : signature;
   if (inner === undefined) return 'invalid';
   const args = [hash, inner] as const;
   const data = encodeFunctionData({ abi: ABI, functionName: 'isValidSignature', args });
-  const { results } = await session.batch([codeOf(wallet), boundedCall({ to: wallet, data })]);
+  const { results } = await session.batch([
+    codeOf(wallet, block),
+    boundedCall({ to: wallet, data }, block),
+  ]);
   const [code, answer] = results;
   if (returnedBytes(code, session) === '0x') return isWrapped ? 'undeployed' : 'invalid';
   if (isReverted(answer)) return 'invalid';

@@ -23,6 +23,8 @@ export interface VaultFacts {
   readonly hasOurVoucherDomain: boolean;
   /** The token that the vault pays; undefined where the address is no vault. */
   readonly token: Address | undefined;
+  /** The holder of `DEFAULT_ADMIN_ROLE`; undefined in a vault of version 1, which can have several. */
+  readonly admin: Address | undefined;
   readonly isSigner: boolean;
   readonly isCanceller: boolean;
   readonly isPauser: boolean;
@@ -70,6 +72,7 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
     encodeHasRole(CANCELLER_ROLE, canceller),
     encodeHasRole(PAUSER_ROLE, pauser),
     encode('maxTtlSeconds'),
+    encode('defaultAdmin'),
     encode('windowCap'),
     encode('remainingInWindow'),
     encode('windowSeconds'),
@@ -88,12 +91,13 @@ export async function readVaultFacts(pool: RpcPool, question: VaultQuestion): Pr
     ]);
     return results.map(bytesUnlessReverted);
   });
-  const [itsToken, paused, signs, cancels, pauses, maxTtl, cap, remaining, seconds, domain] =
-    answers;
+  const [itsToken, paused, signs, cancels, pauses, maxTtl, admin, ...more] = answers;
+  const [cap, remaining, seconds, domain] = more;
   return {
     hasCode: code !== undefined && code !== '0x',
     hasOurVoucherDomain: isOurDomain(domain, place),
     token: wordIn(itsToken) === undefined ? undefined : addressOf(itsToken),
+    admin: wordIn(admin) === undefined ? undefined : addressOf(admin),
     isSigner: wordIn(signs) === 1n,
     isCanceller: wordIn(cancels) === 1n,
     isPauser: wordIn(pauses) === 1n,
@@ -145,6 +149,7 @@ type Plain =
   | 'token'
   | 'paused'
   | 'maxTtlSeconds'
+  | 'defaultAdmin'
   | 'windowCap'
   | 'remainingInWindow'
   | 'windowSeconds'

@@ -60,6 +60,7 @@ describe('the signer of vouchers', () => {
 
   it.each<[string, Partial<Voucher>]>([
     ['nobody', { recipient: address('0') }],
+    ['a precompile', { recipient: `0x${'4'.padStart(40, '0')}` as Address }],
     ['the vault itself', { recipient: place.vault }],
     ['nothing', { amount: 0n }],
     ['less than nothing', { amount: -1n }],

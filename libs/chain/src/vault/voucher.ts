@@ -1,6 +1,6 @@
 import { type PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem/utils';
-import { type Address, type PayoutTerms, PermanentError, ZERO_ADDRESS } from '#libs/domain';
+import { type Address, isUnheldAddress, type PayoutTerms, PermanentError } from '#libs/domain';
 import { accountOf, addressOfAccount } from '../accounts/private-key.js';
 import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
 import { type VaultId } from './vault-event.js';
@@ -29,8 +29,8 @@ export function voucherDomain({ chainId, vault }: VaultPlace) {
 
 /**
  * A voucher as EIP-712 typed data.
- * @throws PermanentError for a voucher that no vault would pay: without an amount or a deadline, to the zero address,
- * or to the vault itself
+ * @throws PermanentError for a voucher that no vault would pay, without an amount or a deadline, or whose tokens would be
+ * lost: to an address that nobody holds, or to the vault itself
  */
 export function voucherTypedData(place: VaultPlace, voucher: Voucher) {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;
@@ -58,8 +58,8 @@ export function voucherTypedData(place: VaultPlace, voucher: Voucher) {
 
 function faultOf(place: VaultPlace, voucher: Voucher): string | undefined {
   const { recipient, amount, deadlineSeconds } = voucher;
-  if (recipient === ZERO_ADDRESS || recipient === place.vault) {
-    return 'recipient must be neither the zero address nor the vault';
+  if (isUnheldAddress(recipient, [place.vault])) {
+    return `recipient must be an address that a person can hold, which ${recipient} is not`;
   }
   if (amount <= 0n || amount >= 1n << 256n) return 'amount must be above 0 and fit in 256 bits';
   if (!Number.isSafeInteger(deadlineSeconds) || deadlineSeconds <= 0) {

@@ -1,6 +1,8 @@
+import { type PoolClient } from 'pg';
 import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
-import { type Database } from '../connection/database.js';
+import { lookAlikeKey } from '#libs/names';
+import { type Database, type Statement } from '../connection/database.js';
 import { isRefusal } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
@@ -14,6 +16,7 @@ import {
   type PartnerAudit,
   type PartnerIdentity,
   type PartnerTerms,
+  PartnerUnknownError,
   type RateLimits,
   setTerms,
 } from './partner-changes.js';
@@ -54,8 +57,13 @@ interface FoundCredential extends PartnerIdentity, PartnerTerms {
 }
 
 export class PartnerExistsError extends PermanentError {
-  constructor() {
-    super('PARTNER_EXISTS', 'There is a partner of this name already; capitals do not matter');
+  /** @param other whose name is the same, or looks like it */
+  constructor(other?: PartnerIdentity) {
+    const who = other && `: ${other.partnerName} (${other.partnerId})`;
+    super(
+      'PARTNER_EXISTS',
+      `There is a partner of this name already, or of one that looks like it${who ?? ''}. Capitals do not matter.`,
+    );
   }
 }
 
@@ -83,6 +91,17 @@ const BY_PART = named<{ part: string; limit: number }>(
     ORDER BY lower(name) LIMIT :limit`,
 );
 
+/** Lets one transaction after the other read all names and add one. Reading the table goes on. */
+const LOCK_NAMES: Statement = {
+  name: 'partner_names_lock',
+  text: 'LOCK TABLE partners.partner IN SHARE ROW EXCLUSIVE MODE',
+};
+
+const ALL_NAMES: Statement = {
+  name: 'partner_all_names',
+  text: 'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner ORDER BY lower(name)',
+};
+
 const NOTE_USE = named<{ credentialId: string }>(
   'credential_note_use',
   'SELECT partners.note_use(:credentialId)',
@@ -100,7 +119,8 @@ export class PartnerStore {
     audit?: PartnerAudit,
   ): Promise<{ partnerId: string }> {
     try {
-      return await this.database.transaction(async (_client, manager) => {
+      return await this.database.transaction(async (client, manager) => {
+        await requireOwnLook(client, partner.name);
         const given = id === undefined ? partner : { id, ...partner };
         const { identifiers } = await manager.insert(PartnerEntity, given);
         const partnerId = String(identifiers[0]?.['id']);
@@ -113,6 +133,16 @@ export class PartnerStore {
     } catch (error) {
       throw isRefusal(error, 'unique_violation') ? new PartnerExistsError() : error;
     }
+  }
+
+  /** @throws PartnerUnknownError, PartnerExistsError */
+  async rename(partnerId: string, name: string, audit?: PartnerAudit): Promise<void> {
+    await this.database.transaction(async (client, manager) => {
+      await requireOwnLook(client, name, partnerId);
+      const { affected } = await manager.update(PartnerEntity, { id: partnerId }, { name });
+      if (affected !== 1) throw new PartnerUnknownError();
+      await auditPartner(manager, partnerId, audit);
+    });
   }
 
   /** Absent terms stay as they are. @throws PartnerUnknownError, UnknownStakeSetError */
@@ -198,6 +228,21 @@ export class PartnerStore {
   async findCredential(keyHash: Buffer): Promise<FoundCredential | undefined> {
     return (await this.database.query<FoundCredential & object>(FIND({ keyHash })))[0];
   }
+}
+
+/**
+ * Makes sure that no other partner has a name that looks like this one, until the end of the transaction.
+ * @param partnerId the partner that gets the name, where it exists
+ * @throws PartnerExistsError
+ */
+async function requireOwnLook(client: PoolClient, name: string, partnerId?: string): Promise<void> {
+  await client.query(LOCK_NAMES);
+  const { rows } = await client.query<PartnerIdentity>(ALL_NAMES);
+  const key = lookAlikeKey(name);
+  const other = rows.find(
+    (one) => one.partnerId !== partnerId && lookAlikeKey(one.partnerName) === key,
+  );
+  if (other !== undefined) throw new PartnerExistsError(other);
 }
 
 function byName(manager: EntityManager): SelectQueryBuilder<PartnerEntity> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ZERO_ADDRESS } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { EvidenceKeys } from '#libs/signing';
 import { aWallet, createTestDatabase, type TestDatabase, testEvidence } from '#libs/testing';
@@ -28,6 +29,13 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 describe('SessionStore', () => {
+  it('knows no session of a wallet that nobody holds', async () => {
+    const hash = randomBytes(32);
+    await open(hash, ZERO_ADDRESS);
+    expect(await store.find(hash, NOW_MS)).toBeUndefined();
+    expect(await store.stillOpen([hash], NOW_MS)).toEqual(new Set());
+  });
+
   it('finds who is signed in, until the moment of expiry', async () => {
     const hash = randomBytes(32);
     await open(hash);

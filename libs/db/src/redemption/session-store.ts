@@ -1,5 +1,5 @@
 import { In, LessThanOrEqual, MoreThan } from 'typeorm';
-import { type Address, sessionContent, type SessionTerms } from '#libs/domain';
+import { type Address, isUnheldAddress, sessionContent, type SessionTerms } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { type EvidenceSeal } from './redemption-row.js';
 import { SessionEntity } from './session.entity.js';
@@ -60,10 +60,13 @@ export class SessionStore {
     await this.database.entities((manager) => manager.delete(SessionEntity, expired));
   }
 
-  /** @returns undefined where the row has no valid MAC, so that this service did not write it */
+  /**
+   * @returns undefined where the row has no valid MAC, so that this service did not write it, or where nobody holds the
+   * wallet: earlier releases signed in as the zero address
+   */
   private walletOf(row: SessionEntity): Address | undefined {
     const { tokenHash, wallet, domain, expiresAt, mac } = row;
-    if (domain === null) return undefined;
+    if (domain === null || isUnheldAddress(wallet)) return undefined;
     const content = contentOf({ tokenHash, wallet, domain, expiresAtMs: expiresAt.getTime() });
     return this.seal.verify(content, mac) ? wallet : undefined;
   }

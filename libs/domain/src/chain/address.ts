@@ -11,6 +11,24 @@ export function parseAddress(text: string): Address | undefined {
   return ADDRESS.test(text) ? (text.toLowerCase() as Address) : undefined;
 }
 
+/**
+ * Four digits of any value, 28 zeros, and eight digits of any value: the zero address, the usual `0x…dead` of burned
+ * tokens, and where chains have their precompiles, predeploys and system contracts (Ethereum, Arbitrum, BNB Chain,
+ * Polygon and ZK Stack below 2^32; Avalanche at 0x01… to 0x03…, OP Stack at 0x42…, Scroll at 0x53…, Taiko at 0x1670…). A
+ * key for such an address would take 2^112 tries.
+ */
+const RESERVED = /^0x[0-9a-f]{4}0{28}[0-9a-f]{8}$/;
+/** Stands for the chain's own coin, or for no address: digits of one kind. */
+const PLACEHOLDER = /^0x(?:e{40}|f{40})$/;
+
+/**
+ * Whether nobody holds an address: it can sign nothing, and what is paid to it is lost.
+ * @param contracts contracts of the installation; these sign nothing and give back nothing
+ */
+export function isUnheldAddress(address: Address, contracts: readonly Address[] = []): boolean {
+  return RESERVED.test(address) || PLACEHOLDER.test(address) || contracts.includes(address);
+}
+
 /** An account on a chain (CAIP-10). */
 export interface AccountId {
   readonly chainId: number;

@@ -30,8 +30,8 @@ export interface AuditedCommand extends Operator {
   readonly arguments?: object;
 }
 
-/** Names of operators that the audit log accepts. */
-export const OPERATOR_NAME = /^[A-Za-z0-9._@+-]{1,64}$/;
+/** Names of operators that the audit log accepts: one word that is no option. */
+export const OPERATOR_NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 
 export function operatorActor(name: string): string {
   return `operator:${name}`;

@@ -12,7 +12,6 @@ import {
 import { type KeyRing } from '#libs/signing';
 import { audited, onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
-import { isPlainLine } from '../text/text.js';
 import {
   auditedChange,
   type CallbackChange,
@@ -22,18 +21,10 @@ import {
 } from './callback.js';
 import { type IssuedCredential, issueCredential } from './credentials.js';
 
-export const LONGEST_PARTNER_NAME = 100;
-
-/** The name as it is stored; undefined where the text is not a valid name. */
-export function parsePartnerName(text: string): string | undefined {
-  const name = text.trim();
-  return name.length <= LONGEST_PARTNER_NAME && isPlainLine(name) ? name : undefined;
-}
-
 export interface NewPartner extends RateLimits {
   /** For a request that may be repeated: the second request with the same id is refused. Default: a new id. */
   readonly id?: string | undefined;
-  /** From `parsePartnerName`. */
+  /** From `parseName`. */
   readonly name: string;
   readonly stakeSet?: string | undefined;
   readonly callback: CallbackChange;
@@ -48,7 +39,8 @@ export interface CreatedPartner {
 /**
  * Creates a partner with its first credential and, where given, its callback; all or nothing. Key and secret are not
  * stored in the clear.
- * @throws OptionError, and what the store refuses (a name that is taken, a stake set that does not exist)
+ * @throws OptionError, and what the store refuses (a name that looks like that of another partner, a stake set that does
+ * not exist)
  */
 export async function createPartner(
   database: Database,
@@ -127,6 +119,23 @@ export async function setPartner(
       { terms: hasTerms ? terms : undefined, audit },
     );
     return { partnerName, terms: changed.terms, callback: changed.callback };
+  });
+}
+
+/**
+ * Gives a partner another name. Its id stays, and so does all that refers to it.
+ * @param name from `parseName`
+ * @throws PartnerUnknownError, PartnerExistsError
+ */
+export function renamePartner(
+  database: Database,
+  operator: Operator,
+  { partner, name }: { readonly partner: string; readonly name: string },
+): Promise<PartnerIdentity> {
+  const given = { partner, arguments: { name } };
+  return onPartner(database, operator, given, async (who, audit) => {
+    await new PartnerStore(database).rename(who.partnerId, name, audit);
+    return who;
   });
 }
 

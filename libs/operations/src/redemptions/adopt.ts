@@ -6,6 +6,7 @@ import {
   type EvidenceSeal,
   type StoredRedemption,
 } from '#libs/db';
+import { isUnheldAddress } from '#libs/domain';
 import { type Operator } from '../audit/audited.js';
 import { type ListedRedemption } from './find.js';
 
@@ -30,9 +31,14 @@ export async function redemptionsWithoutMac(
   });
 }
 
+/** Whether a redemption can be adopted: a wallet that nobody holds has redeemed nothing, so another hand wrote its row. */
+export function isAdoptable({ redemption }: RedemptionWithoutMac): boolean {
+  return !isUnheldAddress(redemption.wallet);
+}
+
 /**
- * Gives each redemption its MAC as it was read, with an audit row. A redemption that has changed since is left as it
- * is.
+ * Gives each redemption its MAC as it was read, with an audit row. A redemption that has changed since, or that cannot
+ * be adopted, is left as it is.
  * @returns how many were adopted
  */
 export async function adoptRedemptions(
@@ -43,7 +49,7 @@ export async function adoptRedemptions(
 ): Promise<number> {
   const adoption = new EvidenceAdoption(database, seal);
   let adopted = 0;
-  for (const { stored } of foreign) {
+  for (const { stored } of foreign.filter(isAdoptable)) {
     if (await adoption.adopt(stored, by)) adopted += 1;
   }
   return adopted;

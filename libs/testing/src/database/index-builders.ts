@@ -3,7 +3,7 @@ import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
 
 /** A wallet address made from a small number. */
 export function aWallet(ordinal: number): Address {
-  return `0x${ordinal.toString(16).padStart(40, '0')}` as Address;
+  return `0x${'a11ce'.repeat(6)}${ordinal.toString(16).padStart(10, '0')}` as Address;
 }
 
 /** A block whose hash follows from its number and branch. By default it comes 12 seconds after the block before it. */

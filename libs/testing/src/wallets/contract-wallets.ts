@@ -21,7 +21,8 @@ interface Contract {
   readonly evm: { readonly bytecode: { readonly object: string } };
 }
 
-type Kind = 'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
+type Kind =
+  'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
 
 const FILE = 'wallets.sol';
 /** Cached for the process, since compiling takes a second. */
@@ -49,6 +50,11 @@ export class ContractWallets {
     const { contractAddress } = await mineOne(this.chain.rpc, ++this.seconds, { from, data });
     if (contractAddress === undefined) throw new Error(`no ${kind} was deployed`);
     return contractAddress.toLowerCase() as Address;
+  }
+
+  /** Makes the account run the code of a contract, as after an authorization of EIP-7702. */
+  async delegate(account: string, to: Address): Promise<void> {
+    await this.chain.rpc.call('anvil_setCode', account, `0xef0100${to.slice(2)}`);
   }
 
   /** Places the verifier of EIP-6492 at the address that a chain definition names. */

@@ -12,12 +12,8 @@ import {
 import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { Answers, Fails, Operation } from '#libs/openapi';
-import {
-  createPartner,
-  LONGEST_PARTNER_NAME,
-  parsePartnerName,
-  pausePartner,
-} from '#libs/operations';
+import { createPartner, pausePartner } from '#libs/operations';
+import { parseName } from '#libs/names';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ActionResultBody, actionResult, ReasonDto } from '../../approvals/approval.dto.js';
@@ -106,13 +102,8 @@ export class PartnersController {
     @Body() dto: NewPartnerDto,
     @CurrentOperator() operator: ConsoleOperator,
   ): Promise<IssuedBody> {
-    const name = parsePartnerName(dto.name);
-    if (name === undefined) {
-      throw HttpProblem.badRequest(
-        'name',
-        `name must be 1 to ${LONGEST_PARTNER_NAME} characters, without invisible ones.`,
-      );
-    }
+    const { name, fault } = parseName(dto.name);
+    if (fault !== undefined) throw HttpProblem.badRequest('name', `name ${fault}.`);
     const keyRing = this.keys.keyRing('partner create --name NAME');
     const { rate = RATE, burst = BURST, stakeSet } = dto;
     const id = createdId(operator, dto.request);

@@ -50,6 +50,8 @@ export const refusalsDe: Record<RefusalCode, string> = {
   SIWE_SIGNATURE: 'Die Unterschrift gehört nicht zu diesem Konto. Melde dich noch einmal an.',
   SIWE_URI:
     'Die Anmeldung ist für die Adresse dieser Seite nicht eingerichtet. Der Betreiber muss sie in SIWE_DOMAINS aufnehmen.',
+  SIWE_WALLET:
+    'Diese Adresse gehört zu einer Chain oder zu einem Vertrag. Wähle eines deiner Konten.',
   TOO_FEW_POINTS: 'Das sind weniger Punkte, als dieses Spiel annimmt.',
   TOO_FEW_TOKENS: 'Diese Punkte ergeben weniger als den kleinsten Teil eines Tokens. Gib mehr ein.',
   TOO_LATE_TO_CANCEL: 'Diese Einlösung kann nicht mehr abgebrochen werden.',

@@ -40,6 +40,7 @@ export const refusalsEn = {
   SIWE_SIGNATURE: 'The signature does not belong to this account. Sign in again.',
   SIWE_URI:
     'Sign-in is not set up for this page’s address. Its operator has to add the address to SIWE_DOMAINS.',
+  SIWE_WALLET: 'This address belongs to a chain or to a contract. Choose an account of yours.',
   TOO_FEW_POINTS: 'These are fewer points than this game takes.',
   TOO_FEW_TOKENS: 'These points come to less than the smallest part of a token. Enter more.',
   TOO_LATE_TO_CANCEL: 'It is too late to cancel this redemption.',

@@ -10,7 +10,7 @@ export * from './amount/decimal.js';
 export * from './amount/ratio.js';
 export { canonicalJson } from './signing/canonical-json.js';
 export * from './redemption/payout-evidence.js';
-export { callEvent, lostCallEvent, type ReusedId } from './redemption/call-event.js';
+export { balanceEvent, callEvent, lostCallEvent, type ReusedId } from './redemption/call-event.js';
 export * from './redemption/partner-call.js';
 export * from './redemption/evidence-content.js';
 export { type ConfirmationPayload, confirmationPayload } from './redemption/confirmation.js';
@@ -52,6 +52,7 @@ export {
   type WalletRecord,
 } from './redemption/limits.js';
 export { type EventOf, payoutEvent, type RedemptionEvent } from './redemption/redemption-event.js';
+export { needsBalance } from './redemption/deduct-rules.js';
 export { mayAwaitPartner } from './redemption/revert-rules.js';
 export * from './redemption/redemption.js';
 export * from './redemption/quote.js';

@@ -36,7 +36,7 @@ describe('the outcome of a deduction', () => {
     context: CallContext = {},
   ): Promise<CallOutcome<'deduct'>> => {
     const result = await aClient().call(endpoint, DEDUCT, context);
-    return callOutcome({ step: 'deduct', address: WALLET }, result, { capabilities: [] });
+    return callOutcome({ step: 'deduct', address: WALLET }, result);
   };
 
   it.each<[string, Behaviour, CallOutcome<'deduct'>]>([
@@ -48,7 +48,7 @@ describe('the outcome of a deduction', () => {
     [
       'a signed refusal with 200',
       (socket, request) => socket.end(answer(request, { body: INSUFFICIENT })),
-      { kind: 'refused', code: 'ERR-INSUFFICIENT-POINTS', signed: true },
+      { kind: 'refused', code: 'ERR-INSUFFICIENT-POINTS' },
     ],
     [
       'an unsigned refusal with 422',
@@ -56,7 +56,7 @@ describe('the outcome of a deduction', () => {
         const headers = headersOf(request, INSUFFICIENT, { 'x-api-signature': undefined });
         socket.end(answer(request, { status: 422, body: INSUFFICIENT, headers }));
       },
-      { kind: 'refused', code: 'ERR-INSUFFICIENT-POINTS', signed: false },
+      { kind: 'unknown', reason: 'signature-missing' },
     ],
     [
       'a success without a signature',

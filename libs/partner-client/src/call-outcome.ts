@@ -3,7 +3,6 @@ import {
   type CallOutcome,
   judgeReply,
   type NothingSentReason,
-  type PartnerPolicy,
   type PartnerStep,
   type UnknownReason,
 } from '#libs/domain';
@@ -50,7 +49,6 @@ const UNKNOWN: Readonly<Record<NoAnswerCause, UnknownReason>> = {
 export function callOutcome<S extends PartnerStep>(
   call: AnsweredCall<S>,
   result: CallResult,
-  policy: { readonly capabilities: PartnerPolicy['capabilities'] },
 ): CallOutcome<S> {
   switch (result.kind) {
     case 'nothing-sent':
@@ -64,14 +62,13 @@ export function callOutcome<S extends PartnerStep>(
     case 'no-answer':
       return { kind: 'unknown', reason: UNKNOWN[result.cause] };
     case 'answer':
-      return answerOutcome(call, result, policy);
+      return answerOutcome(call, result);
   }
 }
 
 function answerOutcome<S extends PartnerStep>(
   call: AnsweredCall<S>,
   result: AnswerResult,
-  policy: { readonly capabilities: PartnerPolicy['capabilities'] },
 ): CallOutcome<S> {
   const { status, contentType, retryAfterSeconds } = result;
   const isVerified = result.verdict === 'verified';
@@ -83,5 +80,5 @@ function answerOutcome<S extends PartnerStep>(
     signature: isVerified ? ('valid' as const) : result.signature,
     json: body && { value: body.json },
   };
-  return judgeReply(call, reply, policy);
+  return judgeReply(call, reply);
 }

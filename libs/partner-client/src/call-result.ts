@@ -64,7 +64,7 @@ export type Verdict =
   | 'encoded'
   // the signature does not verify: for other content, malformed, or more than one
   | 'bad-signature'
-  // no signature: a fault with status 200, allowed with any other status
+  // no signature: it settles nothing, except a confirmation
   | 'unsigned'
   // signed, but with another content type, not UTF-8, not JSON, or nested too deeply
   | 'not-json'

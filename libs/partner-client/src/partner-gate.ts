@@ -229,8 +229,9 @@ const NO_CONNECTION: readonly NothingSentCause[] = [
 
 /**
  * What a result says about the partner. An answer that cannot be believed counts as a failure however fast it comes:
- * each such answer to a deduction leaves another deduction unresolved. A refusal in the interface's words is no
- * failure, except 429, which asks for fewer calls.
+ * each such answer to a deduction leaves another deduction unresolved. A signed refusal in the interface's words is no
+ * failure, except 429, which asks for fewer calls. An unsigned refusal of a balance says nothing: the interface allows
+ * it, and a wallet that the partner does not know gets it as often as it asks.
  */
 export function healthOf(result: CallResult): CallHealth {
   switch (result.kind) {
@@ -240,11 +241,13 @@ export function healthOf(result: CallResult): CallHealth {
       return result.cause === 'aborted' ? 'neutral' : 'failing';
     case 'answer': {
       const { status, verdict, record } = result;
-      const isProper = status === 200 || (status >= 400 && status < 500 && status !== 429);
-      // A confirmation counts as delivered without a signature.
-      const needsSignature = status === 200 && record.step !== 'confirm';
-      const isBelieved = verdict === 'verified' || (verdict === 'unsigned' && !needsSignature);
-      return isProper && isBelieved ? 'healthy' : 'failing';
+      const isRefusal = status >= 400 && status < 500 && status !== 429;
+      if (status !== 200 && !isRefusal) return 'failing';
+      if (verdict === 'verified') return 'healthy';
+      if (verdict !== 'unsigned') return 'failing';
+      // The answer to a confirmation counts unsigned.
+      if (record.step === 'confirm') return 'healthy';
+      return record.step === 'balance' && isRefusal ? 'neutral' : 'failing';
     }
   }
 }

@@ -157,7 +157,7 @@ export class PartnerCaller {
   }
 
   async call<S extends PartnerStep>(
-    { endpoint, callback, policy }: PartnerEntry,
+    { endpoint, callback }: PartnerEntry,
     { call, address, requestId, redemptionId }: CallOf<S>,
   ): Promise<CallMade<S>> {
     const { step } = call;
@@ -167,7 +167,7 @@ export class PartnerCaller {
     if (!wasClosed && this.client.circuitOf(partner) === 'closed') {
       for (const listener of this.listeners) listener(partner);
     }
-    const outcome = callOutcome({ step, address }, result, policy);
+    const outcome = callOutcome({ step, address }, result);
     const labels = { partner: partnerName, step, outcome: outcome.kind };
     this.calls.observe(labels, result.record.timings.total / 1000);
     // The domain judges the partner's answer. A URL that may not be called is a fault of our settings: it needs an
@@ -210,13 +210,18 @@ export class PointsService {
 
   /** @throws UserError 404, 502, 503; DatabaseUnavailableError */
   async read(partner: PartnerEntry, address: Address): Promise<BalanceAnswer> {
+    return answerOf(await this.ask(partner, address));
+  }
+
+  /** Asks the partner, and logs the call. @throws DatabaseUnavailableError */
+  async ask(partner: PartnerEntry, address: Address): Promise<CallOutcome<'balance'>> {
     const { store, caller, clock } = this;
     const requestId = newRequestId(clock);
     await store.beginBalanceCall(partner.endpoint.partnerId, requestId);
     const call = { step: 'balance', address } as const;
     const { outcome, end } = await caller.call(partner, { call, address, requestId });
     await store.endCall(end);
-    return answerOf(outcome);
+    return outcome;
   }
 }
 

@@ -18,7 +18,7 @@ import { type Clock, type Logger } from '#libs/platform';
 import { type Registry } from '#libs/service';
 import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
-import { type PartnerCaller, type PartnerDirectory } from '../partner/partners.js';
+import { type PartnerCaller, type PartnerDirectory, PointsService } from '../partner/partners.js';
 import { type VaultConditions } from '../payout/vault-conditions.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { ConfirmationQueue } from './confirmation.queue.js';
@@ -60,7 +60,16 @@ export function createEngine(services: EngineServices, settings: EngineSettings)
   const leased = new LeasedRedemptions(store, directory, caller, context);
   const attempts = new AttemptStore(database);
   const revert = new RevertStep(leased, payouts, context);
-  const redemptions = new RedemptionQueue(leased, attempts, conditions, payouts, revert, context);
+  const points = new PointsService(store, caller, clock);
+  const redemptions = new RedemptionQueue(
+    leased,
+    attempts,
+    points,
+    conditions,
+    payouts,
+    revert,
+    context,
+  );
   const deliveries = new DeliveryStore(database);
   const observer = pumpObserver(context);
   const pumps = [

@@ -41,6 +41,8 @@ export interface LeasedWork {
   readonly owner: string;
   /** Undefined where the partner has no callback, or its secret cannot be opened. */
   readonly partner: PartnerEntry | undefined;
+  /** When the lease began, in milliseconds of the `performance` clock. */
+  readonly leasedAt: number;
 }
 
 export interface EventDetails {
@@ -93,12 +95,25 @@ export class LeasedRedemptions {
     });
   }
 
-  async workOn(stored: StoredRedemption, owner: string): Promise<LeasedWork> {
-    return { stored, owner, partner: await this.directory.find(stored.redemption.partner) };
+  async workOn(
+    stored: StoredRedemption,
+    owner: string,
+    leasedAt = performance.now(),
+  ): Promise<LeasedWork> {
+    const partner = await this.directory.find(stored.redemption.partner);
+    return { stored, owner, partner, leasedAt };
   }
 
-  async renew({ stored, owner }: LeasedWork): Promise<void> {
-    await this.store.renew(stored.redemption.id, owner, this.context.settings.leaseMs);
+  /**
+   * Renews the lease where a third of it has passed, so that a call always fits into the rest.
+   * @throws LeaseLostError
+   */
+  async keep(work: LeasedWork): Promise<LeasedWork> {
+    const { leaseMs } = this.context.settings;
+    const now = performance.now();
+    if (now - work.leasedAt <= leaseMs / 3) return work;
+    await this.store.renew(work.stored.redemption.id, work.owner, leaseMs);
+    return { ...work, leasedAt: now };
   }
 
   async release({ stored, owner }: LeasedWork): Promise<void> {

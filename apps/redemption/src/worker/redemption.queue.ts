@@ -8,10 +8,17 @@ import {
   StaleRedemptionError,
   type StoredRedemption,
 } from '#libs/db';
-import { LowmarkError, needsEvidence, sendsTransactionIds, smallestUnits } from '#libs/domain';
+import {
+  balanceEvent,
+  LowmarkError,
+  needsBalance,
+  needsEvidence,
+  sendsTransactionIds,
+  smallestUnits,
+} from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { traced } from '../observe/trace-steps.js';
-import { type PartnerEntry } from '../partner/partners.js';
+import { type PartnerEntry, type PointsService } from '../partner/partners.js';
 import { type VaultConditions } from '../payout/vault-conditions.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { type EngineContext, type WorkQueue } from './engine.js';
@@ -34,6 +41,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
   constructor(
     private readonly leased: LeasedRedemptions,
     private readonly attempts: AttemptStore,
+    private readonly points: PointsService,
     private readonly conditions: VaultConditions,
     private readonly payouts: VoucherPayout,
     private readonly reverting: RevertStep,
@@ -56,7 +64,7 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
     const { leased } = this;
     let work = await leased.workOn(first, owner);
     try {
-      for (let leasedAt = performance.now(); ;) {
+      for (;;) {
         const applied = await this.takeStep(work);
         if (applied?.released === true) return;
         if (applied === undefined || applied.decision.kind === 'refused') {
@@ -68,11 +76,8 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
           await leased.release(work);
           return;
         }
-        if (performance.now() - leasedAt > this.context.settings.leaseMs / 3) {
-          await leased.renew(work);
-          leasedAt = performance.now();
-        }
-        work = await leased.workOn(work.stored, owner);
+        const { stored, leasedAt } = await leased.keep(work);
+        work = await leased.workOn(stored, owner, leasedAt);
       }
     } catch (error) {
       // The user or an operator wrote the row first. The redemption is still due, and is read again.
@@ -110,12 +115,27 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
    * not know, has to wait before its next redemption.
    */
   private async deduct(work: LeasedWork, partner: PartnerEntry): Promise<ApplyResult> {
-    const applied = await this.reserveAndCall(work, partner);
+    const applied = await this.readAndCall(work, partner);
     const { wallet, state, reason } = applied.work.stored.redemption;
     if (state === 'failed' && (reason === 'insufficient-points' || reason === 'user-not-found')) {
       await this.attempts.note(wallet, this.context.clock.nowMs());
     }
     return applied;
+  }
+
+  /**
+   * Reads the balance before the first call (rule D). A crash between the two leaves a redemption to which nothing has
+   * happened.
+   */
+  private async readAndCall(work: LeasedWork, partner: PartnerEntry): Promise<ApplyResult> {
+    const { redemption } = work.stored;
+    if (!needsBalance(redemption, this.context.clock.nowMs())) {
+      return this.reserveAndCall(work, partner);
+    }
+    const event = balanceEvent(redemption, await this.points.ask(partner, redemption.wallet));
+    return event === undefined
+      ? this.reserveAndCall(await this.leased.keep(work), partner)
+      : this.leased.apply(work, event);
   }
 
   /**

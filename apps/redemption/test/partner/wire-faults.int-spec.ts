@@ -9,7 +9,6 @@ import { ChaosServer } from './chaos-server.js';
 import { type FaultName, FAULTS } from './wire-faults.js';
 
 const WALLET = `0x${'a1'.repeat(20)}` as Address;
-const POLICY = { capabilities: [] };
 
 /** What the service learns, and whether the points were taken. */
 const DEDUCT: readonly [FaultName, string, 'taken' | 'untouched'][] = [
@@ -95,7 +94,7 @@ describe('a deduction', () => {
       const svcRedemptionId = newRequestId(systemClock);
       const body = { address: WALLET, deductPoints: 500, svcRedemptionId };
       const result = await client.call(endpoint, { step: 'deduct', body });
-      const outcome = callOutcome({ step: 'deduct', address: WALLET }, result, POLICY);
+      const outcome = callOutcome({ step: 'deduct', address: WALLET }, result);
       expect(expected.split('|')).toContain(word(outcome));
       expect(partner.books.points.get(WALLET)).toBe(then === 'taken' ? 400 : 900);
       expect(copies).toBe(fault === 'late' || fault === 'copied' ? 1 : 0);

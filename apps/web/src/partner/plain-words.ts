@@ -47,6 +47,8 @@ const REASONS: Words = {
 
 const EVENTS: Words = {
   create: 'the player asked for it',
+  'balance-refused': 'your balance shows too few points, or no player',
+  'balance-unknown': 'the balance could not be read from you',
   'call-due': 'the next call to you was due',
   'evidence-rejected': 'the record was altered',
   'deduct-confirmed': 'you took the points',

@@ -49,6 +49,8 @@ function eventsFor(redemption: Redemption): RedemptionEvent[] {
     deadlineSeconds: START_MS / 1000 + 90 * 86_400,
   };
   return [
+    { type: 'balance-refused', code: 'ERR-USER-NOT-FOUND' },
+    { type: 'balance-unknown', reason: 'timeout' },
     { type: 'call-due', requestId: aUuid() },
     { type: 'call-due', requestId: aUuid(), neverPaid: expiryOf(redemption) },
     { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-1' },
@@ -70,7 +72,7 @@ function eventsFor(redemption: Redemption): RedemptionEvent[] {
     },
     { type: 'revert-confirmed', requestId, partnerTransactionId: 'tx-1', partnerRevertId: 'r-1' },
     { type: 'revert-already', requestId },
-    { type: 'revert-not-found', requestId, signed: true },
+    { type: 'revert-not-found', requestId },
     { type: 'revert-amount-disputed', requestId },
     { type: 'revert-not-sent', requestId },
     { type: 'revert-unknown', requestId, reason: 'reset' },

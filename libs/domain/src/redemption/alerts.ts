@@ -1,13 +1,13 @@
 /** The alerts that follow from the events of a redemption. */
 import { type PartnerStep, type UnknownReason } from './partner-call.js';
 import { type RedemptionEvent } from './redemption-event.js';
-import { type BookingStep, type Redemption, type RedemptionReason } from './redemption.js';
+import { type Redemption, type RedemptionReason } from './redemption.js';
 
 export interface RedemptionAlert {
   /** `critical`: the records of the two parties may disagree. */
   readonly severity: 'warning' | 'critical';
   readonly code: RedemptionReason | UnknownReason | 'contradiction';
-  readonly step?: BookingStep;
+  readonly step?: PartnerStep;
 }
 
 /** Faults of a call that raise an alert, by step (fault table of rule I). */
@@ -52,15 +52,28 @@ export function alertsOf(
   if (event.type === 'payout-live' && event.contradiction !== undefined) {
     alerts.push({ severity: 'critical', code: 'contradiction' });
   }
-  if (event.type === 'deduct-unknown' || event.type === 'revert-unknown') {
-    const step = event.type === 'deduct-unknown' ? 'deduct' : 'revert';
-    if (isAlerted(step, event.reason)) {
-      alerts.push({ severity: 'warning', code: event.reason, step });
-    }
+  const failed = failedCall(event);
+  if (failed !== undefined && isAlerted(failed.step, failed.code)) {
+    alerts.push({ severity: 'warning', ...failed });
   }
   const { state, reason } = next;
   if (state === 'attention' && before.state !== 'attention' && reason !== null) {
     alerts.push({ severity: CRITICAL.includes(reason) ? 'critical' : 'warning', code: reason });
   }
   return alerts;
+}
+
+function failedCall(
+  event: RedemptionEvent,
+): { readonly step: PartnerStep; readonly code: UnknownReason } | undefined {
+  switch (event.type) {
+    case 'balance-unknown':
+      return event.reason && { step: 'balance', code: event.reason };
+    case 'deduct-unknown':
+      return { step: 'deduct', code: event.reason };
+    case 'revert-unknown':
+      return { step: 'revert', code: event.reason };
+    default:
+      return undefined;
+  }
 }

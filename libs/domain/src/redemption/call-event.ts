@@ -4,11 +4,12 @@
 import { reasonOf } from './partner-answer.js';
 import { type CallOutcome } from './partner-call.js';
 import { type EventOf } from './redemption-event.js';
-import { type BookingStep, type OpenCall } from './redemption.js';
+import { type BookingStep, type OpenCall, type Redemption } from './redemption.js';
 
 /** An id in the answer that our ledger already has for another redemption of this partner. */
 export type ReusedId = 'transaction' | 'revert';
 
+export type BalanceEvent = EventOf<'balance-refused' | 'balance-unknown'>;
 export type DeductEvent = EventOf<
   | 'deduct-confirmed'
   | 'deduct-id-reused'
@@ -25,6 +26,34 @@ export type RevertEvent = EventOf<
   | 'revert-not-sent'
   | 'revert-unknown'
 >;
+
+/**
+ * The event for the balance that is read before the first deduct call.
+ * @returns undefined where the player has the points: the deduct call is due
+ */
+export function balanceEvent(
+  { points }: Redemption,
+  outcome: CallOutcome<'balance'>,
+): BalanceEvent | undefined {
+  switch (outcome.kind) {
+    case 'succeeded':
+      return outcome.answer.points >= points
+        ? undefined
+        : { type: 'balance-refused', code: 'ERR-INSUFFICIENT-POINTS' };
+    case 'refused': {
+      const { code, retryAfterSeconds } = outcome;
+      return code === 'ERR-USER-NOT-FOUND'
+        ? { type: 'balance-refused', code }
+        : { type: 'balance-unknown', reason: reasonOf(code), retryAfterSeconds };
+    }
+    case 'unknown': {
+      const { reason, retryAfterSeconds } = outcome;
+      return { type: 'balance-unknown', reason, retryAfterSeconds };
+    }
+    case 'nothing-sent':
+      return { type: 'balance-unknown', retryAfterSeconds: outcome.retryAfterSeconds };
+  }
+}
 
 export function deductEvent(
   { requestId }: OpenCall,
@@ -48,16 +77,14 @@ export function deductEvent(
       };
     }
     case 'refused': {
-      const { code, signed, partnerTransactionId: id } = outcome;
+      const { code, partnerTransactionId: id } = outcome;
       switch (code) {
         case 'ERR-INSUFFICIENT-POINTS':
         case 'ERR-USER-NOT-FOUND':
           return { type: 'deduct-refused', requestId, code, retryAfterSeconds };
         case 'ERR-DUPLICATE-REQUEST':
-          // Our extension of the interface names the deduction. In an unsigned answer the id is a candidate at most.
-          return id !== undefined && signed
-            ? confirmed(id)
-            : { type: 'deduct-duplicate', requestId, candidateTransactionId: id };
+          // Our extension of the interface names the deduction.
+          return id === undefined ? { type: 'deduct-duplicate', requestId } : confirmed(id);
         // A copy of a call that has deducted may be refused with one of these codes, so they prove nothing.
         case 'ERR-AUTH-FAILED':
         case 'ERR-INTERNAL':
@@ -93,10 +120,10 @@ export function revertEvent(
     case 'unknown':
       return { type: 'revert-unknown', requestId, reason: outcome.reason, retryAfterSeconds };
     case 'refused': {
-      const { code, signed } = outcome;
+      const { code } = outcome;
       switch (code) {
         case 'ERR-TRANSACTION-NOT-FOUND':
-          return { type: 'revert-not-found', requestId, signed, retryAfterSeconds };
+          return { type: 'revert-not-found', requestId, retryAfterSeconds };
         case 'ERR-ALREADY-REVERTED':
           return { type: 'revert-already', requestId };
         case 'ERR-INVALID-AMOUNT':

@@ -15,12 +15,45 @@ import {
   type TransitionContext,
 } from './decision.js';
 import { isLedgerRestored, nothingUnproven } from './guards.js';
-import { type Redemption } from './redemption.js';
-import { DEDUCT_SCHEDULE, mayAttempt, nextAttemptAtMs } from './schedule.js';
+import { type DeductRefusalCode } from './redemption-event.js';
+import { type Redemption, type RedemptionReason } from './redemption.js';
+import { balanceWaitMs, DEDUCT_SCHEDULE, mayAttempt, nextAttemptAtMs } from './schedule.js';
 import { type UuidV7, uuidV7Ms } from './uuid-v7.js';
 
 /** Candidate ids that are kept at most: an honest partner gives one in each of the five attempts. */
 const MAX_CANDIDATES = 5;
+
+const REFUSAL_REASONS: Readonly<Record<DeductRefusalCode, RedemptionReason>> = {
+  'ERR-INSUFFICIENT-POINTS': 'insufficient-points',
+  'ERR-USER-NOT-FOUND': 'user-not-found',
+};
+
+/**
+ * Whether the partner's balance has to be read before the first deduct call. While no call was made, too few points end
+ * the redemption with nothing unproven, whether the partner signs its refusals or not (rule D).
+ */
+export function needsBalance(redemption: Redemption, nowMs: number): boolean {
+  const { state, quoteExpiresAtMs } = redemption;
+  return state === 'created' && !isLedgerRestored(redemption) && nowMs < quoteExpiresAtMs;
+}
+
+export const balanceRefused: Rule<'balance-refused'> = (redemption, { code }, context) =>
+  isLedgerRestored(redemption)
+    ? revertAfterRestore(redemption, context, 'deduction-unknown')
+    : fail(redemption, context, REFUSAL_REASONS[code]);
+
+/** Nothing was sent that deducts, so the redemption may wait, and may fail before its quote expires. */
+export const balanceUnknown: Rule<'balance-unknown'> = (redemption, event, context) => {
+  if (isLedgerRestored(redemption))
+    return revertAfterRestore(redemption, context, 'deduction-unknown');
+  const { nowMs, jitter } = context;
+  const { initialAtMs: firstAttemptAtMs, quoteExpiresAtMs } = redemption;
+  const { retryAfterSeconds } = event;
+  const atMs = nowMs + balanceWaitMs({ firstAttemptAtMs, nowMs, jitter, retryAfterSeconds });
+  return atMs < quoteExpiresAtMs
+    ? move(redemption, context, { nextActionAtMs: atMs })
+    : fail(redemption, context, 'partner-unreachable');
+};
 
 export const startOrExpire: Rule<'call-due'> = (redemption, { requestId }, context) => {
   if (isLedgerRestored(redemption))
@@ -99,9 +132,8 @@ export const rejectEvidence: Rule<'evidence-rejected'> = (redemption, _event, co
  */
 export const deductRefused: Rule<'deduct-refused'> = (redemption, event, context) => {
   const cleared = clearAttempt(redemption);
-  const reason = event.code === 'ERR-USER-NOT-FOUND' ? 'user-not-found' : 'insufficient-points';
   return nothingUnproven({ ...redemption, ...cleared })
-    ? fail(redemption, context, reason, cleared)
+    ? fail(redemption, context, REFUSAL_REASONS[event.code], cleared)
     : deductLater(redemption, context, cleared, event.retryAfterSeconds);
 };
 
@@ -117,10 +149,8 @@ export const deductUnknown: Rule<'deduct-unknown'> = (redemption, event, context
 /**
  * A deduction exists, or existed, and another deduct call would get the same answer. The next option of rule E follows.
  */
-export const deductDuplicate: Rule<'deduct-duplicate'> = (redemption, event, context) => {
-  const change = withCandidate(redemption, event.candidateTransactionId);
-  return restore(redemption, context, 'deduction-unknown', change);
-};
+export const deductDuplicate: Rule<'deduct-duplicate'> = (redemption, _event, context) =>
+  restore(redemption, context, 'deduction-unknown');
 
 function deductLater(
   redemption: Redemption,

@@ -83,7 +83,7 @@ const TABLE: readonly (readonly [string, FaultOutcome, string])[] = [
   [
     'refusal with 4xx, unsigned',
     error('ERR-INSUFFICIENT-POINTS', { status: 422, signature: 'missing' }),
-    'failed | retry | retry',
+    'retry unproven +alert | retry +alert | retry',
   ],
   [
     'transaction id a number',
@@ -130,7 +130,7 @@ const TABLE: readonly (readonly [string, FaultOutcome, string])[] = [
       { status: 409, signature: 'missing' },
       { partnerTransactionId: 'tx-1' },
     ),
-    'reverting | retry | delivered',
+    'retry unproven +alert | retry +alert | delivered',
   ],
   [
     'ERR-DUPLICATE-REQUEST with an id that is none',
@@ -144,6 +144,16 @@ const TABLE: readonly (readonly [string, FaultOutcome, string])[] = [
     'retry unproven | retry | retry',
   ],
   ['ERR-ALREADY-REVERTED', error('ERR-ALREADY-REVERTED'), 'retry unproven | reverted | retry'],
+  [
+    'ERR-ALREADY-REVERTED, unsigned',
+    error('ERR-ALREADY-REVERTED', { status: 409, signature: 'missing' }),
+    'retry unproven +alert | retry +alert | retry',
+  ],
+  [
+    'ERR-INVALID-AMOUNT, unsigned',
+    error('ERR-INVALID-AMOUNT', { status: 422, signature: 'missing' }),
+    'retry unproven +alert | retry +alert | retry',
+  ],
   ['ERR-INVALID-AMOUNT', error('ERR-INVALID-AMOUNT'), 'retry unproven | attention +alert | retry'],
   ['ERR-REDEMPTION-NOT-FOUND', error('ERR-REDEMPTION-NOT-FOUND'), 'retry unproven | retry | retry'],
   [

@@ -18,46 +18,28 @@ const UNPROVEN = aRedemption('reverting', { partnerTransactionId: null });
 describe('ERR-TRANSACTION-NOT-FOUND as a proof (rule E)', () => {
   const late = START_MS + FRESHNESS_WINDOW_MS + 1;
   const call = aCall('revert', { startedAtMs: late, target: { by: 'redemption' } });
-  const signed = { call, signed: true };
 
   it.each<[string, boolean, Parameters<typeof provesNeverDeducted>]>([
-    ['all conditions', true, [UNPROVEN, signed, ALL]],
-    [
-      'tombstones only',
-      true,
-      [UNPROVEN, signed, policyOf('revert-by-redemption-id', 'tombstones')],
-    ],
+    ['all conditions', true, [UNPROVEN, call, ALL]],
+    ['tombstones only', true, [UNPROVEN, call, policyOf('revert-by-redemption-id', 'tombstones')]],
     [
       'freshness only',
       true,
-      [UNPROVEN, signed, policyOf('revert-by-redemption-id', 'enforces-freshness')],
+      [UNPROVEN, call, policyOf('revert-by-redemption-id', 'enforces-freshness')],
     ],
     [
       'neither',
       false,
-      [UNPROVEN, signed, policyOf('revert-by-redemption-id', 'signs-all-responses')],
+      [UNPROVEN, call, policyOf('revert-by-redemption-id', 'signs-all-responses')],
     ],
-    [
-      'not by redemption id',
-      false,
-      [UNPROVEN, signed, policyOf('tombstones', 'enforces-freshness')],
-    ],
-    ['unsigned', false, [UNPROVEN, { call, signed: false }, ALL]],
-    [
-      'asked within the window',
-      false,
-      [UNPROVEN, { call: { ...call, startedAtMs: late - 1 }, signed: true }, ALL],
-    ],
+    ['not by redemption id', false, [UNPROVEN, call, policyOf('tombstones', 'enforces-freshness')]],
+    ['asked within the window', false, [UNPROVEN, { ...call, startedAtMs: late - 1 }, ALL]],
     [
       'asked with a candidate',
       false,
-      [
-        UNPROVEN,
-        { call: { ...call, target: { by: 'candidate', transactionId: 'c' } }, signed: true },
-        ALL,
-      ],
+      [UNPROVEN, { ...call, target: { by: 'candidate', transactionId: 'c' } }, ALL],
     ],
-    ['proven before', false, [aRedemption('reverting'), signed, ALL]],
+    ['proven before', false, [aRedemption('reverting'), call, ALL]],
   ])('%s: %s', (_name, expected, given) => {
     expect(provesNeverDeducted(...given)).toBe(expected);
   });

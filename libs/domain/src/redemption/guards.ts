@@ -128,19 +128,18 @@ export function revertTarget(
 
 /**
  * Rule E: whether ERR-TRANSACTION-NOT-FOUND proves that nothing was deducted and nothing will be. The partner must
- * search by redemption id, must have signed the answer, must have been asked after the time at which it could accept a
- * deduct call, and must be known to refuse late deduct calls.
+ * search by redemption id, must have been asked after the time at which it could accept a deduct call, and must be known
+ * to refuse late deduct calls.
  */
 export function provesNeverDeducted(
   redemption: Redemption,
-  answer: { readonly call: OpenCall; readonly signed: boolean },
+  call: OpenCall,
   { capabilities }: PartnerPolicy,
 ): boolean {
   return (
     redemption.partnerTransactionId === null &&
-    answer.signed &&
-    answer.call.target?.by === 'redemption' &&
-    answer.call.startedAtMs > freshUntilMs(redemption) &&
+    call.target?.by === 'redemption' &&
+    call.startedAtMs > freshUntilMs(redemption) &&
     capabilities.includes('revert-by-redemption-id') &&
     (capabilities.includes('tombstones') || capabilities.includes('enforces-freshness'))
   );

@@ -10,7 +10,6 @@ import {
   PARTNER_ERROR_CODES,
   type PartnerAnswers,
   type PartnerErrorCode,
-  type PartnerPolicy,
   type PartnerStep,
   type UnknownReason,
 } from './partner-call.js';
@@ -157,11 +156,13 @@ export interface AnsweredCall<S extends PartnerStep> {
 const ENVELOPE_STATUSES: readonly number[] = [400, 401, 404, 409, 422];
 const JSON_TYPE = /^application\/json\s*(;|$)/i;
 
-/** Derives the outcome of a call from its reply. A reply that cannot be believed (`doubtOf`) gives `unknown`. */
+/**
+ * Derives the outcome of a call from its reply. A reply that cannot be believed (`doubtOf`) gives `unknown`, whatever it
+ * says: a proxy between us and the partner can invent a refusal as well as a success.
+ */
 export function judgeReply<S extends PartnerStep>(
   { step, address }: AnsweredCall<S>,
   reply: PartnerReply,
-  { capabilities }: { readonly capabilities: PartnerPolicy['capabilities'] },
 ): CallOutcome<S> {
   const { retryAfterSeconds } = reply;
   const value = reply.json?.value;
@@ -170,7 +171,7 @@ export function judgeReply<S extends PartnerStep>(
     const candidate = step === 'deduct' && { candidateTransactionId: transactionIdIn(value) };
     return { kind: 'unknown', reason, retryAfterSeconds, ...candidate };
   };
-  const doubt = isDelivery(step, reply, parsed) ? undefined : doubtOf(reply, parsed, capabilities);
+  const doubt = isDelivery(step, reply, parsed) ? undefined : doubtOf(step, reply, parsed);
   if (doubt !== undefined) return unknown(doubt);
   switch (parsed.kind) {
     case 'invalid':
@@ -178,9 +179,8 @@ export function judgeReply<S extends PartnerStep>(
     case 'error': {
       const { code } = parsed;
       if (code === undefined || code === 'ERR-INTERNAL') return unknown(reasonOf(code));
-      const signed = reply.signature === 'valid';
       const partnerTransactionId = transactionIdIn(value);
-      return { kind: 'refused', code, signed, retryAfterSeconds, partnerTransactionId };
+      return { kind: 'refused', code, retryAfterSeconds, partnerTransactionId };
     }
     case 'success': {
       const { answer } = parsed;
@@ -198,19 +198,19 @@ export function reasonOf(code: PartnerErrorCode | undefined): UnknownReason {
 
 /** Why the reply cannot be believed, or undefined. Its signature is checked before anything of its body counts. */
 function doubtOf(
-  reply: PartnerReply,
+  step: PartnerStep,
+  { status, signature, contentType, json }: PartnerReply,
   parsed: ParsedAnswer<PartnerStep>,
-  capabilities: PartnerPolicy['capabilities'],
 ): UnknownReason | undefined {
-  const { status, signature, contentType, json } = reply;
   if (signature === 'wrong') return 'signature-wrong';
-  if (status !== 200 && !ENVELOPE_STATUSES.includes(status)) return statusDoubt(status);
-  // Every 200 must be signed. Other statuses need no signature, unless the partner is known to sign every answer.
-  const mustSign = status === 200 || capabilities.includes('signs-all-responses');
-  if (mustSign && signature === 'missing') return 'signature-missing';
   const isJson = json !== undefined && JSON_TYPE.test(contentType ?? '');
-  if (status === 200) return isJson ? undefined : 'malformed-json';
-  return isJson && parsed.kind === 'error' ? undefined : 'no-envelope';
+  if (status !== 200) {
+    if (!ENVELOPE_STATUSES.includes(status)) return statusDoubt(status);
+    if (!isJson || parsed.kind !== 'error') return 'no-envelope';
+  }
+  // The answer to a confirmation moves neither points nor tokens, so it counts unsigned.
+  if (signature === 'missing' && step !== 'confirm') return 'signature-missing';
+  return isJson ? undefined : 'malformed-json';
 }
 
 function statusDoubt(status: number): UnknownReason {

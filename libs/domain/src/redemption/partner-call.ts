@@ -35,7 +35,8 @@ export type PartnerRequest =
  * - `tombstones`: a revert that finds nothing makes a later deduct call with the same `svcRedemptionId` fail
  * - `enforces-freshness`: a call is refused when its `X-API-REQUEST` is more than 300 s old, so a late copy has no
  *   effect
- * - `signs-all-responses`: every answer is signed, whatever its status, so an unsigned answer is not the partner's
+ * - `signs-all-responses`: every answer is signed, whatever its status. This changes no judgement: an unsigned refusal
+ *   settles nothing, of any partner. The redemptions of a partner without it wait for an operator after a refusal
  * - `refuses-mismatched-pair`: a revert whose transaction id belongs to another `svcRedemptionId` is refused. Only with
  *   this capability a candidate id may be tried (rule E)
  */
@@ -146,12 +147,10 @@ export interface UnknownOutcome {
   readonly candidateTransactionId?: string | undefined;
 }
 
-/** The partner's error envelope, as far as it can be believed. */
+/** The partner's error envelope, signed for this call. Only the answer to a confirmation may lack the signature. */
 export interface RefusedOutcome {
   readonly kind: 'refused';
   readonly code: PartnerErrorCode;
-  /** Whether the answer has a valid signature; only statuses other than 200 may lack one. */
-  readonly signed: boolean;
   readonly retryAfterSeconds?: number | undefined;
   /** Our extension of the interface, with ERR-DUPLICATE-REQUEST: the transaction id of the earlier deduction. */
   readonly partnerTransactionId?: string | undefined;

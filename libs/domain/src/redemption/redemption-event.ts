@@ -9,12 +9,24 @@ interface CallResult {
   readonly requestId: UuidV7;
 }
 
+/** The refusals of a deduction that prove, if nothing else is unproven, that no points were taken. */
+export type DeductRefusalCode = 'ERR-INSUFFICIENT-POINTS' | 'ERR-USER-NOT-FOUND';
+
 interface EventFields {
   /** The next call to the partner is due. `requestId` was minted for this call. */
   'call-due': {
     readonly requestId: UuidV7;
     /** The vault's statement that it never pays the redemption. No revert call is made without this statement. */
     readonly neverPaid?: DeadEvidence;
+  };
+
+  /** The partner's signed balance shows that the deduction would be refused. No deduct call was made. */
+  'balance-refused': { readonly code: DeductRefusalCode };
+  /** Whether the player has the points could not be learnt, so no deduct call was made. */
+  'balance-unknown': {
+    /** Absent where no byte was sent. */
+    readonly reason?: UnknownReason;
+    readonly retryAfterSeconds?: number | undefined;
   };
 
   /** The row does not bear a valid MAC: the service did not write it, or it was altered later. */
@@ -25,11 +37,11 @@ interface EventFields {
   /** As `deduct-confirmed`, but another redemption already has the id. */
   'deduct-id-reused': CallResult;
   'deduct-refused': CallResult & {
-    readonly code: 'ERR-INSUFFICIENT-POINTS' | 'ERR-USER-NOT-FOUND';
+    readonly code: DeductRefusalCode;
     readonly retryAfterSeconds?: number | undefined;
   };
-  /** The partner has processed this redemption id before, and gave no verified transaction id. */
-  'deduct-duplicate': CallResult & { readonly candidateTransactionId?: string | undefined };
+  /** The partner has processed this redemption id before, and gave no transaction id. */
+  'deduct-duplicate': CallResult;
   'deduct-unknown': CallResult & {
     readonly reason: UnknownReason;
     readonly retryAfterSeconds?: number | undefined;
@@ -59,7 +71,6 @@ interface EventFields {
   };
   'revert-already': CallResult;
   'revert-not-found': CallResult & {
-    readonly signed: boolean;
     readonly retryAfterSeconds?: number | undefined;
   };
   'revert-amount-disputed': CallResult;

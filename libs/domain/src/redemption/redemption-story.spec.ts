@@ -154,7 +154,7 @@ describe('the story of a redemption', () => {
     });
     const notFound = [1, 2, 3, 4].flatMap((attempt): RedemptionEvent[] => {
       const requestId = aUuid(START_MS, 30 + attempt);
-      return [due(requestId), { type: 'revert-not-found', requestId, signed: true }];
+      return [due(requestId), { type: 'revert-not-found', requestId }];
     });
     // A partner without the capabilities that make "not found" a proof.
     const capabilities = PARTNER_CAPABILITIES.filter(
@@ -185,7 +185,7 @@ describe('the story of a redemption', () => {
   it('whose partner named a transaction of another redemption: the redemption alone is asked for in turn', () => {
     const notFound = [1, 2, 3, 4].flatMap((attempt): RedemptionEvent[] => {
       const requestId = aUuid(START_MS, 30 + attempt);
-      return [due(requestId), { type: 'revert-not-found', requestId, signed: true }];
+      return [due(requestId), { type: 'revert-not-found', requestId }];
     });
     const cancelled: RedemptionEvent = { type: 'cancel', by: 'user' };
     const { row, commands } = follow([...DEDUCTED, cancelled, ...notFound]);

@@ -123,7 +123,7 @@ export const revertNotFound: Rule<'revert-not-found'> = (redemption, event, cont
     const { retryAfterSeconds } = event;
     return revertLater(redemption, context, { notBeforeMs: freshMs + 1, retryAfterSeconds });
   }
-  if (provesNeverDeducted(redemption, { call: openCall, signed: event.signed }, policy)) {
+  if (provesNeverDeducted(redemption, openCall, policy)) {
     return fail(redemption, context, 'never-deducted', { unprovenAttempts: 0, exposure: 'none' });
   }
   const change: Partial<Redemption> =

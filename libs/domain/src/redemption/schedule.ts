@@ -75,10 +75,17 @@ export interface AttemptsSoFar {
 export function nextAttemptAtMs(schedule: RetrySchedule, so: AttemptsSoFar): number | undefined {
   const step = schedule.stepsMs[so.attempts - 1] ?? schedule.thenMs;
   if (step === undefined) return undefined;
-  const asked = Number.isFinite(so.retryAfterSeconds) ? (so.retryAfterSeconds ?? 0) * SECOND : 0;
-  const wait = Math.max(step * (1 + JITTER * so.jitter), Math.min(asked, 2 * step));
+  const wait = Math.max(step * (1 + JITTER * so.jitter), askedMs(step, so));
   const atMs = so.nowMs + Math.floor(wait);
   return mayAttempt(schedule, { ...so, nowMs: atMs }) ? atMs : undefined;
+}
+
+/** The wait that the last answer asked for, up to twice the step. An answer need not be signed for this. */
+function askedMs(
+  stepMs: number,
+  { retryAfterSeconds = 0 }: Pick<AttemptsSoFar, 'retryAfterSeconds'>,
+): number {
+  return Number.isFinite(retryAfterSeconds) ? Math.min(retryAfterSeconds * SECOND, 2 * stepMs) : 0;
 }
 
 const LEAST_UNSENT_MS = 5 * SECOND;
@@ -99,6 +106,15 @@ export function unsentWaitMs({
     retryAfterSeconds === undefined ? (nowMs - firstAttemptAtMs) / 10 : retryAfterSeconds * SECOND;
   const bounded = Math.min(MOST_UNSENT_MS, Math.max(LEAST_UNSENT_MS, wait));
   return Math.floor(bounded * (1 + JITTER * jitter));
+}
+
+/**
+ * The wait after a balance read that told nothing, in whole milliseconds: a tenth of the time since the first attempt,
+ * 5 s at least.
+ */
+export function balanceWaitMs(so: Omit<AttemptsSoFar, 'attempts'>): number {
+  const stepMs = unsentWaitMs({ ...so, retryAfterSeconds: undefined });
+  return Math.max(stepMs, askedMs(stepMs, so));
 }
 
 /** Whether another attempt may begin now. A due attempt that a worker takes up too late may not. */

@@ -23,6 +23,12 @@ function ways(): Way[] {
   const noCall = { openCall: null };
   const none = { ...noCall, unprovenAttempts: 0, exposure: 'none' } as const;
   way('quote expired', ['created', 'call-due'], { context: late }, 'failed');
+  way(
+    'no time for another read',
+    ['created', 'balance-unknown'],
+    { context: { nowMs: START_MS + 55_000 } },
+    'failed',
+  );
   way('after a wait', ['deducting', 'call-due'], { redemption: noCall }, 'deducting');
   way(
     'too late, nothing unproven',
@@ -165,10 +171,13 @@ function ways(): Way[] {
   const asked = aCall('revert', { startedAtMs: START_MS + 600_001, target: { by: 'redemption' } });
   const found = { redemption: { ...nameless, openCall: asked }, context: hours(1) };
   way('proof', ['reverting', 'revert-not-found'], found, 'failed');
+  const unproven = {
+    policy: { capabilities: ['revert-by-redemption-id'], confirms: true },
+  } as const;
   way(
-    'unsigned',
+    'no proof of this partner',
     ['reverting', 'revert-not-found'],
-    { ...found, event: { signed: false } },
+    { ...found, context: { ...hours(1), ...unproven } },
     'attention',
   );
   for (const reason of ['claimed-without-plan', 'payout-unresolved'] as const) {

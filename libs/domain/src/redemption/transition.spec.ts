@@ -14,6 +14,8 @@ const STATES = 'created deducting deducted authorised reverting attention claime
 const FINAL = '!final !final !final';
 const EXPECTED: Readonly<Record<RedemptionEventType, string>> = {
   'call-due': `deducting !call-open !out-of-place !out-of-place !call-open !needs-operator ${FINAL}`,
+  'balance-refused': `failed ${'!out-of-place '.repeat(4)}!needs-operator ${FINAL}`,
+  'balance-unknown': `created ${'!out-of-place '.repeat(4)}!needs-operator ${FINAL}`,
   'evidence-rejected': `attention attention attention !out-of-place attention !needs-operator ${FINAL}`,
   'deduct-confirmed': `!stale-call deducted !stale-call !stale-call !stale-call !needs-operator ${FINAL}`,
   'deduct-id-reused': `!stale-call attention !stale-call !stale-call !stale-call !needs-operator ${FINAL}`,

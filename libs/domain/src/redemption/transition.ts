@@ -28,6 +28,8 @@ type Row = { readonly [T in RedemptionEventType]: Cell<T> };
 
 /** The row of a state that expects no events. The other rows replace the cells of the events that they expect. */
 const IDLE = {
+  'balance-refused': 'out-of-place',
+  'balance-unknown': 'out-of-place',
   'call-due': 'out-of-place',
   'evidence-rejected': 'out-of-place',
   'deduct-confirmed': 'stale-call',
@@ -63,6 +65,8 @@ const TABLE: Readonly<Record<RedemptionState, Row>> = {
   created: {
     ...IDLE,
     'evidence-rejected': { rule: deduct.rejectEvidence, to: ['attention'] },
+    'balance-refused': { rule: deduct.balanceRefused, to: ['failed', 'reverting'] },
+    'balance-unknown': { rule: deduct.balanceUnknown, to: ['created', 'failed', 'reverting'] },
     'call-due': { rule: deduct.startOrExpire, to: ['deducting', 'failed', 'reverting'] },
     'operator-retry': { rule: operator.dueNow, to: ['created'] },
     cancel: { rule: operator.cancelCreated, to: ['failed', 'reverting'] },

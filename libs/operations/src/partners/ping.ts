@@ -72,7 +72,7 @@ async function readBalance(
 ): Promise<Pinged> {
   const callback = await new CallbackStore(database).find(partnerId);
   if (callback === undefined) throw new PartnerMissingError();
-  const { url: baseUrl, key: apiKey, secretCiphertext, capabilities, partnerName } = callback;
+  const { url: baseUrl, key: apiKey, secretCiphertext, partnerName } = callback;
   const sharedSecret = keyRing.open(secretCiphertext, hashApiKey(apiKey));
   const endpoint = new ObservedEndpoint({ partnerId, baseUrl, apiKey, sharedSecret });
   const timeouts = { readMs: timeoutSeconds * 1000 };
@@ -82,7 +82,7 @@ async function readBalance(
   await calls.beginBalanceCall(partnerId, requestId);
   const result = await client.call(endpoint, { step: 'balance', address }, { requestId });
   await calls.endCall({ requestId, outcome: result.kind, record: result.record });
-  const outcome = callOutcome({ step: 'balance', address }, result, { capabilities });
+  const outcome = callOutcome({ step: 'balance', address }, result);
   return { partner: { partnerId, partnerName }, endpoint, requestId, result, outcome, address };
 }
 
@@ -156,7 +156,7 @@ function outcomeText(outcome: CallOutcome<'balance'>): string {
     case 'succeeded':
       return `${outcome.answer.points.toString()} points, player ${outcome.answer.partnerUserId}, chain ${outcome.answer.chain}`;
     case 'refused':
-      return `refused: ${outcome.code}${outcome.signed ? '' : ' (unsigned)'}`;
+      return `refused: ${outcome.code}`;
     case 'unknown':
     case 'nothing-sent':
       return `${outcome.kind}: ${outcome.reason}`;

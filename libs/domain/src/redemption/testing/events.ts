@@ -8,6 +8,8 @@ const requestId = CALL_ID;
 /** One event of each type, as in the ordinary course. */
 export const EVENTS: { readonly [T in RedemptionEventType]: RedemptionEvent & { type: T } } = {
   'call-due': { type: 'call-due', requestId: aUuid(START_MS, 2), neverPaid: anExpiry() },
+  'balance-refused': { type: 'balance-refused', code: 'ERR-INSUFFICIENT-POINTS' },
+  'balance-unknown': { type: 'balance-unknown', reason: 'timeout' },
   'evidence-rejected': { type: 'evidence-rejected' },
   'deduct-confirmed': { type: 'deduct-confirmed', requestId, partnerTransactionId: 'tx-1' },
   'deduct-id-reused': { type: 'deduct-id-reused', requestId },
@@ -27,7 +29,7 @@ export const EVENTS: { readonly [T in RedemptionEventType]: RedemptionEvent & { 
     partnerRevertId: 'rev-1',
   },
   'revert-already': { type: 'revert-already', requestId },
-  'revert-not-found': { type: 'revert-not-found', requestId, signed: true },
+  'revert-not-found': { type: 'revert-not-found', requestId },
   'revert-amount-disputed': { type: 'revert-amount-disputed', requestId },
   'revert-not-sent': { type: 'revert-not-sent', requestId },
   'revert-unknown': { type: 'revert-unknown', requestId, reason: 'timeout' },

@@ -28,7 +28,6 @@ export const reply =
     judgeReply(
       { step, address: WALLET },
       { status: 200, contentType: 'application/json', signature: 'valid', ...change },
-      POLICY,
     );
 export const body = (value: unknown, change: Partial<PartnerReply> = {}): FaultOutcome =>
   reply({ json: { value }, ...change });

@@ -1,12 +1,7 @@
 /** Everything that may happen to a call between us and the partner's records. */
 import { deductEvent, type DeductEvent, revertEvent, type RevertEvent } from '../call-event.js';
 import { judgeReply, type PartnerReply } from '../partner-answer.js';
-import {
-  type CallOutcome,
-  type DeductBody,
-  type PartnerPolicy,
-  type PartnerRequest,
-} from '../partner-call.js';
+import { type CallOutcome, type DeductBody, type PartnerRequest } from '../partner-call.js';
 import { type OpenCall } from '../redemption.js';
 import { type UuidV7 } from '../uuid-v7.js';
 import { type ModelPartner, refusal } from './model-partner.js';
@@ -38,10 +33,9 @@ function callThrough<S extends 'deduct' | 'revert'>(
   fault: Fault,
   call: { readonly step: S; readonly address: DeductBody['address'] },
   handle: () => object,
-  policy: PartnerPolicy,
 ): CallOutcome<S> | undefined {
   const judged = (change: Partial<PartnerReply>): CallOutcome<S> =>
-    judgeReply(call, { ...SIGNED, json: { value: handle() }, ...change }, policy);
+    judgeReply(call, { ...SIGNED, json: { value: handle() }, ...change });
   switch (fault) {
     case 'none':
       return judged({});
@@ -63,7 +57,7 @@ function callThrough<S extends 'deduct' | 'revert'>(
     case 'reply-502':
       return judged({ status: 502, signature: 'missing' });
     case 'reply-429':
-      return judgeReply(call, { ...SIGNED, status: 429, retryAfterSeconds: 9999 }, policy);
+      return judgeReply(call, { ...SIGNED, status: 429, retryAfterSeconds: 9999 });
     case 'reply-internal':
       handle();
       return judged({ json: { value: refusal('ERR-INTERNAL') } });
@@ -72,7 +66,7 @@ function callThrough<S extends 'deduct' | 'revert'>(
       return judged({});
     case 'success-out-of-nowhere': {
       const value = { success: true, partnerTransactionId: 'tx-bystander', partnerRevertId: 'x' };
-      return judgeReply(call, { ...SIGNED, signature: 'missing', json: { value } }, policy);
+      return judgeReply(call, { ...SIGNED, signature: 'missing', json: { value } });
     }
     case 'crash-before-call':
       return undefined;
@@ -91,10 +85,7 @@ interface LateCall {
 export class ModelNetwork {
   private late: LateCall[] = [];
 
-  constructor(
-    private readonly partner: ModelPartner,
-    private readonly policy: PartnerPolicy,
-  ) {}
+  constructor(private readonly partner: ModelPartner) {}
 
   get isBusy(): boolean {
     return this.late.length > 0;
@@ -117,14 +108,13 @@ export class ModelNetwork {
     made: { readonly fault: Fault; readonly request: PartnerRequest; readonly nowMs: number },
   ): DeductEvent | RevertEvent | undefined {
     const { fault, request, nowMs } = made;
-    const { policy } = this;
     const { address } = request.body;
     const handle = () => this.partner.handle(request, openCall.requestId, nowMs);
     if (request.step === 'deduct') {
-      const outcome = callThrough(fault, { step: 'deduct', address }, handle, policy);
+      const outcome = callThrough(fault, { step: 'deduct', address }, handle);
       return outcome && deductEvent(openCall, outcome);
     }
-    const outcome = callThrough(fault, { step: 'revert', address }, handle, policy);
+    const outcome = callThrough(fault, { step: 'revert', address }, handle);
     return outcome && revertEvent(openCall, outcome);
   }
 }

@@ -41,7 +41,7 @@ export class ModelRun {
 
   constructor(readonly plan: RunPlan) {
     this.partner = new ModelPartner(plan.nature);
-    this.network = new ModelNetwork(this.partner, plan.policy);
+    this.network = new ModelNetwork(this.partner);
     this.history.push(aRedemption('created'));
   }
 

@@ -42,6 +42,8 @@ export function unplannedWays(): Way[] {
   const lost = { lostVoucherUntilSeconds: START_MS / 1000 + 4000 };
   const inTime = anExpiry(4001 - 1800);
   way('forgotten', ['created', 'call-due'], { redemption: lost }, 'reverting');
+  way('forgotten', ['created', 'balance-refused'], { redemption: lost }, 'reverting');
+  way('forgotten', ['created', 'balance-unknown'], { redemption: lost }, 'reverting');
   way('forgotten', ['created', 'cancel'], { redemption: lost }, 'reverting');
   way('forgotten', ['deducting', 'deduct-refused'], { redemption: lost }, 'deducting');
   way('forgotten', ['deducting', 'call-due'], { redemption: { ...noCall, ...lost } }, 'reverting');

@@ -1,9 +1,9 @@
 /** A simulated partner: honest books behind a front end that misbehaves for a time, or for ever. */
 import { type Socket } from 'node:net';
-import { type PartnerCapability } from '#libs/domain';
+import { canonicalJson, type PartnerCapability } from '#libs/domain';
 import { type Dice } from '../world/dice.js';
 import { type BookRequest, PartnerBooks, type PartnerNature } from './partner-books.js';
-import { type SeenRequest, sendRefusal, signatureOf } from './seen-request.js';
+import { answerBytes, type SeenRequest, sendRefusal, signatureOf } from './seen-request.js';
 import {
   DEAF_FAULTS,
   type FaultName,
@@ -127,6 +127,11 @@ export class ChaosPartner {
   receive(socket: Socket, request: SeenRequest, route: string): void {
     const { around } = this.setup;
     const requestId = request.header('x-api-request') ?? '';
+    if (request.method === 'GET' && route === '/get-points-by-address') {
+      around.arrived();
+      this.sendBalance(socket, request);
+      return;
+    }
     const call = this.read(request, route);
     if (call === undefined) {
       socket.end(sendRefusal(404));
@@ -145,6 +150,11 @@ export class ChaosPartner {
       this.note(call, requestId, fault);
       misbehave(fault, visit);
     }
+  }
+
+  private sendBalance(socket: Socket, request: SeenRequest): void {
+    const body = canonicalJson(this.books.balanceOf(request.query.get('address') ?? ''));
+    socket.end(answerBytes({ body, signature: signatureOf(request, body, this.secret) }));
   }
 
   private read(request: SeenRequest, route: string): BookRequest | undefined {

@@ -75,6 +75,14 @@ export class PartnerBooks {
     return this.of(redemptionId).find(({ revertId }) => revertId === undefined);
   }
 
+  /** The partner's answer to a balance read. */
+  balanceOf(address: string): BookAnswer {
+    const points = this.points.get(address.toLowerCase() as Address);
+    return points === undefined
+      ? refusal('ERR-USER-NOT-FOUND')
+      : { success: true, partnerUserId: `user-${address}`, address, points, chain: 'local' };
+  }
+
   /** Changes the books. @returns the partner's answer */
   handle(request: BookRequest, requestId: string, nowMs: number): BookAnswer {
     if (this.nature.does.includes('enforces-freshness')) {

@@ -4,6 +4,7 @@ import { hmacSha256Hex } from '#libs/signing';
 export interface SeenRequest {
   readonly method: string;
   readonly path: string;
+  readonly query: URLSearchParams;
   /** @param name in lower case */
   header(name: string): string | undefined;
   readonly body: string;
@@ -26,6 +27,7 @@ export function requestIn(bytes: Buffer): SeenRequest | undefined {
   return {
     method,
     path: target.split('?')[0] ?? '',
+    query: new URLSearchParams(target.split('?')[1] ?? ''),
     header: (name) => headers.get(name),
     body: bytes.toString('utf8', end + 4, length),
   };

@@ -34,6 +34,7 @@ const faults = fc.constantFrom<(readonly Fault[])[]>(
   [...FAULTS, ...HEALTHY],
   [...FAULTS, ...HEALTHY],
   ['request-late', 'request-lost', 'crash-before-call'],
+  ['refusal-invented', 'refusal-invented-call-dropped', 'refusal-invented-call-held', 'none'],
   HEALTHY,
 );
 /** The plans must give many runs with a good end and many with a bad one. */

@@ -10,7 +10,6 @@ import { type Redemption } from '../redemption.js';
 import { transition } from '../transition.js';
 import { aCall, aContext, aRedemption, CALL_ID, START_MS, WALLET } from './builders.js';
 
-const POLICY: PartnerPolicy = { capabilities: [], confirms: true };
 export const BY_REDEMPTION = aCall('revert', {
   startedAtMs: START_MS + 600_001,
   target: { by: 'redemption' },
@@ -48,8 +47,10 @@ export function ended(
   outcome: CallOutcome<FaultStep>,
   change: Partial<Redemption> = {},
   reused?: ReusedId,
+  capabilities: PartnerPolicy['capabilities'] = [],
 ): string {
-  const context = aContext({ nowMs: START_MS + 2000, policy: POLICY });
+  const policy = { capabilities, confirms: true };
+  const context = aContext({ nowMs: START_MS + 2000, policy });
   if (step === 'confirm') {
     const due = deliveryTransition(
       newDelivery(START_MS),

@@ -1,8 +1,20 @@
 /** Everything that may happen to a call between us and the partner's records. */
-import { deductEvent, type DeductEvent, revertEvent, type RevertEvent } from '../call-event.js';
+import {
+  balanceEvent,
+  type BalanceEvent,
+  deductEvent,
+  type DeductEvent,
+  revertEvent,
+  type RevertEvent,
+} from '../call-event.js';
 import { judgeReply, type PartnerReply } from '../partner-answer.js';
-import { type CallOutcome, type DeductBody, type PartnerRequest } from '../partner-call.js';
-import { type OpenCall } from '../redemption.js';
+import {
+  type CallOutcome,
+  type DeductBody,
+  type PartnerErrorCode,
+  type PartnerRequest,
+} from '../partner-call.js';
+import { type OpenCall, type Redemption } from '../redemption.js';
 import { type UuidV7 } from '../uuid-v7.js';
 import { type ModelPartner, refusal } from './model-partner.js';
 
@@ -21,6 +33,10 @@ export const FAULTS = [
   'reply-internal',
   'reply-of-a-copy',
   'success-out-of-nowhere',
+  // A proxy that answers with an unsigned refusal: to a call that it lets through, drops, or delivers later.
+  'refusal-invented',
+  'refusal-invented-call-dropped',
+  'refusal-invented-call-held',
   'crash-before-call',
   'crash-after-call',
 ] as const;
@@ -28,10 +44,23 @@ export type Fault = (typeof FAULTS)[number];
 
 const SIGNED: PartnerReply = { status: 200, contentType: 'application/json', signature: 'valid' };
 
+/** What a proxy invents, in turn. */
+const INVENTED: Readonly<Record<'deduct' | 'revert', readonly PartnerErrorCode[]>> = {
+  deduct: ['ERR-INSUFFICIENT-POINTS', 'ERR-USER-NOT-FOUND', 'ERR-DUPLICATE-REQUEST'],
+  revert: ['ERR-ALREADY-REVERTED', 'ERR-TRANSACTION-NOT-FOUND', 'ERR-INVALID-AMOUNT'],
+};
+
+function inventedReply(step: 'deduct' | 'revert', nowMs: number): PartnerReply {
+  const codes = INVENTED[step];
+  const code = codes[Math.floor(nowMs / 1000) % codes.length] ?? 'ERR-INTERNAL';
+  const value = { ...refusal(code), partnerTransactionId: 'tx-bystander' };
+  return { ...SIGNED, status: 422, signature: 'missing', json: { value } };
+}
+
 /** The outcome of a call under a fault; undefined where the caller has crashed. */
 function callThrough<S extends 'deduct' | 'revert'>(
   fault: Fault,
-  call: { readonly step: S; readonly address: DeductBody['address'] },
+  call: { readonly step: S; readonly address: DeductBody['address']; readonly nowMs: number },
   handle: () => object,
 ): CallOutcome<S> | undefined {
   const judged = (change: Partial<PartnerReply>): CallOutcome<S> =>
@@ -68,6 +97,12 @@ function callThrough<S extends 'deduct' | 'revert'>(
       const value = { success: true, partnerTransactionId: 'tx-bystander', partnerRevertId: 'x' };
       return judgeReply(call, { ...SIGNED, signature: 'missing', json: { value } });
     }
+    case 'refusal-invented':
+      handle();
+      return judgeReply(call, inventedReply(call.step, call.nowMs));
+    case 'refusal-invented-call-dropped':
+    case 'refusal-invented-call-held':
+      return judgeReply(call, inventedReply(call.step, call.nowMs));
     case 'crash-before-call':
       return undefined;
     case 'crash-after-call':
@@ -102,6 +137,24 @@ export class ModelNetwork {
     for (const { atMs, request, requestId } of due) this.partner.handle(request, requestId, atMs);
   }
 
+  /** What a worker learns of the balance; undefined where the player has the points. */
+  readBalance(
+    redemption: Redemption,
+    fault: 'none' | 'lost' | 'invented',
+  ): BalanceEvent | undefined {
+    if (fault === 'lost') return { type: 'balance-unknown', reason: 'timeout' };
+    const address = redemption.wallet;
+    const call = { step: 'balance', address } as const;
+    const points = this.partner.balance;
+    const balance = { success: true, partnerUserId: 'u', address, points, chain: 'model' };
+    const invented = { status: 404, signature: 'missing' } as const;
+    const reply: PartnerReply =
+      fault === 'invented'
+        ? { ...SIGNED, ...invented, json: { value: refusal('ERR-USER-NOT-FOUND') } }
+        : { ...SIGNED, json: { value: balance } };
+    return balanceEvent(redemption, judgeReply(call, reply));
+  }
+
   /** The event that a worker learns; undefined where the worker has crashed. */
   call(
     openCall: OpenCall,
@@ -111,10 +164,10 @@ export class ModelNetwork {
     const { address } = request.body;
     const handle = () => this.partner.handle(request, openCall.requestId, nowMs);
     if (request.step === 'deduct') {
-      const outcome = callThrough(fault, { step: 'deduct', address }, handle);
+      const outcome = callThrough(fault, { step: 'deduct', address, nowMs }, handle);
       return outcome && deductEvent(openCall, outcome);
     }
-    const outcome = callThrough(fault, { step: 'revert', address }, handle);
+    const outcome = callThrough(fault, { step: 'revert', address, nowMs }, handle);
     return outcome && revertEvent(openCall, outcome);
   }
 }

@@ -5,6 +5,7 @@
  */
 import { lostCallEvent } from '../call-event.js';
 import { type Command, type Decision, type Moved } from '../decision.js';
+import { needsBalance } from '../deduct-rules.js';
 import { payoutEvent, type RedemptionEvent } from '../redemption-event.js';
 import { type PayoutTerms } from '../payout-evidence.js';
 import { type DeadEvidence, isFinal, type Redemption } from '../redemption.js';
@@ -223,6 +224,8 @@ export class ModelRun {
     }
     switch (row.state) {
       case 'created':
+        this.readBalanceAndBegin(row);
+        return;
       case 'deducting':
         this.begin();
         return;
@@ -258,6 +261,15 @@ export class ModelRun {
     }
   }
 
+  private readBalanceAndBegin(row: Redemption): void {
+    const fault = (['none', 'none', 'none', 'lost', 'invented'] as const)[this.choose(5)];
+    const event = needsBalance(row, this.nowMs)
+      ? this.network.readBalance(row, fault ?? 'none')
+      : undefined;
+    if (event === undefined) this.begin();
+    else this.apply(event);
+  }
+
   private begin(neverPaid?: DeadEvidence): void {
     const due = { type: 'call-due', requestId: this.newId() } as const;
     const decision = this.apply({ ...due, ...(neverPaid && { neverPaid }) });
@@ -284,7 +296,9 @@ export class ModelRun {
         : this.plan.lastFault;
     const delayMs = DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
     const isLate =
-      fault === 'request-late' || (fault === 'crash-before-call' && this.choose(2) === 1);
+      fault === 'request-late' ||
+      fault === 'refusal-invented-call-held' ||
+      (fault === 'crash-before-call' && this.choose(2) === 1);
     if (isLate) this.network.delay({ atMs: this.nowMs + delayMs, request, requestId });
     const event = this.network.call(openCall, { fault, request, nowMs: this.nowMs });
     this.nowMs += 1000 * this.choose(15);

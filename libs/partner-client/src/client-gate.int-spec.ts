@@ -2,8 +2,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
 import { type PartnerClient } from './partner-client.js';
-import { aClient, anEndpoint, DEDUCT } from './testing/partner-bench.support-spec.js';
-import { answer, type Behaviour, RoguePartner } from './testing/rogue-partner.support-spec.js';
+import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.support-spec.js';
+import {
+  answer,
+  type Behaviour,
+  headersOf,
+  RoguePartner,
+} from './testing/rogue-partner.support-spec.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
 
 describe('a client', () => {
@@ -63,6 +68,25 @@ describe('a client', () => {
     partner.behave = (socket, request) => socket.end(answer(request, { status: 422, body }));
     for (let call = 0; call < 5; call++) await client.call(at('one'), DEDUCT);
     expect(partner.requests).toHaveLength(5);
+    expect(client.circuitOf('one')).toBe('closed');
+  });
+
+  it('stops calling one whose refusals of deductions are unsigned, and not for a balance', async () => {
+    const body = '{"errorCode":"ERR-USER-NOT-FOUND","errorMessage":"","success":false}';
+    partner.behave = (socket, request) => {
+      const headers = headersOf(request, body, { 'x-api-signature': undefined });
+      socket.end(answer(request, { status: 404, body, headers }));
+    };
+    for (let call = 0; call < 5; call++) await client.call(at('one'), BALANCE);
+    expect(client.circuitOf('one')).toBe('closed');
+    for (let call = 0; call < 3; call++) await client.call(at('one'), DEDUCT);
+    expect(client.circuitOf('one')).toBe('open');
+    clock.advance(1500);
+    // An unsigned refusal of a balance does not close the circuit either.
+    await client.call(at('one'), BALANCE);
+    expect(client.circuitOf('one')).toBe('open');
+    partner.behave = (socket, request) => socket.end(answer(request));
+    await client.call(at('one'), DEDUCT);
     expect(client.circuitOf('one')).toBe('closed');
   });
 

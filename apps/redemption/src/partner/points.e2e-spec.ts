@@ -63,6 +63,11 @@ describe('points', () => {
       { status: 404, code: 'USER_NOT_FOUND' },
     ],
     [
+      'no such player, unsigned',
+      () => ({ status: 404, body: refusal('ERR-USER-NOT-FOUND'), signature: null }),
+      { status: 502, code: 'PARTNER_ERROR' },
+    ],
+    [
       'our key refused',
       () => ({ body: refusal('ERR-AUTH-FAILED') }),
       { status: 502, code: 'PARTNER_ERROR' },

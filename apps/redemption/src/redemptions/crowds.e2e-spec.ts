@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
 import { mintUuidV7, newRedemption, parseDecimal, type UuidV7 } from '#libs/domain';
+import { refusal } from '#libs/testing';
 import {
   addPartner,
   addPrice,
@@ -120,6 +121,24 @@ describe('a wallet that asks for points it does not have', () => {
     }
     const { body } = await user.redeem('Castle', 100).expect(201);
     // The deduction ends before the next test, whose answer it must not use up.
+    await inState(service, String(body.id), 'authorised');
+  });
+
+  it('does not wait after a refusal that nobody signed', async () => {
+    await addPartner(service, 'Cellar');
+    const user = await aPlayer(service, 100);
+    const { behave } = service.game;
+    service.game.behave = () => ({
+      ...{ status: 404, body: refusal('ERR-USER-NOT-FOUND'), signature: null },
+    });
+    try {
+      expect(errorOf(await user.redeem('Cellar', 100))).toEqual({
+        ...{ status: 502, code: 'PARTNER_ERROR' },
+      });
+    } finally {
+      service.game.behave = behave;
+    }
+    const { body } = await user.redeem('Cellar', 100).expect(201);
     await inState(service, String(body.id), 'authorised');
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  balanceWaitMs,
   CONFIRM_SCHEDULE,
   DEDUCT_SCHEDULE,
   nextAttemptAtMs,
@@ -48,6 +49,20 @@ describe('the wait after a call that never left', () => {
   it('is that of the circuit where the circuit held it back', () => {
     expect(wait(24 * HOUR, 40)).toBe(40 * SECOND);
     expect(wait(0, 1)).toBe(5 * SECOND);
+  });
+});
+
+describe('the wait after a balance read that told nothing', () => {
+  const wait = (triedForMs: number, retryAfterSeconds?: number): number =>
+    balanceWaitMs({ firstAttemptAtMs: 0, nowMs: triedForMs, jitter: 0, retryAfterSeconds });
+
+  it('is a tenth of the time tried, and honours Retry-After up to twice that', () => {
+    expect(wait(0)).toBe(5 * SECOND);
+    expect(wait(100 * SECOND)).toBe(10 * SECOND);
+    expect(wait(100 * SECOND, 15)).toBe(15 * SECOND);
+    for (const retryAfter of [86_400, Infinity, NaN]) {
+      expect(wait(100 * SECOND, retryAfter)).toBeLessThanOrEqual(20 * SECOND);
+    }
   });
 });
 

@@ -174,6 +174,31 @@ describe('the balance before the first deduction', () => {
     expect(await pointsOf(id)).toBe(POINTS);
   });
 
+  it('deducts nothing where another worker took the lease during the read', async () => {
+    await bench.setCallback([], proxy.url);
+    const id = await bench.redeem();
+    proxy.answer = async (call) => {
+      const answer = await call.forward();
+      if (call.path !== BALANCE) return answer;
+      await bench.database.query(
+        { text: `UPDATE redemption.redemption SET lease_owner = 'another worker' WHERE id = $1` },
+        [id],
+      );
+      return answer;
+    };
+    await bench.engine.sweep();
+    expect(await bench.read(id)).toMatchObject({ state: 'created', version: 1 });
+    expect(callsOf(DEDUCT, id)).toEqual([]);
+    // The other worker died. Its lease ends, and the redemption goes on with another read.
+    await bench.database.query(
+      { text: `UPDATE redemption.redemption SET leased_until = now() WHERE id = $1` },
+      [id],
+    );
+    proxy.answer = (call) => call.forward();
+    await bench.until(id, 'authorised');
+    expect(callsOf(DEDUCT, id)).toHaveLength(1);
+  });
+
   it('is read again after a moment, and the redemption goes on', async () => {
     await bench.setCallback([], proxy.url);
     let lost = 2;

@@ -39,6 +39,12 @@ const CRITICAL: readonly (RedemptionReason | null)[] = [
   'evidence-invalid',
 ];
 
+const UNKNOWN_STEPS = {
+  'balance-unknown': 'balance',
+  'deduct-unknown': 'deduct',
+  'revert-unknown': 'revert',
+} as const;
+
 /**
  * The alerts for the transition from `before` to `next` by the event: first what was learnt, then that the redemption
  * waits for an operator.
@@ -52,28 +58,20 @@ export function alertsOf(
   if (event.type === 'payout-live' && event.contradiction !== undefined) {
     alerts.push({ severity: 'critical', code: 'contradiction' });
   }
-  const failed = failedCall(event);
-  if (failed !== undefined && isAlerted(failed.step, failed.code)) {
-    alerts.push({ severity: 'warning', ...failed });
+  if (
+    event.type === 'balance-unknown' ||
+    event.type === 'deduct-unknown' ||
+    event.type === 'revert-unknown'
+  ) {
+    const step = UNKNOWN_STEPS[event.type];
+    const { reason } = event;
+    if (reason !== undefined && isAlerted(step, reason)) {
+      alerts.push({ severity: 'warning', code: reason, step });
+    }
   }
   const { state, reason } = next;
   if (state === 'attention' && before.state !== 'attention' && reason !== null) {
     alerts.push({ severity: CRITICAL.includes(reason) ? 'critical' : 'warning', code: reason });
   }
   return alerts;
-}
-
-function failedCall(
-  event: RedemptionEvent,
-): { readonly step: PartnerStep; readonly code: UnknownReason } | undefined {
-  switch (event.type) {
-    case 'balance-unknown':
-      return event.reason && { step: 'balance', code: event.reason };
-    case 'deduct-unknown':
-      return { step: 'deduct', code: event.reason };
-    case 'revert-unknown':
-      return { step: 'revert', code: event.reason };
-    default:
-      return undefined;
-  }
 }

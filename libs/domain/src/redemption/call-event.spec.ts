@@ -51,7 +51,9 @@ describe('ids that our books know', () => {
       success(),
       error('ERR-DUPLICATE-REQUEST', {}, { partnerTransactionId: 'tx-1' }),
     ]) {
-      expect(ended('deduct', fault('deduct'), {}, 'transaction')).toBe('attention +alert');
+      expect(ended('deduct', fault('deduct'), {}, { reused: 'transaction' })).toBe(
+        'attention +alert',
+      );
     }
   });
 
@@ -60,7 +62,7 @@ describe('ids that our books know', () => {
     ["another revert's id", 'revert'],
   ] as const)('%s does not confirm a revert', (_name, reused) => {
     const change = { partnerTransactionId: null, openCall: BY_REDEMPTION };
-    expect(ended('revert', success()('revert'), change, reused)).toBe('retry');
+    expect(ended('revert', success()('revert'), change, { reused })).toBe('retry');
     expect(ended('revert', success()('revert'), change)).toBe('reverted');
   });
 

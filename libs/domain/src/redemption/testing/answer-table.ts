@@ -123,7 +123,7 @@ function bookingEnd(
   change: Partial<Redemption> = {},
 ): string {
   const outcome = judgeReply({ step, address: WALLET }, replyOf(one));
-  return worded(ended(step, outcome, change, undefined, PARTNER_CAPABILITIES));
+  return worded(ended(step, outcome, change, { capabilities: PARTNER_CAPABILITIES }));
 }
 
 function confirmEnd(one: Answer): string {

@@ -38,6 +38,11 @@ export const error = (
 export const success = (change: Partial<PartnerReply> = {}, ids = {}): FaultOutcome =>
   body({ success: true, partnerTransactionId: 'tx-1', partnerRevertId: 'rev-1', ...ids }, change);
 
+interface EndedWith {
+  readonly reused?: ReusedId;
+  readonly capabilities?: PartnerPolicy['capabilities'];
+}
+
 /**
  * Where the outcome leads a redemption with an open call: its state or `retry`; `+alert` where the outcome raises an
  * alert.
@@ -46,8 +51,7 @@ export function ended(
   step: FaultStep,
   outcome: CallOutcome<FaultStep>,
   change: Partial<Redemption> = {},
-  reused?: ReusedId,
-  capabilities: PartnerPolicy['capabilities'] = [],
+  { reused, capabilities = [] }: EndedWith = {},
 ): string {
   const policy = { capabilities, confirms: true };
   const context = aContext({ nowMs: START_MS + 2000, policy });

@@ -7,6 +7,7 @@ import {
   revertEvent,
   type RevertEvent,
 } from '../call-event.js';
+import { needsBalance } from '../deduct-rules.js';
 import { judgeReply, type PartnerReply } from '../partner-answer.js';
 import {
   type CallOutcome,
@@ -111,6 +112,11 @@ function callThrough<S extends 'deduct' | 'revert'>(
   }
 }
 
+/** Whether the partner gets the call some time later. */
+export function arrivesLate(fault: Fault): boolean {
+  return fault === 'request-late' || fault === 'refusal-invented-call-held';
+}
+
 interface LateCall {
   readonly atMs: number;
   readonly request: PartnerRequest;
@@ -137,22 +143,25 @@ export class ModelNetwork {
     for (const { atMs, request, requestId } of due) this.partner.handle(request, requestId, atMs);
   }
 
-  /** What a worker learns of the balance; undefined where the player has the points. */
+  /**
+   * What a worker learns of the balance; undefined where the player has the points, or no balance is needed.
+   * @param pick 3: the answer is lost; 4: a proxy invents one
+   */
   readBalance(
     redemption: Redemption,
-    fault: 'none' | 'lost' | 'invented',
+    { pick, nowMs }: { readonly pick: number; readonly nowMs: number },
   ): BalanceEvent | undefined {
-    if (fault === 'lost') return { type: 'balance-unknown', reason: 'timeout' };
-    const address = redemption.wallet;
-    const call = { step: 'balance', address } as const;
+    if (!needsBalance(redemption, nowMs)) return undefined;
+    if (pick === 3) return { type: 'balance-unknown', reason: 'timeout' };
+    const { wallet: address } = redemption;
     const points = this.partner.balance;
-    const balance = { success: true, partnerUserId: 'u', address, points, chain: 'model' };
-    const invented = { status: 404, signature: 'missing' } as const;
-    const reply: PartnerReply =
-      fault === 'invented'
-        ? { ...SIGNED, ...invented, json: { value: refusal('ERR-USER-NOT-FOUND') } }
-        : { ...SIGNED, json: { value: balance } };
-    return balanceEvent(redemption, judgeReply(call, reply));
+    const value =
+      pick === 4
+        ? refusal('ERR-USER-NOT-FOUND')
+        : { success: true, partnerUserId: 'u', address, points, chain: 'model' };
+    const invented = pick === 4 && ({ status: 404, signature: 'missing' } as const);
+    const reply = { ...SIGNED, ...invented, json: { value } };
+    return balanceEvent(redemption, judgeReply({ step: 'balance', address }, reply));
   }
 
   /** The event that a worker learns; undefined where the worker has crashed. */

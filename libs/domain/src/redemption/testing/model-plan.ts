@@ -1,6 +1,7 @@
 /** The inputs of a run of the model, and the times that its parties keep. */
 import { type BlockHash } from '../../chain/block.js';
 import { type PartnerPolicy } from '../partner-call.js';
+import { type PayoutTerms } from '../payout-evidence.js';
 import { type RedemptionEvent } from '../redemption-event.js';
 import { type BookingStep, type Redemption } from '../redemption.js';
 import { type Fault } from './model-network.js';
@@ -24,6 +25,13 @@ export const MAX_STEPS = 600;
 export const TTL_SECONDS = 1800;
 export const CLOCKS_SECONDS = 600;
 export const DELAYS_MS = [1000, 60_000, 250_000, 299_000, 400_000, 1_200_000, 20_000_000] as const;
+
+export function planFor(
+  { wallet: recipient, tokenAmount: amount }: Redemption,
+  nowSeconds: number,
+): PayoutTerms {
+  return { recipient, amount, deadlineSeconds: nowSeconds + TTL_SECONDS };
+}
 
 export function faultFor(
   { faults, nature }: RunPlan,

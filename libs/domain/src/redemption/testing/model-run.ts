@@ -5,7 +5,6 @@
  */
 import { lostCallEvent } from '../call-event.js';
 import { type Command, type Decision, type Moved } from '../decision.js';
-import { needsBalance } from '../deduct-rules.js';
 import { payoutEvent, type RedemptionEvent } from '../redemption-event.js';
 import { type PayoutTerms } from '../payout-evidence.js';
 import { type DeadEvidence, isFinal, type Redemption } from '../redemption.js';
@@ -20,10 +19,11 @@ import {
   hastyEvents,
   LEASE_MS,
   MAX_STEPS,
+  planFor,
   type RunPlan,
   TTL_SECONDS,
 } from './model-plan.js';
-import { ModelNetwork } from './model-network.js';
+import { arrivesLate, ModelNetwork } from './model-network.js';
 import { ModelPartner } from './model-partner.js';
 
 export class ModelRun {
@@ -223,9 +223,12 @@ export class ModelRun {
       return;
     }
     switch (row.state) {
-      case 'created':
-        this.readBalanceAndBegin(row);
+      case 'created': {
+        const event = this.network.readBalance(row, { pick: this.choose(5), nowMs: this.nowMs });
+        if (event === undefined) this.begin();
+        else this.apply(event);
         return;
+      }
       case 'deducting':
         this.begin();
         return;
@@ -237,9 +240,7 @@ export class ModelRun {
           this.apply({ type: 'plan-failed' });
           return;
         }
-        const deadlineSeconds = this.nowSeconds + TTL_SECONDS;
-        const { wallet: recipient, tokenAmount: amount } = row;
-        const plan = { recipient, amount, deadlineSeconds };
+        const plan = planFor(row, this.nowSeconds);
         const decision = this.apply({ type: 'plan-committed', plan });
         if (decision.kind === 'refused') this.apply({ type: 'plan-failed' });
         return;
@@ -259,15 +260,6 @@ export class ModelRun {
       case 'failed':
         throw new Error(`A worker has nothing to do in ${row.state}.`);
     }
-  }
-
-  private readBalanceAndBegin(row: Redemption): void {
-    const fault = (['none', 'none', 'none', 'lost', 'invented'] as const)[this.choose(5)];
-    const event = needsBalance(row, this.nowMs)
-      ? this.network.readBalance(row, fault ?? 'none')
-      : undefined;
-    if (event === undefined) this.begin();
-    else this.apply(event);
   }
 
   private begin(neverPaid?: DeadEvidence): void {
@@ -295,10 +287,7 @@ export class ModelRun {
         ? faultFor(this.plan, request.step, (size) => this.choose(size))
         : this.plan.lastFault;
     const delayMs = DELAYS_MS[this.choose(DELAYS_MS.length)] ?? 0;
-    const isLate =
-      fault === 'request-late' ||
-      fault === 'refusal-invented-call-held' ||
-      (fault === 'crash-before-call' && this.choose(2) === 1);
+    const isLate = fault === 'crash-before-call' ? this.choose(2) === 1 : arrivesLate(fault);
     if (isLate) this.network.delay({ atMs: this.nowMs + delayMs, request, requestId });
     const event = this.network.call(openCall, { fault, request, nowMs: this.nowMs });
     this.nowMs += 1000 * this.choose(15);

@@ -100,7 +100,14 @@ describe('a partner', () => {
 
   it('has a name that is its own and can be read, by the form as by the command', async () => {
     await create(admin, 'Orchard').then(({ status }) => expect(status).toBe(201));
-    for (const name of ['--help', '__proto__', 'Оrchard', 'Ｏrchard', 'Orch\u202eard', randomUUID()]) {
+    for (const name of [
+      '--help',
+      '__proto__',
+      'Оrchard',
+      'Ｏrchard',
+      'Orch\u202eard',
+      randomUUID(),
+    ]) {
       const answer = await create(admin, name);
       expect([name, answer.status, await answer.json()]).toEqual([
         name,

@@ -21,8 +21,7 @@ interface Contract {
   readonly evm: { readonly bytecode: { readonly object: string } };
 }
 
-type Kind =
-  'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
+type Kind = 'Wallet' | 'Factory' | 'Endless' | 'Reverting' | 'Answering' | 'Verifier';
 
 const FILE = 'wallets.sol';
 /** Cached for the process, since compiling takes a second. */

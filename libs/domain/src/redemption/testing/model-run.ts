@@ -236,13 +236,10 @@ export class ModelRun {
         this.askTheVault(row);
         return;
       case 'deducted': {
-        if (this.choose(6) === 1) {
-          this.apply({ type: 'plan-failed' });
-          return;
-        }
         const plan = planFor(row, this.nowSeconds);
-        const decision = this.apply({ type: 'plan-committed', plan });
-        if (decision.kind === 'refused') this.apply({ type: 'plan-failed' });
+        const isPlanned =
+          this.choose(6) !== 1 && this.apply({ type: 'plan-committed', plan }).kind === 'moved';
+        if (!isPlanned) this.apply({ type: 'plan-failed' });
         return;
       }
       case 'authorised': {

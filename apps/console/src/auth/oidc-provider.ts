@@ -1,8 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import * as oidc from 'openid-client';
-import { type Logger, SingleFlight } from '#libs/platform';
+import { isLoopback } from '#libs/config';
+import { PermanentError } from '#libs/domain';
+import { CLOCK, type Clock, type Logger, SingleFlight } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { ConsoleSettings } from '../console.env.js';
+import { bytesUpTo } from '../http/bytes-up-to.js';
 import { oidcSubject, roleOfGroups } from './operators.js';
 import { type Authenticated } from './sign-in.service.js';
 import { signInProblem } from './sign-in.problem.js';
@@ -10,8 +13,14 @@ import { signInProblem } from './sign-in.problem.js';
 export const CALLBACK_PATH = '/api/auth/oidc/callback';
 
 const TIMEOUT_SECONDS = 10;
+/** Discovery documents, key sets and tokens have a few kilobytes. */
+const MOST_BYTES = 256 * 1024;
+/** By how much the clock of the issuer may be ahead. */
+const CLOCK_SKEW_SECONDS = 60;
 /** In characters; the limit of a subject in the database. */
 const LONGEST_SUBJECT = 512;
+
+const REFUSED = 'A sign-in by OpenID Connect was refused';
 
 /** Values of the authorization request that the issuer's answer must match. */
 export interface AuthorizationRequest {
@@ -20,7 +29,13 @@ export interface AuthorizationRequest {
   readonly codeVerifier: string;
 }
 
-/** Client of the OpenID Connect issuer. Discovery runs at the first use, and again at the next use where it failed. */
+/**
+ * Client of the OpenID Connect issuer. Discovery runs at the first use, and again at the next use where it failed.
+ *
+ * Only what the issuer signs gives rights: the signature of each ID token is verified by the keys that the issuer
+ * publishes, and the user info, which is not signed, is not asked. The library takes asymmetric algorithms alone, keeps
+ * the keys for five minutes, and fetches them again for an unknown `kid` once a minute at most.
+ */
 @Injectable()
 export class OidcProvider {
   private readonly discovering = new SingleFlight<oidc.Configuration>();
@@ -28,6 +43,7 @@ export class OidcProvider {
 
   constructor(
     private readonly settings: ConsoleSettings,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -73,19 +89,28 @@ export class OidcProvider {
         idTokenExpected: true,
       });
       const claims = tokens.claims() as oidc.IDToken;
-      const { oidcGroupsClaim: groups } = this.settings;
-      const more =
-        claims[groups] === undefined && configuration.serverMetadata().userinfo_endpoint
-          ? await oidc.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-          : {};
-      return this.authenticated({ ...more, ...claims });
+      this.requirePartyAndTime(claims);
+      return this.authenticated(claims);
     } catch (error) {
       throw this.problemOf(error);
     }
   }
 
+  /** What the library leaves to its caller. @throws HttpProblem 401 */
+  private requirePartyAndTime({ azp, iat }: oidc.IDToken): void {
+    const isForUs = azp === undefined || azp === this.settings.oidcClientId;
+    const isIssued = iat <= this.clock.nowMs() / 1000 + CLOCK_SKEW_SECONDS;
+    if (isForUs && isIssued) return;
+    this.logger.warn({ claim: isForUs ? 'iat' : 'azp' }, REFUSED);
+    throw signInProblem('OIDC_REFUSED');
+  }
+
   private authenticated(claims: oidc.IDToken): Authenticated {
     const { sub, auth_time: authTime } = claims;
+    const { oidcGroupsClaim, oidcRoles } = this.settings;
+    if (oidcRoles !== undefined && claims[oidcGroupsClaim] === undefined) {
+      this.logger.warn({ claim: oidcGroupsClaim }, 'The ID token has no groups: no role by it');
+    }
     if (typeof authTime !== 'number') {
       this.logger.warn({}, 'The issuer does not say auth_time: no sign-in by it counts as fresh');
     }
@@ -96,7 +121,7 @@ export class OidcProvider {
     return {
       subject,
       name,
-      role: roleOfGroups(claims[this.settings.oidcGroupsClaim], this.settings),
+      role: roleOfGroups(claims[oidcGroupsClaim], this.settings),
       // A browser can remove max_age from the URL, and some issuers then omit auth_time. The age of such an
       // authentication is unknown, so the sign-in never counts as fresh.
       authenticatedAtMs: typeof authTime === 'number' ? authTime * 1000 : 0,
@@ -107,20 +132,24 @@ export class OidcProvider {
     const { oidcIssuer: issuer, oidcClientId = '', oidcClientSecret: secret } = this.settings;
     if (issuer === undefined) throw signInProblem('WAY_OFF');
     try {
-      this.configuration ??= await this.discovering.run(() =>
-        oidc.discovery(
+      this.configuration ??= await this.discovering.run(async () => {
+        const found = await oidc.discovery(
           new URL(issuer),
           oidcClientId,
           undefined,
           secret === undefined ? oidc.None() : oidc.ClientSecretBasic(secret),
           {
             timeout: TIMEOUT_SECONDS,
+            [oidc.customFetch]: fetchUpTo,
             // Plain http is accepted only for an issuer on this machine: see `oidcIssuer` in console.env.ts.
             // eslint-disable-next-line @typescript-eslint/no-deprecated -- not outdated: its package marks it as a warning
             execute: issuer.startsWith('http:') ? [oidc.allowInsecureRequests] : [],
           },
-        ),
-      );
+        );
+        requireOwn(issuer, found.serverMetadata());
+        oidc.enableNonRepudiationChecks(found);
+        return found;
+      });
       return this.configuration;
     } catch (error) {
       throw this.unavailable(error);
@@ -134,7 +163,7 @@ export class OidcProvider {
     const isRefusal = error instanceof oidc.ClientError || error instanceof oidc.ResponseBodyError;
     const code = codeOf(error);
     if (!isRefusal || code === 'OAUTH_TIMEOUT') return this.unavailable(error);
-    this.logger.warn({ code }, 'A sign-in by OpenID Connect was refused');
+    this.logger.warn({ code }, REFUSED);
     return signInProblem('OIDC_REFUSED');
   }
 
@@ -143,6 +172,43 @@ export class OidcProvider {
     const message = 'The sign-in service does not answer: try again shortly.';
     return new HttpProblem(503, message, { code: 'OIDC_UNAVAILABLE', retryAfterSeconds: 5 });
   }
+}
+
+/** `fetch` of the client: to the end of a bounded body, and without encryption to this machine only. */
+async function fetchUpTo(
+  url: string,
+  { body: sent, ...options }: oidc.CustomFetchOptions,
+): Promise<Response> {
+  requireEncrypted(url);
+  const answer = await fetch(url, { ...options, ...(sent !== undefined && { body: sent }) });
+  const body = await bytesUpTo(MOST_BYTES, answer.body ?? []);
+  if (body === undefined)
+    throw new PermanentError('OIDC_TOO_LONG', 'The answer of the issuer is too long.');
+  const { status, headers } = answer;
+  return new Response(answer.body === null ? null : body, { status, headers });
+}
+
+/**
+ * Accepts a discovery document that is about the configured issuer, and names endpoints that are reached with
+ * encryption. The library accepts the documents of all tenants of some providers.
+ * @throws PermanentError
+ */
+function requireOwn(issuer: string, found: oidc.ServerMetadata): void {
+  if (new URL(found.issuer).href !== new URL(issuer).href) {
+    throw new PermanentError('OIDC_ISSUER', 'The discovery document is about another issuer.');
+  }
+  for (const endpoint of ['jwks_uri', 'token_endpoint', 'authorization_endpoint'] as const) {
+    const url = found[endpoint];
+    if (url === undefined)
+      throw new PermanentError('OIDC_ENDPOINT', `The discovery has no ${endpoint}.`);
+    requireEncrypted(url);
+  }
+}
+
+/** @throws PermanentError */
+function requireEncrypted(url: string): void {
+  if (new URL(url).protocol === 'https:' || isLoopback(url)) return;
+  throw new PermanentError('OIDC_PLAIN', 'The issuer is asked with encryption only.');
 }
 
 function codeOf(error: unknown): string {

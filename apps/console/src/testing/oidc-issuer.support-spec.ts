@@ -1,5 +1,5 @@
 /** A certified OpenID provider on loopback, with made-up persons. A spec by name only: it has no tests. */
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { freePort } from '#libs/devprocess';
 import { Visitor } from './visitor.support-spec.js';
 
@@ -31,9 +31,14 @@ interface Context {
     readonly session: { readonly accountId: string };
   };
 }
+
 /** A person who signs in by the name `ann` is the subject `ann`, in the groups that `groups` has for this name. */
 export class OidcIssuer {
   readonly groups = new Map<string, readonly string[]>();
+  /** Paths of the requests, in order. */
+  readonly asked: string[] = [];
+  /** Changes the answer of a path on its way to the console, as a proxy would that holds no key of the issuer. */
+  readonly onTheWay = new Map<string, (body: string) => string>();
 
   private constructor(
     readonly url: string,
@@ -80,7 +85,14 @@ export class OidcIssuer {
       },
     });
     console.warn = warn;
-    server.on('request', provider.callback());
+    const answer = provider.callback();
+    server.on('request', (request, response) => {
+      const path = new URL(request.url ?? '', url).pathname;
+      issuer.asked.push(path);
+      const change = issuer.onTheWay.get(path);
+      if (change !== undefined) changeBody(response, change);
+      answer(request, response);
+    });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return issuer;
   }
@@ -116,4 +128,14 @@ export class OidcIssuer {
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
   }
+}
+
+/** The provider passes the whole body to `end`. */
+function changeBody(response: ServerResponse, change: (body: string) => string): void {
+  const end = response.end.bind(response) as (body: string) => ServerResponse;
+  response.end = ((body: Buffer | string = '') => {
+    const changed = change(body.toString());
+    response.setHeader('content-length', Buffer.byteLength(changed));
+    return end(changed);
+  }) as typeof response.end;
 }

@@ -130,6 +130,7 @@ export {
   ConformanceDeductionStore,
 } from './console/conformance-deduction-store.js';
 export * from './console/console-session-store.js';
+export { type GrantedRole, GrantedRoleStore } from './console/granted-role-store.js';
 export * from './console/invitation-store.js';
 export * from './console/login-attempt-store.js';
 export { type Member, MemberStore } from './console/member-store.js';

@@ -5,7 +5,9 @@ import {
   ApprovalStore,
   CONSOLE_ACTOR,
   DatabaseUnavailableError,
+  type GrantedRole,
   type OperatorRole,
+  type Person,
 } from '#libs/db';
 import {
   compareDecimals,
@@ -19,6 +21,7 @@ import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleOperator } from '../auth/audience.js';
 import { mayActAs } from '../auth/operator-roles.js';
+import { OperatorRights } from '../auth/operator-rights.js';
 import { actorOf } from '../auth/operators.js';
 import { signInProblem } from '../auth/sign-in.problem.js';
 import { ConsoleSettings } from '../console.env.js';
@@ -85,6 +88,7 @@ export class ApprovalService {
 
   constructor(
     private readonly store: ApprovalStore,
+    private readonly rights: OperatorRights,
     private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -141,14 +145,21 @@ export class ApprovalService {
 
   /**
    * Approves a request and carries out its action. Of concurrent decisions the store accepts one, so the action runs at
-   * most once. Where the action is refused, the refusal is its outcome.
-   * @throws HttpProblem 403, 404; OwnApprovalError, ApprovalClosedError
+   * most once. Where the action is refused, the refusal is its outcome. Both operators must have the role at the time of
+   * the decision.
+   * @throws HttpProblem 403, 404, 409 APPROVAL_REQUESTER; OwnApprovalError, ApprovalClosedError
    */
   async approve(id: bigint, operator: ConsoleOperator): Promise<Approval> {
-    const { action: name } = await this.find(id);
+    const { action: name, requestedBy } = await this.find(id);
     const action = this.actionOf(name);
     requireRole(operator, action);
-    const decided = await this.store.decide(id, 'approved', operator, this.clock.nowMs());
+    const decider = {
+      ...operator,
+      requireRights: (known: readonly GrantedRole[]) => {
+        this.requireBoth(action, { known, requestedBy, operator });
+      },
+    };
+    const decided = await this.store.decide(id, 'approved', decider, this.clock.nowMs());
     const actors = { actor: actorOf(decided.requestedBy), approvedBy: operator.actor };
     const outcome = await this.outcomeOf(action, decided, actors);
     await this.store.finish(id, outcome);
@@ -228,6 +239,22 @@ export class ApprovalService {
     }
   }
 
+  /** @param known of both operators by their newest sign-ins. @throws HttpProblem 403, 409 */
+  private requireBoth(
+    action: ApprovableAction,
+    { known, requestedBy, operator }: BothOperators,
+  ): void {
+    const own = known.find(({ subject }) => subject === operator.subject);
+    const ownRole = own === undefined ? operator.role : this.rights.roleNow(own.subject, own);
+    requireRole({ role: ownRole }, action);
+    const { subject, name } = requestedBy;
+    const asked = known.find((one) => one.subject === subject);
+    const role = this.rights.roleOfRecentSignIn(subject, asked);
+    if (role !== undefined && mayActAs(role, action.role)) return;
+    const message = `${name}, who asked for this, no longer has the role ${action.role}, or has not signed in for ${this.settings.consoleSessionHours} hours. Refuse the request, and ask for the action yourself if it is right.`;
+    throw new HttpProblem(409, message, { code: 'APPROVAL_REQUESTER' });
+  }
+
   private async find(id: bigint): Promise<Approval> {
     const found = await this.store.find(id);
     if (found === undefined) throw new HttpProblem(404, 'There is no such request.');
@@ -243,6 +270,15 @@ export class ApprovalService {
   }
 }
 
-function requireRole({ role }: { readonly role: OperatorRole }, action: ApprovableAction): void {
-  if (!mayActAs(role, action.role)) throw signInProblem('ROLE_TOO_LOW');
+interface BothOperators {
+  readonly known: readonly GrantedRole[];
+  readonly requestedBy: Person;
+  readonly operator: ConsoleOperator;
+}
+
+function requireRole(
+  { role }: { readonly role: OperatorRole | undefined },
+  action: ApprovableAction,
+): void {
+  if (role === undefined || !mayActAs(role, action.role)) throw signInProblem('ROLE_TOO_LOW');
 }

@@ -54,7 +54,13 @@ export class ApprovalsController {
   @ApiParam(ID)
   @Answers(200, 'It was done, or refused: `outcome` says it.', ApprovalBody)
   @Fails(404, 'There is no such request.', 'NOT_FOUND')
-  @Fails(409, 'It cannot be decided so.', 'APPROVAL_OF_ANOTHER', 'APPROVAL_CLOSED')
+  @Fails(
+    409,
+    'It cannot be decided so.',
+    'APPROVAL_OF_ANOTHER',
+    'APPROVAL_CLOSED',
+    'APPROVAL_REQUESTER',
+  )
   approve(
     @Param('id') id: string,
     @CurrentOperator() operator: ConsoleOperator,

@@ -4,6 +4,7 @@ import { isSignedByAccount } from '#libs/chain';
 import {
   ConsoleSessionStore,
   Database,
+  GrantedRoleStore,
   InvitationStore,
   LoginAttemptStore,
   MemberStore,
@@ -22,6 +23,7 @@ import { ForgetExpired } from './forget-expired.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcSignIn } from './oidc-sign-in.js';
 import { OidcController } from './oidc.controller.js';
+import { OperatorRights } from './operator-rights.js';
 import { Sessions } from './sessions.js';
 import { SignInAudit } from './sign-in-audit.js';
 import { SignInService } from './sign-in.service.js';
@@ -40,6 +42,7 @@ const SIWE_SITE = Symbol('SiweSite');
     ForgetExpired,
     OidcProvider,
     OidcSignIn,
+    OperatorRights,
     Sessions,
     SignInAudit,
     SignInService,
@@ -50,12 +53,13 @@ const SIWE_SITE = Symbol('SiweSite');
     { provide: NONCE_SCHEMA, useValue: 'console' },
     provide(NonceStore, Database, NONCE_SCHEMA),
     provide(ConsoleSessionStore, Database),
+    provide(GrantedRoleStore, Database),
     provide(InvitationStore, Database),
     provide(LoginAttemptStore, Database),
     provide(MemberStore, Database),
     provide(SignInLinkStore, Database),
   ],
-  exports: [AudienceGuard, InvitationStore, MemberStore, Sessions, SignInLimits],
+  exports: [AudienceGuard, InvitationStore, MemberStore, OperatorRights, Sessions, SignInLimits],
 })
 export class AuthModule {}
 

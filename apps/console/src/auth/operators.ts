@@ -12,6 +12,10 @@ export function walletSubject(wallet: string): string {
   return `${WALLET}${wallet}`;
 }
 
+export function isWalletSubject(subject: string): boolean {
+  return subject.startsWith(WALLET);
+}
+
 export function oidcSubject(issuer: string, sub: string): string {
   return `${OIDC}${issuer}|${sub}`;
 }
@@ -20,20 +24,22 @@ export function oidcSubject(issuer: string, sub: string): string {
  * The role of an operator by the current settings; undefined where the person is not an operator any more.
  * Only the issuer knows the members of a group, so a change of membership counts from the next sign-in. A role from
  * OpenID Connect ends earlier where no group has the role any more or the issuer is another.
- * @param roleThen role at the sign-in
+ * @param roleThen role at the newest sign-in; undefined where it gave none, or is not known
  */
 export function roleNow(
   subject: string,
-  roleThen: OperatorRole,
+  roleThen: OperatorRole | undefined,
   { operators, oidcIssuer, oidcRoles }: ConsoleSettings,
 ): OperatorRole | undefined {
-  if (subject.startsWith(WALLET)) {
+  if (isWalletSubject(subject)) {
     const wallet = parseAddress(subject.slice(WALLET.length));
     return wallet && operators?.get(wallet);
   }
   if (subject.startsWith(OIDC)) {
     const isIssuers = oidcIssuer !== undefined && subject.startsWith(oidcSubject(oidcIssuer, ''));
-    return isIssuers && [...(oidcRoles?.values() ?? [])].includes(roleThen) ? roleThen : undefined;
+    return roleThen && isIssuers && [...(oidcRoles?.values() ?? [])].includes(roleThen)
+      ? roleThen
+      : undefined;
   }
   return roleThen;
 }
@@ -53,7 +59,7 @@ const LONGEST_NAME = 64;
 
 /** Name in the audit log and the timeline. A digest of the subject keeps apart persons who chose the same name. */
 export function actorOf({ subject, name }: Person): string {
-  if (subject.startsWith(WALLET)) return `operator:${subject.slice(WALLET.length)}`;
+  if (isWalletSubject(subject)) return `operator:${subject.slice(WALLET.length)}`;
   const digest = createHash('sha256').update(subject).digest('hex').slice(0, 8);
   const shown = name.replaceAll(/[^A-Za-z0-9._@+-]/g, '_').slice(0, LONGEST_NAME - 9);
   return `operator:${shown}.${digest}`;

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   InvitationStore,
+  type InvitingPartner,
   MemberStore,
   type OperatorRole,
   type Person,
@@ -17,6 +18,8 @@ import { hashToken } from '#libs/signing';
 import { ConsoleSettings } from '../console.env.js';
 import { csrfTokenOf } from '../http/session-cookie.js';
 import { type InvitingPartnerBody, type SessionBody } from './auth.dto.js';
+import { mayActAs } from './operator-roles.js';
+import { OperatorRights } from './operator-rights.js';
 import { actorOf, walletSubject } from './operators.js';
 import { type CurrentSession, Sessions } from './sessions.js';
 import { SignInAudit } from './sign-in-audit.js';
@@ -52,6 +55,7 @@ export class SignInService {
     private readonly invitations: InvitationStore,
     private readonly links: SignInLinkStore,
     private readonly audit: SignInAudit,
+    private readonly rights: OperatorRights,
     private readonly settings: ConsoleSettings,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -71,6 +75,7 @@ export class SignInService {
     let person: Authenticated | undefined;
     try {
       person = await authenticate();
+      if (person.role === undefined) await this.rights.learn(person.subject, undefined);
       const standing =
         wish.kind === 'operator'
           ? operatorStanding(person, by)
@@ -112,10 +117,8 @@ export class SignInService {
 
   /** The partner of an open invitation. @throws HttpProblem 403; DatabaseUnavailableError */
   async invitingPartner(token: string): Promise<InvitingPartnerBody> {
-    const tokenHash = hashToken(token);
-    const found = tokenHash && (await this.invitations.find(tokenHash, this.clock.nowMs()));
-    if (found === undefined) throw signInProblem('INVITATION_CLOSED');
-    return { partner: { id: found.partnerId, name: found.partnerName } };
+    const { partnerId: id, partnerName: name } = await this.openInvitation(hashToken(token));
+    return { partner: { id, name } };
   }
 
   /** Switches the session to another partner of the person. @throws HttpProblem 403; DatabaseUnavailableError */
@@ -153,6 +156,7 @@ export class SignInService {
     // The audit row is written before the session opens, so that no operator has a session without an audit row.
     if (standing.kind === 'operator') {
       await this.audit.note(who, { by, from: request.ip, role: standing.role });
+      await this.rights.learn(subject, standing.role);
     }
     const session = await this.sessions.open(request, reply, opening);
     this.logger.info({ kind: standing.kind, who }, 'Signed in');
@@ -169,6 +173,7 @@ export class SignInService {
   ): Promise<Standing> {
     if (invitation !== undefined) {
       const tokenHash = hashToken(invitation);
+      await this.openInvitation(tokenHash);
       const person = { subject, name: shownName(name) };
       const nowMs = this.clock.nowMs();
       const partnerId = tokenHash && (await this.invitations.accept(tokenHash, person, nowMs));
@@ -181,6 +186,16 @@ export class SignInService {
     const partnerId = partners.find((one) => one === kept) ?? partners[0];
     if (partnerId === undefined) throw signInProblem('NOT_A_MEMBER');
     return { kind: 'partner', partnerId };
+  }
+
+  /** An invitation that can be accepted, by an operator who may still invite. @throws HttpProblem 403 */
+  private async openInvitation(tokenHash: Buffer | undefined): Promise<InvitingPartner> {
+    const found = tokenHash && (await this.invitations.find(tokenHash, this.clock.nowMs()));
+    if (found === undefined) throw signInProblem('INVITATION_CLOSED');
+    const { inviter } = found;
+    const role = inviter === null ? 'admin' : await this.rights.find(inviter);
+    if (role === undefined || !mayActAs(role, 'admin')) throw signInProblem('INVITATION_CLOSED');
+    return found;
   }
 }
 

@@ -1,7 +1,8 @@
 import { PermanentError } from '#libs/domain';
 import { isRefusal } from '../connection/database.error.js';
-import { type Database } from '../connection/database.js';
+import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type GrantedRole, lockGrantedRoles } from './granted-role-store.js';
 import { type Person } from './standing.js';
 
 export type ApprovalDecision = 'approved' | 'refused' | 'withdrawn';
@@ -24,6 +25,11 @@ export interface ApprovalRequest {
 /** An operator; `actor` is the operator's name in the audit. */
 export interface Decider extends Person {
   readonly actor: string;
+  /**
+   * Throws where the requester or the decider has lost the role. Gets what is known of both, which does not change before
+   * the decision is stored. Default: no such check.
+   */
+  readonly requireRights?: (known: readonly GrantedRole[]) => void;
 }
 
 export interface Approval {
@@ -116,7 +122,12 @@ const REQUEST = named<{
     ) SELECT * FROM asked`,
 );
 
-/** One statement, so that of two concurrent decisions only one succeeds. */
+/** A concurrent decision waits for the end of this one. */
+const LOCK = named<{ id: string }>(
+  'approval_lock',
+  'SELECT requested_by AS subject FROM console.approval WHERE id = :id FOR UPDATE',
+);
+
 const DECIDE = named<{
   id: string;
   decision: string;
@@ -193,12 +204,12 @@ export class ApprovalStore {
 
   /**
    * Succeeds for exactly one caller. After `approved`, this caller carries out the action and then calls `finish`.
-   * @throws OwnApprovalError, ApprovalClosedError
+   * @throws OwnApprovalError, ApprovalClosedError, and what `requireRights` throws
    */
   async decide(
     id: bigint,
     decision: ApprovalDecision,
-    { subject, name, actor }: Decider,
+    { subject, name, actor, requireRights }: Decider,
     nowMs: number,
   ): Promise<Approval> {
     const values = {
@@ -207,7 +218,12 @@ export class ApprovalStore {
     };
     let rows: Row[];
     try {
-      rows = await this.database.query<Row>(DECIDE(values));
+      rows = await this.database.transaction(async (client) => {
+        const [asked] = await run<{ subject: string }>(client, LOCK({ id: values.id }));
+        if (asked === undefined) return [];
+        requireRights?.(await lockGrantedRoles(client, [asked.subject, subject]));
+        return run<Row>(client, DECIDE(values));
+      });
     } catch (error) {
       throw isRefusal(error, 'check_violation') ? new OwnApprovalError() : error;
     }

@@ -42,13 +42,16 @@ const OPEN = named<StandingRow & Omit<ConsoleSession, 'standing'> & { readonly t
     VALUES (:tokenHash, :kind, :role, :partner, :subject, :name, :seenAt, :seenAt, :authenticatedAt, :expiresAt)`,
 );
 
-/** A partner's session is valid only while its person is a member. */
+/**
+ * A partner's session is valid only while its person is a member. An operator's session has the role of the person's
+ * newest sign-in.
+ */
 const FIND = named<{ tokenHash: Buffer; now: Date; idleSince: Date | null }>(
   'console_session_find',
-  `SELECT s.kind, s.role, s.partner, s.subject, s.name, s.seen_at AS "seenAt",
+  `SELECT s.kind, CASE WHEN g.known_at > s.created_at THEN g.role ELSE s.role END AS role, s.partner, s.subject, s.name, s.seen_at AS "seenAt",
       s.authenticated_at AS "authenticatedAt", s.expires_at AS "expiresAt"
-    FROM console.session s
-    WHERE s.token_hash = :tokenHash AND s.expires_at > :now AND (:idleSince::timestamptz IS NULL OR s.seen_at > :idleSince)
+    FROM console.session s LEFT JOIN console.granted_role g ON g.subject = s.subject AND s.kind = 'operator'
+    WHERE s.token_hash = :tokenHash AND (g.role IS NOT NULL OR (g.known_at > s.created_at) IS NOT TRUE) AND s.expires_at > :now AND (:idleSince::timestamptz IS NULL OR s.seen_at > :idleSince)
       AND (s.kind = 'operator' OR EXISTS (SELECT FROM console.member m
         WHERE m.partner = s.partner AND m.subject = s.subject AND m.removed_at IS NULL))`,
 );

@@ -10,6 +10,8 @@ export interface NewInvitation {
   readonly partnerId: string;
   /** `operator:NAME` */
   readonly invitedBy: string;
+  /** Subject of the operator who invites on the pages; absent for a command. */
+  readonly inviter?: string | undefined;
   /** An address or another text that tells the operator whom the invitation is for. */
   readonly note: string;
   readonly nowMs: number;
@@ -30,21 +32,27 @@ export interface Invitation {
 export interface InvitingPartner {
   readonly partnerId: string;
   readonly partnerName: string;
+  /** Null where a command made the invitation. */
+  readonly inviter: string | null;
 }
 
 const CREATE = named<
-  Omit<NewInvitation, 'nowMs' | 'expiresAtMs'> & { readonly now: Date; readonly expiresAt: Date }
+  Omit<NewInvitation, 'nowMs' | 'expiresAtMs' | 'inviter'> & {
+    readonly inviter: string | null;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  }
 >(
   'invitation_create',
-  `INSERT INTO console.invitation (token_hash, partner, invited_by, note, created_at, expires_at)
-    VALUES (:tokenHash, :partnerId, :invitedBy, :note, :now, :expiresAt) RETURNING id`,
+  `INSERT INTO console.invitation (token_hash, partner, invited_by, inviter, note, created_at, expires_at)
+    VALUES (:tokenHash, :partnerId, :invitedBy, :inviter, :note, :now, :expiresAt) RETURNING id`,
 );
 
 const GOOD = 'accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > :now';
 
 const FIND = named<{ tokenHash: Buffer; now: Date }>(
   'invitation_find',
-  `SELECT i.partner AS "partnerId", p.name AS "partnerName"
+  `SELECT i.partner AS "partnerId", p.name AS "partnerName", i.inviter
     FROM console.invitation i JOIN partners.partner p ON p.id = i.partner WHERE i.token_hash = :tokenHash AND ${GOOD}`,
 );
 
@@ -72,12 +80,15 @@ export class InvitationStore {
   constructor(private readonly database: Database) {}
 
   create(
-    { nowMs, expiresAtMs, ...invitation }: NewInvitation,
+    { nowMs, expiresAtMs, inviter, ...invitation }: NewInvitation,
     audit?: PartnerAudit,
   ): Promise<bigint> {
     return this.database.transaction(async (client, manager) => {
       const times = { now: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
-      const [row] = await run<{ id: string }>(client, CREATE({ ...invitation, ...times }));
+      const [row] = await run<{ id: string }>(
+        client,
+        CREATE({ ...invitation, inviter: inviter ?? null, ...times }),
+      );
       await auditPartner(manager, invitation.partnerId, audit);
       return BigInt((row as { id: string }).id);
     });

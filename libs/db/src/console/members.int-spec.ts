@@ -59,7 +59,9 @@ describe('an invitation', () => {
   it('is accepted by one of ten who have it, who is a member then', async () => {
     const partnerId = await aPartner('Acme');
     const { tokenHash } = await invite({ partnerId });
-    expect(await invitations.find(tokenHash, NOW_MS)).toEqual({ partnerId, partnerName: 'Acme' });
+    expect(await invitations.find(tokenHash, NOW_MS)).toEqual({
+      ...{ partnerId, partnerName: 'Acme', inviter: null },
+    });
     const people = TEN.map((place) => aPerson(`Bob ${place}`));
     const accepted = await Promise.all(
       people.map((person) => invitations.accept(tokenHash, person, NOW_MS)),

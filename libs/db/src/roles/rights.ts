@@ -87,6 +87,7 @@ const ROWS: readonly Row[] = [
   ['console.invitation',                    '-',   '-',     '-',        'raw', 'raw',    '-'],
   ['console.member',                        '-',   '-',     '-',        'rw',  'raw',    '-'],
   ['console.approval',                      '-',   '-',     '-',        'r',   'raw',    '-'],
+  ['console.granted_role',                  '-',   '-',     '-',        '-',   'raw',    '-'],
   ['console.conformance_deduction',         '-',   '-',     '-',        '-',   'rawd',   '-'],
   ['webhooks.subscription',                 '-',   '-',     'rwd',      'raw', 'raw',    '-'],
   ['webhooks.secret',                       '-',   '-',     'rd',       'raw', 'raw',    '-'],

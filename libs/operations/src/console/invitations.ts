@@ -23,6 +23,8 @@ export interface InvitationWish {
   readonly note: string;
   /** Origin at which browsers reach the console. */
   readonly origin: string;
+  /** Subject of the operator on the pages: the invitation is of use while the operator may invite. */
+  readonly inviter?: string;
 }
 
 /** Makes an invitation whose URL works once. @throws PartnerUnknownError */
@@ -30,7 +32,7 @@ export function invitePartner(
   database: Database,
   clock: Clock,
   operator: Operator,
-  { partner, note, origin }: InvitationWish,
+  { partner, note, origin, inviter }: InvitationWish,
 ): Promise<PrintedLink & PartnerIdentity> {
   const kept = auditedText(note);
   const given = { partner, arguments: { note: kept } };
@@ -39,7 +41,7 @@ export function invitePartner(
     const { token, tokenHash } = newToken();
     const expiresAtMs = nowMs + INVITATION_MS;
     const { partnerId } = who;
-    const invitation = { tokenHash, partnerId, invitedBy: operator.actor, note: kept };
+    const invitation = { tokenHash, partnerId, invitedBy: operator.actor, inviter, note: kept };
     await new InvitationStore(database).create({ ...invitation, nowMs, expiresAtMs }, audit);
     const url = `${origin}${INVITATION_PATH}#${token}`;
     return { ...who, url, expiresAt: new Date(expiresAtMs) };

@@ -102,9 +102,10 @@ export class MembersController {
   async invite(
     @Param('partner') text: string,
     @Body() { note }: InvitationDto,
-    @CurrentOperator() { actor }: ConsoleOperator,
+    @CurrentOperator() { actor, subject: inviter }: ConsoleOperator,
   ): Promise<InvitedBody> {
-    const wish = { partner: partnerIdOf(text), note, origin: this.settings.consoleOrigin };
+    const origin = this.settings.consoleOrigin;
+    const wish = { partner: partnerIdOf(text), note, origin, inviter };
     const command = { actor, command: 'partner invite' };
     const { url, expiresAt } = await invitePartner(this.database, this.clock, command, wish);
     return { url, expiresAt };

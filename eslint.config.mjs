@@ -29,6 +29,14 @@ const restricted = {
       message: 'Settings are read by #libs/config only.',
     },
     {
+      selector: "ImportSpecifier[imported.name='IsOptional']",
+      message: 'It lets null pass. Use MayBeAbsent of #libs/service.',
+    },
+    {
+      selector: "CallExpression[callee.name='PartialType'][arguments.length=1]",
+      message: 'It lets null pass without { skipNullProperties: false }.',
+    },
+    {
       // Constructors and factories that the dependency injection container calls may take any number of parameters.
       selector:
         ":not(MethodDefinition[kind='constructor'], Property[key.name='useFactory']) > :function[params.length>4]",

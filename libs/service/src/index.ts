@@ -8,6 +8,7 @@ export { type HttpWire } from './http/http-wire.js';
 export { JSON_TYPE, ProblemFilter } from './http/problem.filter.js';
 export { HttpShutdown, type HttpShutdownOptions } from './http/http-shutdown.js';
 export { listenOn } from './http/named-ports.js';
+export { MayBeAbsent } from './http/may-be-absent.js';
 export { StrictPipe } from './http/strict.pipe.js';
 export { createLogger, LOGGER, type LoggerOptions } from './logger/logger.js';
 export { NestLogger } from './logger/nest-logger.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common';
-import { IsOptional, Matches, MaxLength, MinLength } from 'class-validator';
+import { Matches, MaxLength, MinLength } from 'class-validator';
 import { type FastifyRequest } from 'fastify';
-import { BodyLimit, HttpProblem, StrictPipe } from '#libs/service';
+import { BodyLimit, HttpProblem, MayBeAbsent, StrictPipe } from '#libs/service';
 import {
   explainSignatureInTurns,
   LONGEST_QUESTION_BODY,
@@ -28,15 +28,15 @@ class SignatureQuestion {
   @MaxLength(LONGEST, LIMITED)
   readonly path!: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @MaxLength(LONGEST, LIMITED)
   readonly requestId?: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @MaxLength(LONGEST_QUESTION_BODY, limitedTo(LONGEST_QUESTION_BODY))
   readonly body?: string;
 
-  @IsOptional()
+  @MayBeAbsent()
   @MaxLength(LONGEST, LIMITED)
   readonly signature?: string;
 }

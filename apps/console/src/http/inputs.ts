@@ -1,18 +1,9 @@
 /** Decorators for fields of requests. Each sets a rule, the message of its refusal, and the schema in the contract. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
 import { Field } from '#libs/openapi';
+import { MayBeAbsent } from '#libs/service';
 import { IsMoment } from './moment.js';
 
 export const UUID_PATTERN = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -24,9 +15,9 @@ const WALLET_PATTERN = /^0x[0-9a-fA-F]{40}$/;
 
 type Schema = ApiPropertyOptions;
 
-/** Marks a field as optional. Stands above the rule of the field. */
+/** Marks a field as optional; null is refused. Stands above the rule of the field. */
 export function Optional(): PropertyDecorator {
-  return applyDecorators(ApiPropertyOptional(), IsOptional());
+  return applyDecorators(ApiPropertyOptional(), MayBeAbsent());
 }
 
 /**

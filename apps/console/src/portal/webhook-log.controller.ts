@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiParam, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
-import { IsIn, IsOptional } from 'class-validator';
+import { IsIn } from 'class-validator';
 import {
   EVENT_STATES,
   type LoggedEvent,
@@ -11,7 +11,7 @@ import {
 } from '#libs/db';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { webhookEventId } from '#libs/operations';
-import { HttpProblem } from '#libs/service';
+import { HttpProblem, MayBeAbsent } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
 import * as Input from '../http/inputs.js';
 import { OwnRows } from './own-rows.js';
@@ -22,7 +22,7 @@ export class WebhookEventsQuery {
   @Input.Optional() @BeforeNumber() readonly before?: string;
 
   @ApiPropertyOptional({ enum: EVENT_STATES })
-  @IsOptional()
+  @MayBeAbsent()
   @IsIn(EVENT_STATES)
   readonly state?: WebhookEventState;
 }

@@ -1,14 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsOptional,
-  Matches,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, Matches, ValidateNested } from 'class-validator';
 import { type WebhookSubscription } from '#libs/db';
 import {
   LONGEST_AVERAGE_DAYS,
@@ -21,6 +13,7 @@ import {
 } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
+import { MayBeAbsent } from '#libs/service';
 import * as Input from '../http/inputs.js';
 
 const AMOUNT = /^\d{1,78}$/;
@@ -66,14 +59,14 @@ export class NewWebhookDto {
   readonly topics!: WebhookTopic[];
 
   @ApiPropertyOptional({ type: TierRuleDto })
-  @IsOptional()
+  @MayBeAbsent()
   @ValidateNested()
   @Type(() => TierRuleDto)
   readonly rule?: TierRuleDto;
 }
 
 @ApiSchema({ name: 'WebhookChange' })
-export class WebhookChangeDto extends PartialType(NewWebhookDto) {}
+export class WebhookChangeDto extends PartialType(NewWebhookDto, { skipNullProperties: false }) {}
 
 @ApiSchema({ name: 'WebhookPause' })
 export class PauseDto {
@@ -100,7 +93,7 @@ export class ReplayDto {
   @Input.Optional() @Input.Moment('All that came about then or later.') readonly since?: string;
 
   @ApiPropertyOptional({ type: 'boolean', description: 'Also those that were delivered.' })
-  @IsOptional()
+  @MayBeAbsent()
   @IsBoolean()
   readonly delivered?: boolean;
 }

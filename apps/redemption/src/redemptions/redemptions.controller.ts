@@ -13,11 +13,12 @@ import {
 } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiParam, ApiProperty } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
-import { IsInt, IsString, Matches, Max, Min, ValidateIf } from 'class-validator';
+import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { RedemptionStore } from '#libs/db';
 import { type Address, parseUuidV7, type UuidV7 } from '#libs/domain';
 import { Answers, Fails, FailsForNow } from '#libs/openapi';
+import { MayBeAbsent } from '#libs/service';
 import { ForSignedIn, RedeemLimitGuard, Wallet } from '../auth/admission.js';
 import { COUNT } from '../http/schema.js';
 import { UserError } from '../http/user.error.js';
@@ -57,7 +58,7 @@ class NewRedemption {
     description:
       'The fewest tokens, in the smallest unit: `amount` of the quote that was shown. Where it would be fewer, QUOTE_CHANGED and nothing is taken.',
   })
-  @ValidateIf(({ minAmount }: NewRedemption) => minAmount !== undefined)
+  @MayBeAbsent()
   @Matches(LEAST, {
     message: '$property must be a text of 1 to 78 digits, without zeros in front.',
   })
@@ -84,7 +85,7 @@ class PageQuery {
 
   @ApiProperty({ type: 'string', required: false, description: '`next` of the page before.' })
   @Transform(({ value }) => (typeof value === 'string' && parseUuidV7(value)) ?? false)
-  @ValidateIf(({ before }: PageQuery) => before !== undefined)
+  @MayBeAbsent()
   @IsString({ message: '$property must be the id of a redemption, given once.' })
   readonly before?: UuidV7;
 }

@@ -134,6 +134,7 @@ export { type GrantedRole, GrantedRoleStore } from './console/granted-role-store
 export * from './console/invitation-store.js';
 export * from './console/login-attempt-store.js';
 export { type Member, MemberStore } from './console/member-store.js';
+export { MemberLimitStore } from './console/member-limit-store.js';
 export { type NewSignInLink, SignInLinkStore } from './console/sign-in-link-store.js';
 export * from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';

@@ -47,6 +47,7 @@ const BY_HAND: Record<string, string> = {
   'console.member': 'added by INSERT … ON CONFLICT',
   'console.conformance_deduction': 'taken by one console at a time, in one statement',
   'console.approval': 'decided once, by the statement that changes it',
+  'console.member_limit': 'counted by INSERT … ON CONFLICT within a limit',
   'console.granted_role': 'known by the newest sign-in, by INSERT … ON CONFLICT',
   'webhooks.subscription': 'written with its secret and cursor, in one statement',
   'webhooks.secret': 'rotated in one statement',

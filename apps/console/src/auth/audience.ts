@@ -13,6 +13,7 @@ import { PermanentError } from '#libs/domain';
 import { Fails, FailsAnywhere } from '#libs/openapi';
 import { actorOf } from './operators.js';
 import { type Audience, AUDIENCE, AudienceGuard, FRESH } from './audience.guard.js';
+import { MemberLimitGuard } from './member-limits.js';
 import { type CurrentSession } from './sessions.js';
 
 type Decorator = ClassDecorator & MethodDecorator;
@@ -43,10 +44,14 @@ export function ForOperators(role: OperatorRole): Decorator {
   );
 }
 
-/** For members of a partner. Handlers read data as that partner, by `PortalDatabase.asPartner`. */
+/**
+ * For members of a partner. Handlers read data as that partner, by `PortalDatabase.asPartner`. What is no GET has a
+ * limit; see member-limits.ts.
+ */
 export function ForPartners(): Decorator {
   return applyDecorators(
     forSession({ kind: 'partner' }),
+    UseGuards(MemberLimitGuard),
     Fails(403, 'Not for this account.', 'WRONG_AUDIENCE'),
   );
 }

@@ -68,6 +68,7 @@ export class SessionController {
   @Post('partner')
   @HttpCode(200)
   @ForSignedIn()
+  @UseGuards(SignInLimitGuard)
   @Operation(
     'Act for another partner',
     'Of those that the person is a member of; the sign-in stays as old as it is.',

@@ -7,6 +7,7 @@ import {
   GrantedRoleStore,
   InvitationStore,
   LoginAttemptStore,
+  MemberLimitStore,
   MemberStore,
   NonceStore,
   SignInLinkStore,
@@ -20,6 +21,7 @@ import { ConsoleSettings } from '../console.env.js';
 import { AudienceGuard } from './audience.guard.js';
 import { SessionController, SignInController } from './auth.controller.js';
 import { ForgetExpired } from './forget-expired.js';
+import { MemberLimitGuard } from './member-limits.js';
 import { OidcProvider } from './oidc-provider.js';
 import { OidcSignIn } from './oidc-sign-in.js';
 import { OidcController } from './oidc.controller.js';
@@ -40,6 +42,7 @@ const SIWE_SITE = Symbol('SiweSite');
   providers: [
     AudienceGuard,
     ForgetExpired,
+    MemberLimitGuard,
     OidcProvider,
     OidcSignIn,
     OperatorRights,
@@ -56,10 +59,20 @@ const SIWE_SITE = Symbol('SiweSite');
     provide(GrantedRoleStore, Database),
     provide(InvitationStore, Database),
     provide(LoginAttemptStore, Database),
+    provide(MemberLimitStore, Database),
     provide(MemberStore, Database),
     provide(SignInLinkStore, Database),
   ],
-  exports: [AudienceGuard, InvitationStore, MemberStore, OperatorRights, Sessions, SignInLimits],
+  exports: [
+    AudienceGuard,
+    InvitationStore,
+    MemberLimitGuard,
+    MemberLimitStore,
+    MemberStore,
+    OperatorRights,
+    Sessions,
+    SignInLimits,
+  ],
 })
 export class AuthModule {}
 

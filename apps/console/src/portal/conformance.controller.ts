@@ -3,6 +3,7 @@ import { ApiExtraModels } from '@nestjs/swagger';
 import { readOpenDeductions } from '#libs/db';
 import { Answers, Fails, Operation } from '#libs/openapi';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
+import { MemberLimit } from '../auth/member-limits.js';
 import {
   CONFORMANCE_MODELS,
   ConformanceBody,
@@ -54,6 +55,7 @@ export class ConformanceController {
 
   @Post()
   @HttpCode(202)
+  @MemberLimit('RUN')
   @FreshSignIn()
   @Operation(
     'Run the conformance tester',
@@ -73,6 +75,7 @@ export class ConformanceController {
 
   @Delete()
   @HttpCode(204)
+  @MemberLimit('REVOKE')
   @Operation(
     'Stop the run',
     'What was deducted is given back first. Done as well where none is under way.',

@@ -1,6 +1,5 @@
 import { Controller, Get, HttpCode, Inject, Param, Post, Query } from '@nestjs/common';
 import { ApiExtraModels, ApiParam, ApiSchema } from '@nestjs/swagger';
-import { type RateLimiter } from '#libs/cache';
 import {
   Database,
   type OwnRedemption,
@@ -8,6 +7,7 @@ import {
   readOwnCalls,
   readOwnHistory,
   readOwnRedemptions,
+  MemberLimitStore,
 } from '#libs/db';
 import {
   PermanentError,
@@ -21,7 +21,7 @@ import { replayConfirmation } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
-import { RATE_LIMITER } from '../connections.module.js';
+import { MemberLimit } from '../auth/member-limits.js';
 import * as Input from '../http/inputs.js';
 import { CALL_MODELS, CallBody, callBody, CallsBody, CallsQuery } from './calls.dto.js';
 import { memberActor, OwnRows } from './own-rows.js';
@@ -88,7 +88,7 @@ export class HistoryBody {
 }
 
 /** Limit on sending the confirmation of one redemption again. */
-const ONCE_A_MINUTE = { rate: 1 / 60, burst: 1 };
+const ONCE_A_MINUTE = { everyMs: 60_000, burst: 1 };
 const ID = { name: 'id', schema: { type: 'string', format: 'uuid' } } as const;
 
 /** The partner's redemptions, and our calls to the partner. */
@@ -99,7 +99,7 @@ export class OwnRedemptionsController {
   constructor(
     private readonly rows: OwnRows,
     private readonly database: Database,
-    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
+    private readonly limits: MemberLimitStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -133,6 +133,7 @@ export class OwnRedemptionsController {
 
   @Post('redemptions/:id/confirmation')
   @HttpCode(204)
+  @MemberLimit('SEND')
   @Operation(
     'Send the confirmation again',
     'The same bytes, at once; once a minute for a redemption.',
@@ -148,8 +149,8 @@ export class OwnRedemptionsController {
     const { redemption } = await this.find(member, text);
     const { id } = redemption;
     const key = `confirmation:${id}`;
-    const { allowed, retryAfterSeconds } = await this.limiter.take(key, ONCE_A_MINUTE);
-    if (!allowed) throw HttpProblem.tooManyRequests(retryAfterSeconds);
+    const seconds = await this.limits.take([{ key, ...ONCE_A_MINUTE }], this.clock.nowMs());
+    if (seconds > 0) throw HttpProblem.tooManyRequests(seconds);
     const actor = memberActor(member);
     const command = { actor, command: 'redemption replay-confirm', arguments: { id } };
     try {

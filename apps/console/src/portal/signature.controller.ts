@@ -1,7 +1,6 @@
-import { Body, Controller, HttpCode, Inject, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiProperty, ApiSchema } from '@nestjs/swagger';
 import { MaxLength, MinLength } from 'class-validator';
-import { type RateLimiter } from '#libs/cache';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { BodyLimit, HttpProblem } from '#libs/service';
 import {
@@ -11,13 +10,11 @@ import {
   LONGEST_QUESTION_BYTES,
 } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
-import { RATE_LIMITER } from '../connections.module.js';
+import { MemberLimit } from '../auth/member-limits.js';
 import * as Input from '../http/inputs.js';
 import { OwnSecrets } from './own-secrets.js';
 
 const LONGEST = 2048;
-/** Per partner. One question tries hundreds of signatures. */
-const POLICY = { rate: 1, burst: 5 };
 const CALLBACK = 'callback';
 const MOST_OTHERS = 20;
 const METHOD = /^[A-Za-z]{1,20}$/;
@@ -74,13 +71,11 @@ export class SignatureExplanationBody {
 @Controller('api/partner/signature')
 @ForPartners()
 export class SignatureController {
-  constructor(
-    private readonly secrets: OwnSecrets,
-    @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
-  ) {}
+  constructor(private readonly secrets: OwnSecrets) {}
 
   @Post()
   @HttpCode(200)
+  @MemberLimit('ASK')
   @BodyLimit(LONGEST_QUESTION_BYTES)
   @Operation(
     'Why a signature does not verify',
@@ -93,8 +88,6 @@ export class SignatureController {
     @Body() question: SignatureQuestionDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<SignatureExplanationBody> {
-    const taken = await this.limiter.take(`signature:${member.partnerId}`, POLICY);
-    if (!taken.allowed) throw HttpProblem.tooManyRequests(taken.retryAfterSeconds);
     const { secretOf, method, path, requestId, body = '', signature: given } = question;
     const asked = { method, path, requestId, body, given };
     const secret = await this.secretOf(member, secretOf);

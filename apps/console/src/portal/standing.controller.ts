@@ -11,6 +11,7 @@ import {
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
+import { MemberLimit } from '../auth/member-limits.js';
 import { ConsoleSettings } from '../console.env.js';
 import * as Input from '../http/inputs.js';
 import { Secrets } from '../secrets.module.js';
@@ -150,6 +151,7 @@ export class StandingController {
 
   @Post('credentials/revoke')
   @HttpCode(200)
+  @MemberLimit('REVOKE')
   @FreshSignIn()
   @Operation(
     'Revoke a credential',
@@ -171,6 +173,7 @@ export class StandingController {
 
   @Post('members/withdraw')
   @HttpCode(204)
+  @MemberLimit('REVOKE')
   @FreshSignIn()
   @Operation(
     'Withdraw a member’s access',

@@ -26,6 +26,7 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
+import { MemberLimit } from '../auth/member-limits.js';
 import { ConsoleSettings } from '../console.env.js';
 import { Secrets } from '../secrets.module.js';
 import { memberActor, OwnRows } from './own-rows.js';
@@ -116,6 +117,7 @@ export class WebhooksController {
 
   @Post(':id/pause')
   @HttpCode(204)
+  @MemberLimit('REVOKE')
   @Operation('Pause a webhook, or let it go on', 'What comes about while it is paused waits.')
   @ApiParam(ID)
   @Answers(204, 'It is paused, or goes on.')
@@ -155,6 +157,7 @@ export class WebhooksController {
 
   @Post(':id/test')
   @HttpCode(200)
+  @MemberLimit('SEND')
   @Operation(
     'Send a test event',
     'The log says what becomes of it. One that waits already is tried at once.',
@@ -170,6 +173,7 @@ export class WebhooksController {
 
   @Post(':id/replay')
   @HttpCode(200)
+  @MemberLimit('SEND')
   @Operation(
     'Send events again',
     'One, or those since a time that were given up, or all of them. What waits is tried at once.',
@@ -196,6 +200,7 @@ export class WebhooksController {
 
   @Post(':id/remove')
   @HttpCode(204)
+  @MemberLimit('REVOKE')
   @FreshSignIn()
   @Operation('Remove a webhook', 'What waits is not sent, and its log is removed.')
   @ApiParam(ID)

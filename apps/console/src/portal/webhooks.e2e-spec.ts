@@ -1,6 +1,6 @@
 /** A partner's webhooks by the console's API: its own webhooks only, never those of another partner. */
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { anAccount, ConsoleBench, refusalOf } from '../testing/console-harness.support-spec.js';
 import { type Visitor } from '../testing/visitor.support-spec.js';
 
@@ -16,6 +16,8 @@ beforeAll(async () => {
   [ann, eve] = [await memberOf('Acme'), await memberOf('Evil')];
 });
 afterAll(() => bench.stop());
+/** No request is refused by the limits of members, which have a test of their own. */
+beforeEach(() => bench.database.query({ text: 'DELETE FROM console.member_limit' }));
 
 async function memberOf(name: string): Promise<Visitor> {
   const invitation = await bench.invitation(await bench.partner(name));

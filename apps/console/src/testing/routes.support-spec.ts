@@ -3,6 +3,7 @@ import { type INestApplication, RequestMethod } from '@nestjs/common';
 import { GUARDS_METADATA, METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
 import { type Audience, AUDIENCE, AudienceGuard, FRESH } from '../auth/audience.guard.js';
+import { MemberLimitGuard } from '../auth/member-limits.js';
 
 type Handler = (...given: unknown[]) => unknown;
 export type Class = new (...given: never[]) => object;
@@ -13,6 +14,8 @@ export interface Route {
   readonly audience: Audience | undefined;
   readonly isFresh: boolean;
   readonly isGuarded: boolean;
+  /** Whether actions of members have a limit there. */
+  readonly isLimited: boolean;
 }
 
 /** Health and metrics are for the operator's own network, and have no audience. */
@@ -41,6 +44,7 @@ export function routesOf(controller: Class): Route[] {
       audience: metadata(AUDIENCE, handler, controller) as Audience | undefined,
       isFresh: metadata(FRESH, handler, controller) === true,
       isGuarded: guards.includes(AudienceGuard),
+      isLimited: guards.includes(MemberLimitGuard),
     }));
   });
 }

@@ -245,6 +245,7 @@ export const texts = {
     partner: 'Partner',
     redemption: 'Redemption',
     command: 'Command',
+    members: 'Also what members of partners did',
     filter: 'Show',
     clear: 'Show all',
     at: 'Time',

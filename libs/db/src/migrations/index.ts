@@ -45,6 +45,7 @@ import { RegistryPublications1760000000041 } from './registry-publications.js';
 import { Reasons1760000000042 } from './reasons.js';
 import { Partitions1760000000044 } from './partitions.js';
 import { GrantedRoles1760000005000 } from './granted-roles.js';
+import { MemberLimits1760000005001 } from './member-limits.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -86,4 +87,5 @@ export const migrations = [
   Partitions1760000000044,
   CallLogShares1760000004000,
   GrantedRoles1760000005000,
+  MemberLimits1760000005001,
 ];

@@ -27,13 +27,16 @@ export interface AuditFilter {
   readonly partner?: string | undefined;
   readonly redemptionId?: UuidV7 | undefined;
   readonly command?: string | undefined;
+  /** Without what members of partners did on their pages. */
+  readonly withoutMembers?: boolean | undefined;
 }
 
 const NEWEST = unnamed<OrNull<AuditFilter & PageRequest<string>>>(
   `SELECT id::text, at, actor, command, redemption_id AS "redemptionId", partner, arguments, outcome FROM redemption.audit
     WHERE (:actor::text IS NULL OR actor = :actor) AND (:partner::uuid IS NULL OR partner = :partner)
       AND (:redemptionId::uuid IS NULL OR redemption_id = :redemptionId)
-      AND (:command::text IS NULL OR command = :command) AND (:after::bigint IS NULL OR id < :after)
+      AND (:command::text IS NULL OR command = :command) AND (:withoutMembers::boolean IS NOT TRUE OR actor NOT LIKE 'partner:%')
+      AND (:after::bigint IS NULL OR id < :after)
     ORDER BY audit.id DESC LIMIT :limit`,
 );
 
@@ -41,10 +44,13 @@ export class AuditLog {
   constructor(private readonly database: Database) {}
 
   async newest(
-    { actor, partner, redemptionId, command }: AuditFilter,
+    { actor, partner, redemptionId, command, withoutMembers }: AuditFilter,
     { limit, after }: PageRequest<string>,
   ): Promise<LogPage<AuditEntry, string>> {
-    const asked = orNull({ actor, partner, redemptionId, command, limit, after });
+    const asked = orNull({
+      ...{ actor, partner, redemptionId, command, withoutMembers },
+      ...{ limit, after },
+    });
     const entries = await this.database.query<AuditEntry>(NEWEST(asked));
     return { entries, next: nextKey(entries, limit, ({ id }) => id) };
   }

@@ -88,6 +88,7 @@ const ROWS: readonly Row[] = [
   ['console.member',                        '-',   '-',     '-',        'rw',  'raw',    '-'],
   ['console.approval',                      '-',   '-',     '-',        'r',   'raw',    '-'],
   ['console.granted_role',                  '-',   '-',     '-',        '-',   'raw',    '-'],
+  ['console.member_limit',                  '-',   '-',     '-',        '-',   'rawd',   '-'],
   ['console.conformance_deduction',         '-',   '-',     '-',        '-',   'rawd',   '-'],
   ['webhooks.subscription',                 '-',   '-',     'rwd',      'raw', 'raw',    '-'],
   ['webhooks.secret',                       '-',   '-',     'rd',       'raw', 'raw',    '-'],

@@ -40,6 +40,12 @@ class LogQuery {
   )
   readonly command?: string;
 
+  @Input.Optional()
+  @Input.OneOf(['show', 'hide'], 'be show or hide', {
+    description: 'What members of partners did. Default: show.',
+  })
+  readonly members?: 'show' | 'hide';
+
   @AfterNumber() readonly after?: string;
 }
 
@@ -74,7 +80,9 @@ export class LogController {
   @Operation('Who did what', 'Newest first.')
   @Answers(200, 'A page of it.', LogBody)
   @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
-  async list(@Query() { actor, partner, redemption, command, after }: LogQuery): Promise<LogBody> {
+  async list(
+    @Query() { actor, partner, redemption, command, members, after }: LogQuery,
+  ): Promise<LogBody> {
     const named = partner === undefined ? undefined : await this.partners.identify(partner);
     const partnerId = named?.partnerId;
     const redemptionId =
@@ -86,7 +94,7 @@ export class LogController {
     const filter = {
       actor: actor === undefined || actor.startsWith(ACTOR) ? actor : `${ACTOR}${actor}`,
       partner: partnerId,
-      ...{ redemptionId, command },
+      ...{ redemptionId, command, withoutMembers: members === 'hide' },
     };
     const page = { limit: PAGE_SIZE, after };
     const { entries, next } = await new AuditLog(this.database).newest(filter, page);

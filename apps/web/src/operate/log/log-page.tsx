@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type SyntheticEvent, useState } from 'react';
 import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { type Column, KeyedTable } from '../../shared/keyed-table';
@@ -21,6 +21,8 @@ const SHORT = 80;
 export function LogPage() {
   const [filter, setFilter] = useKept<Filter>('filter', {});
   const [typed, setTyped] = useState(filter);
+  const [showsMembers, setShowsMembers] = useKept('members', false);
+  const members: 'show' | 'hide' = showsMembers ? 'show' : 'hide';
   const show = (event: SyntheticEvent): void => {
     event.preventDefault();
     const given = FILTERS.flatMap((name) => {
@@ -56,11 +58,16 @@ export function LogPage() {
           </Button>
         </Group>
       </form>
+      <Checkbox
+        label={words.members}
+        checked={showsMembers}
+        onChange={({ currentTarget: { checked } }) => setShowsMembers(checked)}
+      />
       <KeyedTable
         caption={words.title}
-        queryKey={['operate', 'log', filter]}
+        queryKey={['operate', 'log', filter, members]}
         load={(after, signal) => {
-          const query = { ...filter, ...(after !== undefined && { after }) };
+          const query = { ...filter, members, ...(after !== undefined && { after }) };
           return dataOf(consoleApi.GET('/api/operate/log', { params: { query }, signal }));
         }}
         columns={COLUMNS}

@@ -133,7 +133,13 @@ class Stampede {
     const { world } = this;
     const { partnerId, partner } = await world.addPartner({
       name: 'honest',
-      nature: { does: [], balanceFirst: false, namesDuplicates: true, clockAheadMs: 0 },
+      nature: {
+        does: [],
+        balanceFirst: false,
+        namesDuplicates: true,
+        signsRefusals: true,
+        clockAheadMs: 0,
+      },
       recorded: [],
       confirms: true,
       temper: { faultRate: 0, faultsUntilHealed: 0, deaf: false },

@@ -3,8 +3,16 @@ import { type Socket } from 'node:net';
 import { canonicalJson, type PartnerCapability } from '#libs/domain';
 import { type Dice } from '../world/dice.js';
 import { type BookRequest, PartnerBooks, type PartnerNature } from './partner-books.js';
-import { answerBytes, type SeenRequest, sendRefusal, signatureOf } from './seen-request.js';
 import {
+  answerBytes,
+  type AnswerFields,
+  type SeenRequest,
+  sendRefusal,
+  signatureOf,
+} from './seen-request.js';
+import {
+  BALANCE_FAULTS,
+  type BalanceFaultName,
   DEAF_FAULTS,
   type FaultName,
   FAULTS,
@@ -76,6 +84,9 @@ export class ChaosPartner {
   private readonly hadFaults = new Set<BookRequest['step']>();
   private readonly visits = new Map<string, number>();
   private readonly ordinals = new Map<string, number>();
+  private lastAnswer: AnswerFields | undefined;
+  private lastBalance: AnswerFields | undefined;
+  private balanceReads = 0;
 
   constructor(
     readonly name: string,
@@ -144,7 +155,8 @@ export class ChaosPartner {
     if (fault === undefined) {
       const answer = visit.handle();
       this.note(call, requestId, answer.success ? 'done' : String(answer['errorCode']));
-      sendSigned(visit, answer);
+      if (answer.success || this.setup.nature.signsRefusals) sendSigned(visit, answer);
+      else socket.end(answerBytes({ status: 422, body: canonicalJson(answer) }));
     } else {
       this.faults++;
       this.note(call, requestId, fault);
@@ -152,9 +164,34 @@ export class ChaosPartner {
     }
   }
 
+  /** A balance has no redemption yet, so the log of calls names the wallet. */
   private sendBalance(socket: Socket, request: SeenRequest): void {
-    const body = canonicalJson(this.books.balanceOf(request.query.get('address') ?? ''));
-    socket.end(answerBytes({ body, signature: signatureOf(request, body, this.secret) }));
+    const { dice, around, temper } = this.setup;
+    const ownDice = dice.for(`balance/${this.balanceReads++}`);
+    const address = request.query.get('address') ?? '';
+    const answer = this.books.balanceOf(address);
+    const body = canonicalJson(answer);
+    const honest = { body, signature: signatureOf(request, body, this.secret) };
+    const visit = {
+      socket,
+      dice: ownDice,
+      bystanderId: `${this.name}-tx-bystander`,
+      earlierAnswer: this.lastBalance,
+    };
+    this.lastBalance = honest;
+    if (this.behaves || !ownDice.chance(temper.faultRate / 2)) {
+      socket.end(answerBytes(honest));
+      return;
+    }
+    const fault = ownDice.pick(Object.keys(BALANCE_FAULTS) as BalanceFaultName[]);
+    this.log.push({
+      atMs: around.nowMs(),
+      step: 'balance',
+      redemptionId: address,
+      requestId: request.header('x-api-request') ?? '',
+      what: fault,
+    });
+    BALANCE_FAULTS[fault](visit, answer);
   }
 
   private read(request: SeenRequest, route: string): BookRequest | undefined {
@@ -198,6 +235,10 @@ export class ChaosPartner {
       knownTransactionIds: [...this.deliveredTransactionIds],
       knownRevertIds: [...this.deliveredRevertIds],
       bystanderId: `${this.name}-tx-bystander`,
+      earlierAnswer: this.lastAnswer,
+      keepAnswer: (answer) => {
+        this.lastAnswer = answer;
+      },
       handle: () => this.books.handle(call, requestId, around.nowMs()),
       copyLater: () => {
         const atMs = around.nowMs() + ownDice.pick(DELAYS_MS);

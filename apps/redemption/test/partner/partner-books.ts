@@ -19,6 +19,8 @@ export interface PartnerNature {
   readonly balanceFirst: boolean;
   /** Names the standing deduction in ERR-DUPLICATE-REQUEST. */
   readonly namesDuplicates: boolean;
+  /** Otherwise it signs answers of status 200 alone, as the interface allows, and refuses with another status. */
+  readonly signsRefusals: boolean;
   /** Its clock minus ours, in milliseconds. */
   readonly clockAheadMs: number;
 }

@@ -40,9 +40,16 @@ const DEDUCT: readonly [FaultName, string, 'taken' | 'untouched'][] = [
   ['server-error-after', 'server-error', 'taken'],
   ['internal-after', 'error-internal', 'taken'],
   ['copied', 'succeeded', 'taken'],
+  ['refusal-invented', 'signature-missing', 'taken'],
+  ['refusal-invented-call-dropped', 'signature-missing', 'untouched'],
+  ['refusal-invented-call-held', 'signature-missing', 'untouched'],
+  ['answers-swapped', 'signature-missing', 'taken'],
+  ['answer-replayed', 'signature-missing', 'untouched'],
   ['refuses-to-deduct', 'ERR-INSUFFICIENT-POINTS|ERR-USER-NOT-FOUND', 'untouched'],
   ['duplicate-of-nothing', 'ERR-DUPLICATE-REQUEST', 'untouched'],
 ];
+
+const COPIED: readonly FaultName[] = ['late', 'copied', 'refusal-invented-call-held'];
 
 function word(outcome: CallOutcome<'deduct'>): string {
   if (outcome.kind === 'refused') return outcome.code;
@@ -68,7 +75,13 @@ describe('a deduction', () => {
     async (fault, expected, then) => {
       let copies = 0;
       const partner = new ChaosPartner(fault, {
-        nature: { does: [], balanceFirst: false, namesDuplicates: false, clockAheadMs: 0 },
+        nature: {
+          does: [],
+          balanceFirst: false,
+          namesDuplicates: false,
+          signsRefusals: true,
+          clockAheadMs: 0,
+        },
         recorded: [],
         confirms: true,
         temper: { faultRate: 1, faultsUntilHealed: 1, deaf: false },
@@ -97,7 +110,7 @@ describe('a deduction', () => {
       const outcome = callOutcome({ step: 'deduct', address: WALLET }, result);
       expect(expected.split('|')).toContain(word(outcome));
       expect(partner.books.points.get(WALLET)).toBe(then === 'taken' ? 400 : 900);
-      expect(copies).toBe(fault === 'late' || fault === 'copied' ? 1 : 0);
+      expect(copies).toBe(COPIED.includes(fault) ? 1 : 0);
       expect(partner.oddities).toEqual([]);
     },
   );

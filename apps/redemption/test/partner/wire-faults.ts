@@ -1,6 +1,6 @@
 /** Every way of the fault table in which a partner, or a proxy before it, misbehaves; its books stay honest. */
 import { type Socket } from 'node:net';
-import { canonicalJson } from '#libs/domain';
+import { canonicalJson, PARTNER_ERROR_CODES } from '#libs/domain';
 import { type Dice } from '../world/dice.js';
 import { type BookAnswer, type BookRequest, refusal } from './partner-books.js';
 import { answerBytes, type AnswerFields, type SeenRequest, signatureOf } from './seen-request.js';
@@ -16,6 +16,10 @@ export interface Visit {
   readonly knownTransactionIds: readonly string[];
   readonly knownRevertIds: readonly string[];
   readonly bystanderId: string;
+  /** The signed answer to the call before, of whatever redemption and step; a proxy has seen it. */
+  readonly earlierAnswer: AnswerFields | undefined;
+  /** Called with each signed answer. */
+  keepAnswer(answer: AnswerFields): void;
   /** Lets the books do what the call asks for. */
   handle(): BookAnswer;
   /** Lets the same call arrive at the books once more, later. */
@@ -29,13 +33,26 @@ type WireFault = (visit: Visit) => void;
 const HTML = '<html><body>Bad gateway</body></html>';
 const HALF_SECOND_STEP_MS = 60;
 
-function send({ socket }: Visit, fields: AnswerFields): void {
+/** A balance read on its socket, as far as a proxy needs it. */
+export type BalanceVisit = Pick<Visit, 'socket' | 'dice' | 'bystanderId' | 'earlierAnswer'>;
+
+function send({ socket }: Pick<Visit, 'socket'>, fields: AnswerFields): void {
   socket.end(answerBytes(fields));
 }
 
 export function sendSigned(visit: Visit, answer: object, fields: Partial<AnswerFields> = {}): void {
   const body = canonicalJson(answer);
-  send(visit, { body, signature: signatureOf(visit.request, body, visit.secret), ...fields });
+  const signed = { body, signature: signatureOf(visit.request, body, visit.secret), ...fields };
+  visit.keepAnswer(signed);
+  send(visit, signed);
+}
+
+/** An error of the interface that no partner has signed, with any status that may carry one. */
+function sendInvented(visit: BalanceVisit): void {
+  const { dice, bystanderId: partnerTransactionId } = visit;
+  const status = dice.pick([200, 400, 401, 404, 409, 422]);
+  const answer = { ...refusal(dice.pick(PARTNER_ERROR_CODES)), partnerTransactionId };
+  send(visit, { status, body: canonicalJson(answer) });
 }
 
 function trickle(visit: Visit, bytes: Buffer): void {
@@ -154,6 +171,32 @@ const UNTOLD = {
   },
 } as const satisfies Record<string, WireFault>;
 
+/** What a proxy on the way to the partner does, besides losing, holding and copying calls (`lost`, `late`, `copied`). */
+const ON_THE_WAY = {
+  'refusal-invented': (visit) => {
+    visit.handle();
+    sendInvented(visit);
+  },
+  'refusal-invented-call-dropped': (visit) => {
+    sendInvented(visit);
+  },
+  'refusal-invented-call-held': (visit) => {
+    visit.copyLater();
+    sendInvented(visit);
+  },
+  'answers-swapped': (visit) => {
+    const before = visit.earlierAnswer;
+    const answer = visit.handle();
+    visit.keepAnswer({ body: canonicalJson(answer) });
+    if (before === undefined) sendInvented(visit);
+    else send(visit, before);
+  },
+  'answer-replayed': (visit) => {
+    if (visit.earlierAnswer === undefined) sendInvented(visit);
+    else send(visit, visit.earlierAnswer);
+  },
+} as const satisfies Record<string, WireFault>;
+
 /** Answers in the interface's own words that are possible at this step only. */
 const SPECIAL = {
   'refuses-to-deduct': (visit) => {
@@ -181,11 +224,11 @@ const SPECIAL = {
   },
 } as const satisfies Record<string, WireFault>;
 
-const BY_NAME = { ...UNHEARD, ...UNTOLD, ...SPECIAL };
+const BY_NAME = { ...UNHEARD, ...UNTOLD, ...ON_THE_WAY, ...SPECIAL };
 export type FaultName = keyof typeof BY_NAME;
 
 export const FAULTS: Readonly<Record<BookRequest['step'], readonly FaultName[]>> = {
-  deduct: names({ ...UNHEARD, ...UNTOLD }).concat(
+  deduct: names({ ...UNHEARD, ...UNTOLD, ...ON_THE_WAY }).concat(
     'refuses-to-deduct',
     'refuses-to-deduct',
     'duplicate-of-nothing',
@@ -196,12 +239,15 @@ export const FAULTS: Readonly<Record<BookRequest['step'], readonly FaultName[]>>
     'late',
     'late',
   ),
-  revert: names({ ...UNHEARD, ...UNTOLD }).concat(
+  revert: names({ ...UNHEARD, ...UNTOLD, ...ON_THE_WAY }).concat(
     'reused-revert-id',
     'not-found-for-now',
     'amount-disputed',
   ),
-  confirm: names({ ...UNHEARD, ...UNTOLD }).filter((name) => name !== 'success-from-nowhere'),
+  // `success: true` with 200 is enough for a confirmation, so a proxy could withhold it for ever.
+  confirm: names({ ...UNHEARD, ...UNTOLD, ...ON_THE_WAY }).filter(
+    (name) => !['success-from-nowhere', 'answer-replayed', 'answers-swapped'].includes(name),
+  ),
 };
 
 /** Faults after which the books never learn of the call. */
@@ -214,3 +260,21 @@ function names(faults: object): FaultName[] {
 export function misbehave(fault: FaultName, visit: Visit): void {
   BY_NAME[fault](visit);
 }
+
+/** What a proxy makes of the answer to a balance read. `answer` is the partner's own. */
+export const BALANCE_FAULTS = {
+  'balance-refused': (visit) => {
+    sendInvented(visit);
+  },
+  'balance-raised': (visit, answer) => {
+    send(visit, { body: canonicalJson({ ...answer, success: true, points: 1_000_000_000 }) });
+  },
+  'balance-replayed': (visit) => {
+    if (visit.earlierAnswer === undefined) sendInvented(visit);
+    else send(visit, visit.earlierAnswer);
+  },
+  'balance-lost': ({ socket }) => {
+    socket.end();
+  },
+} as const satisfies Record<string, (visit: BalanceVisit, answer: BookAnswer) => void>;
+export type BalanceFaultName = keyof typeof BALANCE_FAULTS;

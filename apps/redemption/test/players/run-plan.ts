@@ -46,7 +46,8 @@ export interface RunPlan {
 }
 
 /**
- * Faults of deductions that arrive late or not at all, whose answers are lost, or that seem to be another redemption's.
+ * Faults of deductions that arrive late or not at all, whose answers are lost or invented, or that seem to be another
+ * redemption's.
  */
 const BAD_ROADS: readonly (readonly FaultName[])[] = [
   ['late'],
@@ -55,6 +56,8 @@ const BAD_ROADS: readonly (readonly FaultName[])[] = [
   ['answer-lost', 'answer-reset', 'server-error-after'],
   ['success-from-nowhere', 'bad-gateway'],
   ['success-from-nowhere', 'unsigned', 'forged'],
+  ['refusal-invented'],
+  ['refusal-invented', 'refusal-invented-call-held', 'answers-swapped'],
 ];
 
 /** Milliseconds within which all runs begin. */
@@ -82,6 +85,7 @@ export function runPlan(ordinal: number, dice: Dice): RunPlan {
       does,
       balanceFirst: dice.chance(0.4),
       namesDuplicates: dice.chance(0.5),
+      signsRefusals: dice.chance(0.8),
       clockAheadMs: dice.pick([0, 0, 60_000, -60_000, 200_000, -200_000]),
     },
     recorded: dice.chance(0.8) ? does : dice.some(does),

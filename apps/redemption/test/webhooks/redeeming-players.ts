@@ -40,6 +40,7 @@ export class RedeemingPlayers {
         does: PARTNER_CAPABILITIES,
         balanceFirst: false,
         namesDuplicates: true,
+        signsRefusals: true,
         clockAheadMs: 0,
       },
       recorded: PARTNER_CAPABILITIES,

@@ -44,6 +44,7 @@ import { LastDelivery1760000000043, Webhooks1760000000040 } from './webhooks.js'
 import { RegistryPublications1760000000041 } from './registry-publications.js';
 import { Reasons1760000000042 } from './reasons.js';
 import { Partitions1760000000044 } from './partitions.js';
+import { UnnotedRestore1760000006000 } from './unnoted-restore.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -84,4 +85,5 @@ export const migrations = [
   LastDelivery1760000000043,
   Partitions1760000000044,
   CallLogShares1760000004000,
+  UnnotedRestore1760000006000,
 ];

@@ -17,7 +17,7 @@ import {
   type VaultStatus,
 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
-import { type LedgerWatch } from '../ledger/ledger-watch.js';
+import { LedgerWatch } from '../ledger/ledger-watch.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
@@ -49,7 +49,7 @@ export class VoucherPayout {
     private readonly accounts: VaultAccounts,
     private readonly cancels: CancelRequests,
     private readonly everyVault: EveryVault,
-    private readonly ledger: Pick<LedgerWatch, 'requireNoted'>,
+    private readonly ledger: LedgerWatch,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.readerOf(settings.vaultContract);

@@ -97,7 +97,7 @@ export function vouchersOn(
     ...{ pool, clock, alerts: alertsTo(raise), logger },
     vaults: (changes.vaults ?? noVaults) as KnownVaults,
     coins: coins as CoinStore,
-    ledger: changes.ledger ?? { requireNoted: () => Promise.resolve() },
+    ledger: (changes.ledger ?? { requireNoted: () => Promise.resolve() }) as LedgerWatch,
   });
 }
 

@@ -15,7 +15,7 @@ export interface VoucherTools {
   readonly pool: RpcPool;
   readonly vaults: KnownVaults;
   readonly coins: CoinStore;
-  readonly ledger: Pick<LedgerWatch, 'requireNoted'>;
+  readonly ledger: LedgerWatch;
   readonly alerts: Alerts;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -209,10 +209,10 @@ export class QuoteService {
       ...{ rate, priceUsd, tokenDecimals, nowMs },
       usableUntilMs: priceUsableUntilMs(price, limits),
     };
+    if (breach !== undefined) return { terms, limits, refusal: limitError(breach) };
     if ((await this.ledger.unnoted()) !== undefined) {
       return { terms, limits, refusal: redemptionsPaused() };
     }
-    if (breach !== undefined) return { terms, limits, refusal: limitError(breach) };
     const promised = await this.store.promisedTokens();
     const refused = await this.vault.refusal(terms.tokenAmount, promised);
     return { terms, limits, ...(refused !== undefined && ofUnpayable(refused)) };

@@ -3,7 +3,12 @@
  * transition that this service has seen there. While such a restore is not noted, the database begins nothing, and this
  * service signs no voucher (docs/redemption.md, "A ledger that was restored").
  */
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnModuleInit,
+} from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import {
   LedgerRestoreStore,
@@ -12,7 +17,7 @@ import {
   type UnnotedRestore,
 } from '#libs/db';
 import { LowmarkError, type Redemption } from '#libs/domain';
-import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { CLOCK, type Clock, type Logger, SingleFlight } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { Alerts } from '../observe/alerts.js';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';
@@ -21,8 +26,9 @@ import { HighWaterMark } from './high-water-mark.js';
 const EVERY_MS = 10_000;
 
 @Injectable()
-export class LedgerWatch implements OnModuleInit {
+export class LedgerWatch implements OnModuleInit, BeforeApplicationShutdown {
   private readonly alerts: HourlyAlerts;
+  private readonly looks = new SingleFlight<void>();
 
   constructor(
     private readonly store: LedgerRestoreStore,
@@ -40,15 +46,14 @@ export class LedgerWatch implements OnModuleInit {
     await this.look();
   }
 
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.looks.underWay();
+  }
+
   /** Notices a restore also while nothing is redeemed. Never rejects. */
   @Interval('ledger', EVERY_MS)
-  async look(): Promise<void> {
-    try {
-      await this.unnoted();
-    } catch (error) {
-      if (!(error instanceof LowmarkError)) throw error;
-      this.logger.warn({ err: error }, 'Whether the ledger went back could not be read');
-    }
+  look(): Promise<void> {
+    return this.looks.run(() => this.attempt());
   }
 
   /** The restore that is not noted; undefined where the ledger is in order. Marks a ledger that lacks what was seen. */
@@ -71,6 +76,15 @@ export class LedgerWatch implements OnModuleInit {
   /** Keeps a transition that was committed, before anything outside of the ledger follows from it. */
   keep({ id: redemptionId, version }: Pick<Redemption, 'id' | 'version'>): Promise<void> {
     return this.mark.keep({ redemptionId, version, atMs: this.clock.nowMs() });
+  }
+
+  private async attempt(): Promise<void> {
+    try {
+      await this.unnoted();
+    } catch (error) {
+      if (!(error instanceof LowmarkError)) throw error;
+      this.logger.warn({ err: error }, 'Whether the ledger went back could not be read');
+    }
   }
 
   private tell({ atMs, noticed }: UnnotedRestore): void {

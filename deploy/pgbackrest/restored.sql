@@ -15,11 +15,10 @@ BEGIN
   IF to_regclass('redemption.redemption') IS NOT NULL
     AND coalesce(current_setting('lowmark.nothing_lost', true), '') <> 'on' THEN
     CREATE TABLE IF NOT EXISTS redemption.unnoted_restore (
+      noticed text PRIMARY KEY CHECK (noticed <> ''),
       at timestamptz NOT NULL DEFAULT now(),
-      noticed text NOT NULL CHECK (noticed <> ''),
       missing_at timestamptz
     );
-    INSERT INTO redemption.unnoted_restore (noticed)
-      SELECT 'restored from a backup' WHERE NOT EXISTS (SELECT FROM redemption.unnoted_restore);
+    INSERT INTO redemption.unnoted_restore (noticed) VALUES ('restored from a backup') ON CONFLICT DO NOTHING;
   END IF;
 END $$;

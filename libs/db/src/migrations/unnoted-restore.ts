@@ -14,8 +14,8 @@ export class UnnotedRestore1760000006000 extends SqlMigration {
 // A restored dump may have the table already, and the mark in it: deploy/pgbackrest/restored.sql makes both before this migration runs.
 const ADD = `
 CREATE TABLE IF NOT EXISTS redemption.unnoted_restore (
+  noticed text PRIMARY KEY CHECK (noticed <> ''),
   at timestamptz NOT NULL DEFAULT now(),
-  noticed text NOT NULL CHECK (noticed <> ''),
   missing_at timestamptz
 );
 COMMENT ON TABLE redemption.unnoted_restore IS 'the ledger went back in time, and no note says from when on it lacks something: nothing is paid, deducted or given back';

@@ -128,7 +128,7 @@ const STANDING = named<{ id: UuidV7 | null; version: number | null; seenAt: Date
 
 const MARK = named<{ noticed: string; missingAt: Date }>(
   'ledger_mark',
-  'INSERT INTO redemption.unnoted_restore (noticed, missing_at) VALUES (:noticed, :missingAt)',
+  'INSERT INTO redemption.unnoted_restore (noticed, missing_at) VALUES (:noticed, :missingAt) ON CONFLICT DO NOTHING',
 );
 
 interface StandingRow {

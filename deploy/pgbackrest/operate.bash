@@ -27,11 +27,11 @@ restore_to() {
   run backups "$scripts/restore.sh" files "$@" ||
     die "not restored. PostgreSQL is stopped, and its files may be half those of the backup: restore again."
   quiet up --detach --no-deps --no-build postgres
-  run backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
+  run "${finish_with[@]}" backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
   migrate
   end_sign_ins
   quiet up --detach --no-deps --no-build backups
-  say "Before ./lowmark up: ./lowmark cli ledger restored, as docs/operating/backup.md says."
+  say_next
 }
 
 # Restores the newest backup beside the database in a separate container, which is removed at the end.

@@ -42,7 +42,7 @@ finish() {
     [ $((SECONDS - since)) -lt "${FINISH_SECONDS:-60}" ] || die "PostgreSQL does not start: its log says why. Another --to may be given."
   done
   [ -f "$PGDATA/backup_label.old" ] || die "this server was not restored."
-  ask -f "$here/new-generation.sql"
+  ask -f "$here/restored.sql"
   reached=$(ask -c "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')")
   # Without a transaction after the backup: the start of the backup.
   [ -n "$reached" ] || reached=$(utc "$(date -d "$(sed -n 's/^START TIME: //p' "$PGDATA/backup_label.old")" +%s)")

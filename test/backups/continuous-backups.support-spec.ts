@@ -157,6 +157,9 @@ export function describeContinuousBackups(
       const [own, golf] = await generations();
       expect(own).not.toBe(before[0]);
       expect(golf).not.toBe(before[1]);
+      expect(await server.ask('SELECT noticed FROM redemption.unnoted_restore')).toBe(
+        'restored from a backup',
+      );
       const full = await nextFull(known);
       await server.stop();
       await restore('--to', later, '--timeline', '1', '--set', known[0] ?? '');

@@ -229,7 +229,7 @@ describe('continuous backups', () => {
     await clone.lowmark('stop backups');
     clone.write('.env', env.replace(/^COMPOSE_FILE=.*\n/m, ''));
     override(own, first);
-    await clone.lowmark('restore backups/newer.dump');
+    await clone.lowmark('restore --nothing-lost backups/newer.dump');
     await clone.block(check);
     const id = await clone.lowmark('ps --quiet postgres');
     const volumes = await clone.docker('inspect', '--format', '{{json .Mounts}}', id.trim());
@@ -248,7 +248,7 @@ describe('continuous backups', () => {
     expect(await partners()).toEqual(all);
     await clone.lowmark('drill');
     notes.write('the drill found no damage');
-    await clone.lowmark('restore --to latest');
+    await clone.lowmark('restore --nothing-lost --to latest');
     await clone.lowmark('up --no-build');
     expect(await partners()).toEqual(all);
     await answers();

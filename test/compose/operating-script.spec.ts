@@ -109,11 +109,30 @@ describe('./lowmark', () => {
       expect(order).toEqual([...order].sort((one, other) => one - other));
     });
 
-    it('lets no reader go on with what it cached of the time that is undone', () => {
-      const { calls } = lowmark(['restore', 'a.dump']);
-      const end = calls.slice(calls.findIndex((call) => call.includes('migrate migrate')) + 1);
-      expect(end.filter((call) => call.includes('exec -T postgres psql'))).toHaveLength(2);
+    it('marks the ledger before anything can start on it, and says what is next', () => {
+      const { calls, said } = lowmark(['restore', 'a.dump']);
+      const at = (words: string): number => calls.findIndex((call) => call.includes(words));
+      const filled = at(' pg_restore -U lowmark ');
+      const marked = at(' -e PGOPTIONS= postgres psql ');
+      expect([filled < marked, marked < at('migrate migrate')]).toEqual([true, true]);
+      expect(said).toContain('Next: ./lowmark cli ledger restored');
+      expect(said).toContain('nothing is deducted, paid or given back');
     });
+
+    it('ends all sign-ins', () => {
+      const { calls } = lowmark(['restore', 'a.dump']);
+      expect(calls.at(-1)).toContain('DELETE FROM console.session');
+    });
+
+    it.each([[['a.dump']], [['--to', 'latest']]])(
+      'leaves no mark where nothing is missing: %j',
+      (words) => {
+        const { calls, said, code } = lowmark(['restore', '--nothing-lost', ...words]);
+        expect({ code, said }).toMatchObject({ code: 0 });
+        expect(calls.join('\n')).toContain(' -e PGOPTIONS=-c lowmark.nothing_lost=on ');
+        expect(said).toContain('Next: ./lowmark up');
+      },
+    );
 
     it('stops nothing where a docker-compose.override.yml is left out', () => {
       writeFileSync(join(folder, 'docker-compose.override.yml'), '');

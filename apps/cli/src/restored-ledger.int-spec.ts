@@ -1,6 +1,13 @@
 /** The commands for a restored ledger, and for claims that it lost. */
+import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createDatabase, type Database, ReconciliationStore, RedemptionStore } from '#libs/db';
+import {
+  createDatabase,
+  type Database,
+  LedgerRestoreStore,
+  ReconciliationStore,
+  RedemptionStore,
+} from '#libs/db';
 import { type Address, type BlockHash } from '#libs/domain';
 import { type AuditRow, CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
@@ -110,6 +117,31 @@ describe('ledger restored', () => {
     const { code, err } = await bench.run(...note, '--vault', vault);
     expect([code, err === '']).toEqual([1, false]);
     expect(await audits('ledger restored')).toEqual([]);
+  });
+
+  it('removes the mark of the restore, of which migrate and doctor tell', async () => {
+    const sql = await readFile('deploy/pgbackrest/restored.sql', 'utf8');
+    await bench.database.pool.query(sql);
+    const told = 'Stop every redemption service and run';
+    const outputs = async () => [
+      (await bench.runAsOwner('migrate')).out,
+      (await bench.run('doctor')).out,
+    ];
+    for (const out of await outputs()) expect(out).toContain(told);
+    const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800', '--yes'];
+    expect(await bench.run(...note)).toMatchObject({ code: 0, err: '' });
+    for (const out of await outputs()) expect(out).not.toContain(told);
+    expect((await bench.run('doctor')).out).toMatch(/ledger +no restore waits for its note/);
+  });
+
+  it('refuses a time after which something is known to be missing', async () => {
+    const missingAtMs = Date.parse(SINCE) - 1;
+    await new LedgerRestoreStore(bench.database).mark('it lacks a transition', missingAtMs);
+    const note = ['ledger', 'restored', '--voucher-ttl', '1800', '--yes', '--lost-since'];
+    const { code, err } = await bench.run(...note, SINCE);
+    expect([code, err]).toEqual([1, expect.stringContaining('it lacks a transition')]);
+    expect(await audits('ledger restored')).toEqual([]);
+    expect((await bench.run(...note, new Date(missingAtMs).toISOString())).code).toBe(0);
   });
 
   it('asks before', async () => {

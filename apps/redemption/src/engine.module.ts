@@ -4,6 +4,8 @@ import { Database } from '#libs/db';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER, Registry } from '#libs/service';
 import { EvidenceKeys } from '#libs/signing';
+import { LedgerModule } from './ledger/ledger.module.js';
+import { LedgerWatch } from './ledger/ledger-watch.js';
 import { Alerts } from './observe/alerts.js';
 import { PartnerCaller, PartnerDirectory } from './partner/partners.js';
 import { PartnersModule } from './partner/partners.module.js';
@@ -21,13 +23,13 @@ const POLL_MS = 1_000;
 
 /** Provides the engine, which itself does not depend on Nest. */
 @Module({
-  imports: [PartnersModule, PayoutModule],
+  imports: [LedgerModule, PartnersModule, PayoutModule],
   providers: [
     {
       provide: Engine,
       inject: [
         ...[RedemptionSettings, Database, EvidenceKeys, PartnerDirectory, PartnerCaller],
-        ...[VaultConditions, VoucherPayout, CLOCK, LOGGER, Registry, Alerts],
+        ...[VaultConditions, VoucherPayout, CLOCK, LOGGER, Registry, Alerts, LedgerWatch],
       ],
       useFactory: (
         settings: RedemptionSettings,
@@ -41,11 +43,12 @@ const POLL_MS = 1_000;
         logger: Logger,
         registry: Registry,
         alerts: Alerts,
+        ledger: LedgerWatch,
       ) =>
         createEngine(
           {
             ...{ database, evidence, directory, caller, conditions, payouts },
-            ...{ clock, logger, registry, alerts },
+            ...{ clock, logger, registry, alerts, ledger },
           },
           optionsOf(settings),
         ),

@@ -1,11 +1,12 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { Database } from '#libs/db';
+import { Database, RestoreNotNotedError } from '#libs/db';
 import { withTimeout } from '#libs/platform';
 import { type CheckResult, HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
 import { ChainLink } from './chain/chain-link.js';
 import { Connections } from './connections.module.js';
+import { LedgerWatch } from './ledger/ledger-watch.js';
 import { LiveRedemptions } from './live/live-redemptions.js';
 import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
@@ -29,6 +30,7 @@ export class Lifecycle implements OnApplicationBootstrap {
     private readonly scheduler: SchedulerRegistry,
     private readonly engine: Engine,
     private readonly vault: VaultConditions,
+    private readonly ledger: LedgerWatch,
     health: HealthRegistry,
     database: Database,
     chain: ChainLink,
@@ -42,6 +44,7 @@ export class Lifecycle implements OnApplicationBootstrap {
     });
     health.register('chain', () => chain.check());
     health.register('vault', () => this.checkVault());
+    health.register('ledger', () => this.checkLedger());
     health.register('engine', () => this.checkEngine());
   }
 
@@ -65,6 +68,12 @@ export class Lifecycle implements OnApplicationBootstrap {
       ...(faults.length > 0 && { reason: faults.join(' ') }),
       details: { concerns: concerns.length === 0 ? null : concerns.join(' ') },
     };
+  }
+
+  /** Users still see their redemptions, as with a vault that pays nothing. */
+  private async checkLedger(): Promise<CheckResult> {
+    const unnoted = await this.ledger.unnoted();
+    return unnoted === undefined ? {} : { reason: new RestoreNotNotedError().message };
   }
 
   private checkEngine(): CheckResult {

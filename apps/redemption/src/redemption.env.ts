@@ -188,6 +188,13 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
   readonly allowPrivatePartners!: boolean;
 
+  @Setting({
+    description:
+      'A file outside of the database with the newest transition that the service has seen in the ledger. By it a ledger that went back in time is noticed after a restart. On a volume that outlives the container and is not restored with the database; replicas may share it. Absent: a restart forgets.',
+    optional: true,
+  })
+  readonly ledgerMarkPath?: string;
+
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;
 

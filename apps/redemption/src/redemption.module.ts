@@ -4,6 +4,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { ChainModule } from './chain/chain.module.js';
 import { ClaimWatchModule } from './claim-watch/claim-watch.module.js';
 import { EngineModule } from './engine.module.js';
+import { LedgerModule } from './ledger/ledger.module.js';
 import { Lifecycle, Shutdown } from './lifecycle.js';
 import { LiveModule } from './live/live.module.js';
 import { PartnersModule } from './partner/partners.module.js';
@@ -22,6 +23,7 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     LiveModule,
     PayoutModule,
     EngineModule,
+    LedgerModule,
     ReconciliationModule,
     ClaimWatchModule,
     WebhooksModule,

@@ -36,6 +36,7 @@ const BY_HAND: Record<string, string> = {
   'redemption.claim_alarm': 'judged beside the redemptions in the statement that writes it',
   'redemption.claim_acknowledgement': 'written for what the claim is found to be in that statement',
   'redemption.ledger_restore': 'read beside each redemption',
+  'redemption.unnoted_restore': 'its presence alone counts, to triggers too',
   'redemption.nonce': 'used once, by the statement that removes it; the console’s has the same',
   'redemption.registry_publication': 'each step states what it goes on from, in one statement',
   'redemption.registry_transaction': 'written with the publication whose nonce it has',

@@ -5,6 +5,7 @@ import { databaseChecks } from './database.checks.js';
 import { type ReadDoctorSettings, readDoctorSettings } from './doctor.settings.js';
 import { endpointChecks } from './endpoint.checks.js';
 import { indexCheck } from './index.check.js';
+import { ledgerCheck } from './ledger.check.js';
 import { evidenceCheck, partnerChecks, secretsCheck } from './partner.checks.js';
 import { priceChecks } from './price.checks.js';
 import { redisCheck } from './redis.check.js';
@@ -58,6 +59,7 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
     ...(read.settings.databaseReadUrls === undefined ? [] : [standbyCheck]),
     secretsCheck,
     ...(read.settings.evidenceKey === undefined ? [] : [evidenceCheck]),
+    ledgerCheck,
     indexCheck,
     stakeSetsCheck,
     ...priceChecks,

@@ -41,6 +41,7 @@ export async function restoreConsequence(
 ): Promise<string> {
   const restores = new LedgerRestoreStore(database);
   await requireStopped(database);
+  await requireEarlyEnough(restores, note.lostSinceMs);
   await requireLongEnough(restores, note.voucherTtlSeconds);
   const scope = await restores.scope(timesOf(note));
   return (
@@ -85,6 +86,16 @@ async function requireStopped(database: Database): Promise<void> {
   throw new PermanentError(
     'REDEMPTION_RUNS',
     'A redemption service is connected to this database: it may just be planning what this note is to forbid. Stop every one of them (backup.md, step 1), then try again. Nothing was noted.',
+  );
+}
+
+/** Refuses a time after which something is known to be missing: the note would not be of that loss. */
+async function requireEarlyEnough(restores: LedgerRestoreStore, lostSinceMs: number) {
+  const { unnoted } = await restores.standing();
+  const missingAtMs = unnoted?.missingAtMs;
+  if (missingAtMs === undefined || lostSinceMs <= missingAtMs) return;
+  throw new OptionError(
+    `--lost-since: ${unnoted?.noticed ?? ''}. Give the time of the backup, which is before that.`,
   );
 }
 

@@ -1,7 +1,15 @@
 import { sessionUrl } from '#libs/config';
-import { letOlderStart, type LoginUrls, migrate, prepareLogins, requireLoginUrls } from '#libs/db';
+import {
+  LedgerRestoreStore,
+  letOlderStart,
+  type LoginUrls,
+  migrate,
+  prepareLogins,
+  requireLoginUrls,
+  RestoreNotNotedError,
+} from '#libs/db';
 import { MigrateSettings } from '../cli.env.js';
-import { command } from '../command.js';
+import { command, type Terminal, withDatabase } from '../command.js';
 import { option } from '../options.js';
 
 interface Given {
@@ -38,12 +46,21 @@ export const migrateCommand = command({
         ? 'The schema is up to date.\n'
         : `Applied ${applied.length}: ${applied.join(', ')}\n`,
     );
+    await tellUnnotedRestore(databaseUrl, terminal);
     if (Object.keys(urls).length === 0) return;
     const isPooled = settings.databaseDirectUrl !== undefined;
     const users = await prepareLogins(databaseUrl, urls, { isPooled });
     terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);
   },
 });
+
+/** `./lowmark up` shows this output. */
+async function tellUnnotedRestore(databaseUrl: string, terminal: Terminal): Promise<void> {
+  const { unnoted } = await withDatabase(databaseUrl, (database) =>
+    new LedgerRestoreStore(database).standing(),
+  );
+  if (unnoted !== undefined) terminal.out(`${new RestoreNotNotedError().message}\n`);
+}
 
 function loginUrls(settings: MigrateSettings): LoginUrls {
   const programs = ['api', 'indexer', 'redemption', 'cli', 'console', 'portal'] as const;

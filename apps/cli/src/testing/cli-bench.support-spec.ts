@@ -44,6 +44,11 @@ export class CliBench {
     return new CliBench(test, await test.open());
   }
 
+  /** Runs the command line as the owner of the database. */
+  runAsOwner(...argv: string[]): Promise<Ran> {
+    return this.runWith({ settings: { DATABASE_URL: this.test.url } }, ...argv);
+  }
+
   drop(): Promise<void> {
     return this.test.drop();
   }

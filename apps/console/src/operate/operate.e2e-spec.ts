@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CONSEQUENCES } from '#libs/operations';
 import {
@@ -115,6 +116,21 @@ describe('the overview', () => {
       'critical ServiceDown',
       'warning RedemptionsNeedAttention',
     ]);
+  });
+
+  it('has a restore that was not noted, with what to run', async () => {
+    await bench.database.pool.query(await readFile('deploy/pgbackrest/restored.sql', 'utf8'));
+    const { alerts } = (await read('overview/alerts')) as unknown as { alerts: object[] };
+    await bench.database.pool.query('DELETE FROM redemption.unnoted_restore');
+    expect(alerts).toContainEqual(
+      expect.objectContaining({
+        name: 'RestoreNotNoted',
+        severity: 'critical',
+        summary: expect.stringMatching(
+          /^Redemptions are paused\. .*run `ledger restored`.*restored from a backup\.$/,
+        ),
+      }),
+    );
   });
 
   it('says which setting the vault needs', async () => {

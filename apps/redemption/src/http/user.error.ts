@@ -1,4 +1,9 @@
-import { IdempotencyConflictError, LimitBreachedError, RedemptionBusyError } from '#libs/db';
+import {
+  IdempotencyConflictError,
+  LimitBreachedError,
+  RedemptionBusyError,
+  RestoreNotNotedError,
+} from '#libs/db';
 import { type LimitBreach, type LimitCode } from '#libs/domain';
 import { HttpProblem, type HttpProblemOptions, problemFrom } from '#libs/service';
 
@@ -35,6 +40,9 @@ const UNPROCESSABLE: readonly LimitCode[] = [
   'TOO_FEW_TOKENS',
 ];
 
+/** When a page asks again while redemptions are paused. */
+const PAUSED_SECONDS = 60;
+
 /** The answer for any error: our own errors by their meaning, all others as in every service. */
 export function toUserError(error: unknown): HttpProblem {
   if (error instanceof LimitBreachedError) return limitError(error.breach);
@@ -45,7 +53,15 @@ export function toUserError(error: unknown): HttpProblem {
     const options = { retryAfterSeconds: 1 };
     return new UserError(409, 'IDEMPOTENCY_IN_PROGRESS', error.message, options);
   }
+  if (error instanceof RestoreNotNotedError) return redemptionsPaused(error);
   return problemFrom(error);
+}
+
+/** The ledger went back in time: an operator has to look before anything goes on. */
+export function redemptionsPaused(cause?: RestoreNotNotedError): UserError {
+  const message = 'Redemptions are paused while the operator checks the records. Try again later.';
+  const options = { retryAfterSeconds: PAUSED_SECONDS, ...(cause !== undefined && { cause }) };
+  return new UserError(503, 'REDEMPTIONS_PAUSED', message, options);
 }
 
 /** Whole seconds for `Retry-After`, at least 1. */

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CoinStore, Database, KnownVaults } from '#libs/db';
 import { provide } from '#libs/service';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
 import { RefusalCounter } from './payout-refusal.js';
@@ -14,6 +15,7 @@ import { VoucherPayout } from './voucher-payout.js';
  * accounts.
  */
 @Module({
+  imports: [LedgerModule],
   providers: [
     CancelRequests,
     EveryVault,

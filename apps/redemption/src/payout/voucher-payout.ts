@@ -17,6 +17,7 @@ import {
   type VaultStatus,
 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
+import { LedgerWatch } from '../ledger/ledger-watch.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
@@ -48,6 +49,7 @@ export class VoucherPayout {
     private readonly accounts: VaultAccounts,
     private readonly cancels: CancelRequests,
     private readonly everyVault: EveryVault,
+    private readonly ledger: LedgerWatch,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.readerOf(settings.vaultContract);
@@ -101,10 +103,12 @@ export class VoucherPayout {
 
   /**
    * Signs the committed plan; the same plan gives the same bytes.
-   * @throws PermanentError where the plan is of another vault, or EVIDENCE_INVALID where the row does not bear our MAC
+   * @throws PermanentError where the plan is of another vault, or EVIDENCE_INVALID where the row does not bear our MAC;
+   *   RestoreNotNotedError, DatabaseUnavailableError
    */
   async authorise({ redemptionId, plan, place, isSealed }: SealedPayout): Promise<Voucher> {
     requireSealed(isSealed);
+    await this.ledger.requireNoted();
     const { vault, chainId } = this.settings.vaultPlace;
     if (place.vault !== vault || place.chainId !== chainId) {
       throw new PermanentError(

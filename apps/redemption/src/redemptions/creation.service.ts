@@ -1,6 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import { AttemptStore, type IdempotencyKey, LimitBreachedError, RedemptionStore } from '#libs/db';
+import {
+  AttemptStore,
+  type IdempotencyKey,
+  LimitBreachedError,
+  RedemptionStore,
+  RestoreNotNotedError,
+} from '#libs/db';
 import {
   type Address,
   canonicalJson,
@@ -12,7 +18,7 @@ import {
   UUID_V7_RANDOM_BYTES,
 } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
-import { limitError, secondsUntil, UserError } from '../http/user.error.js';
+import { limitError, redemptionsPaused, secondsUntil, UserError } from '../http/user.error.js';
 import { PartnerDirectory, type PartnerEntry, PointsService } from '../partner/partners.js';
 import { RefusalCounter } from '../payout/payout-refusal.js';
 import { RedemptionSettings } from '../redemption.env.js';
@@ -113,6 +119,7 @@ export class CreationService {
     try {
       return await this.store.create(newRedemption(terms, nowMs), idempotency, limits);
     } catch (error) {
+      if (error instanceof RestoreNotNotedError) throw redemptionsPaused(error);
       if (!(error instanceof LimitBreachedError)) throw error;
       throw limitError(withPointsLeft(error.breach, quoted, limits));
     }

@@ -25,7 +25,8 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { boundsBreach } from '#libs/price';
 import { ChainLink } from '../chain/chain-link.js';
-import { limitError, secondsUntil, UserError } from '../http/user.error.js';
+import { limitError, redemptionsPaused, secondsUntil, UserError } from '../http/user.error.js';
+import { LedgerWatch } from '../ledger/ledger-watch.js';
 import { Alerts } from '../observe/alerts.js';
 import { type PartnerEntry } from '../partner/partners.js';
 import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout/payout-refusal.js';
@@ -117,6 +118,7 @@ export class QuoteService {
     private readonly prices: RedeemablePrice,
     private readonly vault: VaultConditions,
     private readonly chain: ChainLink,
+    private readonly ledger: LedgerWatch,
     private readonly settings: RedemptionSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -208,6 +210,9 @@ export class QuoteService {
       usableUntilMs: priceUsableUntilMs(price, limits),
     };
     if (breach !== undefined) return { terms, limits, refusal: limitError(breach) };
+    if ((await this.ledger.unnoted()) !== undefined) {
+      return { terms, limits, refusal: redemptionsPaused() };
+    }
     const promised = await this.store.promisedTokens();
     const refused = await this.vault.refusal(terms.tokenAmount, promised);
     return { terms, limits, ...(refused !== undefined && ofUnpayable(refused)) };

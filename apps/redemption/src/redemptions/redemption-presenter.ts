@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type StoredRedemption } from '#libs/db';
+import { RestoreNotNotedError, type StoredRedemption } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
@@ -72,6 +72,8 @@ export class RedemptionPresenter {
     try {
       return await payouts.authorise({ redemptionId, plan, place, isSealed });
     } catch (error) {
+      // An alert tells of it already.
+      if (error instanceof RestoreNotNotedError) return undefined;
       if (!(error instanceof LowmarkError)) throw error;
       logger.error({ err: error, redemptionId }, 'A voucher could not be signed');
       return undefined;

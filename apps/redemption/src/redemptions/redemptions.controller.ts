@@ -147,7 +147,11 @@ export class RedemptionsController {
     'IDEMPOTENCY_CONFLICT',
   )
   @Fails(502, 'The partner’s answer could not be used.', 'PARTNER_ERROR')
-  @FailsForNow(503, 'No answer for now.', 'PARTNER_UNAVAILABLE', 'SERVICE_UNAVAILABLE')
+  @FailsForNow(
+    503,
+    'No answer for now.',
+    ...['PARTNER_UNAVAILABLE', 'SERVICE_UNAVAILABLE', 'REDEMPTIONS_PAUSED'],
+  )
   async create(
     @Wallet() wallet: Address,
     @IdempotencyKey() key: string,
@@ -205,6 +209,7 @@ export class RedemptionsController {
     ...['FINAL', 'NEEDS_OPERATOR', 'NOT_RESTORABLE', 'NOT_YET_CANCELLABLE'],
     'TOO_LATE_TO_CANCEL',
   )
+  @FailsForNow(503, 'No answer for now.', 'SERVICE_UNAVAILABLE', 'REDEMPTIONS_PAUSED')
   async cancel(@Wallet() wallet: Address, @Param('id') id: string): Promise<RedemptionBody> {
     const stored = await this.cancelling.cancel(wallet, requireId(id));
     if (stored === undefined) throw notFound();

@@ -3,6 +3,7 @@ import { AttemptStore, Database } from '#libs/db';
 import { provide } from '#libs/service';
 import { AuthModule } from '../auth/auth.module.js';
 import { ChainModule } from '../chain/chain.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { PartnersModule } from '../partner/partners.module.js';
 import { PayoutModule } from '../payout/payout.module.js';
 import { CancelService } from './cancel.service.js';
@@ -14,7 +15,7 @@ import { RedemptionPresenter } from './redemption-presenter.js';
 import { RedemptionsController } from './redemptions.controller.js';
 
 @Module({
-  imports: [AuthModule, ChainModule, PartnersModule, PayoutModule],
+  imports: [AuthModule, ChainModule, LedgerModule, PartnersModule, PayoutModule],
   controllers: [QuotesController, RedemptionsController],
   providers: [
     CancelService,

@@ -6,6 +6,7 @@ import { type Clock, type Logger } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
 import { VaultBench } from '#libs/testing';
 import { composeVouchers } from '../../test/world/compose-vouchers.js';
+import { type LedgerWatch } from '../ledger/ledger-watch.js';
 import { type Alert, Alerts } from '../observe/alerts.js';
 import { type CommittedPayout } from '../payout/payout.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
@@ -56,6 +57,8 @@ export interface VoucherPayoutOptions {
   readonly voucherTtlSeconds: number;
   readonly expiryMarginSeconds: number;
   readonly vaults: Pick<KnownVaults, 'of' | 'add'>;
+  /** Default: a ledger that never went back. */
+  readonly ledger: Pick<LedgerWatch, 'requireNoted'>;
   readonly signerKey: string;
   /** Default: the signer's key. */
   readonly cancellerKey: string;
@@ -94,6 +97,7 @@ export function vouchersOn(
     ...{ pool, clock, alerts: alertsTo(raise), logger },
     vaults: (changes.vaults ?? noVaults) as KnownVaults,
     coins: coins as CoinStore,
+    ledger: (changes.ledger ?? { requireNoted: () => Promise.resolve() }) as LedgerWatch,
   });
 }
 

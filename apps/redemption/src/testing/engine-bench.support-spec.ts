@@ -10,6 +10,7 @@ import {
   CoinStore,
   type Database,
   KnownVaults,
+  LedgerRestoreStore,
   RedemptionStore,
   RedemptionViews,
 } from '#libs/db';
@@ -34,7 +35,10 @@ import {
   testEvidence,
   VaultBench,
 } from '#libs/testing';
+import { HighWaterMark } from '../ledger/high-water-mark.js';
+import { LedgerWatch } from '../ledger/ledger-watch.js';
 import { Alerts } from '../observe/alerts.js';
+import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { PartnerCaller, PartnerDirectory } from '../partner/partners.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
 import { createEngine } from '../worker/create-engine.js';
@@ -69,6 +73,8 @@ export class EngineBench {
   readonly logs: string[];
   readonly engine: Engine;
   readonly payouts: VoucherPayout;
+  readonly ledger: LedgerWatch;
+  private readonly mark: HighWaterMark;
   partnerId = '';
 
   readonly test: TestDatabase;
@@ -81,6 +87,7 @@ export class EngineBench {
   private constructor(
     private readonly stage: EngineStage,
     voucherTtlSeconds = TTL_SECONDS,
+    markPath?: string,
   ) {
     const { all: database, served, rpcUrls, bench: chain, clock, logger } = stage;
     this.test = stage.database;
@@ -91,7 +98,11 @@ export class EngineBench {
     this.logs = stage.logs;
     this.store = new RedemptionStore(database, testEvidence());
     this.views = new RedemptionViews(database);
+    const alerts = new Alerts(this.registry, logger);
+    this.mark = new HighWaterMark(markPath, new HourlyAlerts(alerts, clock), logger);
+    this.ledger = new LedgerWatch(new LedgerRestoreStore(served), this.mark, alerts, clock, logger);
     const { payouts, conditions } = vouchersOn(chain, clock, {
+      ledger: this.ledger,
       pool: new RpcPool({ urls: rpcUrls, clock }),
       voucherTtlSeconds,
       vaults: new KnownVaults(served),
@@ -104,7 +115,6 @@ export class EngineBench {
       policy: { allowPrivate: true },
       timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },
     });
-    const alerts = new Alerts(this.registry, logger);
     this.engine = createEngine(
       {
         database: served,
@@ -117,6 +127,7 @@ export class EngineBench {
         logger,
         registry: this.registry,
         alerts,
+        ledger: this.ledger,
         random: () => 0,
       },
       { atOnce: 8, leaseMs: LEASE_MS, pollMs: 1000, payoutPollMs: 15_000 },
@@ -146,13 +157,30 @@ export class EngineBench {
     return bench;
   }
 
-  /** The service after a restart with other settings: with another vault, or with another VOUCHER_TTL_SECONDS. */
-  async restarted(change: { isNewVault?: boolean; ttlSeconds?: number }): Promise<EngineBench> {
+  /**
+   * The service after a restart with other settings: with another vault, another VOUCHER_TTL_SECONDS, or a file of the
+   * newest transition. Without the file it has forgotten that transition.
+   */
+  async restarted(change: {
+    isNewVault?: boolean;
+    ttlSeconds?: number;
+    markPath?: string;
+  }): Promise<EngineBench> {
     await this.engine.stop();
-    const { isNewVault = false, ttlSeconds } = change;
+    return this.beside(change);
+  }
+
+  /** A second replica of the service. */
+  async beside(change: {
+    isNewVault?: boolean;
+    ttlSeconds?: number;
+    markPath?: string;
+  }): Promise<EngineBench> {
+    const { isNewVault = false, ttlSeconds, markPath } = change;
     const vault = isNewVault ? await this.chain.another({ canceller: SIGNER }) : this.chain;
     if (isNewVault) await vault.finalise();
-    const bench = new EngineBench({ ...this.stage, bench: vault }, ttlSeconds);
+    const bench = new EngineBench({ ...this.stage, bench: vault }, ttlSeconds, markPath);
+    await bench.ledger.onModuleInit();
     bench.partnerId = this.partnerId;
     bench.clock.set(Math.max(bench.clock.nowMs(), vault.seconds * 1000));
     return bench;

@@ -12,10 +12,12 @@ import {
   RedemptionHints,
   RedemptionStore,
   RedemptionViews,
+  RestoreNotNotedError,
   StaleRedemptionError,
 } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
 import { type Registry } from '#libs/service';
+import { type LedgerWatch } from '../ledger/ledger-watch.js';
 import { type Alerts } from '../observe/alerts.js';
 import { EngineMetrics } from '../observe/engine-metrics.js';
 import { type PartnerCaller, type PartnerDirectory, PointsService } from '../partner/partners.js';
@@ -46,6 +48,7 @@ export interface EngineServices {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly alerts: Alerts;
+  readonly ledger: LedgerWatch;
   /** Random number from 0 to 1, for the jitter of backoff; default `Math.random`. */
   readonly random?: () => number;
 }
@@ -103,6 +106,8 @@ function pumpObserver({ metrics, clock, logger }: EngineContext): PumpObserver {
         logger.info({ queue, code: error.code }, error.message);
         return;
       }
+      // Told by an alert already.
+      if (error instanceof RestoreNotNotedError) return;
       metrics.failed(queue);
       logger.error({ queue, err: error }, 'A piece of work failed; it is tried again');
     },

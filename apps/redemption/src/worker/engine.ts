@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { type RedemptionHints } from '#libs/db';
 import { type Decimal } from '#libs/domain';
 import { type Clock, type Logger, SingleFlight } from '#libs/platform';
+import { type LedgerWatch } from '../ledger/ledger-watch.js';
 import { type Alerts } from '../observe/alerts.js';
 import { type EngineMetrics } from '../observe/engine-metrics.js';
 
@@ -32,6 +33,7 @@ export interface EngineContext {
   readonly logger: Logger;
   readonly alerts: Alerts;
   readonly metrics: EngineMetrics;
+  readonly ledger: LedgerWatch;
   readonly settings: EngineSettings;
 }
 

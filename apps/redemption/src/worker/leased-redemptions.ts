@@ -162,7 +162,7 @@ export class LeasedRedemptions {
     }
   }
 
-  /** Writes a decision that `decide` has just made. */
+  /** Writes a decision that `decide` has just made. @throws RestoreNotNotedError, and as `apply` */
   async write(
     work: LeasedWork,
     event: RedemptionEvent,
@@ -173,12 +173,15 @@ export class LeasedRedemptions {
     const before = stored.redemption;
     const { next } = decision;
     const release = !this.goesOn(before, next);
+    const binds = bindsOthers(before, next);
+    if (binds) await this.context.ledger.requireNoted();
     await this.store.apply({
       ...{ before, decision, event: event.type, actor: 'worker', owner, release, stored },
       ...(reserve !== undefined && next.state === 'deducting' && { reserve }),
       ...(callEnd !== undefined && { callEnd }),
       ...(place !== undefined && { place }),
     });
+    if (binds) await this.context.ledger.keep(next);
     this.context.metrics.moved(event.type, before.state, next.state);
     const { id: redemptionId, partner } = next;
     for (const alert of alertsOf(event, before, next)) {
@@ -224,4 +227,11 @@ export class LeasedRedemptions {
     const isOthers = (state === 'authorised') !== (before.state === 'authorised');
     return nextActionAtMs !== null && nextActionAtMs <= this.context.clock.nowMs() && !isOthers;
   }
+}
+
+/** Whether a partner or a user may act on the transition, which must then never be forgotten: a call, or a plan. */
+function bindsOthers(before: Redemption, next: Redemption): boolean {
+  const { openCall } = next;
+  const begins = openCall !== null && openCall.requestId !== before.openCall?.requestId;
+  return begins || (before.plan === null && next.plan !== null);
 }

@@ -5,6 +5,7 @@
 import {
   type AttemptStore,
   ReservationRefusedError,
+  RestoreNotNotedError,
   StaleRedemptionError,
   type StoredRedemption,
 } from '#libs/db';
@@ -80,8 +81,11 @@ export class RedemptionQueue implements WorkQueue<StoredRedemption> {
         work = await leased.workOn(stored, owner, leasedAt);
       }
     } catch (error) {
-      // The user or an operator wrote the row first. The redemption is still due, and is read again.
-      if (error instanceof StaleRedemptionError) await leased.release(work);
+      // The user or an operator wrote the row first, or the ledger went back. The redemption is still due, and is read
+      // again.
+      if (error instanceof StaleRedemptionError || error instanceof RestoreNotNotedError) {
+        await leased.release(work);
+      }
       throw error;
     }
   }

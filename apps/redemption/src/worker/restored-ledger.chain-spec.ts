@@ -66,9 +66,8 @@ async function happen(id: UuidV7, event: RedemptionEvent): Promise<void> {
 }
 
 function revertsOf(id: UuidV7) {
-  return bench.partner.calls.filter(
-    ({ path, body }) => path.startsWith('/revert') && body['svcRedemptionId'] === id,
-  );
+  const { calls } = bench.partner;
+  return calls.filter((one) => one.path.startsWith('/revert') && one.body['svcRedemptionId'] === id);
 }
 
 async function note(): Promise<void> {
@@ -160,12 +159,13 @@ describe('a ledger that is noted as restored', () => {
   });
 });
 
-describe('a restore that nobody has noted', () => {
+describe('a restore that a service cannot notice, because it has forgotten what it saw', () => {
   it('pays once, by the evidence of the claim of before', async () => {
     const { id, calldata } = await authorised();
     expect(await send(calldata)).toBeUndefined();
     const { paidEvidence } = await bench.until(id, 'claimed');
     await ledger.restore(id, 'deducted');
+    await restart({});
     await bench.pass(100);
     const redemption = await bench.until(id, 'claimed', 'attention', 'reverted');
     expect(redemption.state).toBe('claimed');
@@ -178,6 +178,7 @@ describe('a restore that nobody has noted', () => {
     expect(await send(calldata)).toBeUndefined();
     await bench.until(id, 'claimed');
     await ledger.restore(id, 'deducted');
+    await restart({});
     await happen(id, { type: 'cancel', by: 'user' });
     const held = await bench.until(id, 'attention', 'reverted');
     expect([held.state, held.reason]).toEqual(['attention', 'claimed-without-plan']);

@@ -2,6 +2,7 @@
 import { type RpcPool } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
+import { type LedgerWatch } from '../../src/ledger/ledger-watch.js';
 import { type Alerts } from '../../src/observe/alerts.js';
 import { CancelRequests } from '../../src/payout/cancel-requests.js';
 import { EveryVault } from '../../src/payout/every-vault.js';
@@ -14,6 +15,7 @@ export interface VoucherTools {
   readonly pool: RpcPool;
   readonly vaults: KnownVaults;
   readonly coins: CoinStore;
+  readonly ledger: LedgerWatch;
   readonly alerts: Alerts;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -23,13 +25,13 @@ export function composeVouchers(
   settings: RedemptionSettings,
   tools: VoucherTools,
 ): { readonly payouts: VoucherPayout; readonly conditions: VaultConditions } {
-  const { pool, vaults, coins, alerts, clock, logger } = tools;
+  const { pool, vaults, coins, ledger, alerts, clock, logger } = tools;
   const accounts = new VaultAccounts(settings, pool, coins, clock);
   const conditions = new VaultConditions(settings, pool, accounts, clock);
   const cancels = new CancelRequests(settings, pool, accounts, alerts, clock, logger);
   const every = new EveryVault(settings, pool, vaults, clock);
   return {
-    payouts: new VoucherPayout(settings, pool, vaults, accounts, cancels, every, clock),
+    payouts: new VoucherPayout(settings, pool, vaults, accounts, cancels, every, ledger, clock),
     conditions,
   };
 }

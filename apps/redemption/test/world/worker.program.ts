@@ -3,13 +3,22 @@
  * input, the time included, comes over the channel to its parent process, and it ends with its parent.
  */
 import { RpcPool } from '#libs/chain';
-import { CallbackStore, CoinStore, createDatabase, KnownVaults } from '#libs/db';
+import {
+  CallbackStore,
+  CoinStore,
+  createDatabase,
+  KnownVaults,
+  LedgerRestoreStore,
+} from '#libs/db';
 import { parseDecimal } from '#libs/domain';
 import { PartnerClient } from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
 import { createLogger, Registry } from '#libs/service';
 import { EvidenceKeys, KeyRing } from '#libs/signing';
+import { HighWaterMark } from '../../src/ledger/high-water-mark.js';
+import { LedgerWatch } from '../../src/ledger/ledger-watch.js';
 import { Alerts } from '../../src/observe/alerts.js';
+import { HourlyAlerts } from '../../src/observe/hourly-alerts.js';
 import { PartnerCaller, PartnerDirectory } from '../../src/partner/partners.js';
 import { RedemptionSettings } from '../../src/redemption.env.js';
 import { createEngine } from '../../src/worker/create-engine.js';
@@ -72,8 +81,11 @@ async function start(setup: WorkerSetup): Promise<void> {
     vaultDailyCoin: 10n ** 18n,
     vaultCancelMinUsd: { digits: 0n, scale: 0 },
   });
+  const hourly = new HourlyAlerts(alerts, clock);
+  const mark = new HighWaterMark(undefined, hourly, logger);
+  const ledger = new LedgerWatch(new LedgerRestoreStore(database), mark, alerts, clock, logger);
   const vouchers = composeVouchers(settings, {
-    ...{ pool, alerts, clock, logger },
+    ...{ pool, ledger, alerts, clock, logger },
     vaults: new KnownVaults(database),
     coins: new CoinStore(database),
   });
@@ -90,6 +102,7 @@ async function start(setup: WorkerSetup): Promise<void> {
       logger,
       registry,
       alerts,
+      ledger,
       random,
     },
     {

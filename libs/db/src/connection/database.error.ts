@@ -42,6 +42,12 @@ export function isRefusal(
   return reasons.some((reason) => SQL_STATES[reason] === error.sqlState);
 }
 
+/** Whether a trigger refused under this name, as a constraint does. */
+export function isRefusedBy(error: unknown, constraint: string): error is DatabaseRefusedError {
+  if (!(error instanceof DatabaseRefusedError)) return false;
+  return (error.cause as { constraint?: unknown } | undefined)?.constraint === constraint;
+}
+
 export function isNotMigrated(error: unknown): boolean {
   return isRefusal(error, 'invalid_schema_name', 'undefined_table');
 }

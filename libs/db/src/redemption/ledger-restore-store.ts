@@ -1,4 +1,4 @@
-import { type RedemptionState } from '#libs/domain';
+import { type RedemptionState, type UuidV7 } from '#libs/domain';
 import { isRefusal } from '../connection/database.error.js';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -14,6 +14,30 @@ export interface LedgerRestore {
   readonly atMs: number;
   /** Unix time in seconds until which a lost voucher can be claimed. */
   readonly vouchersUntilSeconds: number;
+}
+
+/** A transition that was seen in the ledger, committed. A ledger that lacks it went back in time. */
+export interface SeenTransition {
+  readonly redemptionId: UuidV7;
+  readonly version: number;
+  /** When it was seen, Unix time in milliseconds. */
+  readonly atMs: number;
+}
+
+/** The ledger went back in time, and no note says so. */
+export interface UnnotedRestore {
+  /** Since when the ledger is marked. */
+  readonly atMs: number;
+  /** How it was noticed, for a person. */
+  readonly noticed: string;
+  /** The earliest moment of which something is known to be missing. */
+  readonly missingAtMs: number | undefined;
+}
+
+export interface LedgerStanding {
+  readonly unnoted: UnnotedRestore | undefined;
+  /** The ledger lacks the transition that was seen, and no note explains it. */
+  readonly lacksSeen: boolean;
 }
 
 /** The time of a note and the lifetime of vouchers. */
@@ -91,6 +115,29 @@ const LONGEST_VOUCHER: Statement = {
     FROM redemption.redemption WHERE plan_amount IS NOT NULL`,
 };
 
+/** A note explains what is missing where it is later, and begins no later. */
+const STANDING = named<{ id: UuidV7 | null; version: number | null; seenAt: Date | null }>(
+  'ledger_standing',
+  `SELECT u.at, u.noticed, (SELECT min(missing_at) FROM redemption.unnoted_restore) AS missing,
+      :id::uuid IS NOT NULL
+        AND NOT EXISTS (SELECT FROM redemption.transition WHERE redemption_id = :id::uuid AND version = :version::int)
+        AND NOT EXISTS (SELECT FROM redemption.ledger_restore WHERE at > :seenAt::timestamptz AND lost_since <= :seenAt::timestamptz)
+        AS lacks
+    FROM (VALUES (1)) AS one LEFT JOIN (SELECT at, noticed FROM redemption.unnoted_restore ORDER BY at LIMIT 1) AS u ON true`,
+);
+
+const MARK = named<{ noticed: string; missingAt: Date }>(
+  'ledger_mark',
+  'INSERT INTO redemption.unnoted_restore (noticed, missing_at) VALUES (:noticed, :missingAt) ON CONFLICT DO NOTHING',
+);
+
+interface StandingRow {
+  at: Date | null;
+  noticed: string | null;
+  missing: Date | null;
+  lacks: boolean;
+}
+
 interface ScopeRow {
   at: Date;
   isAhead: boolean;
@@ -103,7 +150,7 @@ export class LedgerRestoreStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * Writes a note with its audit row. A second note for the same loss does no harm. A process that read a redemption
+   * Writes a note with its audit row, and removes the mark of the restore. A second note for the same loss does no harm. A process that read a redemption
    * before the note can write nothing about it afterwards.
    * @throws LedgerBusyError where other transactions keep the ledger busy; RestoreAheadError;
    * DatabaseUnavailableError, DatabaseRefusedError
@@ -139,6 +186,29 @@ export class LedgerRestoreStore {
       lostSinceMs: since.getTime(),
       vouchersUntilSeconds: Number(until),
     }));
+  }
+
+  /** Whether a restore is not noted, and whether the ledger lacks a transition that was seen before. */
+  async standing(seen?: SeenTransition): Promise<LedgerStanding> {
+    const [row] = await this.database.query<StandingRow>(
+      STANDING({
+        id: seen?.redemptionId ?? null,
+        version: seen?.version ?? null,
+        seenAt: seen === undefined ? null : new Date(seen.atMs),
+      }),
+    );
+    if (row === undefined) throw new TypeError('a standing without a row');
+    const { at, noticed, missing, lacks } = row;
+    const unnoted =
+      at === null || noticed === null
+        ? undefined
+        : { atMs: at.getTime(), noticed, missingAtMs: missing?.getTime() };
+    return { unnoted, lacksSeen: lacks };
+  }
+
+  /** Marks the ledger as one that went back in time: `record` removes the mark. */
+  async mark(noticed: string, missingAtMs: number): Promise<void> {
+    await this.database.query(MARK({ noticed, missingAt: new Date(missingAtMs) }));
   }
 
   /** The longest lifetime of a voucher in the ledger, in seconds; 0 where there is no voucher. */

@@ -35,6 +35,7 @@ import {
   LimitBreachedError,
   RedemptionBusyError,
 } from './redemption.error.js';
+import { unnotedRestore } from './transition-write.js';
 
 export interface IdempotencyKey {
   /** Unique within the wallet; 1 to 255 characters. */
@@ -150,7 +151,8 @@ export async function createRedemption(
     return { redemption, isNew: true };
   });
   return created.catch((error: unknown) => {
-    throw isRefusal(error, 'lock_not_available') ? new RedemptionBusyError() : error;
+    if (isRefusal(error, 'lock_not_available')) throw new RedemptionBusyError();
+    throw unnotedRestore(error) ?? error;
   });
 }
 

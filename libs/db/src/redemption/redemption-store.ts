@@ -45,7 +45,8 @@ export interface RedemptionLeaseRequest extends LeaseRequest {
 /** How long a row that cannot be read is left alone. */
 const SET_ASIDE_MS = 600_000;
 
-/** Leases end by the clock of the database, which workers share. `dueBy` null: now; `authorised` null: both. */
+// By the clock of the database, which workers share. `dueBy` null: now; `authorised` null: both. While a restore is not
+// noted, only payouts are leased, which the chain decides.
 const LEASE = named<{
   count: number;
   owner: string;
@@ -58,6 +59,7 @@ const LEASE = named<{
       SELECT id FROM redemption.redemption
       WHERE next_action_at <= coalesce(:dueBy::timestamptz, now()) AND (leased_until IS NULL OR leased_until <= now())
         AND (:authorised::boolean IS NULL OR (state = 'authorised') = :authorised)
+        AND (state = 'authorised' OR NOT EXISTS (SELECT FROM redemption.unnoted_restore))
       ORDER BY next_action_at FOR UPDATE SKIP LOCKED LIMIT :count
     )
     UPDATE redemption.redemption r SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner
@@ -151,8 +153,8 @@ export class RedemptionStore {
    * happen one after the other. Nothing is reserved yet; see `TransitionWrite.reserve`: the check of the budgets only
    * avoids a redemption that would be refused later.
    * @param redemption from `newRedemption`
-   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError and
-   * DatabaseUnavailableError, after which a retry needs the same key
+   * @throws IdempotencyConflictError, LimitBreachedError, DatabaseRefusedError; RedemptionBusyError,
+   * RestoreNotNotedError and DatabaseUnavailableError, after which a retry needs the same key
    */
   create(
     redemption: Redemption,
@@ -246,7 +248,7 @@ export class RedemptionStore {
    * After a DatabaseUnavailableError the transition may have been written: the caller has to read the redemption and
    * must not make the call.
    * @throws StaleRedemptionError, LeaseLostError, PartnerIdReusedError, ReservationRefusedError,
-   * RedemptionMissingError, DatabaseUnavailableError, DatabaseRefusedError
+   * RedemptionMissingError, RestoreNotNotedError, DatabaseUnavailableError, DatabaseRefusedError
    */
   async apply(write: TransitionWrite): Promise<void> {
     await applyTransition(this.database, write, this.seal);

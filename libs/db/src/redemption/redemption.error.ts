@@ -75,6 +75,20 @@ export class RestoreAheadError extends PermanentError {
   }
 }
 
+/**
+ * The ledger was restored, or went back in time, and no note says so. Nothing was written, and nothing may be paid,
+ * deducted or given back.
+ */
+export class RestoreNotNotedError extends RetryableError {
+  constructor(options?: ErrorOptions) {
+    super(
+      'RESTORE_NOT_NOTED',
+      'The ledger went back in time, and this was not noted: nothing is paid, deducted or given back. Stop every redemption service and run `ledger restored`, as docs/operating/backup.md says under "Restoring the ledger".',
+      options,
+    );
+  }
+}
+
 export class IdempotencyConflictError extends PermanentError {
   constructor() {
     super(

@@ -10,7 +10,7 @@ import {
   type ReservationRefusal,
   type UuidV7,
 } from '#libs/domain';
-import { isRefusal } from '../connection/database.error.js';
+import { isRefusal, isRefusedBy } from '../connection/database.error.js';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { addressBytes } from '../rows.js';
@@ -29,6 +29,7 @@ import {
   PartnerIdReusedError,
   RedemptionMissingError,
   ReservationRefusedError,
+  RestoreNotNotedError,
   StaleRedemptionError,
 } from './redemption.error.js';
 
@@ -170,7 +171,7 @@ export async function applyTransition(
   const { owner, before, reserve } = write;
   const { id, version } = before;
   const rows = await database.query(transitionStatement(write, seal)).catch((error: unknown) => {
-    throw reusedId(error, id) ?? error;
+    throw reusedId(error, id) ?? unnotedRestore(error) ?? error;
   });
   if (rows.length > 0) return;
   const [row] = await database.query<LeasedRow>(BY_ID({ id }));
@@ -185,6 +186,13 @@ export async function applyTransition(
     if (reason !== null) throw new ReservationRefusedError(id, reason);
   }
   throw new StaleRedemptionError(id);
+}
+
+/** @returns undefined unless the database refused because of a restore that was not noted */
+export function unnotedRestore(error: unknown): RestoreNotNotedError | undefined {
+  return isRefusedBy(error, 'restore_noted')
+    ? new RestoreNotNotedError({ cause: error })
+    : undefined;
 }
 
 /** @returns undefined unless the database refused an id of the partner that another redemption already has */

@@ -70,6 +70,7 @@ const ROWS: readonly Row[] = [
   ['redemption.reconciliation_run',         '-',   '-',     'ra',       'r',   'r',      '-'],
   ['redemption.vault_claim',                '-',   '-',     'rawd',     'r',   'r',      '-'],
   ['redemption.ledger_restore',             '-',   '-',     'r',        'ra',  'ra',     '-'],
+  ['redemption.unnoted_restore',            '-',   '-',     'ra',       'r',   'r',      '-'],
   ['redemption.coin_spent',                 '-',   '-',     'raw',      '-',   '-',      '-'],
   ['redemption.claim_watch',                '-',   '-',     'raw',      'r',   'r',      '-'],
   ['redemption.claim_alarm',                '-',   '-',     'raw',      'r',   'r',      '-'],

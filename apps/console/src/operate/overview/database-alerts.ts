@@ -5,9 +5,11 @@ import {
   Database,
   type IndexState,
   IndexStore,
+  LedgerRestoreStore,
   PriceStore,
   ReconciliationStore,
   RedemptionPages,
+  RestoreNotNotedError,
 } from '#libs/db';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { counted, duration, HELD_BECAUSE } from '#libs/operations';
@@ -36,6 +38,7 @@ export class DatabaseAlerts {
   async all(): Promise<AlertBody[]> {
     const found = await Promise.all([
       this.sets.forEach((database, name) => this.ofSet(database, name)),
+      this.ledger(),
       this.redemptions(),
       this.reconciliation(),
     ]);
@@ -77,6 +80,14 @@ export class DatabaseAlerts {
     if (alarms === 0) return [];
     const summary = `${counted(alarms, 'claim')} on the chain${of} that no redemption explains.`;
     return [{ name: 'ClaimAlarm', severity: 'critical', summary, link: '/operate/reconciliation' }];
+  }
+
+  private async ledger(): Promise<Found[]> {
+    const { unnoted } = await new LedgerRestoreStore(this.database).standing();
+    if (unnoted === undefined) return [];
+    const summary = `Redemptions are paused. ${new RestoreNotNotedError().message} Reason: ${unnoted.noticed}.`;
+    const since = new Date(unnoted.atMs);
+    return [{ name: 'RestoreNotNoted', severity: 'critical', summary, since, link: '/operate' }];
   }
 
   private async redemptions(): Promise<Found[]> {

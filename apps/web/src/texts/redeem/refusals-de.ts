@@ -33,6 +33,8 @@ export const refusalsDe: Record<RefusalCode, string> = {
     'Der Preis hat sich bewegt: Du hättest weniger bekommen als gezeigt. Es wurde nichts abgezogen; sieh dir den neuen Betrag an.',
   RATE_LIMIT_EXCEEDED:
     'Das war zu oft, oder deine letzten Einlösungen führten zu nichts. Warte ein wenig.',
+  REDEMPTIONS_PAUSED:
+    'Einlösungen sind angehalten, solange der Betreiber die Bücher prüft. Es werden keine Punkte abgezogen.',
   REDEMPTION_OPEN:
     'Du hast bei diesem Spiel eine offene Einlösung. Schließe sie ab oder brich sie ab.',
   SERVICE_UNAVAILABLE: 'Einlösungen sind gerade nicht erreichbar.',

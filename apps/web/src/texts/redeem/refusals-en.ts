@@ -28,6 +28,8 @@ export const refusalsEn = {
     'The price has moved: you would have got less than was shown. Nothing was taken; look at the new figure.',
   RATE_LIMIT_EXCEEDED:
     'That was too often, or your last redemptions came to nothing. Wait a little.',
+  REDEMPTIONS_PAUSED:
+    'Redemptions are paused while the operator checks the records. No points are taken.',
   REDEMPTION_OPEN: 'You have a redemption open with this game. Finish or cancel it first.',
   SERVICE_UNAVAILABLE: 'Redemptions cannot be reached at the moment.',
   SIWE_CHAIN_ID: 'The message was signed for another network. Sign in again.',

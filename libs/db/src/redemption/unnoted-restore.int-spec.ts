@@ -1,0 +1,186 @@
+/** The mark of a restore that was not noted: what the database refuses meanwhile, from whatever connects. */
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { LedgerRestoreStore, RedemptionStore } from '../index.js';
+import { UnnotedRestore1760000006000 } from '../migrations/unnoted-restore.js';
+import { ReconciliationBench } from './reconciliation.support-spec.js';
+import { expiryOf, planOf, START_MS } from './testing/builders.js';
+
+const NOT_NOTED = { code: 'RESTORE_NOT_NOTED' };
+
+let bench: ReconciliationBench;
+let restores: LedgerRestoreStore;
+beforeEach(async () => {
+  bench = await ReconciliationBench.start();
+  restores = new LedgerRestoreStore(bench.database);
+});
+afterEach(() => bench.stop());
+
+/** Runs the statements that every restore of ours runs. */
+async function restored(nothingLost = 'off'): Promise<void> {
+  const sql = await readFile('deploy/pgbackrest/restored.sql', 'utf8');
+  const client = await bench.database.pool.connect();
+  try {
+    await client.query(`SET lowmark.nothing_lost = '${nothingLost}'`);
+    await client.query(sql);
+    await client.query('RESET lowmark.nothing_lost');
+  } finally {
+    client.release();
+  }
+}
+
+function note(lostSinceMs = START_MS - 60_000) {
+  const to = { actor: 'operator:ann', command: 'ledger restored', arguments: {} };
+  return restores.record({ nowMs: Date.now(), lostSinceMs, voucherSeconds: 1800, ...to });
+}
+
+describe('while a restore is not noted', () => {
+  it('nothing is created, called, planned, failed or given back; the note ends that', async () => {
+    const created = await bench.created();
+    const deducted = await bench.deducted();
+    const reverting = await bench.after(await bench.deducted(), { type: 'cancel', by: 'user' });
+    const { calling, callEnd } = await bench.called(
+      await bench.after(await bench.deducted(), { type: 'cancel', by: 'user' }),
+    );
+    const steps: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['create', () => bench.created()],
+      ['deduct', () => bench.called(created)],
+      ['fail', () => bench.after(created, { type: 'cancel', by: 'user' })],
+      ['plan', () => bench.after(deducted, { type: 'plan-committed', plan: planOf(deducted) })],
+      ['revert', () => bench.called(reverting)],
+      [
+        'end',
+        () =>
+          bench.after(
+            calling,
+            { type: 'revert-confirmed', requestId: callEnd.requestId, partnerRevertId: 'r' },
+            { callEnd },
+          ),
+      ],
+    ];
+    await restored();
+    for (const [, step] of steps) await expect(step()).rejects.toMatchObject(NOT_NOTED);
+    expect((await restores.standing()).unnoted).toMatchObject({
+      noticed: 'restored from a backup',
+      missingAtMs: undefined,
+    });
+    await note();
+    expect((await restores.standing()).unnoted).toBeUndefined();
+    await bench.created();
+  });
+
+  it('results are written down, and a claim ends its redemption', async () => {
+    const { calling, callEnd } = await bench.called(await bench.created());
+    const paying = await bench.authorised();
+    const dying = await bench.authorised();
+    await restored();
+    const { requestId } = callEnd;
+    const deducted = await bench.after(
+      calling,
+      { type: 'deduct-confirmed', requestId, partnerTransactionId: 'p' },
+      { callEnd },
+    );
+    expect(deducted.state).toBe('deducted');
+    expect((await bench.paid(paying)).state).toBe('claimed');
+    const evidence = expiryOf(dying);
+    const dead = { type: 'payout-dead', redemptionId: dying.id, evidence } as const;
+    expect((await bench.after(dying, dead)).state).toBe('reverting');
+  });
+
+  it('only payouts are leased', async () => {
+    await bench.created();
+    await bench.deducted();
+    const { id } = await bench.authorised();
+    await restored();
+    const store = new RedemptionStore(bench.database);
+    const lease = { count: 9, leaseMs: 1000, dueByMs: START_MS + 3_600_000 };
+    const leased = await store.lease({ ...lease, owner: 'w' });
+    expect(leased.map(({ redemption }) => redemption.id)).toEqual([id]);
+    await note();
+    expect(await store.lease({ ...lease, owner: 'v' })).toHaveLength(2);
+  });
+
+  it.each(['redemption', 'cli', 'console'] as const)(
+    '%s cannot remove the mark',
+    async (program) => {
+      await restored();
+      const intruder = await bench.test.open({ url: bench.test.urlAs(program) });
+      for (const text of [
+        'DELETE FROM redemption.unnoted_restore',
+        "UPDATE redemption.unnoted_restore SET noticed = 'x'",
+        'TRUNCATE redemption.unnoted_restore',
+      ]) {
+        await expect(intruder.query({ text })).rejects.toMatchObject({ sqlState: '42501' });
+      }
+      expect((await restores.standing()).unnoted).toBeDefined();
+    },
+  );
+
+  it('the operator’s own connection notes it, and thereby removes the mark', async () => {
+    await restored();
+    restores = new LedgerRestoreStore(await bench.test.open({ url: bench.test.urlAs('cli') }));
+    await note();
+    expect((await restores.standing()).unnoted).toBeUndefined();
+  });
+});
+
+describe('a mark', () => {
+  it('of something missing is removed only by a note that begins before it', async () => {
+    await restores.mark('it lacks a transition', START_MS);
+    await note(START_MS + 1);
+    expect((await restores.standing()).unnoted).toMatchObject({
+      noticed: 'it lacks a transition',
+      missingAtMs: START_MS,
+    });
+    await note(START_MS);
+    expect((await restores.standing()).unnoted).toBeUndefined();
+  });
+
+  it('is left once, and not where the operator says that nothing is missing', async () => {
+    await restored('on');
+    expect((await restores.standing()).unnoted).toBeUndefined();
+    await restored();
+    const first = (await restores.standing()).unnoted;
+    await restored();
+    expect((await restores.standing()).unnoted).toEqual(first);
+    const rows = await bench.database.query({ text: 'SELECT FROM redemption.unnoted_restore' });
+    expect(rows).toHaveLength(1);
+  });
+
+  it('is left in the ledger of an older version too, and survives its migration', async () => {
+    const migration = new UnnotedRestore1760000006000();
+    const run = async (statements: readonly string[]) => {
+      for (const text of statements) await bench.database.query({ text });
+    };
+    const columns = () =>
+      bench.database.query({
+        text: `SELECT column_name, data_type, is_nullable, column_default FROM information_schema.columns
+          WHERE table_schema = 'redemption' AND table_name = 'unnoted_restore' ORDER BY 1`,
+      });
+    const made = await columns();
+    await run(migration.downStatements);
+    await restored();
+    expect(await columns()).toEqual(made);
+    await run(migration.upStatements);
+    expect(await columns()).toEqual(made);
+    await expect(bench.created()).rejects.toMatchObject(NOT_NOTED);
+  });
+});
+
+describe('a transition that was seen', () => {
+  const standingOf = async (id: string, version: number, atMs: number) =>
+    (await restores.standing({ redemptionId: id as never, version, atMs })).lacksSeen;
+
+  it('is missing where the ledger lacks it and no note explains that', async () => {
+    const { id, version } = await bench.deducted();
+    const seenMs = START_MS + 1000;
+    expect(await standingOf(id, version, seenMs)).toBe(false);
+    expect(await standingOf(id, version + 1, seenMs)).toBe(true);
+    await note(seenMs + 1);
+    expect(await standingOf(id, version + 1, seenMs)).toBe(true);
+    await note(seenMs);
+    expect(await standingOf(id, version + 1, seenMs)).toBe(false);
+    // Of a time after the note.
+    expect(await standingOf(id, version + 1, Date.now() + 60_000)).toBe(true);
+  });
+});

@@ -1,6 +1,7 @@
 /**
  * Shared setup of the tests of operators' and partners' pages: services and a browser per file, and visits per test.
  */
+import { type PartnerId } from '#libs/domain';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
 import { startBrowser } from '#libs/testing';
@@ -44,7 +45,7 @@ class Desk<B extends Bench> {
   }
 
   /** Opens the pages as a member of a partner, with the member's wallet in the browser. */
-  async member(partner: string, account: Account = anAccount()): Promise<DeskVisit> {
+  async member(partner: PartnerId, account: Account = anAccount()): Promise<DeskVisit> {
     const visit = await this.open(account);
     const invitation = await this.bench.console.invitation(partner);
     const wish = { kind: 'partner', invitation } as const;

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type ActionResultBody,
@@ -22,7 +23,7 @@ const REASON = 'They looked into their ledger.';
 const DEAR = { usdAmount: { digits: 100_000n, scale: 2 } };
 
 let bench: DeskBench;
-let partner: string;
+let partner: PartnerId;
 let [admin, operator, viewer] = [] as unknown as [Visitor, Visitor, Visitor];
 beforeAll(async () => {
   bench = await DeskBench.start({ APPROVAL_ABOVE_USD: '1000' });

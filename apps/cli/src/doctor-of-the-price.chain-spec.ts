@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -213,7 +214,7 @@ describe('partners', () => {
       keyPrefix: 'svck_test',
       secretCiphertext: Buffer.alloc(64),
     });
-    const set = async (name: string, fill: number, budget: object): Promise<string> => {
+    const set = async (name: string, fill: number, budget: object): Promise<PartnerId> => {
       const terms = { name, rate: 1, burst: 1, credential: credential(fill) };
       const { partnerId } = await new PartnerStore(database).create(terms);
       await new CallbackStore(database).set(partnerId, {

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
 import { testEvidence } from '#libs/testing';
@@ -5,7 +6,7 @@ import { CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
 
 let bench: CliBench;
-let partner: string;
+let partner: PartnerId;
 beforeAll(async () => {
   bench = await CliBench.start();
   partner = await bench.partner('Acme', 'https://game.example/svc');

@@ -2,6 +2,7 @@
  * Calls over kept connections, over real sockets: where the connections lead, when they are not used again, and what a
  * lost connection proves.
  */
+import { type PartnerId } from '#libs/domain';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { systemClock } from '#libs/platform';
@@ -157,7 +158,7 @@ describe('a connection is not used again', () => {
 
   it('by another partner of the same address', async () => {
     const other = anEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000002',
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000002' as PartnerId,
       baseUrl: endpointOf(partner).baseUrl,
     });
     expect([await call(), await client.call(other, DEDUCT)]).toMatchObject([VERIFIED, VERIFIED]);

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
@@ -116,7 +117,7 @@ export class Sessions {
   }
 
   /** Switches a session to another partner. @returns false where the person is not a member of this partner */
-  choosePartner({ tokenHash }: CurrentSession, partnerId: string): Promise<boolean> {
+  choosePartner({ tokenHash }: CurrentSession, partnerId: PartnerId): Promise<boolean> {
     return this.store.choosePartner(tokenHash, partnerId);
   }
 

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { RedemptionViews } from '#libs/db';
 import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
@@ -105,7 +106,7 @@ export class ConformanceService implements OnApplicationShutdown {
     await this.views.audit(memberActor(member), note, { partner });
   }
 
-  private requireFree(partnerId: string): void {
+  private requireFree(partnerId: PartnerId): void {
     const open = [...this.runs].filter(([, { run }]) => run.endedAt === null);
     if (open.some(([id]) => id === partnerId)) {
       const message = 'A run is under way: wait for its end, or stop it.';

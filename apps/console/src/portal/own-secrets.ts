@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { Injectable } from '@nestjs/common';
 import { CallbackStore, CredentialStore, type SealedCredential } from '#libs/db';
 import { HttpProblem } from '#libs/service';
@@ -34,7 +35,7 @@ export class OwnSecrets {
   }
 
   /** The callback with its secret; undefined where none is set. */
-  async callback(partnerId: string) {
+  async callback(partnerId: PartnerId) {
     const found = await this.callbacks.find(partnerId);
     if (found === undefined) return undefined;
     const { url, key, secretCiphertext, confirms } = found;

@@ -1,3 +1,4 @@
+import { parseWebhookId, type WebhookId } from '#libs/domain';
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiParam, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
@@ -116,8 +117,9 @@ export class WebhookLogController {
   }
 }
 
-function knownId(id: string): string {
-  if (Input.UUID_PATTERN.test(id)) return id.toLowerCase();
+function knownId(text: string): WebhookId {
+  const id = parseWebhookId(text);
+  if (id !== undefined) return id;
   throw new HttpProblem(404, 'You have no webhook with this id.');
 }
 

@@ -1,3 +1,4 @@
+import { aPartnerId } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -263,7 +264,7 @@ describe('the vault', () => {
     const nowMs = service.clock.nowMs();
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(10)),
-      partner: randomUUID(),
+      partner: aPartnerId(),
       wallet: (await aPlayer(service)).wallet,
       points: 1n,
       usdAmount: { digits: 1n, scale: 0 },

@@ -19,6 +19,7 @@ import {
   newRedemption,
   PARTNER_CAPABILITIES,
   type PartnerCapability,
+  type PartnerId,
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
@@ -26,6 +27,7 @@ import { PartnerClient } from '#libs/partner-client';
 import { Registry } from '#libs/service';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import {
+  aPartnerId,
   CALLBACK_KEY,
   CALLBACK_SECRET,
   type FakeClock,
@@ -69,7 +71,7 @@ export class EngineBench {
   readonly logs: string[];
   readonly engine: Engine;
   readonly payouts: VoucherPayout;
-  partnerId = '';
+  partnerId: PartnerId = aPartnerId();
 
   readonly test: TestDatabase;
   readonly chain: VaultBench;

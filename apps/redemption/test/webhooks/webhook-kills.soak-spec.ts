@@ -8,7 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, messageId, migrate, SubscriptionStore } from '#libs/db';
 import { mintWebhookSecret, webhookSealContext, KeyRing } from '#libs/signing';
-import { createTestDatabase, eventually, type TestDatabase, testSeeds } from '#libs/testing';
+import {
+  aWebhookId,
+  createTestDatabase,
+  eventually,
+  type TestDatabase,
+  testSeeds,
+} from '#libs/testing';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
 import { RedeemingPlayers } from './redeeming-players.js';
@@ -47,7 +53,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
   let world: World;
   let players: RedeemingPlayers;
   let subscriber: WebhookSubscriber;
-  const id = randomUUID();
+  const id = aWebhookId();
   const secret = mintWebhookSecret();
   let isOver = false;
 

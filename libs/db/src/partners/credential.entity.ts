@@ -1,3 +1,4 @@
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { PartnerEntity } from './partner.entity.js';
 
@@ -5,10 +6,10 @@ import { PartnerEntity } from './partner.entity.js';
 @Entity({ schema: 'partners', name: 'credential' })
 export class CredentialEntity {
   @PrimaryGeneratedColumn('uuid')
-  id!: string;
+  id!: CredentialId;
 
   @Column('uuid')
-  partnerId!: string;
+  partnerId!: PartnerId;
 
   @ManyToOne(() => PartnerEntity)
   @JoinColumn()

@@ -1,10 +1,11 @@
+import { type PartnerId } from '#libs/domain';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
 import { StakeSetEntity } from '../stake-sets/stake-set.js';
 
 @Entity({ schema: 'partners', name: 'partner' })
 export class PartnerEntity {
   @PrimaryGeneratedColumn('uuid')
-  id!: string;
+  id!: PartnerId;
 
   /** Unique, ignoring upper and lower case. */
   @Column('text')

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -18,7 +19,7 @@ let test: TestDatabase;
 let owner: Database;
 let log: RequestLogStore;
 let portal: PortalDatabase;
-let partnerId: string;
+let partnerId: PartnerId;
 let credentialId: string;
 
 beforeAll(async () => {

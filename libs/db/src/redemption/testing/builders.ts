@@ -39,7 +39,7 @@ export function someWallet(): Address {
 export function aNewRedemption(change: Partial<Redemption> = {}, nowMs = START_MS): Redemption {
   const terms = {
     id: aUuid(nowMs),
-    partner: randomUUID(),
+    partner: randomUUID() as PartnerId,
     wallet: someWallet(),
     points: 5000n,
     usdAmount: { digits: 5000n, scale: 2 },

@@ -1,6 +1,6 @@
 /** Checks every page of operators and partners that the router has with axe: narrow and wide, light and dark. */
-import { type PartnerId } from '#libs/domain';
 import { beforeAll, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { ReplayStore, SubscriptionStore } from '#libs/db';
 import { aWebhookId, EVIDENCE_KEY } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';

@@ -1,7 +1,7 @@
 /** Tests that long lists are paged by key, and that charts show the same data as the tables. */
-import { type PartnerId } from '#libs/domain';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
+import { type PartnerId } from '#libs/domain';
 import { aWallet, eventually } from '#libs/testing';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';

@@ -1,9 +1,9 @@
 /**
  * Shared setup of the tests of operators' and partners' pages: services and a browser per file, and visits per test.
  */
-import { type PartnerId } from '#libs/domain';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
+import { type PartnerId } from '#libs/domain';
 import { startBrowser } from '#libs/testing';
 import {
   type Account,

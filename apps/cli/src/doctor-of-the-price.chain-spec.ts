@@ -1,7 +1,7 @@
-import { type PartnerId } from '#libs/domain';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { CallbackStore, IndexStore, PartnerStore, type Price, PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { aWallet } from '#libs/testing';

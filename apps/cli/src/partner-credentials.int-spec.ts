@@ -103,7 +103,9 @@ describe('partner pause and resume', () => {
       /^Nova, [0-9a-f-]{36}, takes no new/,
     );
     expect((await bench.run('partner', 'list')).out).toMatch(/redemptions +PAUSED/);
-    expect((await bench.run('partner', 'resume', 'nova')).out).toMatch(/^Nova takes redemptions/);
+    expect((await bench.run('partner', 'resume', 'nova')).out).toMatch(
+      /^Nova, [0-9a-f-]{36}, takes redemptions/,
+    );
     expect((await bench.run('partner', 'list')).out).not.toMatch(/PAUSED/);
     const [resumed, paused] = await bench.audit();
     expect([paused?.command, resumed?.command]).toEqual(['partner pause', 'partner resume']);

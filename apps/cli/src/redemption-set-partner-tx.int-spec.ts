@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { RedemptionStore } from '#libs/db';
 import { testEvidence } from '#libs/testing';
 import { CliBench } from './testing/cli-bench.support-spec.js';

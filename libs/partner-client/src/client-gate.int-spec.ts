@@ -1,6 +1,6 @@
 /** The circuit breaker and the limit of concurrent calls of each partner, over real sockets. */
-import { type PartnerId } from '#libs/domain';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { aPartnerId, FakeClock } from '#libs/testing';
 import { type PartnerClient } from './partner-client.js';
 import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.support-spec.js';

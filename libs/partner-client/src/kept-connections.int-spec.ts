@@ -2,9 +2,9 @@
  * Calls over kept connections, over real sockets: where the connections lead, when they are not used again, and what a
  * lost connection proves.
  */
-import { type PartnerId } from '#libs/domain';
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from './call-result.js';
 import { type PartnerClient } from './partner-client.js';

@@ -1,5 +1,5 @@
-import { type PartnerId, type CredentialId } from '#libs/domain';
 import { describe, expect, it } from '@jest/globals';
+import { type PartnerId, type CredentialId } from '#libs/domain';
 import { FakeClock } from '#libs/testing';
 import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
 

@@ -1,5 +1,5 @@
-import { type CredentialId } from '#libs/domain';
 import { describe, expect, it } from '@jest/globals';
+import { type CredentialId } from '#libs/domain';
 import { type PartnerStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
 import { FakeClock } from '#libs/testing';

@@ -1,6 +1,6 @@
-import { type PartnerId } from '#libs/domain';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent, request as send } from 'node:http';
+import { type PartnerId } from '#libs/domain';
 import { type AnsweredRequest, PortalDatabase, readRequests } from '#libs/db';
 import { hmacSha256Hex } from '#libs/signing';
 import {

@@ -1,9 +1,7 @@
 /** Commands on a partner's webhooks for sealed days, tiers and redemptions. Partners can do the same on their pages. */
 import {
-  type Database,
   EVENT_STATES,
   messageId,
-  SubscriptionStore,
   type WebhookEventState,
   WebhookLog,
   WebhookMissingError,
@@ -17,16 +15,14 @@ import {
   pauseWebhook,
   removeWebhook,
   replayWebhook,
-  resolvePartner,
   rotateWebhook,
   setWebhook,
   testWebhook,
-  type WebhookChoice,
   webhookEventId,
   webhookId,
 } from '#libs/operations';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
-import { type Call, command, type CommandGroup, type CommandSpec } from '../command.js';
+import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { AS, JSON_LINE, LIMIT, oneOf, option, required, YES } from '../options.js';
 import { fieldLines, table } from '../output/text.js';
 import {
@@ -39,22 +35,8 @@ import {
   utcTime,
   WEBHOOK,
 } from '../partner/webhook-options.js';
+import { type Chosen, onWebhook, webhooksOf } from '../partner/chosen-webhook.js';
 import { type PartnerArgument, PARTNER } from './partner-ping.command.js';
-
-interface Chosen extends PartnerArgument {
-  readonly webhook: string;
-}
-
-/** Works on the webhook that a person chose. @throws WebhookMissingError */
-function onWebhook<T>(
-  call: Call<OperatorSettings>,
-  { name, webhook }: Chosen,
-  work: (database: Database, choice: WebhookChoice) => Promise<T>,
-): Promise<T> {
-  return call.withPartner(name, (database, { partnerId: partner }) =>
-    work(database, { partner, webhook: webhookId(webhook) }),
-  );
-}
 
 const EVENT_ID = 'the id of one event, as `webhook-id` or the log has it, with or without msg_';
 const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';
@@ -287,11 +269,6 @@ export const webhookCommands: CommandGroup = {
   description: 'where a partner is told of sealed days, tiers and redemptions',
   commands: [add, list, set, test, pause, resume, rotate, replay, log, remove],
 };
-
-async function webhooksOf(database: Database, name: string): Promise<WebhookSubscription[]> {
-  const { partnerId } = await resolvePartner(database, name);
-  return new SubscriptionStore(database).list(partnerId);
-}
 
 function ruleText({ measure, days, thresholds, hysteresis }: TierRule): string {
   const of = measure === 'average' ? `average of ${days} days` : measure;

@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { InvitationStore, MemberStore } from '#libs/db';
 import {
   anAccount,

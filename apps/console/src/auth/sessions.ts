@@ -1,6 +1,6 @@
-import { type PartnerId } from '#libs/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type PartnerId } from '#libs/domain';
 import {
   type ConsoleSession,
   ConsoleSessionStore,

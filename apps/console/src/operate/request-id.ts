@@ -1,11 +1,11 @@
 /**
  * Idempotent creation: the page names each request by a UUID, and the id of the created row is derived from this name.
  */
-import { type CredentialId, type PartnerId } from '#libs/domain';
 import { createHash } from 'node:crypto';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { type ConsoleOperator } from '../auth/audience.js';
 
 export function RequestName(): PropertyDecorator {

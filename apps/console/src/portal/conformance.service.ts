@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type PartnerId } from '#libs/domain';
 import { RedemptionViews } from '#libs/db';
 import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';

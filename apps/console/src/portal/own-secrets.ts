@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { Injectable } from '@nestjs/common';
+import { type PartnerId } from '#libs/domain';
 import { CallbackStore, CredentialStore, type SealedCredential } from '#libs/db';
 import { HttpProblem } from '#libs/service';
 import { hashApiKey } from '#libs/signing';

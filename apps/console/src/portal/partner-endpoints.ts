@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { Inject, Injectable } from '@nestjs/common';
+import { type PartnerId } from '#libs/domain';
 import {
   type AddressPolicy,
   addressPolicy,

@@ -1,7 +1,7 @@
-import { parseWebhookId, type WebhookId } from '#libs/domain';
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiParam, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
+import { parseWebhookId, type WebhookId } from '#libs/domain';
 import {
   EVENT_STATES,
   type LoggedEvent,

@@ -1,10 +1,10 @@
 /** The whole console with its database, and persons who sign in. A spec by name only: it has no tests. */
-import { type PartnerId } from '#libs/domain';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
+import { type PartnerId } from '#libs/domain';
 import { readSettings } from '#libs/config';
 import {
   type Database,

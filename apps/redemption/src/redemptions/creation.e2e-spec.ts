@@ -1,10 +1,9 @@
-import { aPartnerId } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Response } from 'supertest';
 import { CallbackStore } from '#libs/db';
-import { mintUuidV7, newRedemption, parseDecimal, transition } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, transition } from '#libs/domain';
 import {
   addPartner,
   addPrice,
@@ -264,7 +263,7 @@ describe('the vault', () => {
     const nowMs = service.clock.nowMs();
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(10)),
-      partner: aPartnerId(),
+      partner: randomUUID() as PartnerId,
       wallet: (await aPlayer(service)).wallet,
       points: 1n,
       usdAmount: { digits: 1n, scale: 0 },

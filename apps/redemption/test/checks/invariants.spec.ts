@@ -1,6 +1,6 @@
 /** Each check finds its fault: a good redemption with one fault is reported by exactly the checks that must see it. */
-import { type PartnerId } from '#libs/domain';
 import { describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { type Breach, breachesOf, INVARIANTS, told } from './invariants.js';
 import { type RedemptionFacts } from './redemption-facts.js';
 

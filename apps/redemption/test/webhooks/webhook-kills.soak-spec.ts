@@ -3,7 +3,6 @@
  * its wallet, and no other event does. So do the confirmations of the same partner's redemptions, which the same
  * processes send by the older outbox, also those that waited there before webhooks existed.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, messageId, migrate, SubscriptionStore } from '#libs/db';

@@ -1,5 +1,5 @@
-import { type CredentialId, type PartnerId } from '#libs/domain';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { PartnerEntity } from './partner.entity.js';
 
 /** A credential of a partner. Without SECRETS_KEY, its row gives access to nothing. */

@@ -1,7 +1,7 @@
 /** Partners page by page, and their names. */
-import { type PartnerId } from '#libs/domain';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { PartnerStore } from '../index.js';
 

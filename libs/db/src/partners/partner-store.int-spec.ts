@@ -1,6 +1,6 @@
-import { type CredentialId } from '#libs/domain';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CredentialId } from '#libs/domain';
 import { aCredentialId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   CallbackStore,

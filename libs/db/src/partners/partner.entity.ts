@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { type PartnerId } from '#libs/domain';
 import { StakeSetEntity } from '../stake-sets/stake-set.js';
 
 @Entity({ schema: 'partners', name: 'partner' })

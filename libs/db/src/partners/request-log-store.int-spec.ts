@@ -1,6 +1,6 @@
-import { type PartnerId } from '#libs/domain';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,

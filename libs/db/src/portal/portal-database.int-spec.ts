@@ -1,7 +1,7 @@
 /** The portal's user sees every column of a view for the partner of its transaction, and nothing of other partners. */
-import { type PartnerId } from '#libs/domain';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, openPortal, type PortalDatabase } from '../index.js';
 import { tablesOf, TABLES } from '../roles/rights.js';

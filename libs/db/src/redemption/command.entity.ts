@@ -1,5 +1,5 @@
-import { type PartnerId } from '#libs/domain';
 import { Column, Entity, type EntityManager, PrimaryGeneratedColumn } from 'typeorm';
+import { type PartnerId } from '#libs/domain';
 
 /** An operator's command, as the audit records it. */
 export interface AuditNote {

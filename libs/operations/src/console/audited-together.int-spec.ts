@@ -1,7 +1,7 @@
 /** Operations about the people of the web pages: without its audit row no change is made. */
-import { type PartnerId } from '#libs/domain';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import {
   type Database,
   DatabaseRefusedError,

@@ -9,7 +9,6 @@ import {
   SubscriptionStore,
   WebhookEventMissingError,
   WebhookMissingError,
-  type WebhookSubscription,
 } from '#libs/db';
 import {
   parseWebhookId,

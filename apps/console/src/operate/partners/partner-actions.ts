@@ -1,7 +1,7 @@
-import { parsePartnerId, type PartnerId } from '#libs/domain';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
+import { parsePartnerId, type PartnerId } from '#libs/domain';
 import {
   CallbackStore,
   Database,

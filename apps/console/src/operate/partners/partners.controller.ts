@@ -1,4 +1,3 @@
-import { type PartnerId } from '#libs/domain';
 import {
   Body,
   Controller,
@@ -11,6 +10,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
+import { type PartnerId } from '#libs/domain';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { Answers, Fails, Operation } from '#libs/openapi';
 import { createPartner, pausePartner } from '#libs/operations';

@@ -9,6 +9,7 @@ import {
   newRedemption,
   type PaidEvidence,
   PARTNER_CAPABILITIES,
+  type PartnerId,
   type PayoutPlace,
   type PayoutTerms,
   type Redemption,

@@ -8,6 +8,7 @@ import { type PartnerId } from '#libs/domain';
 import {
   type ActionResultBody,
   type ApprovalBody,
+  type ApprovalsBody,
 } from '../../apps/console/src/approvals/approval.dto.js';
 import {
   ADMIN,
@@ -123,6 +124,26 @@ describe('on the pages, by the id of the partner', () => {
     expect([await webhooks(large), await webhooks(impostor)]).toEqual([1, 0]);
     expect((await bench.audit())[0]).toMatchObject({ partner: large });
   });
+});
+
+it('a request shows the partner by its id, with the name of then and of now', async () => {
+  const game = await bench.game('Before');
+  const asked = await requested(`${PARTNERS}/${game}/settings`, { callback: { maxPoints: '5' } });
+  expect(asked.partner).toEqual({ id: game, name: 'Before' });
+  await rename(game, 'After');
+  const other = await bench.game('Before');
+  const { approvals } = await bodyOf<ApprovalsBody>(second.get('/api/operate/approvals'));
+  const seen = approvals.find(({ id }) => id === asked.id);
+  expect(seen).toMatchObject({
+    partner: { id: game, name: 'After' },
+    arguments: { partner: game, partnerName: 'Before' },
+    summary: expect.stringContaining(`Before, ${game}: `),
+  });
+  expect((await approve(asked.id)).outcome).toBe(`After, ${game}, is set.`);
+  expect([(await callback(game))?.maxPoints, (await callback(other))?.maxPoints]).toEqual([
+    5n,
+    undefined,
+  ]);
 });
 
 describe('on the command line', () => {

@@ -40,6 +40,9 @@ const RESUME = 'partner resume';
  */
 const BUDGET_CUT_ONLY = 'onlyCutsBudget';
 
+/** The name that the partner has when the action is asked for. Shown beside the name of now, and obeyed nowhere. */
+const NAME_ASKED = 'partnerName';
+
 type Stored = Readonly<Record<string, unknown>>;
 
 /**
@@ -98,7 +101,7 @@ export class PartnerActions implements OnModuleInit {
     const { rate, burst, stakeSet } = dto;
     const shown = JSON.stringify({ rate, burst, stakeSet, ...auditedChange(change) });
     return this.approvals.perform(operator, {
-      ...{ action: SET, arguments: stored },
+      ...{ action: SET, arguments: { ...stored, [NAME_ASKED]: who.partnerName } },
       summary: `${partnerLabel(who)}: ${shown} ${CONSEQUENCES[SET]}`,
       ...{ worthUsd, reason },
     });
@@ -110,14 +113,15 @@ export class PartnerActions implements OnModuleInit {
     partner: PartnerId,
     reason: string | undefined,
   ): Promise<ActionOutcome> {
-    const wanted = { action: RESUME, arguments: { partner } };
     if (!this.approvals.needsSecond(UNBOUNDED)) {
-      return this.approvals.perform(operator, { ...wanted, summary: RESUME });
+      const wanted = { action: RESUME, arguments: { partner }, summary: RESUME };
+      return this.approvals.perform(operator, wanted);
     }
     const who = await this.identityOf(partner);
     await this.requireNoOpenRequest(RESUME, partner);
     return this.approvals.perform(operator, {
-      ...wanted,
+      action: RESUME,
+      arguments: { partner, [NAME_ASKED]: who.partnerName },
       summary: `${partnerLabel(who)}: ${CONSEQUENCES[RESUME]}`,
       ...{ worthUsd: UNBOUNDED, reason },
     });

@@ -10,7 +10,6 @@ import {
   type Standing,
 } from '#libs/db';
 import { type Address, parsePartnerId } from '#libs/domain';
-import { type Address, parsePartnerId } from '#libs/domain';
 import { withoutInvisible } from '#libs/names';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';

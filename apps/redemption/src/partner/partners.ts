@@ -94,7 +94,7 @@ export class PartnerDirectory {
     for (const { partnerId, partnerName } of without) {
       if (this.unbudgeted.has(partnerId)) continue;
       this.logger.warn(
-        { partner: partnerName },
+        { partner: partnerId, partnerName },
         'No redemptions with this partner: it has no daily token budget. Set one: partner set NAME --daily-token-budget TOKENS',
       );
     }
@@ -111,7 +111,7 @@ export class PartnerDirectory {
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       this.logger.error(
-        { partner: callback.partnerName, code: error.code },
+        { partner: partnerId, partnerName: callback.partnerName, code: error.code },
         'A partner cannot be called until its callback is set again',
       );
       return undefined;

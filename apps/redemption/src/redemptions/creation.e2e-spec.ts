@@ -126,7 +126,7 @@ describe('limits', () => {
     expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
     const told = service.logs.filter((line) => line.includes('it has no daily token budget'));
     expect(told).toHaveLength(1);
-    expect(told[0]).toContain('"partner":"Boundless"');
+    expect(told[0]).toContain('"partnerName":"Boundless"');
   });
 
   it('stop a partner that is paused', async () => {

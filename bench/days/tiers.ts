@@ -3,7 +3,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database, SubscriptionStore, TierEvents } from '#libs/db';
-import { type TierMeasure } from '#libs/domain';
+import { type PartnerId, type TierMeasure, type WebhookId } from '#libs/domain';
 import { type BenchServer } from '../support/bench-database.js';
 import { count, fixed, table } from '../support/figures.js';
 
@@ -40,14 +40,14 @@ export class TierBench {
 
   static async start(server: BenchServer, url: string): Promise<TierBench> {
     const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
-    const [partner] = await database.query<{ id: string }>({
+    const [partner] = await database.query<{ id: PartnerId }>({
       text: `INSERT INTO partners.partner (name) VALUES ('tiers') RETURNING id`,
     });
     if (partner === undefined) throw new Error('the partner was added');
     const store = new SubscriptionStore(database);
-    const ids: string[] = [];
+    const ids: WebhookId[] = [];
     for (const { measure, days } of RULES) {
-      const id = randomUUID();
+      const id = randomUUID() as WebhookId;
       const rule = { measure, days, thresholds: THRESHOLDS, hysteresis: 0n };
       const terms = { url: 'https://game.example/hooks', topics: ['wallet.tier-changed'] as const };
       const ciphertext = Buffer.from('sealed');

@@ -150,7 +150,10 @@ it('a lower one is set at once, without a reason', async () => {
   await form.getByText('A lower budget is set at once').waitFor();
   expect(await form.getByLabel('Reason').count()).toBe(0);
   await first.press('Set', form);
-  await first.page.getByRole('status').getByText('Cut is set.').waitFor();
+  await first.page
+    .getByRole('status')
+    .getByText(/^Cut, [0-9a-f-]{36}, is set\.$/)
+    .waitFor();
   await first.page
     .getByTitle(/^77\.5/)
     .first()

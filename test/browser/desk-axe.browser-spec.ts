@@ -1,8 +1,8 @@
 /** Checks every page of operators and partners that the router has with axe: narrow and wide, light and dark. */
-import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { ReplayStore, SubscriptionStore } from '#libs/db';
-import { EVIDENCE_KEY } from '#libs/testing';
+import { aWebhookId, EVIDENCE_KEY } from '#libs/testing';
 import { aStored } from '../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { seedClaims, seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { PartnerBench, WALLET } from '../console/partner-bench.support-spec.js';
@@ -35,9 +35,9 @@ beforeAll(async () => {
 });
 
 /** Adds a webhook with an event in its log. */
-async function aWebhook(partner: string): Promise<string> {
+async function aWebhook(partner: PartnerId): Promise<string> {
   const { database } = desk.bench.console;
-  const [id, rule] = [randomUUID(), undefined];
+  const [id, rule] = [aWebhookId(), undefined];
   const terms = { url: 'https://hooks.example/lowmark', topics: ['redemption.*'], rule } as const;
   const audit = { actor: 'operator:test', note: { command: 'test', outcome: 'done' } } as const;
   const ciphertext = Buffer.from('sealed');

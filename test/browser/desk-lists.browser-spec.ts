@@ -1,6 +1,7 @@
 /** Tests that long lists are paged by key, and that charts show the same data as the tables. */
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Locator } from 'playwright-core';
+import { type PartnerId } from '#libs/domain';
 import { aWallet, eventually } from '#libs/testing';
 import { seedLog } from '../../apps/console/src/testing/operate-rows.support-spec.js';
 import { DeskBench } from '../console/desk.support-spec.js';
@@ -15,7 +16,7 @@ const SIZE = 50;
 
 const desk = useDesk(() => DeskBench.start());
 let visit: DeskVisit;
-let partner: string;
+let partner: PartnerId;
 beforeAll(async () => {
   const nowMs = Date.now();
   partner = await desk.bench.game('Lists <b>');

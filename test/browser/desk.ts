@@ -3,6 +3,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type Browser } from 'playwright-core';
+import { type PartnerId } from '#libs/domain';
 import { startBrowser } from '#libs/testing';
 import {
   type Account,
@@ -44,7 +45,7 @@ class Desk<B extends Bench> {
   }
 
   /** Opens the pages as a member of a partner, with the member's wallet in the browser. */
-  async member(partner: string, account: Account = anAccount()): Promise<DeskVisit> {
+  async member(partner: PartnerId, account: Account = anAccount()): Promise<DeskVisit> {
     const visit = await this.open(account);
     const invitation = await this.bench.console.invitation(partner);
     const wish = { kind: 'partner', invitation } as const;

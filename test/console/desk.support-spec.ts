@@ -4,7 +4,7 @@ import { aStored, type Case } from '../../apps/cli/src/testing/redemption-rows.s
 import { ConsoleBench } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { type Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import { CallbackStore } from '#libs/db';
-import { type Redemption } from '#libs/domain';
+import { type PartnerId, type Redemption } from '#libs/domain';
 import { KeyRing, hashApiKey, mintSecretsKey } from '#libs/signing';
 import { EVIDENCE_KEY } from '#libs/testing';
 
@@ -12,7 +12,7 @@ export interface AuditRow {
   readonly actor: string;
   readonly command: string;
   readonly redemption_id: string | null;
-  readonly partner: string | null;
+  readonly partner: PartnerId | null;
   readonly arguments: object;
   readonly outcome: string;
 }
@@ -36,7 +36,7 @@ export class DeskBench {
   }
 
   /** Adds a partner with which points can be redeemed. @returns its id */
-  async game(name: string): Promise<string> {
+  async game(name: string): Promise<PartnerId> {
     const partnerId = await this.console.partner(name);
     const key = 'pk-live-7Qm2-callback-key';
     const keyRing = KeyRing.parse(this.secretsKey);
@@ -49,21 +49,24 @@ export class DeskBench {
     return partnerId;
   }
 
-  stored(partner: string, name: Case, change: Partial<Redemption> = {}): Promise<Redemption> {
+  stored(partner: PartnerId, name: Case, change: Partial<Redemption> = {}): Promise<Redemption> {
     return aStored(this.console.database, partner, name, change);
   }
 
   /** Runs a command as an operator would. */
-  async cli(...argv: string[]): Promise<{ code: number; out: string }> {
-    let out = '';
-    const streams = { out: (text: string) => void (out += text), err: () => undefined };
+  async cli(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+    let [out, err] = ['', ''];
+    const streams = {
+      out: (text: string) => void (out += text),
+      err: (text: string) => void (err += text),
+    };
     const { test } = this.console;
     const settings = {
       DATABASE_URL: test.urlAs('cli'),
       SECRETS_KEY: this.secretsKey,
       EVIDENCE_KEY,
     };
-    return { code: await runCli(argv, streams, () => settings), out };
+    return { code: await runCli(argv, streams, () => settings), out, err };
   }
 
   /** The latest rows of the audit, newest first. */

@@ -1,6 +1,6 @@
 /** The console, the api and the endpoints of a partner, with members of two partners. Support code, not a test. */
 import { CallbackStore, PartnerStore } from '#libs/db';
-import { parseDecimal } from '#libs/domain';
+import { parseDecimal, type PartnerId } from '#libs/domain';
 import { hashApiKey, KeyRing, type MintedCredential } from '#libs/signing';
 import { aWallet } from '#libs/testing';
 import {
@@ -26,7 +26,7 @@ export const WALLET = aWallet(0xabcdef);
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface OwnPartner {
-  readonly id: string;
+  readonly id: PartnerId;
   readonly name: string;
   readonly credential: MintedCredential;
   readonly prefix: string;
@@ -101,8 +101,9 @@ export class PartnerBench {
 
 async function ownPartner(bench: ConsoleBench, api: Api, name: string): Promise<OwnPartner> {
   const credential = await addPartner(api, name);
-  const found = await new PartnerStore(bench.database).identify(name);
-  const id = found?.partnerId ?? '';
+  const [found] = await new PartnerStore(bench.database).findNamed(name);
+  if (found === undefined) throw new Error('the partner was added');
+  const id = found.partnerId;
   return { id, name, credential, prefix: credential.apiKey.slice(0, 12), account: anAccount() };
 }
 

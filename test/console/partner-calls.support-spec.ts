@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type Database } from '#libs/db';
-import { type Address, type UuidV7 } from '#libs/domain';
+import { type Address, type PartnerId, type UuidV7 } from '#libs/domain';
 import { newRequestId, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
 import { hmacSha256Hex } from '#libs/signing';
@@ -16,7 +16,7 @@ export const ANSWER = '{"address":"0x1","points":"<b>7</b>","success":true}';
  */
 export async function storeWronglySigned(
   database: Database,
-  partnerId: string,
+  partnerId: PartnerId,
   address: Address,
 ): Promise<UuidV7> {
   const server = createServer((request, response) => {

@@ -180,7 +180,11 @@ describe('a partner', () => {
     const path = `${PARTNERS}/${made.partnerId}/settings`;
     const more = { minPoints: '10', dailyTokenBudget: '1000.5', capabilities: ['tombstones'] };
     const done = await bodyOf<object>(admin.post(path, { rate: 5, callback: more }));
-    expect(done).toEqual({ done: true, outcome: 'Set is set.', approval: null });
+    expect(done).toEqual({
+      done: true,
+      outcome: `Set, ${made.partnerId}, is set.`,
+      approval: null,
+    });
     const set = await show(made.partnerId);
     expect(set).toMatchObject({
       standing: 'open',

@@ -22,7 +22,7 @@ const REASON = 'They looked into their ledger.';
 const DEAR = { usdAmount: { digits: 100_000n, scale: 2 } };
 
 let bench: DeskBench;
-let partner: string;
+let partner: Awaited<ReturnType<DeskBench['game']>>;
 let [admin, operator, viewer] = [] as unknown as [Visitor, Visitor, Visitor];
 beforeAll(async () => {
   bench = await DeskBench.start({ APPROVAL_ABOVE_USD: '1000' });

@@ -68,14 +68,14 @@ describe('a change of a partner’s callback', () => {
     const waiting = await asked(admin, `${PARTNERS}/${id}/settings`, { rate: 7, callback });
     expect(waiting).toMatchObject({
       action: 'partner set',
-      summary: expect.stringMatching(/^Changed: .*"dailyTokenBudget":"5"/),
+      summary: expect.stringMatching(/^Changed, [0-9a-f-]{36}: .*"dailyTokenBudget":"5"/),
       arguments: { partner: id, rate: 7, newKey: true, newSecret: true },
     });
     expect(await show(id)).toEqual(before);
     expect(await refusalOf(approve(waiting.id, operator))).toBe('403 ROLE_TOO_LOW');
     expect(await refusalOf(approve(waiting.id, admin))).toBe('409 APPROVAL_OF_ANOTHER');
     const decided = await bodyOf<ApprovalBody>(approve(waiting.id));
-    expect(decided).toMatchObject({ state: 'approved', outcome: 'Changed is set.' });
+    expect(decided).toMatchObject({ state: 'approved', outcome: `Changed, ${id}, is set.` });
     expect(await show(id)).toMatchObject({
       rate: 7,
       callback: { keyPrefix: 'another-…', dailyTokenBudget: '5', maxPoints: '9' },
@@ -177,7 +177,7 @@ it('the end of a pause waits for a second operator', async () => {
   const again = admin.post(`${path}/resume`, { reason });
   expect(await refusalOf(again)).toBe('409 APPROVAL_PENDING');
   const decided = await bodyOf<ApprovalBody>(approve(id));
-  expect(decided.outcome).toBe('Redemptions are taken with Paused again.');
+  expect(decided.outcome).toBe(`Redemptions are taken again with Paused, ${partner}.`);
   expect((await show(partner)).standing).toBe('open');
 });
 

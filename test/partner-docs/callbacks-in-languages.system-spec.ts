@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mintUuidV7, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
+import { mintUuidV7, PARTNER_CAPABILITIES, type PartnerId, type UuidV7 } from '#libs/domain';
 import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
 import { freePort } from '#libs/devprocess';
@@ -87,7 +87,7 @@ describe.each(installed)('the callbacks in $name', (language) => {
     terminal = PartnerTerminal.open();
     port = String(await freePort());
     endpoint = new PartnerEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000001',
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000001' as PartnerId,
       baseUrl: `http://127.0.0.1:${port}/game`,
       apiKey: CALLBACK.CALLBACK_KEY,
       sharedSecret: CALLBACK.CALLBACK_SECRET,

@@ -9,6 +9,7 @@ import {
   mintUuidV7,
   parseAddress,
   PARTNER_CAPABILITIES,
+  type PartnerId,
   type UuidV7,
 } from '#libs/domain';
 import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
@@ -83,7 +84,7 @@ describe('the four callbacks', () => {
   beforeAll(async () => {
     url = `http://127.0.0.1:${await game.serve('partner.ts', { ...CALLBACK, WALLET })}/game`;
     endpoint = new PartnerEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000001',
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000001' as PartnerId,
       baseUrl: url,
       apiKey: CALLBACK.CALLBACK_KEY,
       sharedSecret: CALLBACK.CALLBACK_SECRET,
@@ -183,7 +184,7 @@ describe('the four callbacks', () => {
 
   it('let nobody in without the key', async () => {
     const stranger = new PartnerEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000002',
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000002' as PartnerId,
       baseUrl: url,
       apiKey: 'another-key-than-that',
       sharedSecret: CALLBACK.CALLBACK_SECRET,

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type Address, parseAddress, type UuidV7 } from '#libs/domain';
+import { type Address, parseAddress, type PartnerId, type UuidV7 } from '#libs/domain';
 import { type PartnerCall, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
 import { systemClock } from '#libs/platform';
 
@@ -53,7 +53,7 @@ afterAll(() => {
 it.each(CALLS)('$step has the wallet in lower case', async (call) => {
   const client = new PartnerClient({ clock: systemClock, policy: { allowPrivate: true } });
   const endpoint = new PartnerEndpoint({
-    partnerId: '5f0c1f0e-0000-4000-8000-000000000001',
+    partnerId: '5f0c1f0e-0000-4000-8000-000000000001' as PartnerId,
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/game`,
     apiKey: 'a-key-of-my-game',
     sharedSecret: 'a-secret-of-my-game',

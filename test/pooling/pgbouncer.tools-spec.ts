@@ -1,5 +1,5 @@
 /** Tests the connection pools of the api and of the redemption service behind a real PgBouncer in transaction mode. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   createDatabase,
@@ -16,6 +16,7 @@ import {
 import {
   aBlock,
   anInitialIndex,
+  aPartnerId,
   aWallet,
   createTestDatabase,
   PgBouncer,
@@ -112,7 +113,7 @@ describe('behind the pooler', () => {
     const text = 'SELECT id FROM portal.partner';
     const seen = await Promise.all(
       Array.from({ length: 200 }, async (_, turn) => {
-        const partnerId = ids[turn % 2] ?? '';
+        const partnerId = ids[turn % 2] ?? aPartnerId();
         const own = await portal.asPartner(partnerId, (query) => query<{ id: string }>({ text }));
         return [own[0]?.id === partnerId, own.length, await portal.database.query({ text })];
       }),
@@ -170,7 +171,7 @@ describe('behind the pooler', () => {
         return new RedemptionStore(await open('redemption'));
       }),
     );
-    const shared = { partner: randomUUID(), wallet: someWallet() };
+    const shared = { partner: aPartnerId(), wallet: someWallet() };
     const ends = await Promise.allSettled(
       stores.map((store) => store.create(aNewRedemption(shared), aKey(), someLimits())),
     );

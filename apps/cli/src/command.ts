@@ -2,9 +2,15 @@
 import { userInfo } from 'node:os';
 import { type Argument, Command, CommanderError, type Option } from 'commander';
 import { readSettings, sessionUrl, type SettingsClass, type SettingsSource } from '#libs/config';
-import { createDatabase, type Database, StakeSetStore } from '#libs/db';
+import { createDatabase, type Database, type PartnerIdentity, StakeSetStore } from '#libs/db';
 import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
-import { type Operator, OPERATOR_NAME, operatorActor } from '#libs/operations';
+import {
+  type Operator,
+  OPERATOR_NAME,
+  operatorActor,
+  partnerLabel,
+  resolveAudited,
+} from '#libs/operations';
 import { type Clock, redact } from '#libs/platform';
 import { KeyRing } from '#libs/signing';
 import { LIST_MOST, ON_STAKE_SET } from './options.js';
@@ -116,6 +122,22 @@ export class Call<Settings extends object = object> {
       (database) => work(database, ...rest),
       settings.stakeSet,
     );
+  }
+
+  /**
+   * Opens the database, resolves what a person typed for a partner, tells which partner that is, and then works on it.
+   * @throws PartnerUnknownError, PartnerAmbiguousError
+   */
+  withPartner<T>(
+    this: Call<{ readonly databaseUrl: string; readonly databaseDirectUrl?: string }>,
+    reference: string,
+    work: (database: Database, partner: PartnerIdentity) => Promise<T>,
+  ): Promise<T> {
+    return this.withDatabase(async (database) => {
+      const partner = await resolveAudited(database, this.operator, reference);
+      this.terminal.err(`Partner: ${partnerLabel(partner)}\n`);
+      return work(database, partner);
+    });
   }
 
   /** Asks a person to confirm an irreversible change, unless --yes is given. @throws PermanentError NOT_CONFIRMED */

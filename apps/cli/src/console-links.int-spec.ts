@@ -1,7 +1,11 @@
+import { aPartnerId } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ConsoleSessionStore, InvitationStore, SignInLinkStore } from '#libs/db';
 import { hashToken } from '#libs/signing';
 import { CliBench } from './testing/cli-bench.support-spec.js';
+
+const PARTNER_LINE = /^Partner: Acme, [0-9a-f-]{36}\n$/;
 
 let bench: CliBench;
 beforeAll(async () => {
@@ -58,7 +62,7 @@ describe('partner invite', () => {
   it('prints an invitation of the partner', async () => {
     const ran = await bench.run('partner', 'invite', 'acme', '--note', 'Ann', '--json');
     expect(ran.code).toBe(0);
-    const { url, partnerId } = JSON.parse(ran.out) as { url: string; partnerId: string };
+    const { url, partnerId } = JSON.parse(ran.out) as { url: string; partnerId: PartnerId };
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:3003\/partner\/invitation#svct_[\w-]{43}$/);
     const found = await new InvitationStore(bench.database).find(hashOf(url), Date.now());
     expect(found).toEqual({ partnerId, partnerName: 'Acme' });
@@ -90,7 +94,7 @@ describe('people of a partner', () => {
     const { id, tokenHash } = await invited('bob@game.example');
     const argv = ['partner', 'withdraw-invitation', 'Acme', '--invitation', id];
     const done = await bench.run(...argv);
-    expect(done).toMatchObject({ code: 0, err: '' });
+    expect(done).toMatchObject({ code: 0, err: expect.stringMatching(PARTNER_LINE) });
     expect(done.out).toContain(`Invitation ${id} is withdrawn`);
     const found = await new InvitationStore(bench.database).find(tokenHash, Date.now());
     expect(found).toBeUndefined();
@@ -114,7 +118,9 @@ describe('people of a partner', () => {
     const [subject, nowMs] = ['link:eve', Date.now()];
     const store = new InvitationStore(bench.database);
     const partnerId = await store.accept(tokenHash, { subject, name: 'Eve <b>' }, nowMs);
-    const session = { standing: { kind: 'partner', partnerId: partnerId ?? '' } as const };
+    const session = {
+      standing: { kind: 'partner', partnerId: partnerId ?? aPartnerId() } as const,
+    };
     const sessions = new ConsoleSessionStore(bench.database);
     await sessions.open({
       ...{ ...session, tokenHash, subject, name: 'Eve', nowMs, expiresAtMs: nowMs + 60_000 },
@@ -127,7 +133,8 @@ describe('people of a partner', () => {
     expect(unasked.err).toContain('add --yes');
     expect((await people()).members).toHaveLength(1);
 
-    expect(await bench.run(...argv, '--yes')).toMatchObject({ code: 0, err: '' });
+    const removed = await bench.run(...argv, '--yes');
+    expect(removed).toMatchObject({ code: 0, err: expect.stringMatching(PARTNER_LINE) });
     expect((await people()).members).toEqual([]);
     expect(await sessions.find(tokenHash, { nowMs })).toBeUndefined();
     expect((await bench.audit())[0]).toMatchObject({

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { CallbackStore, IndexStore, PartnerStore, type Price, PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { aWallet } from '#libs/testing';
@@ -213,7 +214,7 @@ describe('partners', () => {
       keyPrefix: 'svck_test',
       secretCiphertext: Buffer.alloc(64),
     });
-    const set = async (name: string, fill: number, budget: object): Promise<string> => {
+    const set = async (name: string, fill: number, budget: object): Promise<PartnerId> => {
       const terms = { name, rate: 1, burst: 1, credential: credential(fill) };
       const { partnerId } = await new PartnerStore(database).create(terms);
       await new CallbackStore(database).set(partnerId, {
@@ -247,7 +248,7 @@ describe('partners', () => {
     const namesOf = async () => (await bench.findings('partner names')).map(({ found }) => found);
     expect(await bench.finding('partner names')).toMatchObject({ state: 'ok' });
     const { rows } = await insert('--help');
-    const id = rows[0]?.id ?? '';
+    const id = rows[0]?.id as PartnerId;
     await insert('Boundlеss');
     await insert('3e6f0a12-7c1d-4b5e-9f00-0123456789ab');
     expect(await namesOf()).toEqual([

@@ -199,10 +199,11 @@ describe('the secret', () => {
 
 describe('partner set', () => {
   it('changes only what is given', async () => {
-    await bench.partner('Changing', URL_GIVEN, '--min-points', '10', '--capability', 'tombstones');
+    const given = ['--min-points', '10', '--capability', 'tombstones'];
+    const partner = await bench.partner('Changing', URL_GIVEN, ...given);
     const before = await callbackOf('changing');
     const ran = await bench.run('partner', 'set', 'CHANGING', '--daily-token-budget', '7');
-    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran).toMatchObject({ code: 0, err: `Partner: Changing, ${partner}\n` });
     expect(ran.out).toMatch(/daily budget +7 tokens/);
     const after = await callbackOf('changing');
     expect(after).toEqual({ ...before, dailyTokenBudget: parseDecimal('7') });
@@ -214,7 +215,7 @@ describe('partner set', () => {
     expect((await bench.audit())[0]).toMatchObject({
       command: 'partner set',
       partner: before?.partnerId,
-      arguments: { partner: 'changing', minPoints: 'none', capability: [], confirm: false },
+      arguments: { partner, minPoints: 'none', capability: [], confirm: false },
     });
   });
 

@@ -9,6 +9,9 @@ interface Issued {
   readonly sharedSecret: string;
 }
 
+/** Tells which partner the command is about to work on. */
+const PARTNER_LINE: unknown = expect.stringMatching(/^Partner: Acme, [0-9a-f-]{36}\n$/);
+
 let bench: CliBench;
 let first: Issued;
 let second: Issued;
@@ -21,7 +24,7 @@ afterAll(() => bench.drop());
 
 async function issue(...argv: string[]): Promise<Issued> {
   const { code, out, err } = await bench.run('partner', ...argv, '--json');
-  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect({ code, err }).toEqual({ code: 0, err: argv[0] === 'create' ? '' : PARTNER_LINE });
   return JSON.parse(out) as Issued;
 }
 
@@ -69,7 +72,7 @@ describe('partner rotate and revoke', () => {
       `UPDATE partners.credential SET revoked_at = now() WHERE secret_ciphertext = 'x'`,
     );
     const ran = await revoke(prefixOf(first));
-    expect(ran).toMatchObject({ code: 0, err: '' });
+    expect(ran).toMatchObject({ code: 0, err: PARTNER_LINE });
     expect(ran.out).toContain('1 active left');
     expect([await isGood(first), await isGood(second)]).toEqual([false, true]);
     expect((await revoke(prefixOf(first))).err).toContain('[CREDENTIAL_MISSING]');
@@ -96,9 +99,13 @@ describe('partner rotate and revoke', () => {
 describe('partner pause and resume', () => {
   it('throws the switch and says so', async () => {
     await bench.partner('Nova', 'https://game.example');
-    expect((await bench.run('partner', 'pause', 'nova')).out).toMatch(/^Nova takes no new/);
+    expect((await bench.run('partner', 'pause', 'nova')).out).toMatch(
+      /^Nova, [0-9a-f-]{36}, takes no new/,
+    );
     expect((await bench.run('partner', 'list')).out).toMatch(/redemptions +PAUSED/);
-    expect((await bench.run('partner', 'resume', 'nova')).out).toMatch(/^Nova takes redemptions/);
+    expect((await bench.run('partner', 'resume', 'nova')).out).toMatch(
+      /^Nova, [0-9a-f-]{36}, takes redemptions/,
+    );
     expect((await bench.run('partner', 'list')).out).not.toMatch(/PAUSED/);
     const [resumed, paused] = await bench.audit();
     expect([paused?.command, resumed?.command]).toEqual(['partner pause', 'partner resume']);

@@ -10,7 +10,7 @@ afterAll(() => bench.drop());
 
 describe('the limits of a partner at the api', () => {
   it('changes what is given, with a callback or alone', async () => {
-    await bench.partner('Busy', 'https://game.example/svc');
+    const partner = await bench.partner('Busy', 'https://game.example/svc');
     const limits = async (...argv: string[]): Promise<string> => {
       const { code, out } = await bench.run('partner', 'set', 'busy', ...argv);
       expect(code).toBe(0);
@@ -20,7 +20,8 @@ describe('the limits of a partner at the api', () => {
     expect(await limits('--burst', '7')).toBe('50 a second, 7 at once');
     expect((await bench.audit())[0]).toMatchObject({
       command: 'partner set',
-      arguments: { partner: 'busy', burst: 7 },
+      partner,
+      arguments: { partner, burst: 7 },
       outcome: 'done',
     });
     expect(await limits('--rate', '9', '--min-points', '3')).toBe('9 a second, 7 at once');
@@ -34,7 +35,14 @@ describe('the limits of a partner at the api', () => {
   });
 
   it('sets the limits and the callback in one transaction, with one audit row of all of it', async () => {
-    await bench.partner('Whole', 'https://game.example/svc', '--rate', '5', '--burst', '6');
+    const partner = await bench.partner(
+      'Whole',
+      'https://game.example/svc',
+      '--rate',
+      '5',
+      '--burst',
+      '6',
+    );
     const before = await stored('Whole');
     const set = ['partner', 'set', 'Whole', '--rate', '9', '--usd-per-point', '77'];
     const { pool } = bench.database;
@@ -48,7 +56,7 @@ describe('the limits of a partner at the api', () => {
     expect((await bench.run(...set)).out).toMatch(/77 USD[^]*9 a second, 6 at once/);
     const both = {
       command: 'partner set',
-      arguments: { partner: 'Whole', rate: 9, usdPerPoint: '77' },
+      arguments: { partner, rate: 9, usdPerPoint: '77' },
     };
     expect((await bench.audit()).slice(0, 3)).toMatchObject([
       { ...both, outcome: 'done' },

@@ -8,6 +8,7 @@ interface Made {
 }
 
 const URL = 'https://hooks.example/lowmark';
+const PARTNER_LINE = /^Partner: Acme, [0-9a-f-]{36}\n$/;
 let bench: CliBench;
 let made: Made;
 beforeAll(async () => {
@@ -15,7 +16,7 @@ beforeAll(async () => {
   await bench.run('partner', 'create', '--name', 'Acme', '--json');
   await bench.run('partner', 'create', '--name', 'Beta', '--json');
   const { code, out, err } = await webhook('add', 'Acme', ...TERMS, '--json');
-  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(PARTNER_LINE) });
   made = JSON.parse(out) as Made;
 });
 afterAll(() => bench.drop());

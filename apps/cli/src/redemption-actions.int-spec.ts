@@ -1,7 +1,7 @@
 /** The pages offer exactly the actions of a redemption that the commands perform. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionViews } from '#libs/db';
-import { type Redemption } from '#libs/domain';
+import { type PartnerId, type Redemption } from '#libs/domain';
 import { type ActionName, allowedActions, operate, type OperatorAction } from '#libs/operations';
 import { systemClock } from '#libs/platform';
 import { CliBench } from './testing/cli-bench.support-spec.js';
@@ -20,7 +20,7 @@ const ARGV: Readonly<Record<ActionName, (id: string) => readonly string[]>> = {
 const ACTIONS = Object.keys(ARGV) as ActionName[];
 
 let bench: CliBench;
-let partner: string;
+let partner: PartnerId;
 beforeAll(async () => {
   bench = await CliBench.start();
   partner = await bench.partner('Acme', 'https://game.example/svc');

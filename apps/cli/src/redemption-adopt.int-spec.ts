@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { RedemptionStore } from '#libs/db';
-import { type UuidV7, ZERO_ADDRESS } from '#libs/domain';
+import { type PartnerId, type UuidV7, ZERO_ADDRESS } from '#libs/domain';
 import { EVIDENCE_KEY, testEvidence } from '#libs/testing';
 import { tokensText } from '#libs/operations';
 import { CliBench } from './testing/cli-bench.support-spec.js';
@@ -84,7 +84,7 @@ describe('redemption adopt', () => {
 
   it('vouches for no wallet that nobody holds, and says so', async () => {
     const stored = await new RedemptionStore(bench.database).get(ids[0] as UuidV7);
-    const partner = stored?.redemption.partner ?? '';
+    const partner = stored?.redemption.partner as PartnerId;
     const terms = { wallet: ZERO_ADDRESS };
     const { id } = await aStored(bench.database, partner, 'deducted', terms);
     const settings = { EVIDENCE_KEY };

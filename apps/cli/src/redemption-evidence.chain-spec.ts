@@ -2,7 +2,13 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FakeClock, VaultBench } from '#libs/testing';
 import { vaultIdOf, type Voucher } from '#libs/chain';
 import { systemClock } from '#libs/platform';
-import { newRedemption, type PayoutPlace, type Redemption, type UuidV7 } from '#libs/domain';
+import {
+  newRedemption,
+  type PartnerId,
+  type PayoutPlace,
+  type Redemption,
+  type UuidV7,
+} from '#libs/domain';
 import { chainEvidence } from '#libs/operations';
 
 const ID = '0199d000-0000-7000-8000-0000000000aa' as UuidV7;
@@ -18,7 +24,7 @@ function authorised(voucher: Voucher): { redemption: Redemption; place: PayoutPl
   const redemption = newRedemption(
     {
       id: ID,
-      partner: '5f0c1f0e-0000-4000-8000-000000000001',
+      partner: '5f0c1f0e-0000-4000-8000-000000000001' as PartnerId,
       wallet: recipient,
       points: 1n,
       usdAmount: { digits: 1n, scale: 0 },

@@ -6,6 +6,7 @@ import {
   deliveryTransition,
   isFinal,
   mintUuidV7,
+  type PartnerId,
   type Redemption,
   REDEMPTION_STATES,
   transition,
@@ -21,7 +22,7 @@ import {
 } from './testing/redemption-rows.support-spec.js';
 
 let bench: CliBench;
-let partner: string;
+let partner: PartnerId;
 beforeAll(async () => {
   bench = await CliBench.start();
   partner = await bench.partner('Acme', 'https://game.example/svc');

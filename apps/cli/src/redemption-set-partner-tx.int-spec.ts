@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { RedemptionStore } from '#libs/db';
 import { testEvidence } from '#libs/testing';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
 
 let bench: CliBench;
-let partner: string;
+let partner: PartnerId;
 beforeAll(async () => {
   bench = await CliBench.start();
   partner = await bench.partner('Acme', 'https://game.example/svc');

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CallbackStore, RedemptionStore, RedemptionViews } from '#libs/db';
-import { type Redemption } from '#libs/domain';
+import { type PartnerId, type Redemption } from '#libs/domain';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored, type Case, CASES, stateOf } from './testing/redemption-rows.support-spec.js';
 
 let bench: CliBench;
-let acme: string;
+let acme: PartnerId;
 const rows = new Map<string, Redemption>();
 beforeAll(async () => {
   bench = await CliBench.start();

@@ -8,7 +8,7 @@ import {
   ReconciliationStore,
   RedemptionStore,
 } from '#libs/db';
-import { type Address, type BlockHash } from '#libs/domain';
+import { type Address, type BlockHash, type PartnerId } from '#libs/domain';
 import { type AuditRow, CliBench } from './testing/cli-bench.support-spec.js';
 import { aStored } from './testing/redemption-rows.support-spec.js';
 
@@ -17,7 +17,7 @@ const VAULT = `0x${'7a'.repeat(20)}` as Address;
 const SINCE = '2026-03-01T02:00:00Z';
 
 let bench: CliBench;
-let partner: string;
+let partner: PartnerId;
 beforeEach(async () => {
   bench = await CliBench.start();
   partner = await bench.partner('Acme', 'https://game.example/svc');

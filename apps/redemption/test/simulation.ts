@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeliveryStore, type Program, RedemptionStore } from '#libs/db';
-import { deliveryTransition, type UuidV7 } from '#libs/domain';
+import { deliveryTransition, type PartnerId, type UuidV7 } from '#libs/domain';
 import { finalRows } from './checks/gather-facts.js';
 import { type Intruder } from './players/intruder.js';
 import { Operator } from './players/operator.js';
@@ -192,7 +192,7 @@ export class Simulation {
     const { world } = this;
     const rows = await world.database.query<{
       id: string;
-      partner: string;
+      partner: PartnerId;
       state: string;
       tx: string | null;
       revert: string | null;
@@ -220,7 +220,7 @@ export class Simulation {
 
   private async operate(mayRetry: boolean): Promise<void> {
     const { world } = this;
-    const rows = await world.database.query<{ id: UuidV7; partner: string }>({
+    const rows = await world.database.query<{ id: UuidV7; partner: PartnerId }>({
       text: `SELECT id, partner FROM redemption.redemption WHERE state = 'attention' ORDER BY id`,
     });
     for (const { id, partner: partnerId } of rows) {

@@ -5,6 +5,7 @@ export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/f
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
 export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export * from './errors/errors.js';
+export * from './identity/ids.js';
 export * from './snapshot/snapshot.js';
 export * from './amount/decimal.js';
 export * from './amount/ratio.js';

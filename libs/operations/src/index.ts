@@ -21,6 +21,7 @@ export {
   revokeCredential,
   rotateCredential,
 } from './partners/credentials.js';
+export * from './partners/partner-reference.js';
 export * from './partners/partners.js';
 export { type Ping, type PingReport, pingPartner } from './partners/ping.js';
 export { acceptPrice, HELD_BECAUSE, type ShownPrice, showPrice } from './price.js';

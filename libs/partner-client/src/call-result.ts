@@ -6,7 +6,7 @@
  * every end before that is `nothing-sent`. A kept connection that is lost before a byte of the request was given to it
  * is replaced by another one. After the first byte every failure is an end of this call, and nothing is sent again.
  */
-import { type PartnerStep } from '#libs/domain';
+import { type PartnerId, type PartnerStep } from '#libs/domain';
 
 /** In order. A result carries the furthest phase that was reached. */
 export const PHASES = [
@@ -88,7 +88,7 @@ export interface CallTimings {
  * Plain JSON without secrets: the request's key and signature are left out.
  */
 export interface CallRecord {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   readonly step: PartnerStep;
   /** `X-API-REQUEST`; absent where the call was held back before it had an id. */
   readonly requestId?: string;

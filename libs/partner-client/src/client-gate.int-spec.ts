@@ -1,6 +1,7 @@
 /** The circuit breaker and the limit of concurrent calls of each partner, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeClock } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
+import { aPartnerId, FakeClock } from '#libs/testing';
 import { type PartnerClient } from './partner-client.js';
 import { aClient, anEndpoint, BALANCE, DEDUCT } from './testing/partner-bench.support-spec.js';
 import {
@@ -10,6 +11,8 @@ import {
   RoguePartner,
 } from './testing/rogue-partner.support-spec.js';
 import { type PartnerEndpoint } from './partner-endpoint.js';
+
+const [ONE, TWO] = [aPartnerId(), aPartnerId()];
 
 describe('a client', () => {
   let partner: RoguePartner;
@@ -27,7 +30,7 @@ describe('a client', () => {
     await partner.close();
   });
 
-  const at = (partnerId: string): PartnerEndpoint =>
+  const at = (partnerId: PartnerId): PartnerEndpoint =>
     anEndpoint({ partnerId, baseUrl: `http://127.0.0.1:${partner.port}` });
 
   it.each<[string, Behaviour]>([
@@ -41,9 +44,9 @@ describe('a client', () => {
     'stops calling a partner that %s, asks once in a while, and comes back',
     async (_case, behave) => {
       partner.behave = behave;
-      for (let call = 0; call < 3; call++) await client.call(at('one'), DEDUCT);
-      expect(client.circuitOf('one')).toBe('open');
-      expect(await client.call(at('one'), DEDUCT)).toMatchObject({
+      for (let call = 0; call < 3; call++) await client.call(at(ONE), DEDUCT);
+      expect(client.circuitOf(ONE)).toBe('open');
+      expect(await client.call(at(ONE), DEDUCT)).toMatchObject({
         kind: 'nothing-sent',
         cause: 'circuit-open',
         phase: 'gate',
@@ -52,23 +55,23 @@ describe('a client', () => {
       });
       expect(partner.requests).toHaveLength(3);
       clock.advance(1500);
-      const probes = [client.call(at('one'), DEDUCT), client.call(at('one'), DEDUCT)];
+      const probes = [client.call(at(ONE), DEDUCT), client.call(at(ONE), DEDUCT)];
       const results = await Promise.all(probes);
       expect(results[1]).toMatchObject({ kind: 'nothing-sent', cause: 'circuit-open' });
       expect(partner.requests).toHaveLength(4);
       partner.behave = (socket, request) => socket.end(answer(request));
       clock.advance(3000);
-      expect(await client.call(at('one'), DEDUCT)).toMatchObject({ verdict: 'verified' });
-      expect(client.circuitOf('one')).toBe('closed');
+      expect(await client.call(at(ONE), DEDUCT)).toMatchObject({ verdict: 'verified' });
+      expect(client.circuitOf(ONE)).toBe('closed');
     },
   );
 
   it('goes on calling one that refuses in the interface’s words', async () => {
     const body = '{"errorCode":"ERR-INSUFFICIENT-POINTS","errorMessage":"","success":false}';
     partner.behave = (socket, request) => socket.end(answer(request, { status: 422, body }));
-    for (let call = 0; call < 5; call++) await client.call(at('one'), DEDUCT);
+    for (let call = 0; call < 5; call++) await client.call(at(ONE), DEDUCT);
     expect(partner.requests).toHaveLength(5);
-    expect(client.circuitOf('one')).toBe('closed');
+    expect(client.circuitOf(ONE)).toBe('closed');
   });
 
   it('stops calling one whose refusals of deductions are unsigned, and not for a balance', async () => {
@@ -77,38 +80,35 @@ describe('a client', () => {
       const headers = headersOf(request, body, { 'x-api-signature': undefined });
       socket.end(answer(request, { status: 404, body, headers }));
     };
-    for (let call = 0; call < 5; call++) await client.call(at('one'), BALANCE);
-    expect(client.circuitOf('one')).toBe('closed');
-    for (let call = 0; call < 3; call++) await client.call(at('one'), DEDUCT);
-    expect(client.circuitOf('one')).toBe('open');
+    for (let call = 0; call < 5; call++) await client.call(at(ONE), BALANCE);
+    expect(client.circuitOf(ONE)).toBe('closed');
+    for (let call = 0; call < 3; call++) await client.call(at(ONE), DEDUCT);
+    expect(client.circuitOf(ONE)).toBe('open');
     clock.advance(1500);
     // An unsigned refusal of a balance does not close the circuit either.
-    await client.call(at('one'), BALANCE);
-    expect(client.circuitOf('one')).toBe('open');
+    await client.call(at(ONE), BALANCE);
+    expect(client.circuitOf(ONE)).toBe('open');
     partner.behave = (socket, request) => socket.end(answer(request));
-    await client.call(at('one'), DEDUCT);
-    expect(client.circuitOf('one')).toBe('closed');
+    await client.call(at(ONE), DEDUCT);
+    expect(client.circuitOf(ONE)).toBe('closed');
   });
 
   it('holds nothing against a partner that it would not, or should not, call', async () => {
     const ended = AbortSignal.abort();
     for (let call = 0; call < 5; call++) {
-      await client.call(at('one'), DEDUCT, { signal: ended });
-      await client.call(
-        anEndpoint({ partnerId: 'one', baseUrl: 'https://169.254.169.254' }),
-        DEDUCT,
-      );
+      await client.call(at(ONE), DEDUCT, { signal: ended });
+      await client.call(anEndpoint({ partnerId: ONE, baseUrl: 'https://169.254.169.254' }), DEDUCT);
     }
-    expect(client.circuitOf('one')).toBe('closed');
+    expect(client.circuitOf(ONE)).toBe('closed');
     expect(partner.connections).toBe(0);
   });
 
   it('has a circuit and a limit for each partner', async () => {
     partner.behave = (socket) => socket.resetAndDestroy();
-    for (let call = 0; call < 3; call++) await client.call(at('one'), DEDUCT);
+    for (let call = 0; call < 3; call++) await client.call(at(ONE), DEDUCT);
     partner.behave = (socket, request) => socket.end(answer(request));
-    expect(await client.call(at('two'), DEDUCT)).toMatchObject({ verdict: 'verified' });
-    expect([client.circuitOf('one'), client.circuitOf('two')]).toEqual(['open', 'closed']);
+    expect(await client.call(at(TWO), DEDUCT)).toMatchObject({ verdict: 'verified' });
+    expect([client.circuitOf(ONE), client.circuitOf(TWO)]).toEqual(['open', 'closed']);
   });
 
   it('makes so many calls at once, lets a few wait, and refuses the others', async () => {
@@ -121,7 +121,7 @@ describe('a client', () => {
       }, 60);
     };
     const results = await Promise.all(
-      Array.from({ length: 6 }, () => client.call(at('one'), DEDUCT)),
+      Array.from({ length: 6 }, () => client.call(at(ONE), DEDUCT)),
     );
     expect(results.map((result) => result.record.cause ?? result.kind)).toEqual([
       ...Array.from({ length: 4 }, () => 'answer'),

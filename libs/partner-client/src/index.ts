@@ -13,6 +13,7 @@ export {
   type PartnerCall,
   PartnerEndpoint,
   type PartnerEndpointFields,
+  requireUsableCredential,
   ROUTES,
 } from './partner-endpoint.js';
 export { type AddressPolicy, addressPolicy, policedLookup } from './wire/dial.js';

@@ -4,6 +4,7 @@
  */
 import { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from './call-result.js';
 import { type PartnerClient } from './partner-client.js';
@@ -157,7 +158,7 @@ describe('a connection is not used again', () => {
 
   it('by another partner of the same address', async () => {
     const other = anEndpoint({
-      partnerId: '5f0c1f0e-0000-4000-8000-000000000002',
+      partnerId: '5f0c1f0e-0000-4000-8000-000000000002' as PartnerId,
       baseUrl: endpointOf(partner).baseUrl,
     });
     expect([await call(), await client.call(other, DEDUCT)]).toMatchObject([VERIFIED, VERIFIED]);

@@ -7,7 +7,7 @@
  * outcome is unknown as on any connection, and nothing is sent again. Only where no byte of the request was given to
  * the kept connection does the call go on over a new one, which is its first sending.
  */
-import { type UuidV7 } from '#libs/domain';
+import { type PartnerId, type UuidV7 } from '#libs/domain';
 import { type Clock, type Deadline, inSpan } from '#libs/platform';
 import { type CallResult } from './call-result.js';
 import { callSpan, CallTrace, endOf } from './call-trace.js';
@@ -93,12 +93,12 @@ export class PartnerClient {
     this.connections = new KeptConnections({ ...options, connectMs: this.timeouts.connectMs });
   }
 
-  circuitOf(partnerId: string): CircuitState['kind'] {
+  circuitOf(partnerId: PartnerId): CircuitState['kind'] {
     return this.gates.get(partnerId)?.state ?? 'closed';
   }
 
   /** Milliseconds for which the partner's circuit holds calls back; undefined where a call would go through. */
-  heldBackMs(partnerId: string): number | undefined {
+  heldBackMs(partnerId: PartnerId): number | undefined {
     return this.gates.get(partnerId)?.heldBackMs();
   }
 
@@ -185,7 +185,7 @@ export class PartnerClient {
     return result;
   }
 
-  private gateOf(partnerId: string): PartnerGate {
+  private gateOf(partnerId: PartnerId): PartnerGate {
     let gate = this.gates.get(partnerId);
     if (!gate) {
       const { clock, random = Math.random } = this.options;

@@ -6,6 +6,7 @@ import {
   canonicalJson,
   type ConfirmationPayload,
   mintUuidV7,
+  type PartnerId,
   type PartnerRequest,
   type PartnerStep,
   PermanentError,
@@ -19,7 +20,7 @@ import { type AddressPolicy, addressRefusal, type PartnerUrl } from './wire/dial
 
 export interface PartnerEndpointFields {
   /** Our id of the partner. */
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly sharedSecret: string;
@@ -42,22 +43,14 @@ const SHORTEST_HEAD = 6;
  * methods use them on behalf of callers.
  */
 export class PartnerEndpoint {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   readonly baseUrl: string;
   readonly #apiKey: string;
   readonly #sharedSecret: string;
 
-  /**
-   * @throws PermanentError PARTNER_CREDENTIAL_INVALID for an empty secret, or a key that no header can carry; shows
-   *   neither
-   */
+  /** @throws PermanentError PARTNER_CREDENTIAL_INVALID */
   constructor({ partnerId, baseUrl, apiKey, sharedSecret }: PartnerEndpointFields) {
-    if (!HEADER_TEXT.test(apiKey) || sharedSecret === '') {
-      throw new PermanentError(
-        'PARTNER_CREDENTIAL_INVALID',
-        `The callback key or secret of partner ${partnerId} is unusable: a key is 1 to 512 visible ASCII characters, a secret is not empty. Set both again.`,
-      );
-    }
+    requireUsableCredential(partnerId, { apiKey, sharedSecret });
     this.partnerId = partnerId;
     this.baseUrl = baseUrl;
     this.#apiKey = apiKey;
@@ -84,6 +77,22 @@ export class PartnerEndpoint {
   redact(text: string): string {
     return withoutSecrets(text, [this.#sharedSecret, this.#apiKey]);
   }
+}
+
+/**
+ * @param partner as the message names it
+ * @throws PermanentError PARTNER_CREDENTIAL_INVALID for an empty secret, or a key that no header can carry; shows
+ *   neither
+ */
+export function requireUsableCredential(
+  partner: string,
+  { apiKey, sharedSecret }: Pick<PartnerEndpointFields, 'apiKey' | 'sharedSecret'>,
+): void {
+  if (HEADER_TEXT.test(apiKey) && sharedSecret !== '') return;
+  throw new PermanentError(
+    'PARTNER_CREDENTIAL_INVALID',
+    `The callback key or secret of partner ${partner} is unusable: a key is 1 to 512 visible ASCII characters, a secret is not empty. Set both again.`,
+  );
 }
 
 /**

@@ -17,6 +17,7 @@ export {
   type PartnerCall,
   refusal,
 } from './partner/fake-partner.js';
+export { aCredentialId, aPartnerId, aWebhookId } from './partner/ids.js';
 export { registerPartner } from './partner/register-partner.js';
 export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { eventually } from './clock/eventually.js';

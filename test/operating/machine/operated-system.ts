@@ -12,8 +12,8 @@ import {
   PriceStore,
   ReconciliationStore,
 } from '#libs/db';
-import { type BlockHash, mintUuidV7, type UuidV7 } from '#libs/domain';
-import { aWallet, FakePartner, stake, startRedis, VaultBench } from '#libs/testing';
+import { type BlockHash, mintUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
+import { aPartnerId, aWallet, FakePartner, stake, startRedis, VaultBench } from '#libs/testing';
 import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support-spec.js';
 import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support-spec.js';
 import { Containers } from './containers.js';
@@ -90,10 +90,14 @@ export class OperatedSystem {
 
   private makeRedemption(): Promise<UuidV7> {
     return this.withDatabase(async (database) => {
-      const rows = await database.query<{ id: string }>({
+      const rows = await database.query<{ id: PartnerId }>({
         text: "INSERT INTO partners.partner (name) VALUES ('Acme ' || gen_random_uuid()) RETURNING id",
       });
-      const { id } = await aStored(database, rows[0]?.id ?? '', 'attention: deduction-unresolved');
+      const { id } = await aStored(
+        database,
+        rows[0]?.id ?? aPartnerId(),
+        'attention: deduction-unresolved',
+      );
       return id;
     });
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger, messageOf, TtlCache } from '#libs/platform';
@@ -19,7 +20,7 @@ const MAX_CREDENTIALS = 10_000;
  */
 @Injectable()
 export class LastUse {
-  private readonly noted: TtlCache<string, true>;
+  private readonly noted: TtlCache<CredentialId, true>;
 
   constructor(
     private readonly partners: PartnerStore,
@@ -29,7 +30,7 @@ export class LastUse {
     this.noted = new TtlCache({ clock, ttlMs: AT_MOST_EVERY_MS, max: MAX_CREDENTIALS });
   }
 
-  note(credentialId: string): void {
+  note(credentialId: CredentialId): void {
     if (this.noted.get(credentialId)) return;
     // Set before the write, so that a failing database is not asked more often.
     this.noted.set(credentialId, true);

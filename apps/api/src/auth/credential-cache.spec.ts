@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { type PartnerId, type CredentialId } from '#libs/domain';
 import { FakeClock } from '#libs/testing';
 import { type Caller, CredentialCache, type PartnerKeys } from './credential-cache.js';
 
 const CALLER: Caller = {
-  ...{ partnerId: 'p', credentialId: 'c', stakeSet: 'default' },
+  ...{ partnerId: 'p' as PartnerId, credentialId: 'c' as CredentialId, stakeSet: 'default' },
   ...{ sharedSecret: 's', rate: 1, burst: 1 },
 };
 

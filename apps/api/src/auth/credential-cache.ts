@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type RatePolicy } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { CLOCK, type Clock, SingleFlight, TtlCache } from '#libs/platform';
 import { hashApiKey, isGrant, KeyRing, openGrant } from '#libs/signing';
 
 /** The caller of a request, with its rate limit and the secret that signs the answers. */
 export interface Caller extends RatePolicy {
-  readonly partnerId: string;
-  readonly credentialId: string;
+  readonly partnerId: PartnerId;
+  readonly credentialId: CredentialId;
   /** The stake set of requests that name no contract. */
   readonly stakeSet: string;
   readonly sharedSecret: string;

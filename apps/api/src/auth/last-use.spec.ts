@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { type CredentialId } from '#libs/domain';
 import { type PartnerStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
 import { FakeClock } from '#libs/testing';
 import { LastUse } from './admission.js';
+
+const [A, B] = ['a' as CredentialId, 'b' as CredentialId];
 
 function setUp(write: (id: string) => Promise<void> = () => Promise.resolve()) {
   const clock = new FakeClock(1_000_000);
@@ -20,29 +23,29 @@ function setUp(write: (id: string) => Promise<void> = () => Promise.resolve()) {
 describe('LastUse', () => {
   it('writes once a minute for each credential', () => {
     const { clock, written, uses } = setUp();
-    for (const id of ['a', 'a', 'b', 'a']) uses.note(id);
+    for (const id of [A, A, B, A]) uses.note(id);
     expect(written).toEqual(['a', 'b']);
     clock.advance(59_999);
-    uses.note('a');
+    uses.note(A);
     expect(written).toEqual(['a', 'b']);
     clock.advance(1);
-    uses.note('a');
+    uses.note(A);
     expect(written).toEqual(['a', 'b', 'a']);
   });
 
   it('writes again after the clock was set back', () => {
     const { clock, written, uses } = setUp();
-    uses.note('a');
+    uses.note(A);
     clock.advance(-1);
-    uses.note('a');
+    uses.note(A);
     expect(written).toEqual(['a', 'a']);
   });
 
   it('only logs what fails, and waits its minute all the same', async () => {
     const { written, logged, uses } = setUp(() => Promise.reject(new Error('down')));
-    uses.note('a');
+    uses.note(A);
     await Promise.resolve().then(() => undefined);
-    uses.note('a');
+    uses.note(A);
     expect(written).toEqual(['a']);
     expect(logged).toEqual([
       [{ credentialId: 'a', reason: 'down' }, 'The use of a credential was not noted'],

@@ -1,8 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Agent, request as send } from 'node:http';
+import { type PartnerId } from '#libs/domain';
 import { type AnsweredRequest, PortalDatabase, readRequests } from '#libs/db';
 import { hmacSha256Hex } from '#libs/signing';
-import { aWallet, createTestDatabase, eventually, type TestDatabase } from '#libs/testing';
+import {
+  aPartnerId,
+  aWallet,
+  createTestDatabase,
+  eventually,
+  type TestDatabase,
+} from '#libs/testing';
 import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support-spec.js';
 import { exchange } from '../testing/wire.support-spec.js';
 import { RequestLog } from './request-log.js';
@@ -74,9 +81,9 @@ function ask(
 async function logged(name: string): Promise<AnsweredRequest[]> {
   const owner = await database.open();
   const text = 'SELECT id FROM partners.partner WHERE name = $1';
-  const [partner] = await owner.query<{ id: string }>({ text }, [name]);
+  const [partner] = await owner.query<{ id: PartnerId }>({ text }, [name]);
   const portal = new PortalDatabase(await database.open({ url: database.urlAs('portal') }));
-  const rows = await portal.asPartner(partner?.id ?? '', (query) =>
+  const rows = await portal.asPartner(partner?.id ?? aPartnerId(), (query) =>
     readRequests(query, { limit: 100 }),
   );
   return rows.reverse();

@@ -1,13 +1,15 @@
-import { InvitationStore, MemberStore, PartnerStore, PartnerUnknownError } from '#libs/db';
+import { InvitationStore, MemberStore } from '#libs/db';
 import {
   invitationState,
   invitePartner,
   isPlainLine,
   moment,
   OptionError,
+  partnerLabel,
   printable,
   REMOVE_MEMBER_CONSEQUENCE,
   removeMember,
+  resolvePartner,
   withdrawInvitation,
 } from '#libs/operations';
 import { ConsoleLinkSettings, OperatorSettings } from '../cli.env.js';
@@ -33,13 +35,15 @@ const invite = command({
     AS,
   ],
   settings: ConsoleLinkSettings,
-  async action(call, { name: partner, note }: PartnerArgument & { readonly note: string }) {
-    const wish = { partner, note, origin: call.settings.consoleOrigin };
-    const made = await call.withDatabase(invitePartner, call.clock, call.operator, wish);
+  async action(call, { name, note }: PartnerArgument & { readonly note: string }) {
+    const made = await call.withPartner(name, (database, { partnerId: partner }) => {
+      const wish = { partner, note, origin: call.settings.consoleOrigin };
+      return invitePartner(database, call.clock, call.operator, wish);
+    });
     const expires = moment(made.expiresAt.getTime()) ?? '';
     call.print(
       made,
-      `${made.url}\nIt makes one person a member of ${printable(made.partnerName)}, until ${expires}.\n`,
+      `${made.url}\nIt makes one person a member of ${partnerLabel(made)}, until ${expires}.\n`,
     );
   },
 });
@@ -53,9 +57,7 @@ const members = command({
   async action(call, { name }: PartnerArgument) {
     const nowMs = call.clock.nowMs();
     const found = await call.withDatabase(async (database) => {
-      const partner = await new PartnerStore(database).identify(name);
-      if (partner === undefined) throw new PartnerUnknownError();
-      const { partnerId } = partner;
+      const { partnerId } = await resolvePartner(database, name);
       const invitations = await new InvitationStore(database).list(partnerId, {
         limit: call.limit,
       });
@@ -102,14 +104,10 @@ const withdraw = command({
     AS,
   ],
   settings: OperatorSettings,
-  async action(
-    call,
-    { name: partner, invitation }: PartnerArgument & { readonly invitation: bigint },
-  ) {
-    const isDone = await call.withDatabase(withdrawInvitation, call.clock, call.operator, {
-      partner,
-      invitation,
-    });
+  async action(call, { name, invitation }: PartnerArgument & { readonly invitation: bigint }) {
+    const isDone = await call.withPartner(name, (database, { partnerId: partner }) =>
+      withdrawInvitation(database, call.clock, call.operator, { partner, invitation }),
+    );
     if (!isDone) {
       throw new OptionError(
         'There is no such invitation of this partner that is open: `partner members` lists them.',
@@ -129,11 +127,10 @@ const remove = command({
     AS,
   ],
   settings: OperatorSettings,
-  async action(call, { name: partner, subject }: PartnerArgument & { readonly subject: string }) {
-    await call.confirm(REMOVE_MEMBER_CONSEQUENCE);
-    const isDone = await call.withDatabase(removeMember, call.clock, call.operator, {
-      partner,
-      subject,
+  async action(call, { name, subject }: PartnerArgument & { readonly subject: string }) {
+    const isDone = await call.withPartner(name, async (database, { partnerId: partner }) => {
+      await call.confirm(REMOVE_MEMBER_CONSEQUENCE);
+      return removeMember(database, call.clock, call.operator, { partner, subject });
     });
     if (!isDone) {
       throw new OptionError(

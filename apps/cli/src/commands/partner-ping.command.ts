@@ -1,5 +1,5 @@
 import { type Address } from '#libs/domain';
-import { type PingReport, pingPartner } from '#libs/operations';
+import { type PingReport, pingPartner, resolveAudited } from '#libs/operations';
 import { PartnerSettings } from '../cli.env.js';
 import { command, CommandFailed } from '../command.js';
 import { argument, AS, JSON_LINE, option, positiveInteger, required, wallet } from '../options.js';
@@ -31,13 +31,14 @@ export const ping = command({
     AS,
   ],
   settings: PartnerSettings,
-  async action(call, { name: partner, address, timeout: timeoutSeconds, allowPrivate }: Given) {
+  async action(call, { name, address, timeout: timeoutSeconds, allowPrivate }: Given) {
     const { clock, operator } = call;
     const keyRing = call.keyRing();
-    const asked = { partner, address, timeoutSeconds, allowPrivate };
-    const report = await call.withDatabase((database) =>
-      pingPartner({ database, clock, keyRing }, operator, asked),
-    );
+    const report = await call.withDatabase(async (database) => {
+      const { partnerId: partner } = await resolveAudited(database, operator, name);
+      const asked = { partner, address, timeoutSeconds, allowPrivate };
+      return pingPartner({ database, clock, keyRing }, operator, asked);
+    });
     call.print(report, pingText(report));
     if (!report.good) throw new CommandFailed();
   },

@@ -2,15 +2,14 @@
 import {
   EVENT_STATES,
   messageId,
+  type WebhookEventState,
   WebhookLog,
   WebhookMissingError,
-  type WebhookEventState,
   type WebhookSubscription,
 } from '#libs/db';
 import { type TierRule, type WebhookTopic } from '#libs/domain';
 import {
   addWebhook,
-  listWebhooks,
   moment,
   OptionError,
   pauseWebhook,
@@ -20,6 +19,7 @@ import {
   setWebhook,
   testWebhook,
   webhookEventId,
+  webhookId,
 } from '#libs/operations';
 import { OperatorSettings, PartnerSettings } from '../cli.env.js';
 import { command, type CommandGroup, type CommandSpec } from '../command.js';
@@ -35,13 +35,9 @@ import {
   utcTime,
   WEBHOOK,
 } from '../partner/webhook-options.js';
+import { type Chosen, onWebhook, webhooksOf } from '../partner/chosen-webhook.js';
 import { type PartnerArgument, PARTNER } from './partner-ping.command.js';
 
-interface Chosen extends PartnerArgument {
-  readonly webhook: string;
-}
-
-const chosen = ({ name: partner, webhook }: Chosen) => ({ partner, webhook });
 const EVENT_ID = 'the id of one event, as `webhook-id` or the log has it, with or without msg_';
 const SECRET_NOTE = 'Hand it over by a safe way: it cannot be shown again.\n';
 
@@ -57,16 +53,18 @@ const add = command({
   options: [required(...URL_OPTION), required(...TOPICS_OPTION), ...RULE_OPTIONS, JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call, given: PartnerArgument & TermOptions & AddGiven) {
-    const { name: partner, url, topics, allowPrivate } = given;
+    const { url, topics, allowPrivate } = given;
     const wish = {
-      partner,
       url,
       topics,
       rule: tierRuleChangeOf(given),
       allowPrivate,
       mayAllowPrivate: true,
     };
-    const made = await call.withDatabase(addWebhook, call.operator, wish, call.keyRing());
+    const keyRing = call.keyRing();
+    const made = await call.withPartner(given.name, (database, { partnerId: partner }) =>
+      addWebhook(database, call.operator, { partner, ...wish }, keyRing),
+    );
     call.print(made, `webhook  ${made.id}\nsecret   ${made.secret}\n\n${SECRET_NOTE}`);
   },
 });
@@ -78,7 +76,7 @@ const list = command({
   options: [JSON_LINE],
   settings: OperatorSettings,
   async action(call, { name }: PartnerArgument) {
-    const all = await call.withDatabase(listWebhooks, name);
+    const all = await call.withDatabase(webhooksOf, name);
     const texts = all.map((one) =>
       fieldLines([
         ['webhook', one.id],
@@ -110,7 +108,9 @@ const set = command({
       allowPrivate,
       mayAllowPrivate: true,
     };
-    await call.withDatabase(setWebhook, call.operator, chosen(given), change);
+    await onWebhook(call, given, (database, choice) =>
+      setWebhook(database, call.operator, choice, change),
+    );
     call.terminal.out('It is set. Tiers of another rule are worked out first, and tell nothing.\n');
   },
 });
@@ -126,7 +126,9 @@ function pauseCommand(
     options: [AS],
     settings: OperatorSettings,
     async action(call, given: Chosen) {
-      await call.withDatabase(pauseWebhook, call.operator, chosen(given), because);
+      await onWebhook(call, given, (database, choice) =>
+        pauseWebhook(database, call.operator, choice, because),
+      );
       call.terminal.out(done);
     },
   });
@@ -150,8 +152,11 @@ const rotate = command({
   options: [option('--overlap <hours>', 'for how long', overlapHours, 24), JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call, given: Chosen & { readonly overlap: number }) {
-    const rotation = { ...chosen(given), overlapHours: given.overlap };
-    const made = await call.withDatabase(rotateWebhook, call.operator, rotation, call.keyRing());
+    const keyRing = call.keyRing();
+    const made = await onWebhook(call, given, (database, choice) => {
+      const rotation = { ...choice, overlapHours: given.overlap };
+      return rotateWebhook(database, call.operator, rotation, keyRing);
+    });
     const until = moment(made.goodUntil.getTime()) ?? '';
     call.print(
       made,
@@ -187,7 +192,9 @@ const replay = command({
   ) {
     const { event, since = new Date(0), delivered = false } = given;
     const wish = event === undefined ? { since, delivered } : { event: webhookEventId(event) };
-    const count = await call.withDatabase(replayWebhook, call.operator, chosen(given), wish);
+    const count = await onWebhook(call, given, (database, choice) =>
+      replayWebhook(database, call.operator, choice, wish),
+    );
     call.terminal.out(`Events that are sent again: ${count}. What waits is tried at once.\n`);
   },
 });
@@ -199,7 +206,9 @@ const test = command({
   options: [AS],
   settings: OperatorSettings,
   async action(call, given: Chosen) {
-    const id = await call.withDatabase(testWebhook, call.operator, chosen(given), call.clock);
+    const id = await onWebhook(call, given, (database, choice) =>
+      testWebhook(database, call.operator, choice, call.clock),
+    );
     call.terminal.out(`${messageId(id)} is on its way; the log says what becomes of it.\n`);
   },
 });
@@ -211,8 +220,12 @@ const remove = command({
   options: [YES, AS],
   settings: OperatorSettings,
   async action(call, given: Chosen) {
-    await call.confirm('What waits is not sent any more, and the log of this webhook is removed.');
-    await call.withDatabase(removeWebhook, call.operator, chosen(given));
+    await onWebhook(call, given, async (database, choice) => {
+      await call.confirm(
+        'What waits is not sent any more, and the log of this webhook is removed.',
+      );
+      await removeWebhook(database, call.operator, choice);
+    });
     call.terminal.out('It is removed.\n');
   },
 });
@@ -228,10 +241,11 @@ const log = command({
   ],
   settings: OperatorSettings,
   async action(call, given: Chosen & { readonly event?: string; state?: WebhookEventState }) {
-    const { webhook, event, state } = given;
+    const { event, state } = given;
     const { limit } = call;
     await call.withDatabase(async (database) => {
-      const all = await listWebhooks(database, given.name);
+      const webhook = webhookId(given.webhook);
+      const all = await webhooksOf(database, given.name);
       if (!all.some(({ id }) => id === webhook)) throw new WebhookMissingError();
       const events = WebhookLog.ofAll(database);
       if (event !== undefined) {

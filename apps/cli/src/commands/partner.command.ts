@@ -6,8 +6,8 @@ import {
   KEY_PREFIX,
   NOTHING_TO_SET,
   OptionError,
+  partnerLabel,
   pausePartner,
-  printable,
   renamePartner,
   revokeCredential,
   rotateCredential,
@@ -109,14 +109,16 @@ const setCommand = command({
   },
   settings: PartnerSettings,
   async action(call, given: SetGiven) {
-    const { name: partner, rate, burst, stakeSet: set } = given;
+    const { name, rate, burst, stakeSet: set } = given;
     const keyRing = call.keyRing();
     const callback = await readCallbackChange(given, call.terminal);
-    const change = { partner, rate, burst, stakeSet: set, callback };
-    const changed = await call.withDatabase(setPartner, call.operator, change, keyRing);
+    const changed = await call.withPartner(name, (database, { partnerId: partner }) => {
+      const change = { partner, rate, burst, stakeSet: set, callback };
+      return setPartner(database, call.operator, change, keyRing);
+    });
     if (changed.callback) printNotes(call, changed.callback);
     const fields: Field[] = [
-      ['partner', changed.partnerName],
+      ['partner', partnerLabel(changed)],
       ...(changed.callback ? callbackFields(changed.callback) : []),
       ...(changed.terms ? rateLimitFields(changed.terms) : []),
     ];
@@ -133,11 +135,12 @@ const rename = command({
     AS,
   ],
   settings: OperatorSettings,
-  async action(call, { name: partner, to: name }: PartnerArgument & { readonly to: string }) {
-    const renamed = await call.withDatabase(renamePartner, call.operator, { partner, name });
-    call.terminal.out(
-      `${printable(renamed.partnerName)} (${renamed.partnerId}) is called ${name} now.\n`,
+  async action(call, given: PartnerArgument & { readonly to: string }) {
+    const { name: before, to: name } = given;
+    const renamed = await call.withPartner(before, (database, { partnerId: partner }) =>
+      renamePartner(database, call.operator, { partner, name }),
     );
+    call.terminal.out(`${partnerLabel(renamed)} is called ${name} now.\n`);
   },
 });
 
@@ -149,8 +152,9 @@ const rotate = command({
   settings: PartnerSettings,
   async action(call, { name, json }: PartnerArgument & { readonly json?: true }) {
     const keyRing = call.keyRing();
-    const rotation = { partner: name };
-    const issued = await call.withDatabase(rotateCredential, call.operator, rotation, keyRing);
+    const issued = await call.withPartner(name, (database, { partnerId: partner }) =>
+      rotateCredential(database, call.operator, { partner }, keyRing),
+    );
     call.print(issued, issuedText(issued));
     if (json !== true) call.terminal.out('The old key works until `partner revoke` ends it.\n');
   },
@@ -174,10 +178,11 @@ const revoke = command({
     call,
     { name, keyPrefix, force = false }: PartnerArgument & { keyPrefix: string; force?: boolean },
   ) {
-    const revocation = { partner: name, keyPrefix, force };
-    const revoked = await call.withDatabase(revokeCredential, call.operator, revocation);
+    const revoked = await call.withPartner(name, (database, { partnerId: partner }) =>
+      revokeCredential(database, call.operator, { partner, keyPrefix, force }),
+    );
     call.terminal.out(
-      `${revoked.keyPrefix}… is revoked; ${revoked.left} active left. The api may know the key for some seconds more.\n`,
+      `${revoked.keyPrefix}… of ${partnerLabel(revoked)}, is revoked; ${revoked.left} active left. The api may know the key for some seconds more.\n`,
     );
   },
 });
@@ -193,8 +198,10 @@ function pauseCommand(
     options: [AS],
     settings: OperatorSettings,
     async action(call, { name }: PartnerArgument) {
-      const { partnerName } = await call.withDatabase(pausePartner, call.operator, name, paused);
-      call.terminal.out(`${printable(partnerName)} ${done}\n`);
+      const partner = await call.withPartner(name, (database, { partnerId }) =>
+        pausePartner(database, call.operator, partnerId, paused),
+      );
+      call.terminal.out(`${partnerLabel(partner)}, ${done}\n`);
     },
   });
 }

@@ -1,6 +1,17 @@
 import { Option } from 'commander';
-import { type LoggedCall, type LoggedTransition, type RedemptionHistory } from '#libs/db';
-import { type Address, REDEMPTION_STATES, type RedemptionState, type UuidV7 } from '#libs/domain';
+import {
+  type Database,
+  type LoggedCall,
+  type LoggedTransition,
+  type RedemptionHistory,
+} from '#libs/db';
+import {
+  type Address,
+  type PartnerId,
+  REDEMPTION_STATES,
+  type RedemptionState,
+  type UuidV7,
+} from '#libs/domain';
 import {
   adoptRedemptions,
   chainEvidence,
@@ -8,17 +19,18 @@ import {
   duration,
   evidenceKeys,
   isAdoptable,
-  type RedemptionWithoutMac,
-  redemptionsWithoutMac,
   type ListedRedemption,
   type LiveEvidence,
   moment,
   OptionError,
   payoutFields,
   printable,
+  redemptionsWithoutMac,
+  type RedemptionWithoutMac,
+  resolvePartner,
   searchRedemptions,
-  showRedemption,
   type ShownRedemption,
+  showRedemption,
   standingFields,
   tokensText,
   waitsFor,
@@ -64,19 +76,25 @@ const list = command({
   settings: OperatorSettings,
   async action(call, { state, partner, wallet: user, ...given }: ListGiven) {
     const attention = given.attention === true;
-    const { listed, unreadable } = await call.withDatabase(searchRedemptions, {
-      state: attention ? 'attention' : state,
-      partner,
-      wallet: user,
-      limit: call.limit,
-      first: attention ? 'longest' : 'newest',
-    });
+    const { listed, unreadable } = await call.withDatabase(async (database) =>
+      searchRedemptions(database, {
+        state: attention ? 'attention' : state,
+        partner: partner === undefined ? undefined : await idOf(database, partner),
+        wallet: user,
+        limit: call.limit,
+        first: attention ? 'longest' : 'newest',
+      }),
+    );
     for (const { message } of unreadable) call.terminal.err(`${message}\n`);
     const json = listed.map(({ redemption, partnerName }) => ({ ...redemption, partnerName }));
     const text = listText(listed, call.clock.nowMs());
     call.printList(json, text, listed.length + unreadable.length);
   },
 });
+
+async function idOf(database: Database, reference: string): Promise<PartnerId> {
+  return (await resolvePartner(database, reference)).partnerId;
+}
 
 function listText(listed: readonly ListedRedemption[], nowMs: number): string {
   if (listed.length === 0) return 'There are none.\n';

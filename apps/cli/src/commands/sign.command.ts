@@ -1,6 +1,6 @@
-import { CallbackStore, PartnerMissingError, PartnerStore, PartnerUnknownError } from '#libs/db';
+import { CallbackStore, PartnerMissingError } from '#libs/db';
 import { readSettings, sessionUrl } from '#libs/config';
-import { OptionError } from '#libs/operations';
+import { OptionError, resolvePartner } from '#libs/operations';
 import { explainSignature, hashApiKey, KeyRing, type SignatureExplanation } from '#libs/signing';
 import { PartnerSettings } from '../cli.env.js';
 import { type Call, command, CommandFailed, withDatabase } from '../command.js';
@@ -60,9 +60,8 @@ async function secretOf(call: Call, given: Given): Promise<string> {
   const settings = readSettings(PartnerSettings, call.source);
   const { secretsKey } = settings;
   const callback = await withDatabase(sessionUrl(settings), async (database) => {
-    const who = await new PartnerStore(database).identify(partner ?? '');
-    if (who === undefined) throw new PartnerUnknownError();
-    return new CallbackStore(database).find(who.partnerId);
+    const { partnerId } = await resolvePartner(database, partner ?? '');
+    return new CallbackStore(database).find(partnerId);
   });
   if (callback === undefined) throw new PartnerMissingError();
   return KeyRing.parse(secretsKey).open(callback.secretCiphertext, hashApiKey(callback.key));

@@ -1,6 +1,8 @@
 /** Runs command lines on a database of its own, as an operator does. Counts as a test file without being one. */
+import { type PartnerId } from '#libs/domain';
 import { mintSecretsKey } from '#libs/signing';
-import { type Database, PartnerStore } from '#libs/db';
+import { type Database } from '#libs/db';
+import { resolvePartner } from '#libs/operations';
 import { EVIDENCE_KEY, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { runCli } from '../cli.js';
 import { type Terminal } from '../command.js';
@@ -18,7 +20,7 @@ export interface AuditRow {
   readonly actor: string;
   readonly command: string;
   readonly redemption_id: string | null;
-  readonly partner: string | null;
+  readonly partner: PartnerId | null;
   readonly arguments: object;
   readonly outcome: string;
 }
@@ -74,7 +76,7 @@ export class CliBench {
   }
 
   /** Creates a partner with a callback, whose secret is passed on the standard input. */
-  async partner(name: string, url: string, ...more: string[]): Promise<string> {
+  async partner(name: string, url: string, ...more: string[]): Promise<PartnerId> {
     const callback = [
       '--callback-url',
       url,
@@ -88,8 +90,7 @@ export class CliBench {
       ...['partner', 'create', '--name', name, '--usd-per-point', '0.01', ...callback, ...more],
     );
     if (created.code !== 0) throw new Error(created.err);
-    const found = await new PartnerStore(this.database).identify(name);
-    return String(found?.partnerId);
+    return (await resolvePartner(this.database, name)).partnerId;
   }
 
   /** Rows of the audit log, newest first. */

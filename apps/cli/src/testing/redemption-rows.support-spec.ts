@@ -9,6 +9,7 @@ import {
   mintUuidV7,
   newRedemption,
   type PaidEvidence,
+  type PartnerId,
   type PartnerPolicy,
   type PayoutPlace,
   type PayoutTerms,
@@ -147,7 +148,7 @@ export function stateOf(name: Case): RedemptionState {
 /** Stores a redemption of a new wallet. */
 export async function aStored(
   database: Database,
-  partner: string,
+  partner: PartnerId,
   name: Case,
   change: Partial<Redemption> = {},
 ): Promise<Redemption> {

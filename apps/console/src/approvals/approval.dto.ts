@@ -3,6 +3,7 @@ import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
+import { NamedPartner } from '../operate/schema.js';
 import { type ActionOutcome } from './approval.service.js';
 
 const DECISIONS = ['approved', 'refused', 'withdrawn'] as const;
@@ -46,6 +47,8 @@ export class ApprovalBody {
   @Field.Text('The command that does the same.') readonly action!: string;
   @Field.Json() readonly arguments!: Readonly<Record<string, unknown>>;
   @Field.Text('What it means, as it was shown before.') readonly summary!: string;
+  @Field.NestedOrNull(NamedPartner, 'With its name of now; null: the action is on no partner.')
+  readonly partner!: NamedPartner | null;
   @Field.TextOrNull('Why it is asked for; null: by a version before.')
   readonly reason!: string | null;
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
@@ -67,6 +70,7 @@ export class ApprovalsBody {
 /** @param subject of the operator who views the approval */
 export function approvalBody(approval: Approval, subject: string, nowMs: number): ApprovalBody {
   const { id, action, summary, reason, requestedBy, requestedAt, expiresAt, decided } = approval;
+  const { partnerId, partnerName } = approval.partner ?? {};
   const given = Object.fromEntries(
     Object.entries(approval.arguments).filter(([name]) => name !== SEALED),
   );
@@ -74,6 +78,7 @@ export function approvalBody(approval: Approval, subject: string, nowMs: number)
   return {
     id: id.toString(),
     ...{ action, arguments: given, summary, reason, requestedAt, expiresAt },
+    partner: partnerId && partnerName ? { id: partnerId, name: partnerName } : null,
     state: decided?.decision ?? undecided,
     requestedBy: requestedBy.name,
     isOwn: requestedBy.subject === subject,

@@ -9,7 +9,7 @@ import {
 import { ApiSecurity } from '@nestjs/swagger';
 import { type FastifyRequest } from 'fastify';
 import { type OperatorRole, type Person } from '#libs/db';
-import { PermanentError } from '#libs/domain';
+import { type PartnerId, PermanentError } from '#libs/domain';
 import { Fails, FailsAnywhere } from '#libs/openapi';
 import { actorOf } from './operators.js';
 import { type Audience, AUDIENCE, AudienceGuard, FRESH } from './audience.guard.js';
@@ -79,7 +79,7 @@ export interface ConsoleOperator extends Person {
 
 /** The partner member who sends the request, and the partner of the session. */
 export interface ConsoleMember extends Person {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
 }
 
 /** A `ConsoleOperator`, on routes with `ForOperators`. */

@@ -1,6 +1,7 @@
 /** Actions of partners' members have limits that hold over all consoles, and what they refuse leaves no audit row. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { ForgetExpired } from './forget-expired.js';
 import {
   type Account,
@@ -19,7 +20,7 @@ const SECRETS_KEY = randomBytes(32).toString('base64');
 
 let bench: ConsoleBench;
 let other: ConsoleBench;
-let partnerId: string;
+let partnerId: PartnerId;
 let ann: Account;
 let bob: Account;
 let hook: string;

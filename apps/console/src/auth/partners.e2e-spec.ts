@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { InvitationStore, MemberStore } from '#libs/db';
 import {
   anAccount,
@@ -13,7 +14,7 @@ const NAME = '<b>אב</b> 🎮';
 const DAY = 24 * 3_600_000;
 
 let bench: ConsoleBench;
-let partnerId: string;
+let partnerId: PartnerId;
 beforeAll(async () => {
   bench = await ConsoleBench.start();
   partnerId = await bench.partner(NAME);

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { type PartnerId } from '#libs/domain';
 import {
   type ConsoleSession,
   ConsoleSessionStore,
@@ -116,7 +117,7 @@ export class Sessions {
   }
 
   /** Switches a session to another partner. @returns false where the person is not a member of this partner */
-  choosePartner({ tokenHash }: CurrentSession, partnerId: string): Promise<boolean> {
+  choosePartner({ tokenHash }: CurrentSession, partnerId: PartnerId): Promise<boolean> {
     return this.store.choosePartner(tokenHash, partnerId);
   }
 

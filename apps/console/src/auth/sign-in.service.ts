@@ -10,7 +10,7 @@ import {
   type SignInNote,
   type Standing,
 } from '#libs/db';
-import { type Address } from '#libs/domain';
+import { type Address, parsePartnerId } from '#libs/domain';
 import { withoutInvisible } from '#libs/names';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
@@ -122,8 +122,9 @@ export class SignInService {
   }
 
   /** Switches the session to another partner of the person. @throws HttpProblem 403; DatabaseUnavailableError */
-  async choosePartner(session: CurrentSession, partnerId: string): Promise<SessionBody> {
-    if (!(await this.sessions.choosePartner(session, partnerId))) {
+  async choosePartner(session: CurrentSession, text: string): Promise<SessionBody> {
+    const partnerId = parsePartnerId(text);
+    if (partnerId === undefined || !(await this.sessions.choosePartner(session, partnerId))) {
       throw signInProblem('NOT_A_MEMBER');
     }
     return this.bodyOf({ ...session, standing: { kind: 'partner', partnerId } });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { CONSEQUENCES } from '#libs/operations';
 import {
   ConsoleBench,
@@ -27,7 +28,7 @@ const exactTokens = '123456789.012345678901234567';
 let bench: ConsoleBench;
 let viewer: Visitor;
 let operator: Visitor;
-let partner: string;
+let partner: PartnerId;
 let claims: string[];
 beforeAll(async () => {
   bench = await ConsoleBench.start({ API_URL: 'http://127.0.0.1:1' });

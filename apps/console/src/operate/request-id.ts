@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsUUID } from 'class-validator';
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { type ConsoleOperator } from '../auth/audience.js';
 
 export function RequestName(): PropertyDecorator {
@@ -18,8 +19,21 @@ export function RequestName(): PropertyDecorator {
   );
 }
 
-/** The id of the row that a request creates: always the same for the same person and name. */
-export function createdId({ subject }: ConsoleOperator, request: string): string {
+/** The id of the partner that a request creates: always the same for the same person and name. */
+export function createdPartnerId(operator: ConsoleOperator, request: string): PartnerId {
+  return createdId(operator, request) as PartnerId;
+}
+
+/** The id of the credential that a request adds to a partner: always the same for the same person and name. */
+export function createdCredentialId(
+  operator: ConsoleOperator,
+  partner: PartnerId,
+  request: string,
+): CredentialId {
+  return createdId(operator, `${partner} ${request}`) as CredentialId;
+}
+
+function createdId({ subject }: ConsoleOperator, request: string): string {
   const named = `${subject}\n${request.toLowerCase()}`;
   const digest = createHash('sha256').update(named).digest().subarray(0, 16);
   // A UUID of version 8 (RFC 9562), whose other bits are free to choose.

@@ -1,7 +1,7 @@
 /** Fields and schemas that several routes for operators share. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
-import { STAKE_SET_RULE } from '#libs/domain';
+import { type PartnerId, STAKE_SET_RULE } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import * as Input from '../http/inputs.js';
 
@@ -34,6 +34,6 @@ export class NamedPartner {
 }
 
 /** A partner as answers show it; where the name is not known, by its id. @param names of `PartnerStore.names` */
-export function namedPartner(names: ReadonlyMap<string, string>, id: string): NamedPartner {
+export function namedPartner(names: ReadonlyMap<PartnerId, string>, id: PartnerId): NamedPartner {
   return { id, name: names.get(id) ?? id };
 }

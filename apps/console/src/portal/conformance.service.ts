@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { type PartnerId } from '#libs/domain';
 import { RedemptionViews } from '#libs/db';
 import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
@@ -105,7 +106,7 @@ export class ConformanceService implements OnApplicationShutdown {
     await this.views.audit(memberActor(member), note, { partner });
   }
 
-  private requireFree(partnerId: string): void {
+  private requireFree(partnerId: PartnerId): void {
     const open = [...this.runs].filter(([, { run }]) => run.endedAt === null);
     if (open.some(([id]) => id === partnerId)) {
       const message = 'A run is under way: wait for its end, or stop it.';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { type ConformanceDeduction, ConformanceDeductionStore } from '#libs/db';
-import { RetryableError } from '#libs/domain';
+import { type PartnerId, RetryableError } from '#libs/domain';
 import { type DeductionJournal, giveBack, type JournalEntry } from '#libs/partner-sdk/conformance';
 import { type Logger, messageOf } from '#libs/platform';
 import { LOGGER } from '#libs/service';
@@ -40,7 +40,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
     void this.giveBackDue();
   }
 
-  begin(partnerId: string): RunJournal {
+  begin(partnerId: PartnerId): RunJournal {
     const runId = randomUUID();
     this.runs.add(runId);
     return {
@@ -77,7 +77,10 @@ export class OpenDeductions implements OnApplicationBootstrap {
     });
   }
 
-  private async giveBack(partnerId: string, rows: readonly ConformanceDeduction[]): Promise<void> {
+  private async giveBack(
+    partnerId: PartnerId,
+    rows: readonly ConformanceDeduction[],
+  ): Promise<void> {
     try {
       const { target } = await this.endpoints.find(partnerId);
       const open = await giveBack(target, rows.map(entryOf));

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type PartnerId } from '#libs/domain';
 import { CallbackStore, CredentialStore, type SealedCredential } from '#libs/db';
 import { HttpProblem } from '#libs/service';
 import { hashApiKey } from '#libs/signing';
@@ -34,7 +35,7 @@ export class OwnSecrets {
   }
 
   /** The callback with its secret; undefined where none is set. */
-  async callback(partnerId: string) {
+  async callback(partnerId: PartnerId) {
     const found = await this.callbacks.find(partnerId);
     if (found === undefined) return undefined;
     const { url, key, secretCiphertext, confirms } = found;

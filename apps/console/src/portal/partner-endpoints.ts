@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type PartnerId } from '#libs/domain';
 import {
   type AddressPolicy,
   addressPolicy,
@@ -25,7 +26,7 @@ export class PartnerEndpoints {
   }
 
   /** @throws HttpProblem 404 CALLBACK_MISSING, 409 CALLBACK_REFUSED */
-  async find(partnerId: string) {
+  async find(partnerId: PartnerId) {
     const callback = await this.secrets.callback(partnerId);
     if (callback === undefined) {
       const message = 'You have no callback yet: your operator sets it.';

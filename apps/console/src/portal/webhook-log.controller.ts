@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query, UseInterceptors } from '@nestjs/common';
 import { ApiParam, ApiPropertyOptional, ApiSchema } from '@nestjs/swagger';
 import { IsIn } from 'class-validator';
+import { parseWebhookId, type WebhookId } from '#libs/domain';
 import {
   EVENT_STATES,
   type LoggedEvent,
@@ -116,8 +117,9 @@ export class WebhookLogController {
   }
 }
 
-function knownId(id: string): string {
-  if (Input.UUID_PATTERN.test(id)) return id.toLowerCase();
+function knownId(text: string): WebhookId {
+  const id = parseWebhookId(text);
+  if (id !== undefined) return id;
   throw new HttpProblem(404, 'You have no webhook with this id.');
 }
 

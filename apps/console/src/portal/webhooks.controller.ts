@@ -22,6 +22,7 @@ import {
   testWebhook,
   type WebhookChoice,
   webhookEventId,
+  webhookId,
 } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
@@ -212,9 +213,9 @@ export class WebhooksController {
   }
 }
 
-/** The partner is always that of the session, whatever the request says. */
+/** The partner is always that of the session, whatever the request says. @throws WebhookMissingError */
 function choice({ partnerId }: ConsoleMember, webhook: string): WebhookChoice {
-  return { partner: partnerId, webhook };
+  return { partner: partnerId, webhook: webhookId(webhook) };
 }
 
 function operatorOf(member: ConsoleMember, what: string): Operator {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
+import { type PartnerId } from '#libs/domain';
 import { readSettings } from '#libs/config';
 import {
   type Database,
@@ -147,7 +148,7 @@ export class ConsoleBench {
   }
 
   /** Makes a partner. @returns its id */
-  async partner(name: string): Promise<string> {
+  async partner(name: string): Promise<PartnerId> {
     const credential = {
       keyHash: randomBytes(32),
       keyPrefix: 'svck_test',
@@ -158,7 +159,7 @@ export class ConsoleBench {
   }
 
   /** Makes an invitation. @returns its token */
-  async invitation(partnerId: string): Promise<string> {
+  async invitation(partnerId: PartnerId): Promise<string> {
     const { token, tokenHash } = newToken();
     const nowMs = this.clock.nowMs();
     await new InvitationStore(this.database).create({

@@ -19,12 +19,13 @@ import {
   mintUuidV7,
   newRedemption,
   PARTNER_CAPABILITIES,
+  type PartnerId,
   type Redemption,
   type RedemptionEvent,
   SECONDS_PER_DAY,
   transition,
 } from '#libs/domain';
-import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
+import { aBlock, anInitialIndex, aPartnerId, aWallet } from '#libs/testing';
 
 export const STAKER = aWallet(0x57);
 export const VAULT = aWallet(0x7a);
@@ -98,7 +99,7 @@ async function seedAudits(database: Database, fence: bigint, nowMs: number): Pro
 function aRedemption(change: Partial<Redemption>, nowMs: number): Redemption {
   const terms = {
     id: mintUuidV7(nowMs, randomBytes(10)),
-    partner: randomUUID(),
+    partner: aPartnerId(),
     wallet: STAKER,
     points: 5000n,
     usdAmount: { digits: 5000n, scale: 2 },
@@ -158,7 +159,11 @@ export async function seedClaims(database: Database, nowMs: number, count = 1): 
 }
 
 /** Rows of the audit log. The newest row is the last. */
-export async function seedLog(database: Database, partner: string, count: number): Promise<void> {
+export async function seedLog(
+  database: Database,
+  partner: PartnerId,
+  count: number,
+): Promise<void> {
   const views = new RedemptionViews(database);
   for (let at = 0; at < count; at++) {
     const command = at % 2 === 0 ? 'partner set' : 'partner pause';

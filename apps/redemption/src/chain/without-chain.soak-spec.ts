@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { mintUuidV7, newRedemption, parseDecimal } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal, type PartnerId } from '#libs/domain';
 import { type FaultyNode, startChain, startFaultyNode } from '#libs/testing';
 import { Gate } from '../testing/gate.support-spec.js';
 import {
@@ -50,7 +50,7 @@ const ready = async ({ url }: Service) => {
 };
 
 /** A redemption as made before the chain was lost. */
-async function anOldOne(target: Service, user: User, partner: string): Promise<string> {
+async function anOldOne(target: Service, user: User, partner: PartnerId): Promise<string> {
   const nowMs = target.clock.nowMs();
   const terms = {
     id: mintUuidV7(nowMs, randomBytes(10)),

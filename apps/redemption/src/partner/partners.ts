@@ -6,6 +6,8 @@ import {
   type BalanceAnswer,
   type CallOutcome,
   LowmarkError,
+  parsePartnerId,
+  type PartnerId,
   type PartnerPolicy,
   type PartnerStep,
   type UnknownReason,
@@ -32,14 +34,13 @@ export interface PartnerEntry {
 
 /** Milliseconds until a change made with the cli is seen. */
 const FRESH_MS = 2_000;
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The partners with their callbacks, as set with the cli, and with their secrets decrypted. */
 @Injectable()
 export class PartnerDirectory {
-  private readonly entries: FreshValue<ReadonlyMap<string, PartnerEntry>>;
+  private readonly entries: FreshValue<ReadonlyMap<PartnerId, PartnerEntry>>;
   /** Ids of the partners without a budget that the log has named already. */
-  private unbudgeted: ReadonlySet<string> = new Set();
+  private unbudgeted: ReadonlySet<PartnerId> = new Set();
 
   constructor(
     private readonly store: CallbackStore,
@@ -51,17 +52,26 @@ export class PartnerDirectory {
   }
 
   /** @throws DatabaseUnavailableError */
-  async find(partnerId: string): Promise<PartnerEntry | undefined> {
+  async find(partnerId: PartnerId): Promise<PartnerEntry | undefined> {
     return (await this.entries.get()).get(partnerId);
   }
 
-  /** Finds a partner by id, or by name in any capitals. @throws UserError 404; DatabaseUnavailableError */
+  /**
+   * Finds a partner by id, or by name in any capitals. A text that looks like an id is never a name.
+   * @throws UserError 404; DatabaseUnavailableError
+   */
   async require(idOrName: string): Promise<PartnerEntry> {
     const entries = await this.entries.get();
+    const id = parsePartnerId(idOrName);
     const wanted = idOrName.toLowerCase();
-    const entry = UUID.test(idOrName)
-      ? entries.get(wanted)
-      : [...entries.values()].find((one) => one.callback.partnerName.toLowerCase() === wanted);
+    const [entry, other] =
+      id === undefined
+        ? [...entries.values()].filter((one) => one.callback.partnerName.toLowerCase() === wanted)
+        : [entries.get(id)];
+    // The database may tell names apart that are the same here: not all locales have the same small letters.
+    if (other !== undefined) {
+      throw UserError.notFound('Several partners have this name: give the id of the one you mean.');
+    }
     if (entry !== undefined) return entry;
     throw UserError.notFound('There is no such partner; GET /api/partners lists those there are.');
   }
@@ -71,7 +81,7 @@ export class PartnerDirectory {
     return [...(await this.entries.get()).values()];
   }
 
-  private async load(): Promise<ReadonlyMap<string, PartnerEntry>> {
+  private async load(): Promise<ReadonlyMap<PartnerId, PartnerEntry>> {
     const callbacks = await this.store.list();
     const entries = callbacks.flatMap((callback) => this.entryOf(callback) ?? []);
     this.tellUnbudgeted(callbacks);
@@ -84,7 +94,7 @@ export class PartnerDirectory {
     for (const { partnerId, partnerName } of without) {
       if (this.unbudgeted.has(partnerId)) continue;
       this.logger.warn(
-        { partner: partnerName },
+        { partner: partnerId, partnerName },
         'No redemptions with this partner: it has no daily token budget. Set one: partner set NAME --daily-token-budget TOKENS',
       );
     }
@@ -101,7 +111,7 @@ export class PartnerDirectory {
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       this.logger.error(
-        { partner: callback.partnerName, code: error.code },
+        { partner: partnerId, partnerName: callback.partnerName, code: error.code },
         'A partner cannot be called until its callback is set again',
       );
       return undefined;
@@ -129,7 +139,7 @@ export interface CallMade<S extends PartnerStep> {
  */
 @Injectable()
 export class PartnerCaller {
-  private readonly listeners: ((partnerId: string) => void)[] = [];
+  private readonly listeners: ((partnerId: PartnerId) => void)[] = [];
   private readonly calls: Histogram<'partner' | 'step' | 'outcome'>;
 
   constructor(
@@ -147,7 +157,7 @@ export class PartnerCaller {
   }
 
   /** Adds a listener that gets the id of each partner whose circuit has closed again. */
-  onCircuitClosed(listener: (partnerId: string) => void): void {
+  onCircuitClosed(listener: (partnerId: PartnerId) => void): void {
     this.listeners.push(listener);
   }
 

@@ -35,6 +35,22 @@ describe('points', () => {
     }
   });
 
+  it('are of no partner by a name that two have, where the database tells their letters apart', async () => {
+    const ids = [await addPartner(service, 'GÂME'), await addPartner(service, 'gâme')];
+    service.clock.advance(2_000);
+    const user = await aUser(service);
+    service.game.points.set(user.wallet, 7);
+    const path = `/api/partners/${encodeURIComponent('gâme')}/points`;
+    const refused = await user.get(path).expect(404);
+    expect(refused.body).toMatchObject({
+      message: expect.stringMatching(/^Several partners have this name/),
+    });
+    for (const id of ids) {
+      const { body } = await user.get(`/api/partners/${id}/points`).expect(200);
+      expect(body).toMatchObject({ partner: { id } });
+    }
+  });
+
   it('are counted like every call to a partner', async () => {
     await addPartner(service, 'Counted');
     const user = await aUser(service);

@@ -1,4 +1,5 @@
 /** Redemptions for the specs of this folder, written through the store as the worker writes them. */
+import { aPartnerId } from '#libs/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type RedemptionStore } from '#libs/db';
 import {
@@ -31,7 +32,7 @@ export class Redemptions {
     const created = newRedemption(
       {
         id: aUuid(),
-        partner: randomUUID(),
+        partner: aPartnerId(),
         wallet,
         points: 5_000n,
         usdAmount: { digits: 50n, scale: 0 },

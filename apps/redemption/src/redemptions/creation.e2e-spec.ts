@@ -3,7 +3,7 @@ import request from 'supertest';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Response } from 'supertest';
 import { CallbackStore } from '#libs/db';
-import { mintUuidV7, newRedemption, parseDecimal, transition } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, transition } from '#libs/domain';
 import {
   addPartner,
   addPrice,
@@ -126,7 +126,7 @@ describe('limits', () => {
     expect(body.partners).toContainEqual(expect.objectContaining({ id, paused: true }));
     const told = service.logs.filter((line) => line.includes('it has no daily token budget'));
     expect(told).toHaveLength(1);
-    expect(told[0]).toContain('"partner":"Boundless"');
+    expect(told[0]).toContain('"partnerName":"Boundless"');
   });
 
   it('stop a partner that is paused', async () => {
@@ -263,7 +263,7 @@ describe('the vault', () => {
     const nowMs = service.clock.nowMs();
     const terms = {
       id: mintUuidV7(nowMs, randomBytes(10)),
-      partner: randomUUID(),
+      partner: randomUUID() as PartnerId,
       wallet: (await aPlayer(service)).wallet,
       points: 1n,
       usdAmount: { digits: 1n, scale: 0 },

@@ -34,7 +34,7 @@ const NOTHING_TAKEN_STATUSES: readonly number[] = [409, 502, 503];
 const COOL_DOWN_CODES: readonly (string | undefined)[] = ['INSUFFICIENT_POINTS', 'USER_NOT_FOUND'];
 
 export interface CreationRequest {
-  /** Id or name, in any capitals. */
+  /** Id or name, in any capitals, as the request has it: a part of what its key stands for. */
   readonly partner: string;
   readonly points: bigint;
   /** The fewest tokens that the user accepts, in the smallest unit. */

@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
-import { mintUuidV7, newRedemption, parseDecimal, type UuidV7 } from '#libs/domain';
+import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, type UuidV7 } from '#libs/domain';
 import { refusal } from '#libs/testing';
 import {
   addPartner,
@@ -245,7 +245,11 @@ async function endOf(id: string) {
 }
 
 /** A redemption of 100 points and one token, which no worker touches before it is due. */
-async function aQuietOne({ wallet }: User, partner: string, dueInMs = 86_400_000): Promise<string> {
+async function aQuietOne(
+  { wallet }: User,
+  partner: PartnerId,
+  dueInMs = 86_400_000,
+): Promise<string> {
   const nowMs = service.clock.nowMs();
   const terms = {
     id: mintUuidV7(nowMs, randomBytes(10)),

@@ -1,3 +1,4 @@
+import { aPartnerId } from '#libs/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Response } from 'supertest';
@@ -5,6 +6,7 @@ import {
   mintUuidV7,
   newRedemption,
   parseDecimal,
+  type PartnerId,
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
@@ -22,7 +24,7 @@ import {
 const NOBODY = '0199d000-0000-7000-8000-00000000dead';
 
 let service: Service;
-let partnerId: string;
+let partnerId: PartnerId;
 
 beforeAll(async () => {
   service = await startService();
@@ -133,7 +135,7 @@ describe('a redemption', () => {
     const ids: string[] = [];
     for (let count = 0; count < 5; count++) {
       service.clock.advance(10);
-      ids.unshift(await aQuietOne(user, { partner: randomUUID() }));
+      ids.unshift(await aQuietOne(user, { partner: aPartnerId() }));
     }
     const first = await user.get('/api/redemptions?limit=2').expect(200);
     const second = await user.get(`/api/redemptions?limit=2&before=${first.body.next}`);

@@ -20,6 +20,7 @@ import {
   newRedemption,
   PARTNER_CAPABILITIES,
   type PartnerCapability,
+  type PartnerId,
   type Redemption,
   type UuidV7,
 } from '#libs/domain';
@@ -27,6 +28,7 @@ import { PartnerClient } from '#libs/partner-client';
 import { Registry } from '#libs/service';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import {
+  aPartnerId,
   CALLBACK_KEY,
   CALLBACK_SECRET,
   type FakeClock,
@@ -75,7 +77,7 @@ export class EngineBench {
   readonly payouts: VoucherPayout;
   readonly ledger: LedgerWatch;
   private readonly mark: HighWaterMark;
-  partnerId = '';
+  partnerId: PartnerId = aPartnerId();
 
   readonly test: TestDatabase;
   readonly chain: VaultBench;

@@ -4,7 +4,7 @@
 import { type CallbackSettings } from '#libs/db';
 import { VoucherSigner } from '#libs/chain';
 import { type VaultSetup } from '#libs/devchain';
-import { parseDecimal } from '#libs/domain';
+import { parseDecimal, type PartnerId } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { createLogger } from '#libs/service';
 import { KeyRing } from '#libs/signing';
@@ -63,7 +63,7 @@ export async function addPartner(
   { database, game, clock }: Pick<Stage, 'database' | 'game' | 'clock'>,
   name: string,
   overrides: Partial<CallbackSettings> = {},
-): Promise<string> {
+): Promise<PartnerId> {
   const partnerId = await registerPartner(await connected(database), KeyRing.parse(SECRETS_KEY), {
     name,
     url: game.url,

@@ -2,7 +2,7 @@
  * Days of a subscription, by a clock that the test moves: a subscriber that fails for a week, events given up, replays,
  * and a healthy subscriber beside it.
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -15,10 +15,16 @@ import {
   SubscriptionStore,
   WebhookLog,
 } from '#libs/db';
-import { WEBHOOK_SCHEDULE } from '#libs/domain';
+import { type PartnerId, WEBHOOK_SCHEDULE, type WebhookId } from '#libs/domain';
 import { WebhookSender } from '#libs/partner-client';
 import { KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
-import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import {
+  aPartnerId,
+  aWebhookId,
+  createTestDatabase,
+  FakeClock,
+  type TestDatabase,
+} from '#libs/testing';
 import { QueuePump } from '../worker/engine.js';
 import { WebhookQueue } from './webhook.queue.js';
 
@@ -74,18 +80,18 @@ interface Subscriber {
   status: number | 'silent';
   /** The events that the subscriber accepted, by the number in the payload. */
   readonly taken: number[];
-  readonly partnerId: string;
-  readonly id: string;
+  readonly partnerId: PartnerId;
+  readonly id: WebhookId;
 }
 
 async function aSubscriber(): Promise<Subscriber> {
   const taken: number[] = [];
-  const id = randomUUID();
-  const { rows } = await admin.pool.query<{ id: string }>(
+  const id = aWebhookId();
+  const { rows } = await admin.pool.query<{ id: PartnerId }>(
     'INSERT INTO partners.partner (name) VALUES ($1) RETURNING id',
     [id],
   );
-  const subscriber: Subscriber = { status: 204, taken, id, partnerId: rows[0]?.id ?? '' };
+  const subscriber: Subscriber = { status: 204, taken, id, partnerId: rows[0]?.id ?? aPartnerId() };
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { status } = subscriber;

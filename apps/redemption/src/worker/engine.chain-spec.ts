@@ -5,6 +5,7 @@ import {
   deliveryTransition,
   mintUuidV7,
   PARTNER_CAPABILITIES,
+  type PartnerId,
   transition,
   type UuidV7,
 } from '#libs/domain';
@@ -191,7 +192,7 @@ describe('a redemption', () => {
   });
 
   it('of a partner that is not there any more ends with its quote where nothing was begun', async () => {
-    const id = await bench.redeem({ partner: '00000000-0000-4000-8000-00000000dead' });
+    const id = await bench.redeem({ partner: '00000000-0000-4000-8000-00000000dead' as PartnerId });
     const redemption = await bench.until(id, 'failed');
     expect(redemption.reason).toBe('quote-expired');
     expect(bench.logs.join('')).toContain('partner-not-callable');

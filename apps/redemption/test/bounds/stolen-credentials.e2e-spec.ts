@@ -1,4 +1,5 @@
 /** What a thief with a database credential gains from a whole service, by forged sessions, rates and budgets. */
+import { aPartnerId } from '#libs/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
@@ -144,7 +145,8 @@ describe('the redemption service’s credential', () => {
 describe('the commands’ credential', () => {
   it('makes a point worth a thousand times as much, without a budget for the partner: each wallet has its day, all have the cap', async () => {
     const callbacks = new CallbackStore(await intruderAs('cli'));
-    await callbacks.change('Arena', (before) => {
+    const arena = await callbacks.findByName('Arena');
+    await callbacks.change(arena?.partnerId ?? aPartnerId(), (before) => {
       if (before === undefined) throw new Error('no callback');
       return {
         ...before,

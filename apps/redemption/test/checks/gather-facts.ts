@@ -1,7 +1,12 @@
 /** Reads from the database and the chain how each redemption ended; the partners' books are in memory. */
 import { redemptionIdOf, VaultReader, RpcPool } from '#libs/chain';
 import { type Database } from '#libs/db';
-import { type BlockRef, type DeliveryState, type RedemptionState } from '#libs/domain';
+import {
+  type BlockRef,
+  type DeliveryState,
+  type PartnerId,
+  type RedemptionState,
+} from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type VaultBench } from '#libs/testing';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
@@ -9,7 +14,7 @@ import { type ClaimFact, type RedemptionFacts } from './redemption-facts.js';
 
 interface FactRow {
   id: string;
-  partner: string;
+  partner: PartnerId;
   state: RedemptionState;
   wallet: string;
   points: number;

@@ -1,5 +1,6 @@
 /** Each check finds its fault: a good redemption with one fault is reported by exactly the checks that must see it. */
 import { describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { type Breach, breachesOf, INVARIANTS, told } from './invariants.js';
 import { type RedemptionFacts } from './redemption-facts.js';
 
@@ -29,7 +30,7 @@ function changed(facts: RedemptionFacts, change: Change): RedemptionFacts {
 const CLAIMED: RedemptionFacts = {
   id: 'one',
   row: {
-    partner: 'p',
+    partner: 'p' as PartnerId,
     state: 'claimed',
     wallet: WALLET,
     points: 500,
@@ -155,7 +156,9 @@ describe('the checks of the simulation', () => {
     expect(breachesOf([CLAIMED, other]).map(told)).toEqual([
       'I11 transaction ids are unique: p/tx-1 is also that of one (other)',
     ]);
-    expect(breachesOf([CLAIMED, changed(other, { row: { partner: 'q' } })])).toEqual([]);
+    expect(breachesOf([CLAIMED, changed(other, { row: { partner: 'q' as PartnerId } })])).toEqual(
+      [],
+    );
   });
 
   it('say which and what', () => {

@@ -2,7 +2,7 @@
  * What the three sides say about one redemption at the end, as plain values: the database, the chain, the partner's
  * books.
  */
-import { type DeliveryState, type RedemptionState } from '#libs/domain';
+import { type DeliveryState, type PartnerId, type RedemptionState } from '#libs/domain';
 
 export interface ClaimFact {
   readonly transactionHash: string;
@@ -15,7 +15,7 @@ export interface ClaimFact {
 export interface RedemptionFacts {
   readonly id: string;
   readonly row: {
-    readonly partner: string;
+    readonly partner: PartnerId;
     readonly state: RedemptionState;
     readonly wallet: string;
     readonly points: number;

@@ -1,4 +1,5 @@
 /** Each fault does what its name says: to the real client, in the judgement of the real domain, and in the books. */
+import { aPartnerId } from '#libs/testing';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address, type CallOutcome } from '#libs/domain';
 import { callOutcome, newRequestId, PartnerClient, PartnerEndpoint } from '#libs/partner-client';
@@ -99,7 +100,7 @@ describe('a deduction', () => {
       partner.books.points.set(WALLET, 900);
       server.add(partner);
       const endpoint = new PartnerEndpoint({
-        partnerId: fault,
+        partnerId: aPartnerId(),
         baseUrl: server.urlOf(partner),
         apiKey: partner.apiKey,
         sharedSecret: partner.secret,

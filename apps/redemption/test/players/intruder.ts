@@ -11,7 +11,7 @@ import {
   RedemptionStore,
   type StoredRedemption,
 } from '#libs/db';
-import { type Address, mintUuidV7, newRedemption } from '#libs/domain';
+import { type Address, mintUuidV7, newRedemption, type PartnerId } from '#libs/domain';
 import { EvidenceKeys } from '#libs/signing';
 import { type ChaosPartner } from '../partner/chaos-partner.js';
 import { type Dice } from '../world/dice.js';
@@ -90,7 +90,7 @@ export class Intruder {
     return new Intruder(await open('api'), await open('redemption'), parts);
   }
 
-  async step(partners: ReadonlyMap<string, ChaosPartner>): Promise<void> {
+  async step(partners: ReadonlyMap<PartnerId, ChaosPartner>): Promise<void> {
     const { dice } = this.parts;
     if (!dice.chance(ACTS)) return;
     if (dice.chance(FORGES) && this.forged.size < MOST_FORGED) {
@@ -135,8 +135,8 @@ export class Intruder {
    * Writes a new row like the service's, for ten points that its wallet has: without a MAC, or with one of another key.
    */
   private async forge(
-    partnerId: string,
-    partners: ReadonlyMap<string, ChaosPartner>,
+    partnerId: PartnerId,
+    partners: ReadonlyMap<PartnerId, ChaosPartner>,
   ): Promise<void> {
     const { dice, nowMs } = this.parts;
     const wallet = `0x${randomBytes(20).toString('hex')}` as Address;

@@ -10,6 +10,7 @@ import {
   limitBreach,
   mintUuidV7,
   newRedemption,
+  type PartnerId,
   type Redemption,
   redemptionAmounts,
   type RedemptionLimits,
@@ -47,7 +48,7 @@ export class User {
   constructor(
     private readonly plan: RedemptionPlan,
     /** The service's id of the partner. */
-    private readonly partnerId: string,
+    private readonly partnerId: PartnerId,
     readonly partner: ChaosPartner,
     private readonly parts: UserSetup & { readonly dice: Dice },
   ) {}

@@ -3,7 +3,13 @@
  * expire. The partner fails a third of the time at each call. The test moves the time, so that a retry after hours is
  * due within the test.
  */
-import { type Address, newRedemption, PARTNER_CAPABILITIES, type UuidV7 } from '#libs/domain';
+import {
+  type Address,
+  newRedemption,
+  PARTNER_CAPABILITIES,
+  type PartnerId,
+  type UuidV7,
+} from '#libs/domain';
 import { newRequestId } from '#libs/partner-client';
 import { aWallet } from '#libs/testing';
 import { settle, type Settled } from '../checks/one-partner.js';
@@ -29,7 +35,7 @@ export class RedeemingPlayers {
 
   private constructor(
     private readonly world: World,
-    readonly partnerId: string,
+    readonly partnerId: PartnerId,
     readonly partner: ChaosPartner,
   ) {}
 

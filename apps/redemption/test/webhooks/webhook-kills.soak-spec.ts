@@ -3,12 +3,17 @@
  * its wallet, and no other event does. So do the confirmations of the same partner's redemptions, which the same
  * processes send by the older outbox, also those that waited there before webhooks existed.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, messageId, migrate, SubscriptionStore } from '#libs/db';
 import { mintWebhookSecret, webhookSealContext, KeyRing } from '#libs/signing';
-import { createTestDatabase, eventually, type TestDatabase, testSeeds } from '#libs/testing';
+import {
+  aWebhookId,
+  createTestDatabase,
+  eventually,
+  type TestDatabase,
+  testSeeds,
+} from '#libs/testing';
 import { Dice } from '../world/dice.js';
 import { World } from '../world/world.js';
 import { RedeemingPlayers } from './redeeming-players.js';
@@ -47,7 +52,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
   let world: World;
   let players: RedeemingPlayers;
   let subscriber: WebhookSubscriber;
-  const id = randomUUID();
+  const id = aWebhookId();
   const secret = mintWebhookSecret();
   let isOver = false;
 

@@ -9,7 +9,7 @@ import {
   RedemptionStore,
 } from '#libs/db';
 import { accountAddress } from './account-address.js';
-import { type Decimal } from '#libs/domain';
+import { type Decimal, type PartnerId } from '#libs/domain';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import { EVIDENCE_KEY, testEvidence, VaultBench } from '#libs/testing';
 import { ChaosPartner, type LateCall } from '../partner/chaos-partner.js';
@@ -43,7 +43,7 @@ export interface WorldOptions {
 export class World {
   readonly agenda = new Agenda();
   /** By the service's id of the partner. */
-  readonly partners = new Map<string, ChaosPartner>();
+  readonly partners = new Map<PartnerId, ChaosPartner>();
   readonly store: RedemptionStore;
   readonly chain: ChainPlayer;
   readonly fleet: WorkerFleet;
@@ -96,7 +96,7 @@ export class World {
   }
 
   /** @returns the service's id of the partner, and the partner */
-  async addPartner(plan: RunPlan): Promise<{ partnerId: string; partner: ChaosPartner }> {
+  async addPartner(plan: RunPlan): Promise<{ partnerId: PartnerId; partner: ChaosPartner }> {
     const partner = new ChaosPartner(plan.name, {
       ...plan,
       dice: this.dice.for(plan.name),

@@ -48,6 +48,7 @@ export const deskTexts = {
     resume: 'Resume',
     about: 'Standing',
     standing: 'Redemptions',
+    id: 'ID',
     created: 'Created',
     noCallback: 'No callback is set: nothing can be redeemed with this partner.',
     callback: {

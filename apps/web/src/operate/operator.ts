@@ -18,6 +18,20 @@ export function useConsequences(): (command: string) => string {
   return (command) => data?.consequences[command] ?? '';
 }
 
+/** The consequences of commands on one partner, each with the name and the id of the partner before it. */
+export function usePartnerConsequences(partner: string): (command: string) => string {
+  const consequenceOf = useConsequences();
+  const { data } = usePartner(partner);
+  return (command) => `${data?.name ?? ''}, ${partner}: ${consequenceOf(command)}`;
+}
+
+export function usePartner(partner: string) {
+  return useQuery({
+    queryKey: ['operate', 'partners', partner],
+    queryFn: getFrom('/api/operate/partners/{partner}', { params: { path: { partner } } }),
+  });
+}
+
 /** Whether actions of unlimited value need two-person approval. */
 export function useHasSecondOperator(): boolean {
   return (useApprovalAboveUsd() ?? null) !== null;

@@ -1,7 +1,8 @@
-import { PermanentError } from '#libs/domain';
+import { type PartnerId, PermanentError } from '#libs/domain';
 import { isRefusal } from '../connection/database.error.js';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type PartnerIdentity } from '../partners/partner-changes.js';
 import { type GrantedRole, lockGrantedRoles } from './granted-role-store.js';
 import { type Person } from './standing.js';
 
@@ -37,6 +38,8 @@ export interface Approval {
   readonly action: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly summary: string;
+  /** The partner whose id the arguments have, with its name of now; null if there is none. */
+  readonly partner: PartnerIdentity | null;
   /** Null in requests of older versions. */
   readonly reason: string | null;
   readonly requestedBy: Person;
@@ -73,23 +76,27 @@ interface Page {
   readonly limit: number;
 }
 
+const UUID = `'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
+
+/** The argument of a request with this name where it is an id, otherwise NULL. */
+function idOf(name: 'id' | 'partner'): string {
+  return `CASE WHEN arguments ->> '${name}' ~ ${UUID} THEN (arguments ->> '${name}')::uuid END`;
+}
+
 const COLUMNS = `id, action, arguments, summary, reason, requested_by AS subject, requested_name AS name, requested_at AS "requestedAt",
-  expires_at AS "expiresAt", decision, decided_by AS decider, decided_name AS "deciderName", decided_at AS "decidedAt", outcome`;
+  expires_at AS "expiresAt", decision, decided_by AS decider, decided_name AS "deciderName", decided_at AS "decidedAt", outcome,
+  ${idOf('partner')} AS "partnerId", (SELECT p.name FROM partners.partner p WHERE p.id = ${idOf('partner')}) AS "partnerName"`;
 
 type Row = Person &
-  Omit<Approval, 'id' | 'requestedBy' | 'decided'> & {
+  Omit<Approval, 'id' | 'requestedBy' | 'decided' | 'partner'> & {
+    readonly partnerId: PartnerId | null;
+    readonly partnerName: string | null;
     readonly id: string;
     readonly decision: ApprovalDecision | null;
     readonly decider: string;
     readonly deciderName: string;
     readonly decidedAt: Date;
   };
-
-const UUID = `'^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`;
-
-/** The argument of a request with this name where it is an id, otherwise NULL. */
-const idOf = (name: 'id' | 'partner'): string =>
-  `CASE WHEN arguments ->> '${name}' ~ ${UUID} THEN (arguments ->> '${name}')::uuid END`;
 
 /**
  * Writes audit rows about requests, in the statement that changes the requests.
@@ -266,11 +273,13 @@ export class ApprovalStore {
 }
 
 function approvalOf(row: Row): Approval {
-  const { subject, name, decision, decider, deciderName, decidedAt: at, ...approval } = row;
+  const { subject, name, decision, decider, deciderName, decidedAt: at, ...others } = row;
+  const { partnerId, partnerName, ...approval } = others;
   return {
     ...approval,
     id: BigInt(row.id),
     requestedBy: { subject, name },
+    partner: partnerId !== null && partnerName !== null ? { partnerId, partnerName } : null,
     decided: decision && { decision, by: { subject: decider, name: deciderName }, at },
   };
 }

@@ -1,9 +1,10 @@
+import { type PartnerId } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
 export interface ConformanceDeduction {
   readonly redemptionId: string;
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   /** The player's address, as it was sent. */
   readonly address: string;
   readonly points: number;

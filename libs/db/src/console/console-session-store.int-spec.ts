@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   ConsoleSessionStore,
   type Database,
@@ -38,7 +39,7 @@ async function open(change: Partial<NewConsoleSession> = {}): Promise<Buffer> {
 }
 
 /** Makes a person a member by an invitation. */
-async function join(partnerId: string, subject: string): Promise<void> {
+async function join(partnerId: PartnerId, subject: string): Promise<void> {
   const invitations = new InvitationStore(database);
   const tokenHash = randomBytes(32);
   const times = { nowMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS };
@@ -104,7 +105,7 @@ describe('ConsoleSessionStore', () => {
 
   it('of a partner counts only while its person is a member', async () => {
     const members = new MemberStore(database);
-    const partnerId = randomUUID();
+    const partnerId = aPartnerId();
     const standing = { kind: 'partner', partnerId } as const;
     const hash = await open({ standing });
     const find = () => sessions.find(hash, { nowMs: NOW_MS });
@@ -117,7 +118,7 @@ describe('ConsoleSessionStore', () => {
 
   it('is for another partner of the same person where they choose one, and as old as before', async () => {
     const subject = `oidc:https://id.example.com|${randomUUID()}`;
-    const [acme, nova, foreign] = [randomUUID(), randomUUID(), randomUUID()];
+    const [acme, nova, foreign] = [aPartnerId(), aPartnerId(), aPartnerId()];
     for (const partnerId of [acme, nova]) await join(partnerId, subject);
     await join(foreign, ANNA.subject);
     const hash = await open({ subject, standing: { kind: 'partner', partnerId: acme } });
@@ -131,7 +132,7 @@ describe('ConsoleSessionStore', () => {
     expect(await sessions.find(hash, { nowMs: NOW_MS })).toEqual({ ...before, standing: chosen });
     // The partner of another person, an unknown partner, and a session that does not exist.
     expect(await sessions.choosePartner(hash, foreign)).toBe(false);
-    expect(await sessions.choosePartner(hash, randomUUID())).toBe(false);
+    expect(await sessions.choosePartner(hash, aPartnerId())).toBe(false);
     expect(await sessions.choosePartner(randomBytes(32), acme)).toBe(false);
     expect(await partnerOf()).toEqual(chosen);
 
@@ -141,7 +142,7 @@ describe('ConsoleSessionStore', () => {
   });
 
   it('of an operator never becomes that of a partner', async () => {
-    const partnerId = randomUUID();
+    const partnerId = aPartnerId();
     await join(partnerId, ANNA.subject);
     const hash = await open();
     expect(await sessions.choosePartner(hash, partnerId)).toBe(false);

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import {
@@ -61,7 +62,7 @@ const SEE = named<{ tokenHash: Buffer; now: Date }>(
   `UPDATE console.session SET seen_at = :now WHERE token_hash = :tokenHash AND seen_at <= :now::timestamptz - interval '1 minute'`,
 );
 
-const CHOOSE_PARTNER = named<{ tokenHash: Buffer; partnerId: string }>(
+const CHOOSE_PARTNER = named<{ tokenHash: Buffer; partnerId: PartnerId }>(
   'console_session_choose_partner',
   `UPDATE console.session s SET partner = :partnerId WHERE s.token_hash = :tokenHash AND s.kind = 'partner' AND EXISTS (
       SELECT FROM console.member m WHERE m.partner = :partnerId AND m.subject = s.subject AND m.removed_at IS NULL)
@@ -118,7 +119,7 @@ export class ConsoleSessionStore {
   }
 
   /** Changes the partner of the session. @returns false where the person is no member of this partner */
-  async choosePartner(tokenHash: Buffer, partnerId: string): Promise<boolean> {
+  async choosePartner(tokenHash: Buffer, partnerId: PartnerId): Promise<boolean> {
     return (await this.database.query(CHOOSE_PARTNER({ tokenHash, partnerId }))).length > 0;
   }
 

@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
@@ -7,7 +8,7 @@ import { type Person } from './standing.js';
 export interface NewInvitation {
   /** SHA-256 of the token, 32 bytes, in all functions of this file. */
   readonly tokenHash: Buffer;
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   /** `operator:NAME` */
   readonly invitedBy: string;
   /** Subject of the operator who invites on the pages; absent for a command. */
@@ -30,7 +31,7 @@ export interface Invitation {
 }
 
 export interface InvitingPartner {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   readonly partnerName: string;
   /** Null where a command made the invitation. */
   readonly inviter: string | null;
@@ -63,12 +64,12 @@ const ACCEPT = named<{ tokenHash: Buffer; subject: string; now: Date }>(
     RETURNING partner AS "partnerId"`,
 );
 
-const WITHDRAW = named<{ partnerId: string; id: string; now: Date }>(
+const WITHDRAW = named<{ partnerId: PartnerId; id: string; now: Date }>(
   'invitation_withdraw',
   `UPDATE console.invitation SET withdrawn_at = :now WHERE id = :id AND partner = :partnerId AND ${GOOD} RETURNING id`,
 );
 
-const LIST = named<{ partnerId: string; before: string | null; limit: number }>(
+const LIST = named<{ partnerId: PartnerId; before: string | null; limit: number }>(
   'invitation_list',
   `SELECT id, invited_by AS "invitedBy", note, created_at AS "createdAt", expires_at AS "expiresAt", accepted_at AS "acceptedAt",
       accepted_by AS "acceptedBy", withdrawn_at AS "withdrawnAt"
@@ -101,11 +102,14 @@ export class InvitationStore {
   }
 
   /** Succeeds for exactly one caller, who becomes a member. @returns the id of the partner */
-  accept(tokenHash: Buffer, person: Person, nowMs: number): Promise<string | undefined> {
+  accept(tokenHash: Buffer, person: Person, nowMs: number): Promise<PartnerId | undefined> {
     return this.database.transaction(async (client) => {
       const now = new Date(nowMs);
       const { subject } = person;
-      const [row] = await run<{ partnerId: string }>(client, ACCEPT({ tokenHash, subject, now }));
+      const [row] = await run<{ partnerId: PartnerId }>(
+        client,
+        ACCEPT({ tokenHash, subject, now }),
+      );
       if (row === undefined) return undefined;
       await addMember(client, { ...person, partnerId: row.partnerId, now });
       return row.partnerId;
@@ -116,7 +120,12 @@ export class InvitationStore {
    * @param audit written where the invitation is withdrawn
    * @returns false where the invitation could not be accepted any more
    */
-  withdraw(partnerId: string, id: bigint, nowMs: number, audit?: PartnerAudit): Promise<boolean> {
+  withdraw(
+    partnerId: PartnerId,
+    id: bigint,
+    nowMs: number,
+    audit?: PartnerAudit,
+  ): Promise<boolean> {
     return this.database.transaction(async (client, manager) => {
       const withdrawal = WITHDRAW({ partnerId, id: id.toString(), now: new Date(nowMs) });
       const isWithdrawn = (await run(client, withdrawal)).length > 0;
@@ -127,7 +136,7 @@ export class InvitationStore {
 
   /** Newest first. */
   async list(
-    partnerId: string,
+    partnerId: PartnerId,
     { before, limit }: { readonly before?: bigint | undefined; readonly limit: number },
   ): Promise<Invitation[]> {
     const page = { partnerId, before: before?.toString() ?? null, limit };

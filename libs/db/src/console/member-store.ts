@@ -1,5 +1,5 @@
 import { type PoolClient } from 'pg';
-import { PermanentError } from '#libs/domain';
+import { type PartnerId, PermanentError } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
@@ -10,7 +10,7 @@ export interface Member extends Person {
 }
 
 interface NewMember extends Person {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   readonly now: Date;
 }
 
@@ -20,14 +20,14 @@ const ADD = named<NewMember>(
     ON CONFLICT (partner, subject) WHERE removed_at IS NULL DO UPDATE SET name = excluded.name`,
 );
 
-const LIST = named<{ partnerId: string }>(
+const LIST = named<{ partnerId: PartnerId }>(
   'member_list',
   `SELECT subject, name, added_at AS "addedAt" FROM console.member
     WHERE partner = :partnerId AND removed_at IS NULL ORDER BY added_at, id`,
 );
 
 /** A concurrent transaction waits here, and then sees the members that are left. */
-const LOCK = named<{ partnerId: string }>(
+const LOCK = named<{ partnerId: PartnerId }>(
   'member_lock',
   `SELECT subject FROM console.member WHERE partner = :partnerId AND removed_at IS NULL ORDER BY id FOR UPDATE`,
 );
@@ -38,13 +38,13 @@ const PARTNERS = named<{ subject: string }>(
     WHERE m.subject = :subject AND m.removed_at IS NULL ORDER BY lower(p.name)`,
 );
 
-const REMOVE = named<{ partnerId: string; subject: string; now: Date }>(
+const REMOVE = named<{ partnerId: PartnerId; subject: string; now: Date }>(
   'member_remove',
   `UPDATE console.member SET removed_at = greatest(:now, added_at)
     WHERE partner = :partnerId AND subject = :subject AND removed_at IS NULL RETURNING subject`,
 );
 
-const CLOSE_SESSIONS = named<{ partnerId: string; subject: string }>(
+const CLOSE_SESSIONS = named<{ partnerId: PartnerId; subject: string }>(
   'member_close_sessions',
   'DELETE FROM console.session WHERE partner = :partnerId AND subject = :subject',
 );
@@ -59,12 +59,12 @@ export class MemberStore {
   constructor(private readonly database: Database) {}
 
   /** The longest member first. */
-  list(partnerId: string): Promise<Member[]> {
+  list(partnerId: PartnerId): Promise<Member[]> {
     return this.database.query<Member & object>(LIST({ partnerId }));
   }
 
   /** The partners that a person may act for, ordered by name. */
-  partnersOf(subject: string): Promise<{ partnerId: string; partnerName: string }[]> {
+  partnersOf(subject: string): Promise<{ partnerId: PartnerId; partnerName: string }[]> {
     return this.database.query(PARTNERS({ subject }));
   }
 
@@ -74,7 +74,7 @@ export class MemberStore {
    * @returns false where there is no such member
    */
   remove(
-    partnerId: string,
+    partnerId: PartnerId,
     subject: string,
     nowMs: number,
     audit?: PartnerAudit,
@@ -87,7 +87,12 @@ export class MemberStore {
   }
 
   /** Like `remove`, but never removes the last member. @throws PermanentError MEMBER_MISSING, LAST_MEMBER */
-  withdraw(partnerId: string, subject: string, nowMs: number, audit: PartnerAudit): Promise<void> {
+  withdraw(
+    partnerId: PartnerId,
+    subject: string,
+    nowMs: number,
+    audit: PartnerAudit,
+  ): Promise<void> {
     return this.database.transaction(async (client, manager) => {
       const members = await run<{ subject: string }>(client, LOCK({ partnerId }));
       if (!members.some((member) => member.subject === subject)) {
@@ -105,7 +110,7 @@ export class MemberStore {
 
 async function removeMember(
   client: PoolClient,
-  partnerId: string,
+  partnerId: PartnerId,
   subject: string,
   nowMs: number,
 ): Promise<boolean> {

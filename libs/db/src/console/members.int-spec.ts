@@ -1,6 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   ConsoleSessionStore,
   type Database,
@@ -26,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-async function aPartner(name: string): Promise<string> {
+async function aPartner(name: string): Promise<PartnerId> {
   const credential = {
     keyHash: randomBytes(32),
     keyPrefix: 'svck_test',
@@ -41,7 +42,7 @@ async function aPartner(name: string): Promise<string> {
 async function invite(change: Partial<NewInvitation> = {}) {
   const invitation: NewInvitation = {
     tokenHash: randomBytes(32),
-    partnerId: randomUUID(),
+    partnerId: aPartnerId(),
     invitedBy: 'operator:anna',
     note: 'bob@example.com',
     nowMs: NOW_MS,
@@ -85,11 +86,11 @@ describe('an invitation', () => {
     const { tokenHash, partnerId, id } = await invite();
     expect(await invitations.accept(tokenHash, aPerson(), NOW_MS + 1000)).toBeUndefined();
     expect(await invitations.withdraw(partnerId, id, NOW_MS + 1000)).toBe(false);
-    expect(await invitations.withdraw(randomUUID(), id, NOW_MS)).toBe(false);
+    expect(await invitations.withdraw(aPartnerId(), id, NOW_MS)).toBe(false);
   });
 
   it('is listed with those of its partner, newest first, a page at a time', async () => {
-    const partnerId = randomUUID();
+    const partnerId = aPartnerId();
     const first = await invite({ partnerId, note: '<b>first</b>' });
     const second = await invite({ partnerId });
     await invite();
@@ -115,7 +116,7 @@ describe('a member', () => {
   it('of several partners leaves one of them, and its sessions there end', async () => {
     const person = aPerson();
     const sessions = new ConsoleSessionStore(database);
-    const joined: { partnerId: string; tokenHash: Buffer }[] = [];
+    const joined: { partnerId: PartnerId; tokenHash: Buffer }[] = [];
     for (const name of ['Zeta', 'beta']) {
       const partnerId = await aPartner(name);
       const { tokenHash } = await invite({ partnerId });
@@ -138,7 +139,7 @@ describe('a member', () => {
   });
 
   it('who is invited again is there once, under the new name, and comes back after leaving', async () => {
-    const [partnerId, person] = [randomUUID(), aPerson('Bob')];
+    const [partnerId, person] = [aPartnerId(), aPerson('Bob')];
     const accept = async (name: string) => {
       const { tokenHash } = await invite({ partnerId });
       await invitations.accept(tokenHash, { ...person, name }, NOW_MS);

@@ -1,7 +1,7 @@
 /** Things that sign in once: links, attempts of OpenID Connect, and nonces. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
   LOGIN_ATTEMPT_MS,
@@ -58,7 +58,7 @@ describe('a sign-in link', () => {
 
   it('of a partner makes a member', async () => {
     const links = new SignInLinkStore(database);
-    const partnerId = randomUUID();
+    const partnerId = aPartnerId();
     const link = aLink({ standing: { kind: 'partner', partnerId }, name: 'demo-1' });
     await links.create(link);
     await links.use(link.tokenHash, NOW_MS);

@@ -3,7 +3,7 @@ export type OperatorRole = 'viewer' | 'operator' | 'admin';
 
 export type Standing =
   | { readonly kind: 'operator'; readonly role: OperatorRole }
-  | { readonly kind: 'partner'; readonly partnerId: string };
+  | { readonly kind: 'partner'; readonly partnerId: PartnerId };
 
 /** `subject` is `wallet:0x…` in lower case, `oidc:ISSUER|SUB` or `link:NAME`. `name` is shown to people. */
 export interface Person {
@@ -15,7 +15,7 @@ export interface Person {
 export interface StandingRow {
   readonly kind: Standing['kind'];
   readonly role: OperatorRole | null;
-  readonly partner: string | null;
+  readonly partner: PartnerId | null;
 }
 
 export function standingRow(standing: Standing): StandingRow {
@@ -29,3 +29,4 @@ export function standingOf({ role, partner }: StandingRow): Standing {
   if (partner !== null) return { kind: 'partner', partnerId: partner };
   throw new TypeError('a row has a role or a partner, by its CHECK');
 }
+import { type PartnerId } from '#libs/domain';

@@ -1,7 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { parseDecimal } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { parseDecimal, type PartnerId } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type CallbackSettings,
   CallbackStore,
@@ -13,7 +13,7 @@ import {
 
 let test: TestDatabase;
 let callbacks: CallbackStore;
-let partnerId: string;
+let partnerId: PartnerId;
 
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -63,16 +63,16 @@ describe('CallbackStore', () => {
   });
 
   it('says that a partner is not there', async () => {
-    await expect(callbacks.set(randomUUID(), ALL)).rejects.toThrow(PartnerMissingError);
-    await expect(callbacks.pause(randomUUID(), true)).rejects.toThrow(PartnerMissingError);
-    expect(await callbacks.find(randomUUID())).toBeUndefined();
+    await expect(callbacks.set(aPartnerId(), ALL)).rejects.toThrow(PartnerMissingError);
+    await expect(callbacks.pause(aPartnerId(), true)).rejects.toThrow(PartnerMissingError);
+    expect(await callbacks.find(aPartnerId())).toBeUndefined();
     expect(await callbacks.findByName('nobody')).toBeUndefined();
   });
 
   it('changes what is set by what is set, one change after the other, or not at all', async () => {
     await callbacks.set(partnerId, someSettings({ minPoints: 1n }));
     const grow = () =>
-      callbacks.change('acme', (before) => ({
+      callbacks.change(partnerId, (before) => ({
         ...someSettings(before),
         minPoints: (before?.minPoints ?? 0n) + 1n,
       }));
@@ -83,7 +83,7 @@ describe('CallbackStore', () => {
       throw new Error('merge');
     };
     await expect(callbacks.change(partnerId, fails)).rejects.toThrow('merge');
-    await expect(callbacks.change('Nobody', fails)).rejects.toThrow(PartnerUnknownError);
+    await expect(callbacks.change(aPartnerId(), fails)).rejects.toThrow(PartnerUnknownError);
     expect(await callbacks.find(partnerId)).toEqual(before);
   });
 

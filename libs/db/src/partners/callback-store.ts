@@ -2,6 +2,7 @@ import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
 import {
   type Decimal,
   type PartnerCapability,
+  type PartnerId,
   PermanentError,
   type RedemptionRate,
 } from '#libs/domain';
@@ -65,7 +66,7 @@ export class CallbackStore {
   constructor(private readonly database: Database) {}
 
   /** Sets everything except `paused`. @throws PartnerMissingError, DatabaseRefusedError */
-  async set(partnerId: string, settings: CallbackSettings): Promise<void> {
+  async set(partnerId: PartnerId, settings: CallbackSettings): Promise<void> {
     try {
       await this.database.entities((manager) => setCallback(manager, partnerId, settings));
     } catch (error) {
@@ -76,16 +77,15 @@ export class CallbackStore {
   /**
    * Sets what `merge` makes of the present settings (undefined where there are none). Holds the partner's lock, so that
    * of two concurrent changes neither undoes the other.
-   * @param partner name or id
    * @throws PartnerUnknownError, DatabaseRefusedError, or what `merge` throws. Nothing is written in these cases.
    */
   change(
-    partner: string,
+    partnerId: PartnerId,
     merge: (before: PartnerCallback | undefined, who: PartnerIdentity) => CallbackSettings,
     { terms, audit }: WithCallback = {},
   ): Promise<ChangedCallback> {
     return this.database.transaction(async (client, manager) => {
-      const who = await lockPartner(client, partner);
+      const who = await lockPartner(client, partnerId);
       const before = await findCallback(manager, who.partnerId);
       await setCallback(manager, who.partnerId, merge(before, who));
       const set = terms && (await setTerms(client, manager, who.partnerId, terms));
@@ -97,7 +97,7 @@ export class CallbackStore {
   }
 
   /** @throws PartnerMissingError */
-  async pause(partnerId: string, paused: boolean, audit?: PartnerAudit): Promise<void> {
+  async pause(partnerId: PartnerId, paused: boolean, audit?: PartnerAudit): Promise<void> {
     await this.database.transaction(async (_client, manager) => {
       const change = { paused, updatedAt: () => 'now()' };
       const { affected } = await manager.update(CallbackEntity, partnerId, change);
@@ -106,12 +106,12 @@ export class CallbackStore {
     });
   }
 
-  async find(partnerId: string): Promise<PartnerCallback | undefined> {
+  async find(partnerId: PartnerId): Promise<PartnerCallback | undefined> {
     return this.database.entities((manager) => findCallback(manager, partnerId));
   }
 
   /** The callbacks of these partners, by partner id. Partners without a callback are left out. */
-  async findAll(partnerIds: readonly string[]): Promise<Map<string, PartnerCallback>> {
+  async findAll(partnerIds: readonly PartnerId[]): Promise<Map<PartnerId, PartnerCallback>> {
     const found = await this.database.entities((manager) =>
       callbacks(manager)
         .where({ partnerId: In([...partnerIds]) })
@@ -145,7 +145,7 @@ function callbacks(manager: EntityManager): SelectQueryBuilder<CallbackEntity> {
 
 async function findCallback(
   manager: EntityManager,
-  partnerId: string,
+  partnerId: PartnerId,
 ): Promise<PartnerCallback | undefined> {
   const found = await callbacks(manager).where({ partnerId }).getOne();
   return found ? callbackOf(found) : undefined;
@@ -153,7 +153,7 @@ async function findCallback(
 
 export async function setCallback(
   manager: EntityManager,
-  partnerId: string,
+  partnerId: PartnerId,
   { bonus, minPoints, maxPoints, dailyTokenBudget, capabilities, ...others }: CallbackSettings,
 ): Promise<void> {
   const { url, key, secretCiphertext, usdPerPoint, confirms } = others;

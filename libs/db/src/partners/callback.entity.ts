@@ -1,5 +1,5 @@
 import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn } from 'typeorm';
-import { type Decimal, type PartnerCapability } from '#libs/domain';
+import { type Decimal, type PartnerCapability, type PartnerId } from '#libs/domain';
 import { BIGINT, DECIMAL } from '../connection/columns.js';
 import { PartnerEntity } from './partner.entity.js';
 
@@ -7,7 +7,7 @@ import { PartnerEntity } from './partner.entity.js';
 @Entity({ schema: 'partners', name: 'callback' })
 export class CallbackEntity {
   @PrimaryColumn('uuid')
-  partnerId!: string;
+  partnerId!: PartnerId;
 
   @OneToOne(() => PartnerEntity)
   @JoinColumn()

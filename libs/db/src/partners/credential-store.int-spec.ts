@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   CredentialStore,
   type NewCredential,
@@ -30,15 +31,20 @@ function aCredential(keyPrefix: string): NewCredential {
   return { keyHash: randomBytes(32), keyPrefix, secretCiphertext: randomBytes(64) };
 }
 
-async function partnerWith(name: string, ...prefixes: readonly string[]): Promise<string> {
+async function partnerWith(name: string, ...prefixes: readonly string[]): Promise<PartnerId> {
   const [first = '', ...others] = prefixes;
-  await partners.create({ name, rate: 1, burst: 1, credential: aCredential(first) });
-  for (const prefix of others) await credentials.add(name, aCredential(prefix));
-  return name;
+  const { partnerId } = await partners.create({
+    name,
+    rate: 1,
+    burst: 1,
+    credential: aCredential(first),
+  });
+  for (const prefix of others) await credentials.add(partnerId, aCredential(prefix));
+  return partnerId;
 }
 
-async function active(name: string): Promise<string[]> {
-  const found = (await partners.list()).find(({ partnerName }) => partnerName === name);
+async function active(partner: PartnerId): Promise<string[]> {
+  const found = await partners.find(partner);
   const good = (found?.credentials ?? []).filter(({ revokedAt }) => revokedAt === null);
   return good.map(({ keyPrefix }) => keyPrefix);
 }
@@ -69,18 +75,17 @@ describe('CredentialStore', () => {
   });
 
   it('knows no partner that is not there', async () => {
-    await expect(credentials.add('Nobody', aCredential('svck_9'))).rejects.toThrow(
+    await expect(credentials.add(aPartnerId(), aCredential('svck_9'))).rejects.toThrow(
       PartnerUnknownError,
     );
     await expect(
-      credentials.revoke({ partner: 'Nobody', keyPrefix: 'svck_9', force: true }),
+      credentials.revoke({ partner: aPartnerId(), keyPrefix: 'svck_9', force: true }),
     ).rejects.toThrow(PartnerUnknownError);
   });
 });
 
 describe('a credential that is replaced', () => {
-  const found = async (name: string) =>
-    (await partners.list()).find(({ partnerName }) => partnerName === name)?.credentials ?? [];
+  const found = async (partner: PartnerId) => (await partners.find(partner))?.credentials ?? [];
 
   it('is good beside the new one until its end, and never longer than it would have been', async () => {
     const partner = await partnerWith('Overlap', 'svck_old');

@@ -1,5 +1,5 @@
 import { type EntityManager, IsNull, Raw } from 'typeorm';
-import { PermanentError } from '#libs/domain';
+import { type CredentialId, type PartnerId, PermanentError } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { CredentialEntity } from './credential.entity.js';
@@ -16,7 +16,7 @@ export type NewCredential = Readonly<
 >;
 
 /** A further credential. A second one with the same id is refused, so that a repeated request adds nothing twice. */
-export type AddedCredential = NewCredential & { readonly id?: string | undefined };
+export type AddedCredential = NewCredential & { readonly id?: CredentialId | undefined };
 
 export class CredentialExistsError extends PermanentError {
   constructor() {
@@ -50,7 +50,7 @@ export class LastCredentialError extends PermanentError {
 
 /** A credential with which a program that has SECRETS_KEY can verify the partner's signatures. */
 export interface SealedCredential extends NewCredential {
-  readonly credentialId: string;
+  readonly credentialId: CredentialId;
   /** Whether the api accepts the credential. */
   readonly isActive: boolean;
 }
@@ -68,8 +68,7 @@ export class TooManyCredentialsError extends PermanentError {
 const MOST_ACTIVE = 10;
 
 export interface Replacement {
-  /** Name or id. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** Beginning of the key to replace. */
   readonly keyPrefix: string;
   /** Time for which the replaced credential stays valid; 0 revokes it at once. */
@@ -77,22 +76,21 @@ export interface Replacement {
 }
 
 export interface Revocation {
-  /** Name or id. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** Beginning of the key, long enough to distinguish it from the others. */
   readonly keyPrefix: string;
   /** Revokes even the last active credential. */
   readonly force: boolean;
 }
 
-const END = named<{ id: string; overlapSeconds: number }>(
+const END = named<{ id: CredentialId; overlapSeconds: number }>(
   'credential_end',
   `UPDATE partners.credential SET ends_at = least(ends_at, now() + make_interval(secs => :overlapSeconds)),
       revoked_at = CASE WHEN :overlapSeconds = 0 THEN now() END
     WHERE id = :id RETURNING ends_at AS "goodUntil"`,
 );
 
-const SEALED = named<{ partnerId: string }>(
+const SEALED = named<{ partnerId: PartnerId }>(
   'credential_sealed',
   `SELECT id AS "credentialId", key_hash AS "keyHash", key_prefix AS "keyPrefix", secret_ciphertext AS "secretCiphertext",
       revoked_at IS NULL AND coalesce(ends_at > now(), true) AS "isActive"
@@ -105,7 +103,7 @@ export class CredentialStore {
 
   /** Adds a credential; the others stay valid. @throws PartnerUnknownError, CredentialExistsError */
   add(
-    partner: string,
+    partner: PartnerId,
     { id, ...credential }: AddedCredential,
     audit?: PartnerAudit,
   ): Promise<PartnerIdentity> {
@@ -122,7 +120,7 @@ export class CredentialStore {
   }
 
   /** All credentials of a partner, newest first, including those that are not valid any more. */
-  sealedOf(partnerId: string): Promise<SealedCredential[]> {
+  sealedOf(partnerId: PartnerId): Promise<SealedCredential[]> {
     return this.database.query<SealedCredential & object>(SEALED({ partnerId }));
   }
 
@@ -173,7 +171,7 @@ export class CredentialStore {
 }
 
 /** The credentials that the api accepts. */
-function activeOf(manager: EntityManager, partnerId: string): Promise<CredentialEntity[]> {
+function activeOf(manager: EntityManager, partnerId: PartnerId): Promise<CredentialEntity[]> {
   const unrevoked = { partnerId, revokedAt: IsNull() };
   return manager.findBy(CredentialEntity, [
     { ...unrevoked, endsAt: IsNull() },

@@ -1,14 +1,15 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import { PartnerEntity } from './partner.entity.js';
 
 /** A credential of a partner. Without SECRETS_KEY, its row gives access to nothing. */
 @Entity({ schema: 'partners', name: 'credential' })
 export class CredentialEntity {
   @PrimaryGeneratedColumn('uuid')
-  id!: string;
+  id!: CredentialId;
 
   @Column('uuid')
-  partnerId!: string;
+  partnerId!: PartnerId;
 
   @ManyToOne(() => PartnerEntity)
   @JoinColumn()

@@ -1,14 +1,14 @@
 /** What all changes to a partner have in common: the lock, the terms and the audit row. */
 import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
-import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
+import { DEFAULT_STAKE_SET, type PartnerId, PermanentError } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type AuditNote, noteCommand } from '../redemption/command.entity.js';
 import { StakeSetEntity, UnknownStakeSetError } from '../stake-sets/stake-set.js';
 import { PartnerEntity } from './partner.entity.js';
 
 export interface PartnerIdentity {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
   readonly partnerName: string;
 }
 
@@ -40,15 +40,12 @@ export interface PartnerAudit {
   readonly note: AuditNote;
 }
 
-/** A partner's name takes precedence over another partner's id that looks the same. */
-const BY_NAME_OR_ID = `SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner
-  WHERE lower(name) = lower(:nameOrId) OR id::text = lower(:nameOrId) ORDER BY (lower(name) = lower(:nameOrId)) DESC LIMIT 1`;
+const LOCK = named<{ partnerId: PartnerId }>(
+  'partner_lock',
+  'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = :partnerId FOR UPDATE',
+);
 
-export const IDENTIFY = named<{ nameOrId: string }>('partner_identify', BY_NAME_OR_ID);
-
-const LOCK = named<{ nameOrId: string }>('partner_lock', `${BY_NAME_OR_ID} FOR UPDATE`);
-
-const SET_LIMITS = named<{ partnerId: string; rate: number | null; burst: number | null }>(
+const SET_LIMITS = named<{ partnerId: PartnerId; rate: number | null; burst: number | null }>(
   'partner_set_limits',
   `UPDATE partners.partner SET rate = coalesce(:rate, rate), burst = coalesce(:burst, burst) WHERE id = :partnerId
     RETURNING rate, burst, coalesce(stake_set, '${DEFAULT_STAKE_SET}') AS "stakeSet"`,
@@ -59,8 +56,11 @@ type SetTerms = { [Limit in keyof RateLimits]?: number | null | undefined } & {
 };
 
 /** Locks the partner, so that changes to it happen one after the other. @throws PartnerUnknownError */
-export async function lockPartner(client: PoolClient, nameOrId: string): Promise<PartnerIdentity> {
-  const { rows } = await client.query<PartnerIdentity>(LOCK({ nameOrId }));
+export async function lockPartner(
+  client: PoolClient,
+  partnerId: PartnerId,
+): Promise<PartnerIdentity> {
+  const { rows } = await client.query<PartnerIdentity>(LOCK({ partnerId }));
   if (rows[0] === undefined) throw new PartnerUnknownError();
   return rows[0];
 }
@@ -69,7 +69,7 @@ export async function lockPartner(client: PoolClient, nameOrId: string): Promise
 export async function setTerms(
   client: PoolClient,
   manager: EntityManager,
-  partnerId: string,
+  partnerId: PartnerId,
   { rate = null, burst = null, stakeSet }: SetTerms,
 ): Promise<PartnerTerms> {
   if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
@@ -81,7 +81,7 @@ export async function setTerms(
 /** Sets the stake set of requests that name no contract. @throws UnknownStakeSetError */
 export async function bindToStakeSet(
   manager: EntityManager,
-  partnerId: string,
+  partnerId: PartnerId,
   stakeSet: string,
 ): Promise<void> {
   const isDefault = stakeSet === DEFAULT_STAKE_SET;
@@ -94,7 +94,7 @@ export async function bindToStakeSet(
 
 export async function auditPartner(
   manager: EntityManager,
-  partnerId: string,
+  partnerId: PartnerId,
   audit: PartnerAudit | undefined,
 ): Promise<void> {
   if (audit) await noteCommand(manager, audit.actor, audit.note, { partner: partnerId });

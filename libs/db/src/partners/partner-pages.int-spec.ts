@@ -1,7 +1,8 @@
 /** Partners page by page, and their names. */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { PartnerStore } from '../index.js';
 
 /** In the order of the pages, which ignores upper and lower case. */
@@ -9,7 +10,7 @@ const NAMES = ['<b>Ace</b>', 'ace', 'Acme', 'BETA', 'beta 2', 'Zebra', 'ÄON', '
 
 let test: TestDatabase;
 let partners: PartnerStore;
-const ids = new Map<string, string>();
+const ids = new Map<string, PartnerId>();
 
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -66,8 +67,8 @@ describe('PartnerStore.page', () => {
 
 describe('PartnerStore.names', () => {
   it('names those that are asked for, each once, and leaves out what is none', async () => {
-    const [ace = '', beta = ''] = [ids.get('ace'), ids.get('BETA')];
-    expect(await partners.names([beta, ace, ace, randomUUID()])).toEqual(
+    const [ace, beta] = [ids.get('ace'), ids.get('BETA')] as [PartnerId, PartnerId];
+    expect(await partners.names([beta, ace, ace, aPartnerId()])).toEqual(
       new Map([
         [ace, 'ace'],
         [beta, 'BETA'],

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type CredentialId } from '#libs/domain';
+import { aCredentialId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   CallbackStore,
   type Database,
@@ -74,7 +75,7 @@ describe('PartnerStore', () => {
     await expect(partners.create({ ...whole, credential: aCredential() }, nobody)).rejects.toThrow(
       DatabaseRefusedError,
     );
-    expect(await partners.identify('whole')).toBeUndefined();
+    expect(await partners.findNamed('whole')).toEqual([]);
     const { partnerId } = await partners.create({ ...whole, credential: aCredential() }, audit);
     expect(await new CallbackStore(database).find(partnerId)).toMatchObject(callback);
     const { rows } = await database.pool.query('SELECT actor, partner FROM redemption.audit');
@@ -86,13 +87,15 @@ describe('PartnerStore', () => {
     const { partnerId } = await partners.create({ name: 'Orion', rate: 1, burst: 2, credential });
     const orion = { partnerId, partnerName: 'Orion' };
     for (const text of ['oRION', partnerId, partnerId.toUpperCase()]) {
-      expect(await partners.identify(text)).toEqual(orion);
+      expect(await partners.findNamed(text)).toEqual([orion]);
     }
-    expect(await partners.identify("Orion' OR '1'='1")).toBeUndefined();
-    // A name may look like the id of another partner.
+    expect(await partners.findNamed("Orion' OR '1'='1")).toEqual([]);
+    // A name may be the id of another partner; an id means its partner alone.
     const named = { name: partnerId, rate: 1, burst: 2, credential: aCredential() };
     const { partnerId: other } = await partners.create(named);
-    expect((await partners.identify(partnerId))?.partnerId).toBe(other);
+    const both = [{ partnerId: other, partnerName: partnerId }, orion];
+    expect(await partners.findNamed(partnerId)).toEqual(both);
+    expect(await partners.identify(partnerId)).toEqual(orion);
     expect((await partners.list()).find((one) => one.partnerId === partnerId)).toEqual({
       ...orion,
       rate: 1,
@@ -112,7 +115,7 @@ describe('PartnerStore', () => {
   });
 
   describe('the use of a credential', () => {
-    let credentialId: string;
+    let credentialId: CredentialId;
     let reading: PartnerStore;
     let reader: Database;
     beforeAll(async () => {
@@ -120,7 +123,8 @@ describe('PartnerStore', () => {
       await partners.create({ name: 'Used', rate: 1, burst: 2, credential });
       reader = await test.open({ readOnly: true });
       reading = new PartnerStore(reader);
-      credentialId = (await reading.findCredential(credential.keyHash))?.credentialId ?? '';
+      credentialId =
+        (await reading.findCredential(credential.keyHash))?.credentialId ?? aCredentialId();
     });
 
     async function lastUsed(): Promise<Date | null | undefined> {

@@ -1,6 +1,12 @@
 import { type PoolClient } from 'pg';
 import { type EntityManager, In, type SelectQueryBuilder } from 'typeorm';
-import { DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
+import {
+  type CredentialId,
+  DEFAULT_STAKE_SET,
+  parsePartnerId,
+  type PartnerId,
+  PermanentError,
+} from '#libs/domain';
 import { lookAlikeKey } from '#libs/names';
 import { type Database, type Statement } from '../connection/database.js';
 import { isRefusal } from '../connection/database.error.js';
@@ -12,7 +18,6 @@ import { CredentialEntity } from './credential.entity.js';
 import {
   auditPartner,
   bindToStakeSet,
-  IDENTIFY,
   type PartnerAudit,
   type PartnerIdentity,
   type PartnerTerms,
@@ -26,7 +31,7 @@ export interface NewPartner extends RateLimits {
   /**
    * Default: a new id. A second partner with the same id is refused, so that a repeated request creates nothing twice.
    */
-  readonly id?: string | undefined;
+  readonly id?: PartnerId | undefined;
   readonly name: string;
   /** Default: the default stake set. */
   readonly stakeSet?: string;
@@ -52,7 +57,7 @@ export interface ListedPartner extends PartnerIdentity, PartnerTerms {
 }
 
 interface FoundCredential extends PartnerIdentity, PartnerTerms {
-  readonly credentialId: string;
+  readonly credentialId: CredentialId;
   readonly secretCiphertext: Buffer;
 }
 
@@ -76,7 +81,14 @@ const FIND = named<{ keyHash: Buffer }>(
     WHERE c.key_hash = :keyHash AND c.revoked_at IS NULL AND (c.ends_at IS NULL OR c.ends_at > now())`,
 );
 
-const NAMES = named<{ ids: readonly string[] }>(
+/** A text may be the name of one partner and the id of another. */
+const NAMED = named<{ reference: string; partnerId: PartnerId | null }>(
+  'partner_named',
+  `SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner
+    WHERE lower(name) = lower(:reference) OR id = :partnerId::uuid ORDER BY lower(name)`,
+);
+
+const NAMES = named<{ ids: readonly PartnerId[] }>(
   'partner_names',
   'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner WHERE id = ANY(:ids::uuid[])',
 );
@@ -102,7 +114,7 @@ const ALL_NAMES: Statement = {
   text: 'SELECT id AS "partnerId", name AS "partnerName" FROM partners.partner ORDER BY lower(name)',
 };
 
-const NOTE_USE = named<{ credentialId: string }>(
+const NOTE_USE = named<{ credentialId: CredentialId }>(
   'credential_note_use',
   'SELECT partners.note_use(:credentialId)',
 );
@@ -117,13 +129,13 @@ export class PartnerStore {
   async create(
     { id, credential, callback, stakeSet, ...partner }: NewPartner,
     audit?: PartnerAudit,
-  ): Promise<{ partnerId: string }> {
+  ): Promise<{ partnerId: PartnerId }> {
     try {
       return await this.database.transaction(async (client, manager) => {
         await requireOwnLook(client, partner.name);
         const given = id === undefined ? partner : { id, ...partner };
         const { identifiers } = await manager.insert(PartnerEntity, given);
-        const partnerId = String(identifiers[0]?.['id']);
+        const partnerId = identifiers[0]?.['id'] as PartnerId;
         if (stakeSet !== undefined) await bindToStakeSet(manager, partnerId, stakeSet);
         await manager.insert(CredentialEntity, { partnerId, ...credential });
         if (callback !== undefined) await setCallback(manager, partnerId, callback);
@@ -136,7 +148,7 @@ export class PartnerStore {
   }
 
   /** @throws PartnerUnknownError, PartnerExistsError */
-  async rename(partnerId: string, name: string, audit?: PartnerAudit): Promise<void> {
+  async rename(partnerId: PartnerId, name: string, audit?: PartnerAudit): Promise<void> {
     await this.database.transaction(async (client, manager) => {
       await requireOwnLook(client, name, partnerId);
       const { affected } = await manager.update(PartnerEntity, { id: partnerId }, { name });
@@ -147,7 +159,7 @@ export class PartnerStore {
 
   /** Absent terms stay as they are. @throws PartnerUnknownError, UnknownStakeSetError */
   async setTerms(
-    partnerId: string,
+    partnerId: PartnerId,
     terms: Partial<PartnerTerms>,
     audit?: PartnerAudit,
   ): Promise<PartnerTerms> {
@@ -158,9 +170,15 @@ export class PartnerStore {
     });
   }
 
-  /** By name, ignoring upper and lower case, or by id. */
-  async identify(nameOrId: string): Promise<PartnerIdentity | undefined> {
-    return (await this.database.query<PartnerIdentity & object>(IDENTIFY({ nameOrId })))[0];
+  async identify(partnerId: PartnerId): Promise<PartnerIdentity | undefined> {
+    const statement = NAMES({ ids: [partnerId] });
+    return (await this.database.query<PartnerIdentity & object>(statement))[0];
+  }
+
+  /** The partners that have this name, ignoring upper and lower case, or this id: none, one or two. */
+  findNamed(reference: string): Promise<PartnerIdentity[]> {
+    const partnerId = parsePartnerId(reference) ?? null;
+    return this.database.query<PartnerIdentity & object>(NAMED({ reference, partnerId }));
   }
 
   /** Partners whose name contains `part`, ignoring upper and lower case, ordered by name. */
@@ -196,7 +214,7 @@ export class PartnerStore {
     });
   }
 
-  find(partnerId: string): Promise<ListedPartner | undefined> {
+  find(partnerId: PartnerId): Promise<ListedPartner | undefined> {
     return this.database.entities(async (manager) => {
       const partners = await manager.findBy(PartnerEntity, { id: partnerId });
       return (await listed(manager, partners))[0];
@@ -204,7 +222,7 @@ export class PartnerStore {
   }
 
   /** Names of these partners, by id. */
-  async names(partnerIds: readonly string[]): Promise<Map<string, string>> {
+  async names(partnerIds: readonly PartnerId[]): Promise<Map<PartnerId, string>> {
     const statement = NAMES({ ids: [...new Set(partnerIds)] });
     const rows = await this.database.query<PartnerIdentity & object>(statement);
     return new Map(rows.map(({ partnerId, partnerName }) => [partnerId, partnerName]));
@@ -214,7 +232,7 @@ export class PartnerStore {
    * Records that a credential is used now, at most once a minute. Also works with the reading role, on a server
    * that is not a standby.
    */
-  async noteUse(credentialId: string): Promise<void> {
+  async noteUse(credentialId: CredentialId): Promise<void> {
     await this.database.transaction(async (client) => {
       await client.query('SET TRANSACTION READ WRITE');
       await client.query(NOTE_USE({ credentialId }));

@@ -1,10 +1,11 @@
 import { Column, Entity, JoinColumn, ManyToOne, PrimaryGeneratedColumn } from 'typeorm';
+import { type PartnerId } from '#libs/domain';
 import { StakeSetEntity } from '../stake-sets/stake-set.js';
 
 @Entity({ schema: 'partners', name: 'partner' })
 export class PartnerEntity {
   @PrimaryGeneratedColumn('uuid')
-  id!: string;
+  id!: PartnerId;
 
   /** Unique, ignoring upper and lower case. */
   @Column('text')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
@@ -18,7 +19,7 @@ let test: TestDatabase;
 let owner: Database;
 let log: RequestLogStore;
 let portal: PortalDatabase;
-let partnerId: string;
+let partnerId: PartnerId;
 let credentialId: string;
 
 beforeAll(async () => {

@@ -1,12 +1,13 @@
 /** The portal's user sees every column of a view for the partner of its transaction, and nothing of other partners. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, openPortal, type PortalDatabase } from '../index.js';
 import { tablesOf, TABLES } from '../roles/rights.js';
 
 const VIEWS = tablesOf('portal');
-const PARTNERS = [randomUUID(), randomUUID()] as const;
+const PARTNERS = [aPartnerId(), aPartnerId()] as const;
 const [ACME, BETA] = PARTNERS;
 const SECRET = randomBytes(40);
 
@@ -30,7 +31,7 @@ afterAll(async () => {
 /**
  * Inserts rows of the partner into every table that a view shows. The guards of the ledger are not part of this test.
  */
-async function fill(partner: string, rows: number): Promise<void> {
+async function fill(partner: PartnerId, rows: number): Promise<void> {
   const client = await owner.pool.connect();
   const insert = (table: string, values: Record<string, unknown>) => {
     const names = Object.keys(values);
@@ -70,7 +71,7 @@ async function fill(partner: string, rows: number): Promise<void> {
 
 async function fillLedger(
   insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
-  partner: string,
+  partner: PartnerId,
 ): Promise<void> {
   const v7 = (): string => randomUUID().replace(/^(.{14})4/, '$17');
   const now = new Date();
@@ -99,7 +100,7 @@ let sequence = 0;
 
 async function fillWebhooks(
   insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
-  partner: string,
+  partner: PartnerId,
 ): Promise<void> {
   const [subscription, event] = [randomUUID(), (sequence += 1)];
   const url = `https://${partner}.example/hooks`;
@@ -118,7 +119,7 @@ async function fillWebhooks(
   });
 }
 
-const countOf = (view: string, partner: string): Promise<number> =>
+const countOf = (view: string, partner: PartnerId): Promise<number> =>
   portal.asPartner(partner, async (query) => {
     const rows = await query<{ count: string }>({ text: `SELECT count(*) FROM ${view}` });
     return Number(rows[0]?.count);
@@ -148,7 +149,7 @@ describe('each view', () => {
       const isOne = ['portal.partner', 'portal.callback'].includes(view);
       expect(await countOf(view, ACME)).toBe(1);
       expect(await countOf(view, BETA)).toBe(isOne ? 1 : 2);
-      expect(await countOf(view, randomUUID())).toBe(0);
+      expect(await countOf(view, aPartnerId())).toBe(0);
       const whose = OWNER[view];
       if (whose === undefined) return;
       const text = `SELECT DISTINCT ${whose} AS partner FROM ${view}`;
@@ -165,7 +166,7 @@ describe('each view', () => {
   it.each(VIEWS)('%s is filtered before what a reader asks for is computed', async (view) => {
     // A condition that fails on each row it is evaluated on. Evaluated on rows of others, it would reveal them.
     const text = `SELECT * FROM ${view} v WHERE 1 / (length(v::text) * 0) = 1`;
-    const nothing = portal.asPartner(randomUUID(), (query) => query({ text }));
+    const nothing = portal.asPartner(aPartnerId(), (query) => query({ text }));
     expect(await nothing).toEqual([]);
     const own = portal.asPartner(ACME, (query) => query({ text }));
     await expect(own).rejects.toMatchObject({ sqlState: '22012' });
@@ -190,7 +191,7 @@ describe('a transaction of a partner', () => {
   it('never leaks into another: 200 of two partners, interleaved over two connections', async () => {
     const seen = await Promise.all(
       Array.from({ length: 200 }, async (_, turn) => {
-        const partner = PARTNERS[turn % 2] as string;
+        const partner = PARTNERS[turn % 2] ?? ACME;
         const ids = await portal
           .asPartner(partner, async (query) => {
             const [before] = await query<{ id: string }>({ text: 'SELECT id FROM portal.partner' });
@@ -209,8 +210,8 @@ describe('a transaction of a partner', () => {
 
   it.each(['', 'x', `${ACME}'`, `${ACME} `, '%', `${ACME}\n`])(
     'is none of %j, which is no id',
-    async (partner) => {
-      const reading = portal.asPartner(partner, () => Promise.resolve());
+    async (text) => {
+      const reading = portal.asPartner(text as PartnerId, () => Promise.resolve());
       await expect(reading).rejects.toMatchObject({ code: 'PARTNER_ID_INVALID' });
     },
   );

@@ -1,5 +1,5 @@
 import { type QueryResultRow } from 'pg';
-import { PermanentError } from '#libs/domain';
+import { type PartnerId, PermanentError } from '#libs/domain';
 import { type DatabaseOptions } from '../connection/connection-options.js';
 import { createDatabase, type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
@@ -11,7 +11,7 @@ export type PortalQuery = <R extends QueryResultRow>(statement: Statement) => Pr
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Valid for this transaction only: later transactions on the same connection have no partner, even behind a pooler. */
-const ACT_AS = named<{ partnerId: string }>(
+const ACT_AS = named<{ partnerId: PartnerId }>(
   'portal_act_as',
   `SELECT set_config('lowmark.partner', :partnerId, true)`,
 );
@@ -26,7 +26,7 @@ export class PortalDatabase {
    * Reads as one partner, in one transaction.
    * @throws PermanentError PARTNER_ID_INVALID; DatabaseUnavailableError, DatabaseRefusedError, or what the work throws
    */
-  async asPartner<T>(partnerId: string, work: (query: PortalQuery) => Promise<T>): Promise<T> {
+  async asPartner<T>(partnerId: PartnerId, work: (query: PortalQuery) => Promise<T>): Promise<T> {
     if (!UUID.test(partnerId)) {
       throw new PermanentError('PARTNER_ID_INVALID', 'The id of a partner is a UUID.');
     }

@@ -1,5 +1,5 @@
 /** The audit of operators' commands, including refused ones. */
-import { type UuidV7 } from '#libs/domain';
+import { type PartnerId, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
@@ -14,7 +14,7 @@ export interface AuditEntry {
   readonly command: string;
   readonly redemptionId: UuidV7 | null;
   /** The partner's id. */
-  readonly partner: string | null;
+  readonly partner: PartnerId | null;
   /** Without secrets. */
   readonly arguments: object;
   /** `done`, `now reverting` or `refused: CODE`, for example. */
@@ -24,7 +24,7 @@ export interface AuditEntry {
 /** Absent fields do not restrict the result. */
 export interface AuditFilter {
   readonly actor?: string | undefined;
-  readonly partner?: string | undefined;
+  readonly partner?: PartnerId | undefined;
   readonly redemptionId?: UuidV7 | undefined;
   readonly command?: string | undefined;
   /** Without what members of partners did on their pages. */

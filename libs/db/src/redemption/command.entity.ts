@@ -1,4 +1,5 @@
 import { Column, Entity, type EntityManager, PrimaryGeneratedColumn } from 'typeorm';
+import { type PartnerId } from '#libs/domain';
 
 /** An operator's command, as the audit records it. */
 export interface AuditNote {
@@ -27,7 +28,7 @@ export class CommandEntity {
   redemptionId!: string | null;
 
   @Column('uuid', { nullable: true })
-  partner!: string | null;
+  partner!: PartnerId | null;
 
   @Column('jsonb', { default: {} })
   arguments!: object;
@@ -41,7 +42,7 @@ export async function noteCommand(
   manager: EntityManager,
   actor: string,
   note: AuditNote,
-  of: { readonly redemptionId?: string; readonly partner?: string } = {},
+  of: { readonly redemptionId?: string; readonly partner?: PartnerId } = {},
 ): Promise<void> {
   await manager.insert(CommandEntity, { actor, ...note, ...of });
 }

@@ -2,7 +2,7 @@
  * Confirmations to partners (rule H in docs/redemption.md): a queue of their own that works like
  * the queue of redemptions.
  */
-import { type Delivery, type DeliveryState, type UuidV7 } from '#libs/domain';
+import { type Delivery, type DeliveryState, type PartnerId, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { HINT_CHANNEL } from './redemption-hints.js';
@@ -16,7 +16,7 @@ import { type CallEnd } from './transition-write.js';
 
 export interface StoredDelivery {
   readonly redemptionId: UuidV7;
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** Canonical JSON: the bytes to sign and send. */
   readonly payload: string;
   readonly delivery: Delivery;
@@ -43,7 +43,7 @@ const COLUMNS = COLUMN_NAMES.map((name) => `c.${name}`).join(', ');
 
 interface DeliveryRow {
   redemption_id: string;
-  partner: string;
+  partner: PartnerId;
   payload: string;
   state: DeliveryState;
   version: number;
@@ -79,7 +79,7 @@ const POSTPONE = named<{ id: UuidV7; version: number; owner: string; until: Date
  * Only confirmations whose last attempt sent nothing. The others have their due time from a call that may
  * have reached the partner.
  */
-const HASTEN = named<{ partner: string; now: Date }>(
+const HASTEN = named<{ partner: PartnerId; now: Date }>(
   'confirmation_hasten',
   `WITH hastened AS (
       UPDATE redemption.confirmation c SET version = c.version + 1, next_action_at = :now
@@ -149,7 +149,7 @@ export class DeliveryStore {
    * Makes the partner's confirmations due whose last attempt sent nothing, because the partner answers again.
    * @returns number of these confirmations
    */
-  async makeDueNow(partner: string, nowMs: number): Promise<number> {
+  async makeDueNow(partner: PartnerId, nowMs: number): Promise<number> {
     const statement = HASTEN({ partner, now: new Date(nowMs) });
     const [row] = await this.database.query<{ count: number }>(statement);
     return row?.count ?? 0;

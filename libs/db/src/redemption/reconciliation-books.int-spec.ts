@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { aPartnerId } from '#libs/testing';
+import { type PartnerId } from '#libs/domain';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   CHAIN,
@@ -18,7 +19,7 @@ afterEach(() => bench.stop());
 
 describe('the books', () => {
   it('add up, partner by partner', async () => {
-    const [busy, quiet] = [randomUUID(), randomUUID()].sort() as [string, string];
+    const [busy, quiet] = [aPartnerId(), aPartnerId()].sort() as [PartnerId, PartnerId];
     await bench.claimed({ partner: busy });
     await bench.claimed({ partner: busy });
     await bench.reverted({ partner: busy });
@@ -31,7 +32,7 @@ describe('the books', () => {
       points: 5000n * BigInt(count),
       tokens: TOKENS * BigInt(count),
     });
-    const figure = (partner: string, ...counts: [number, number, number, number]) => {
+    const figure = (partner: PartnerId, ...counts: [number, number, number, number]) => {
       const [all, claims, reverts, open] = counts.map(money);
       return { partner, deducted: all, claimed: claims, reverted: reverts, open };
     };

@@ -5,6 +5,7 @@ import {
   type Difference,
   type LedgerFigures,
   type Money,
+  type PartnerId,
   type ReconciliationFigures,
   type Tokens,
   UNSETTLED_KINDS,
@@ -50,7 +51,7 @@ interface MoneyJson extends TokensJson {
   readonly points: string;
 }
 
-type LedgerJson = { readonly partner: string } & Readonly<
+type LedgerJson = { readonly partner: PartnerId } & Readonly<
   Record<'deducted' | 'claimed' | 'reverted' | 'open', MoneyJson>
 >;
 

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { IdempotencyConflictError, RedemptionHints, RedemptionStore } from '../index.js';
 import { aKey, aNewRedemption, decided, someLimits, someWallet } from './testing/builders.js';
 
@@ -14,7 +13,7 @@ afterAll(() => test.drop());
 
 describe('creations at once', () => {
   it('let one open redemption of a wallet and partner through, of 20 at once', async () => {
-    const shared = { partner: randomUUID(), wallet: someWallet() };
+    const shared = { partner: aPartnerId(), wallet: someWallet() };
     const ends = await Promise.allSettled(
       Array.from({ length: 20 }, () => store.create(aNewRedemption(shared), aKey(), someLimits())),
     );
@@ -52,7 +51,7 @@ describe('an idempotency key', () => {
   });
 
   it('makes one redemption of 20 requests at once', async () => {
-    const [shared, key] = [{ partner: randomUUID(), wallet: someWallet() }, aKey()];
+    const [shared, key] = [{ partner: aPartnerId(), wallet: someWallet() }, aKey()];
     const made = await Promise.all(
       Array.from({ length: 20 }, () => store.create(aNewRedemption(shared), key, someLimits())),
     );

@@ -8,6 +8,7 @@ import {
   COOL_DOWN_MEMORY_DAYS,
   evidenceContent,
   mintUuidV7,
+  type PartnerId,
   recordBreach,
   type Redemption,
   type RedemptionLimits,
@@ -67,7 +68,7 @@ interface DayOfWallet {
 }
 
 /** A redemption in state `created` counts as open, but not in the budgets. */
-const USAGE = named<DayOfWallet & { partner: string }>(
+const USAGE = named<DayOfWallet & { partner: PartnerId }>(
   'redemption_usage',
   `SELECT o.open, o.open_id,
     redemption.reserved_tokens(redemption.budget_subject(:partner, :day)) AS partner_tokens,
@@ -191,7 +192,7 @@ async function refuseBreach(
  */
 export async function walletRecord(
   query: <R extends object>(statement: Statement) => Promise<R[]>,
-  { partner, wallet: address }: { readonly partner: string; readonly wallet: Address },
+  { partner, wallet: address }: { readonly partner: PartnerId; readonly wallet: Address },
   atMs: number,
 ): Promise<WalletRecord> {
   const dayMs = Math.floor(atMs / DAY_MS) * DAY_MS;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   canonicalJson,
@@ -9,7 +8,7 @@ import {
   type Redemption,
   type RedemptionEvent,
 } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type CallEnd,
   type Database,
@@ -126,7 +125,7 @@ describe('a redemption', () => {
   });
 
   it("cannot take another one's transaction id", async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     await authorised('tx-9', await created({ partner }));
     const other = await created({ partner });
     const deducting = await after(other, { type: 'call-due', requestId: aUuid() });
@@ -149,7 +148,7 @@ describe('a redemption', () => {
   });
 
   it("cannot take another one's revert id either", async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const [first, second] = await Promise.all(
       ['tx-1', 'tx-2'].map(async (id) => {
         const paying = await authorised(id, await created({ partner }));
@@ -198,11 +197,11 @@ describe('a redemption', () => {
 describe('the log of a balance call', () => {
   it('is kept without a redemption', async () => {
     const requestId = aUuid();
-    await store.beginBalanceCall(randomUUID(), requestId);
+    await store.beginBalanceCall(aPartnerId(), requestId);
     const end = { requestId, outcome: 'answer', record: {} };
     expect(await store.endCall(end)).toBe(true);
     const long = { ...end, requestId: aUuid(), record: { excerpt: 'x'.repeat(40_000) } };
-    await store.beginBalanceCall(randomUUID(), long.requestId);
+    await store.beginBalanceCall(aPartnerId(), long.requestId);
     await expect(store.endCall(long)).rejects.toMatchObject({ sqlState: '23514' });
   });
 });

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { AuditLog, type Database, RedemptionLog, RedemptionStore, RedemptionViews } from '#libs/db';
-import { type PartnerStep, type UuidV7 } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type PartnerId, type PartnerStep, type UuidV7 } from '#libs/domain';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { aKey, aNewRedemption, aUuid, decided, someLimits, START_MS } from './testing/builders.js';
 
 let test: TestDatabase;
@@ -34,7 +33,7 @@ const ANSWER = (status: number, verdict: string) => ({
 });
 
 /** Inserts a row like the service, at a moment that the test chooses. */
-async function aCall(partner: string, call: Call): Promise<UuidV7> {
+async function aCall(partner: PartnerId, call: Call): Promise<UuidV7> {
   const { atMs, step = 'balance', redemptionId = null, end } = call;
   const requestId = aUuid(atMs);
   await database.pool.query(
@@ -78,7 +77,7 @@ describe('one redemption', () => {
 
 describe('the calls of a partner', () => {
   it('come newest first, in pages, and never those of another', async () => {
-    const [partner, other] = [randomUUID(), randomUUID()];
+    const [partner, other] = [aPartnerId(), aPartnerId()];
     const ids: UuidV7[] = [];
     for (let at = 0; at < 3; at++) ids.unshift(await aCall(partner, { atMs: START_MS + at }));
     await aCall(other, { atMs: START_MS + 1 });
@@ -89,7 +88,7 @@ describe('the calls of a partner', () => {
   });
 
   it('are narrowed by step and by how they ended', async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const lost = { outcome: 'no-answer', record: { cause: 'timeout' } };
     const id = await aCall(partner, { atMs: START_MS, end: lost });
     await aCall(partner, { atMs: START_MS + 1, end: ANSWER(200, 'verified') });
@@ -101,7 +100,7 @@ describe('the calls of a partner', () => {
   });
 
   it('are counted by hour and step, with what went wrong', async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const hour = Math.floor(START_MS / HOUR_MS) * HOUR_MS;
     const ends = [
       ANSWER(200, 'verified'),
@@ -118,7 +117,7 @@ describe('the calls of a partner', () => {
     }
     await aCall(partner, { atMs: hour + HOUR_MS, end: ANSWER(200, 'verified') });
     await aCall(partner, { atMs: hour - 1, end: ANSWER(200, 'verified') });
-    await aCall(randomUUID(), { atMs: hour });
+    await aCall(aPartnerId(), { atMs: hour });
     expect(await log.callsPerHour(partner, hour)).toEqual([
       { hour: new Date(hour), step: 'balance', calls: 8, refused: 1, errors: 4, unsent: 1 },
       {
@@ -138,7 +137,7 @@ describe('the audit log', () => {
   it('comes newest first, in pages, narrowed by who, partner and redemption', async () => {
     const audit = new AuditLog(database);
     const views = new RedemptionViews(database);
-    const [partner, redemptionId] = [randomUUID(), aUuid()];
+    const [partner, redemptionId] = [aPartnerId(), aUuid()];
     const name = '<b>\u202e👩‍🚀';
     const note = { command: 'partner set', arguments: { name }, outcome: 'done' };
     await views.audit('operator:ann', note, { partner });

@@ -1,5 +1,5 @@
 /** Logs page by page: the transitions and calls of one redemption, and the calls of one partner. */
-import { type PartnerStep, type UuidV7 } from '#libs/domain';
+import { type PartnerId, type PartnerStep, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
@@ -50,7 +50,7 @@ interface CallFilter {
   readonly step?: PartnerStep | undefined;
   readonly outcome?: string | undefined;
 }
-const CALLS_OF_PARTNER = unnamed<{ partner: string } & OrNull<CallFilter & PageRequest<UuidV7>>>(
+const CALLS_OF_PARTNER = unnamed<{ partner: PartnerId } & OrNull<CallFilter & PageRequest<UuidV7>>>(
   `SELECT ${ENTRY_COLUMNS} FROM redemption.partner_call
     WHERE partner = :partner AND (:step::text IS NULL OR step = :step) AND (:outcome::text IS NULL OR outcome = :outcome)
       AND (:after::uuid IS NULL OR request_id < :after) ORDER BY request_id DESC LIMIT :limit`,
@@ -61,7 +61,7 @@ const IS_VERIFIED = `(outcome = 'answer' AND record ->> 'verdict' IS NOT DISTINC
 export const FAILED_CALLS = `count(*) FILTER (WHERE outcome = 'no-answer' OR (outcome = 'answer' AND (NOT ${IS_VERIFIED}
         OR (record ->> 'status')::int >= 500)))::int AS errors,
       count(*) FILTER (WHERE outcome = 'nothing-sent')::int AS unsent`;
-const CALLS_PER_HOUR = unnamed<{ partner: string; first: string; since: Date }>(
+const CALLS_PER_HOUR = unnamed<{ partner: PartnerId; first: string; since: Date }>(
   `SELECT date_trunc('hour', begun_at, 'UTC') AS hour, step, count(*)::int AS calls,
       count(*) FILTER (WHERE ${IS_VERIFIED} AND (record ->> 'status')::int <> 200
         AND (record ->> 'status')::int < 500)::int AS refused, ${FAILED_CALLS}
@@ -101,7 +101,7 @@ export class RedemptionLog {
 
   /** Newest first. */
   async callsOfPartner(
-    partner: string,
+    partner: PartnerId,
     { limit, after }: PageRequest<UuidV7>,
     { step, outcome }: CallFilter = {},
   ): Promise<LogPage<PartnerCallEntry, UuidV7>> {
@@ -110,7 +110,7 @@ export class RedemptionLog {
   }
 
   /** The oldest hour first. */
-  async callsPerHour(partner: string, sinceMs: number): Promise<CallsOfHour[]> {
+  async callsPerHour(partner: PartnerId, sinceMs: number): Promise<CallsOfHour[]> {
     const firstMs = Math.max(0, sinceMs - MINTED_BEFORE_MS);
     const first = firstMs.toString(16).padStart(12, '0').padEnd(DIGITS, '0');
     const statement = CALLS_PER_HOUR({ partner, first, since: new Date(sinceMs) });

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { type Database, isIdPrefix, RedemptionPages, RedemptionStore } from '#libs/db';
 import {
   type Redemption,
@@ -7,7 +6,7 @@ import {
   type RedemptionState,
   type UuidV7,
 } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   aKey,
   aNewRedemption,
@@ -91,7 +90,7 @@ describe('the newest first', () => {
   });
 
   it('is narrowed by state, partner, wallet and the beginning of the id, together too', async () => {
-    const [partner, wallet] = [randomUUID(), someWallet()];
+    const [partner, wallet] = [aPartnerId(), someWallet()];
     const ours = await aStored(0, { partner, wallet }, cancel);
     const open = await aStored(1, { partner });
     await aStored(2);

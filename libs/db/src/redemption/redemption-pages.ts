@@ -1,5 +1,5 @@
 /** Redemptions page by page, and their numbers by state. */
-import { type Address, type RedemptionState, type UuidV7 } from '#libs/domain';
+import { type Address, type PartnerId, type RedemptionState, type UuidV7 } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { nextKey, type PageRequest } from '../connection/page.js';
@@ -10,7 +10,7 @@ import { READ_COLUMNS, readRows, type ReadRows, type RedemptionRow } from './red
 export interface RedemptionFilter {
   readonly state?: RedemptionState | undefined;
   /** The partner's id. */
-  readonly partner?: string | undefined;
+  readonly partner?: PartnerId | undefined;
   readonly wallet?: Address | undefined;
   /** Beginning of the redemption's id; see `isIdPrefix`. */
   readonly idPrefix?: string | undefined;

@@ -1,5 +1,6 @@
 import {
   type Address,
+  type PartnerId,
   type Redemption,
   type RedemptionLimits,
   type UuidV7,
@@ -96,7 +97,7 @@ const SET_ASIDE = named<{ ids: string[]; owner: string; forMs: number; dueBy: Da
 );
 
 /** Only after a revert that was not sent: the due time of others comes from a call that may have reached the partner. */
-const MAKE_DUE = named<{ partner: string; now: Date }>(
+const MAKE_DUE = named<{ partner: PartnerId; now: Date }>(
   'redemption_hasten',
   `WITH hastened AS (
       UPDATE redemption.redemption r SET next_action_at = :now
@@ -126,7 +127,7 @@ const LIST = named<{ wallet: Buffer; after: string | null; limit: number }>(
     WHERE r.wallet = :wallet AND (:after::uuid IS NULL OR r.id < :after) ORDER BY r.id DESC LIMIT :limit`,
 );
 
-const BEGIN_CALL = named<{ requestId: UuidV7; partner: string }>(
+const BEGIN_CALL = named<{ requestId: UuidV7; partner: PartnerId }>(
   'call_begin',
   `INSERT INTO redemption.partner_call (request_id, partner, step) VALUES (:requestId, :partner, 'balance')`,
 );
@@ -175,7 +176,7 @@ export class RedemptionStore {
   }
 
   /** The figures that a creation would be checked against at this moment, for a quote. They promise nothing. */
-  walletRecord(wallet: Address, partner: string, nowMs: number): Promise<WalletRecord> {
+  walletRecord(wallet: Address, partner: PartnerId, nowMs: number): Promise<WalletRecord> {
     const { database } = this;
     return walletRecord((statement) => database.query(statement), { wallet, partner }, nowMs);
   }
@@ -235,7 +236,7 @@ export class RedemptionStore {
    * Makes the partner's redemptions due whose last revert was not sent, because the partner answers again.
    * @returns number of these redemptions
    */
-  async makeDueNow(partner: string, nowMs: number): Promise<number> {
+  async makeDueNow(partner: PartnerId, nowMs: number): Promise<number> {
     const statement = MAKE_DUE({ partner, now: new Date(nowMs) });
     const [row] = await this.database.query<{ count: number }>(statement);
     return row?.count ?? 0;
@@ -285,7 +286,7 @@ export class RedemptionStore {
   }
 
   /** Logs the start of a balance read, which belongs to no redemption. */
-  async beginBalanceCall(partner: string, requestId: UuidV7): Promise<void> {
+  async beginBalanceCall(partner: PartnerId, requestId: UuidV7): Promise<void> {
     await this.database.query(BEGIN_CALL({ requestId, partner }));
   }
 

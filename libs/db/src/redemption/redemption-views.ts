@@ -1,5 +1,11 @@
 /** Views of the redemptions for operators and metrics. Only `audit` writes. */
-import { type Address, type DeliveryState, type RedemptionState, type UuidV7 } from '#libs/domain';
+import {
+  type Address,
+  type DeliveryState,
+  type PartnerId,
+  type RedemptionState,
+  type UuidV7,
+} from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull, unnamed } from '../connection/named.js';
 import { addressBytes, type Nullable } from '../rows.js';
@@ -52,7 +58,7 @@ export interface RedemptionHistory extends StoredRedemption {
 export interface RedemptionSearch {
   readonly state?: RedemptionState | undefined;
   /** The partner's id. */
-  readonly partner?: string | undefined;
+  readonly partner?: PartnerId | undefined;
   readonly wallet?: Address | undefined;
   readonly limit: number;
   /** `newest`: the newest redemption first. `longest`: the one that has been in its state longest first. */
@@ -179,7 +185,7 @@ export class RedemptionViews {
   async audit(
     actor: string,
     note: AuditNote,
-    of: { readonly redemptionId?: UuidV7; readonly partner?: string } = {},
+    of: { readonly redemptionId?: UuidV7; readonly partner?: PartnerId } = {},
   ): Promise<void> {
     await this.database.entities((manager) => noteCommand(manager, actor, note, of));
   }

@@ -1,10 +1,9 @@
 /**
  * Tokens of the vault, of the partner's day and of the wallet's day are reserved with the row that begins a deduction.
  */
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
   LimitBreachedError,
@@ -110,7 +109,7 @@ async function books(): Promise<{ kept: string; counted: string; days: number }>
 
 describe('a redemption that was only asked for', () => {
   it('reserves nothing, however many there are', async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const before = await stores[0].promisedTokens();
     const limits = someLimits({ partnerDailyTokens: 10n });
     for (let wallet = 0; wallet < 64; wallet++) {
@@ -125,7 +124,7 @@ describe('a redemption that was only asked for', () => {
 
 describe('50 deductions begun at once by two workers', () => {
   it.each([
-    ['partner', { partner: randomUUID() }, { partnerDailyTokens: 70n }],
+    ['partner', { partner: aPartnerId() }, { partnerDailyTokens: 70n }],
     ['wallet', { wallet: someWallet() }, { walletDailyTokens: 70n }],
   ])('stay in the budget of one %s, to the token', async (_, shared, limits) => {
     const all = await Promise.all(Array.from({ length: 50 }, () => created(shared)));
@@ -159,7 +158,7 @@ describe('50 deductions begun at once by two workers', () => {
 
 describe('what is reserved', () => {
   it('is given back by what fails or is reverted, and not by what is claimed', async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const budget = { partnerDailyTokens: 10n };
     const refused = await begin(await created({ partner }), budget);
     expect(await refusalOf(begin(await created({ partner }), budget))).toBe('budget-spent');
@@ -176,7 +175,7 @@ describe('what is reserved', () => {
   });
 
   it('is of the UTC day on which the redemption was made', async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const budget = { partnerDailyTokens: 10n };
     const dayEndMs = Math.ceil(START_MS / DAY_MS) * DAY_MS;
     await begin(await created({ partner }, dayEndMs - 1), budget);

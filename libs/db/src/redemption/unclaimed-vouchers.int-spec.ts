@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redemption, type RedemptionEvent, type RedemptionLimits } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { LimitBreachedError, RedemptionStore } from '../index.js';
 import {
   aKey,
@@ -88,7 +87,7 @@ async function breachOf(creating: Promise<unknown>) {
 
 describe('a voucher that was not claimed', () => {
   it('counts in the day of its wallet, and not in that of its partner', async () => {
-    const partner = randomUUID();
+    const partner = aPartnerId();
     const wallet = someWallet();
     const made = await create(aNewRedemption({ wallet, partner, tokenAmount: 10n }));
     const budget = { walletDailyTokens: 15n };

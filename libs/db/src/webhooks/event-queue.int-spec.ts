@@ -1,7 +1,7 @@
 /** Lanes: events of a wallet are sent one at a time, in the order of their transactions, even where processes die. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aWebhookId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
   type DueEvent,
@@ -209,7 +209,7 @@ describe('a subscription', () => {
 
   it.each([['another partner’s'], ['nobody’s']])('of %s id cannot be changed', async (whose) => {
     const other = await subscribe(admin, ['redemption.*']);
-    const id = whose === 'nobody’s' ? randomUUID() : other.id;
+    const id = whose === 'nobody’s' ? aWebhookId() : other.id;
     const store = new SubscriptionStore(admin);
     const missing = { code: 'WEBHOOK_MISSING' };
     await expect(store.pause(one.partnerId, id, 'partner', AUDIT)).rejects.toMatchObject(missing);
@@ -223,7 +223,7 @@ describe('a subscription', () => {
     const store = new SubscriptionStore(admin);
     const terms = { url: 'https://a.example', topics: ['day.sealed'], rule: undefined } as const;
     const another = () =>
-      store.add(one.partnerId, { id: randomUUID(), ciphertext: Buffer.alloc(1), ...terms }, AUDIT);
+      store.add(one.partnerId, { id: aWebhookId(), ciphertext: Buffer.alloc(1), ...terms }, AUDIT);
     for (let count = 1; count < 10; count += 1) await another();
     await expect(another()).rejects.toMatchObject({ code: 'TOO_MANY_WEBHOOKS' });
   });

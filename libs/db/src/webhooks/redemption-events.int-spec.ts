@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Redemption, type RedemptionEvent } from '#libs/domain';
+import { type PartnerId, type Redemption, type RedemptionEvent } from '#libs/domain';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database, RedemptionStore } from '../index.js';
 import {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.drop());
 
-async function created(partner: string): Promise<Redemption> {
+async function created(partner: PartnerId): Promise<Redemption> {
   const redemption = aNewRedemption({ partner });
   await store.create(redemption, aKey(), someLimits());
   return redemption;

@@ -1,4 +1,5 @@
 /** Sends events again or sooner, and adds test events, which only try an address. */
+import { type PartnerId, type WebhookId } from '#libs/domain';
 import { type Database, run, type Statement } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, type PartnerAudit } from '../partners/partner-changes.js';
@@ -16,7 +17,7 @@ export type ReplayWish =
     };
 
 interface Replay {
-  readonly id: string;
+  readonly id: WebhookId;
   readonly event: string | null;
   readonly since: Date | null;
   readonly delivered: boolean;
@@ -46,7 +47,7 @@ const REPLAY = named<Replay>(
       EXISTS (SELECT FROM webhooks.event WHERE id = :event::uuid AND subscription = :id::uuid AND state = 'waiting') AS waits`,
 );
 
-const TEST = named<{ id: string; type: string; payload: string }>(
+const TEST = named<{ id: WebhookId; type: string; payload: string }>(
   'webhook_test',
   `WITH waiting AS (
       SELECT id FROM webhooks.event WHERE subscription = :id::uuid AND order_key = :type AND state = 'waiting' LIMIT 1
@@ -75,8 +76,8 @@ export class ReplayStore {
    * @throws WebhookMissingError; WebhookEventMissingError where a single event does not exist
    */
   async replay(
-    partnerId: string,
-    id: string,
+    partnerId: PartnerId,
+    id: WebhookId,
     wish: ReplayWish,
     audit: PartnerAudit,
   ): Promise<number> {
@@ -114,8 +115,8 @@ export class ReplayStore {
    * @throws WebhookMissingError
    */
   async addTest(
-    partnerId: string,
-    test: { readonly id: string; readonly type: string; readonly payload: string },
+    partnerId: PartnerId,
+    test: { readonly id: WebhookId; readonly type: string; readonly payload: string },
     audit: PartnerAudit,
   ): Promise<string> {
     return this.database.transaction(async (client, manager) => {

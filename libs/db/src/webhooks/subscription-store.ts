@@ -1,7 +1,7 @@
 /** Subscriptions of partners to webhooks, and the changes by partners and operators. */
 import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
-import { type TierRule } from '#libs/domain';
+import { type PartnerId, type TierRule, type WebhookId } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, lockPartner, type PartnerAudit } from '../partners/partner-changes.js';
@@ -20,28 +20,28 @@ import {
 
 export interface NewSubscription extends SubscriptionTerms {
   /** Part of the seal of the secret, so the code that seals the secret makes the id. */
-  readonly id: string;
+  readonly id: WebhookId;
   /** The signing secret, sealed. */
   readonly ciphertext: Buffer;
 }
 
 const WAITING = `(SELECT coalesce(sum(l.waiting), 0) FROM webhooks.lane l WHERE l.subscription = s.id AND l.waiting > 0)::int AS waiting`;
 
-const LIST = named<{ partnerId: string }>(
+const LIST = named<{ partnerId: PartnerId }>(
   'webhook_list',
   `SELECT ${SUBSCRIPTION_COLUMNS}, ${WAITING} FROM webhooks.subscription s
     WHERE s.partner = :partnerId AND s.removed_at IS NULL ORDER BY s.created_at, s.id`,
 );
 
-const LOCK = named<{ partnerId: string; id: string }>(
+const LOCK = named<{ partnerId: PartnerId; id: WebhookId }>(
   'webhook_lock',
   `SELECT ${SUBSCRIPTION_COLUMNS}, 0 AS waiting FROM webhooks.subscription s
     WHERE s.partner = :partnerId AND s.id = :id::uuid AND s.removed_at IS NULL FOR UPDATE`,
 );
 
-type StoredTerms = Omit<SubscriptionTerms, 'rule'> & RuleColumns & { readonly id: string };
+type StoredTerms = Omit<SubscriptionTerms, 'rule'> & RuleColumns & { readonly id: WebhookId };
 
-const ADD = named<StoredTerms & { partnerId: string; ciphertext: Buffer }>(
+const ADD = named<StoredTerms & { partnerId: PartnerId; ciphertext: Buffer }>(
   'webhook_add',
   `WITH added AS (
       INSERT INTO webhooks.subscription (id, partner, url, topics, stake_set, measure, days, thresholds, hysteresis)
@@ -61,25 +61,25 @@ const SET = named<StoredTerms>(
 /**
  * The tiers of the previous rule do not count any more. The tiers of the new rule are first calculated for all wallets.
  */
-const RESTART_TIERS = named<{ id: string }>(
+const RESTART_TIERS = named<{ id: WebhookId }>(
   'webhook_restart_tiers',
   `UPDATE webhooks.tier_cursor SET version = version + 1, point = NULL, pass = NULL, pass_point = NULL, pass_after = NULL, recheck = false
     WHERE subscription = :id::uuid`,
 );
 
-const PAUSE = named<{ id: string; because: PausedBecause | null }>(
+const PAUSE = named<{ id: WebhookId; because: PausedBecause | null }>(
   'webhook_pause',
   `UPDATE webhooks.subscription SET paused_because = :because, failures = 0,
       paused_at = CASE WHEN :because::text IS NOT NULL THEN coalesce(paused_at, clock_timestamp()) END WHERE id = :id::uuid`,
 );
 
 /** Makes all lanes with waiting events due at once. */
-export const HASTEN = named<{ id: string }>(
+export const HASTEN = named<{ id: WebhookId }>(
   'webhook_hasten',
   'UPDATE webhooks.lane SET next_attempt_at = now() WHERE subscription = :id::uuid AND waiting > 0 AND next_attempt_at > now()',
 );
 
-const ROTATE = named<{ id: string; ciphertext: Buffer; overlapSeconds: number }>(
+const ROTATE = named<{ id: WebhookId; ciphertext: Buffer; overlapSeconds: number }>(
   'webhook_rotate',
   `WITH ended AS (
       UPDATE webhooks.secret SET ends_at = least(ends_at, now() + :overlapSeconds * interval '1 second') WHERE subscription = :id::uuid
@@ -88,7 +88,7 @@ const ROTATE = named<{ id: string; ciphertext: Buffer; overlapSeconds: number }>
     RETURNING now() + :overlapSeconds * interval '1 second' AS "goodUntil"`,
 );
 
-const REMOVE = named<{ id: string }>(
+const REMOVE = named<{ id: WebhookId }>(
   'webhook_remove',
   'UPDATE webhooks.subscription SET removed_at = now() WHERE id = :id::uuid',
 );
@@ -99,14 +99,14 @@ export class SubscriptionStore {
   constructor(private readonly database: Database) {}
 
   /** Oldest first. @throws DatabaseUnavailableError, DatabaseRefusedError */
-  async list(partnerId: string): Promise<WebhookSubscription[]> {
+  async list(partnerId: PartnerId): Promise<WebhookSubscription[]> {
     const rows = await this.database.query<SubscriptionRow & object>(LIST({ partnerId }));
     return rows.map(subscriptionOf);
   }
 
   /** @throws PartnerUnknownError, TooManyWebhooksError */
   async add(
-    partnerId: string,
+    partnerId: PartnerId,
     { id, ciphertext, ...terms }: NewSubscription,
     audit: PartnerAudit,
   ): Promise<void> {
@@ -125,8 +125,8 @@ export class SubscriptionStore {
    * @throws WebhookMissingError, and what `merge` throws
    */
   async change(
-    partnerId: string,
-    id: string,
+    partnerId: PartnerId,
+    id: WebhookId,
     merge: (before: WebhookSubscription) => SubscriptionTerms,
     audit: PartnerAudit,
   ): Promise<void> {
@@ -142,8 +142,8 @@ export class SubscriptionStore {
    * @throws WebhookMissingError
    */
   async pause(
-    partnerId: string,
-    id: string,
+    partnerId: PartnerId,
+    id: WebhookId,
     because: PausedBecause | undefined,
     audit: PartnerAudit,
   ): Promise<void> {
@@ -159,8 +159,12 @@ export class SubscriptionStore {
    * @throws WebhookMissingError
    */
   async rotate(
-    partnerId: string,
-    secret: { readonly id: string; readonly ciphertext: Buffer; readonly overlapSeconds: number },
+    partnerId: PartnerId,
+    secret: {
+      readonly id: WebhookId;
+      readonly ciphertext: Buffer;
+      readonly overlapSeconds: number;
+    },
     audit: PartnerAudit,
   ): Promise<Date> {
     return this.on({ partnerId, id: secret.id, audit }, async (client) => {
@@ -171,7 +175,7 @@ export class SubscriptionStore {
   }
 
   /** Events of the webhook are not sent any more and soon deleted. @throws WebhookMissingError */
-  async remove(partnerId: string, id: string, audit: PartnerAudit): Promise<void> {
+  async remove(partnerId: PartnerId, id: WebhookId, audit: PartnerAudit): Promise<void> {
     await this.on({ partnerId, id, audit }, (client) => run(client, REMOVE({ id })));
   }
 
@@ -180,7 +184,7 @@ export class SubscriptionStore {
       partnerId,
       id,
       audit,
-    }: { readonly partnerId: string; readonly id: string; readonly audit: PartnerAudit },
+    }: { readonly partnerId: PartnerId; readonly id: WebhookId; readonly audit: PartnerAudit },
     work: Work<T>,
   ): Promise<T> {
     return this.database.transaction(async (client: PoolClient, manager: EntityManager) => {
@@ -194,15 +198,15 @@ export class SubscriptionStore {
 /** @throws WebhookMissingError */
 export async function lockSubscription(
   client: PoolClient,
-  partnerId: string,
-  id: string,
+  partnerId: PartnerId,
+  id: WebhookId,
 ): Promise<WebhookSubscription> {
   const [row] = await run<SubscriptionRow>(client, LOCK({ partnerId, id }));
   if (row === undefined) throw new WebhookMissingError();
   return subscriptionOf(row);
 }
 
-function stored(id: string, { url, topics, rule }: SubscriptionTerms): StoredTerms {
+function stored(id: WebhookId, { url, topics, rule }: SubscriptionTerms): StoredTerms {
   return {
     ...{ id, url, topics },
     measure: rule?.measure ?? null,

@@ -1,4 +1,4 @@
-import { PermanentError, type TierRule, type WebhookTopic } from '#libs/domain';
+import { PermanentError, type TierRule, type WebhookId, type WebhookTopic } from '#libs/domain';
 import { type Nullable, type RowOf } from '../rows.js';
 
 export const PAUSED_BECAUSE = ['partner', 'operator', 'gone'] as const;
@@ -14,7 +14,7 @@ export interface SubscriptionTerms {
 
 /** A webhook: its address, and the topics of its events. See webhooks.subscription. */
 export interface WebhookSubscription extends SubscriptionTerms {
-  readonly id: string;
+  readonly id: WebhookId;
   /** The stake set of the sealed days and tiers in its events. */
   readonly stakeSet: string;
   readonly pausedAt: Date | null;

@@ -4,10 +4,12 @@ import {
   type Address,
   type BlockRef,
   foldBlocks,
+  type PartnerId,
   type TierRule,
+  type WebhookId,
   type WebhookTopic,
 } from '#libs/domain';
-import { aBlock, anInitialIndex } from '#libs/testing';
+import { aBlock, anInitialIndex, aWebhookId } from '#libs/testing';
 import {
   type AttemptRecord,
   type Database,
@@ -25,8 +27,8 @@ export const AUDIT = {
 } as const;
 
 export interface Subscribed {
-  readonly partnerId: string;
-  readonly id: string;
+  readonly partnerId: PartnerId;
+  readonly id: WebhookId;
 }
 
 export async function subscribe(
@@ -35,12 +37,12 @@ export async function subscribe(
   rule?: TierRule,
   url = 'https://partner.example/hooks',
 ): Promise<Subscribed> {
-  const [partner] = await database.query<{ id: string }>(
+  const [partner] = await database.query<{ id: PartnerId }>(
     { text: 'INSERT INTO partners.partner (name) VALUES ($1) RETURNING id' },
     [randomUUID()],
   );
   if (partner === undefined) throw new Error('it was added');
-  const id = randomUUID();
+  const id = aWebhookId();
   const terms = { url, topics, rule };
   const ciphertext = Buffer.from('sealed');
   await new SubscriptionStore(database).add(partner.id, { id, ciphertext, ...terms }, AUDIT);

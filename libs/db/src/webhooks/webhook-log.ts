@@ -1,5 +1,6 @@
 /** The log of webhooks, newest first: for a partner from the views of the portal, for an operator from the tables. */
 import { type QueryResultRow } from 'pg';
+import { type WebhookId } from '#libs/domain';
 import { type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull } from '../connection/named.js';
 import { canonicalPayload } from './event-queue.js';
@@ -43,7 +44,7 @@ export interface LoggedAttempt {
 }
 
 export interface WebhookLogPage {
-  readonly subscription: string;
+  readonly subscription: WebhookId;
   /** The smallest sequence of the previous page. */
   readonly before?: bigint | undefined;
   readonly state?: WebhookEventState | undefined;
@@ -64,7 +65,7 @@ function statementsOn(name: string, schema: string, relation: (table: string) =>
       `SELECT ${columns} AND (:before::bigint IS NULL OR e.sequence < :before::bigint) AND (:state::text IS NULL OR e.state = :state)
         ORDER BY e.sequence DESC LIMIT :limit`,
     ),
-    one: named<{ subscription: string; id: string }>(
+    one: named<{ subscription: WebhookId; id: string }>(
       `${name}_webhook_event`,
       `SELECT ${columns} AND e.id = :id::uuid`,
     ),
@@ -115,7 +116,7 @@ export class WebhookLog {
 
   /** The event with its newest attempts, newest first; undefined where the subscription has no such event. */
   async event(
-    subscription: string,
+    subscription: WebhookId,
     id: string,
   ): Promise<(LoggedEvent & { readonly history: readonly LoggedAttempt[] }) | undefined> {
     const [row] = await this.query<EventRow & object>(this.on.one({ subscription, id }));

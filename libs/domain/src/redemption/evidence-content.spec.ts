@@ -1,3 +1,4 @@
+import { type PartnerId } from '../identity/ids.js';
 import { describe, expect, it } from '@jest/globals';
 import { evidenceContent, transactionIdsContent } from './evidence-content.js';
 import { REDEMPTION_STATES, type Redemption } from './redemption.js';
@@ -16,7 +17,7 @@ describe('the content of a row’s MAC', () => {
 
   it.each<[string, Partial<Redemption>]>([
     ['the id', { id: aUuid(START_MS, 99) }],
-    ['the partner', { partner: 'another' }],
+    ['the partner', { partner: 'another' as PartnerId }],
     ['the wallet', { wallet: OTHER }],
     ['the points', { points: 1n }],
     ['its day', { initialAtMs: 1 }],
@@ -65,7 +66,7 @@ describe('the content of the MAC of a deduction’s names', () => {
 
   it.each<[string, Partial<Redemption>]>([
     ['the id', { id: aUuid(START_MS, 99) }],
-    ['the partner', { partner: 'another' }],
+    ['the partner', { partner: 'another' as PartnerId }],
     ['the wallet', { wallet: OTHER }],
     ['the points', { points: 1n }],
     ['the transaction', { partnerTransactionId: 'TX-1' }],

@@ -1,3 +1,4 @@
+import { type PartnerId } from '../identity/ids.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Address } from '../chain/address.js';
@@ -58,7 +59,7 @@ function figuresOf(claims: readonly Claim[]): VaultFigures {
 
 function ledgerOf(claimed: bigint[], reverted: bigint[], open: bigint[]): LedgerFigures {
   return {
-    partner: 'p',
+    partner: 'p' as PartnerId,
     deducted: money([...claimed, ...reverted, ...open]),
     claimed: money(claimed),
     reverted: money(reverted),

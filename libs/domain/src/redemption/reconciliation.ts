@@ -3,6 +3,7 @@
  * It takes figures and returns differences. All figures are of one final block of each vault; later events of a payout
  * are no difference.
  */
+import { type PartnerId } from '../identity/ids.js';
 import { type Address } from '../chain/address.js';
 
 /** Number of redemptions or claims, and their sum in the token's smallest unit. */
@@ -17,7 +18,7 @@ export interface Money extends Tokens {
 
 /** The figures of one partner, from the rows at one moment. */
 export interface LedgerFigures {
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** Redemptions whose points were ever deducted. */
   readonly deducted: Money;
   readonly claimed: Money;

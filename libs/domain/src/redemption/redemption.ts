@@ -2,6 +2,7 @@
  * One redemption of points for tokens, as a value; `transition.ts` has its state machine. The value holds everything
  * that a transition depends on, so a worker needs only the row, the clock and the partner's settings.
  */
+import { type PartnerId } from '../identity/ids.js';
 import { type Decimal } from '../amount/decimal.js';
 import { type Address } from '../chain/address.js';
 import { type PayoutEvidence, type PayoutTerms } from './payout-evidence.js';
@@ -129,7 +130,7 @@ export type RevertTarget =
 export interface RedemptionTerms {
   /** Sent to partners as `svcRedemptionId`. */
   readonly id: UuidV7;
-  readonly partner: string;
+  readonly partner: PartnerId;
   readonly wallet: Address;
   /** Above 0 and at most 2^53 - 1, because partners receive a JSON number. */
   readonly points: bigint;

@@ -12,7 +12,7 @@ import {
   RedemptionViews,
   type StoredRedemption,
 } from '#libs/db';
-import { LowmarkError, type UuidV7 } from '#libs/domain';
+import { LowmarkError, type PartnerId, type UuidV7 } from '#libs/domain';
 import { redact } from '#libs/platform';
 
 /** Who runs an operation, on the command line or on the pages. */
@@ -41,8 +41,7 @@ const LONGEST = 255;
 
 interface Concerned {
   readonly redemptionId?: UuidV7;
-  /** The partner's id. */
-  readonly partner?: string;
+  readonly partner?: PartnerId;
 }
 
 /**
@@ -91,8 +90,7 @@ export async function onRedemption<T>(
 }
 
 interface OnPartner {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** The other arguments, without secrets. */
   readonly arguments?: object;
 }
@@ -108,8 +106,8 @@ export async function onPartner<T>(
   work: (who: PartnerIdentity, audit: PartnerAudit) => Promise<T>,
 ): Promise<T> {
   const who = await new PartnerStore(database).identify(partner);
-  const note = { command, arguments: { partner: auditedText(partner), ...given, approvedBy } };
-  const concerned = who === undefined ? {} : { partner: who.partnerId };
+  const note = { command, arguments: { partner, ...given, approvedBy } };
+  const concerned = { partner };
   return audited(database, { actor, ...note }, concerned, () => {
     if (who === undefined) throw new PartnerUnknownError();
     return work(who, { actor, note: { ...note, outcome: 'done' } });

@@ -1,6 +1,7 @@
 /** Operations about the people of the web pages: without its audit row no change is made. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import {
   type Database,
   DatabaseRefusedError,
@@ -20,7 +21,7 @@ const UNAUDITED = { actor: 'operator:anna', command: '' };
 
 let test: TestDatabase;
 let database: Database;
-let partner: string;
+let partner: PartnerId;
 let invitations: InvitationStore;
 let members: MemberStore;
 beforeAll(async () => {

@@ -1,4 +1,5 @@
 /** Members of a partner, who may act for it on the pages, and invitations to become one. */
+import { type PartnerId } from '#libs/domain';
 import {
   type Database,
   type Invitation,
@@ -17,8 +18,7 @@ const INVITATION_MS = 7 * 24 * 3_600_000;
 const INVITATION_PATH = '/partner/invitation';
 
 export interface InvitationWish {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** An address, or another text that tells for whom the invitation is. */
   readonly note: string;
   /** Origin at which browsers reach the console. */
@@ -64,7 +64,7 @@ export function withdrawInvitation(
   database: Database,
   clock: Clock,
   operator: Operator,
-  { partner, invitation }: { readonly partner: string; readonly invitation: bigint },
+  { partner, invitation }: { readonly partner: PartnerId; readonly invitation: bigint },
 ): Promise<boolean> {
   const given = { partner, arguments: { invitation: invitation.toString() } };
   return onPartner(database, operator, given, async ({ partnerId }, audit) => {
@@ -84,7 +84,7 @@ export function removeMember(
   database: Database,
   clock: Clock,
   operator: Operator,
-  { partner, subject }: { readonly partner: string; readonly subject: string },
+  { partner, subject }: { readonly partner: PartnerId; readonly subject: string },
 ): Promise<boolean> {
   const given = { partner, arguments: { subject: auditedText(subject) } };
   return onPartner(database, operator, given, async ({ partnerId }, audit) => {
@@ -97,7 +97,7 @@ export function removeMember(
 
 async function auditRefusal(
   database: Database,
-  partner: string,
+  partner: PartnerId,
   { actor, note }: PartnerAudit,
   code: string,
 ): Promise<void> {

@@ -1,5 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type PartnerId } from '#libs/domain';
 import {
   ConsoleSessionStore,
   type Database,
@@ -7,7 +8,7 @@ import {
   MemberStore,
   PartnerStore,
 } from '#libs/db';
-import { createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, FakeClock, type TestDatabase } from '#libs/testing';
 import { removeMember } from './invitations.js';
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00Z');
@@ -23,7 +24,7 @@ afterAll(() => test.drop());
 
 const clock = new FakeClock(NOW_MS);
 
-async function aPartner(name: string): Promise<string> {
+async function aPartner(name: string): Promise<PartnerId> {
   const credential = {
     ...{ keyHash: randomBytes(32), keyPrefix: 'svck_test', secretCiphertext: randomBytes(64) },
   };
@@ -31,7 +32,7 @@ async function aPartner(name: string): Promise<string> {
   return (await new PartnerStore(database).create(terms)).partnerId;
 }
 
-async function join(partnerId: string, subject: string): Promise<void> {
+async function join(partnerId: PartnerId, subject: string): Promise<void> {
   const tokenHash = randomBytes(32);
   const invitation = { tokenHash, partnerId, invitedBy: 'operator:anna', note: 'x' };
   const invitations = new InvitationStore(database);
@@ -39,7 +40,7 @@ async function join(partnerId: string, subject: string): Promise<void> {
   await invitations.accept(tokenHash, { subject, name: 'Bob' }, NOW_MS);
 }
 
-async function aSession(partnerId: string, subject: string): Promise<Buffer> {
+async function aSession(partnerId: PartnerId, subject: string): Promise<Buffer> {
   const tokenHash = randomBytes(32);
   const standing = { kind: 'partner', partnerId } as const;
   await new ConsoleSessionStore(database).open({
@@ -75,8 +76,7 @@ describe('removeMember', () => {
     const ended = await aSession(acme, bob);
     const kept = [await aSession(acme, eve), await aSession(nova, bob)];
 
-    // The name of a partner is matched in any case.
-    expect(await removeMember(database, clock, OPERATOR, { partner: 'aCME', subject: bob })).toBe(
+    expect(await removeMember(database, clock, OPERATOR, { partner: acme, subject: bob })).toBe(
       true,
     );
     expect(await isOpen(ended)).toBe(false);
@@ -108,12 +108,12 @@ describe('removeMember', () => {
   });
 
   it('removes none of a partner that there is not, and audits that', async () => {
-    const given = { partner: randomUUID(), subject: `link:${'<b>'.repeat(5)}` };
+    const given = { partner: aPartnerId(), subject: `link:${'<b>'.repeat(5)}` };
     await expect(removeMember(database, clock, OPERATOR, given)).rejects.toMatchObject({
       code: 'PARTNER_UNKNOWN',
     });
     expect(await audit(given.subject)).toEqual([
-      expect.objectContaining({ outcome: 'refused: PARTNER_UNKNOWN', partner: null }),
+      expect.objectContaining({ outcome: 'refused: PARTNER_UNKNOWN', partner: given.partner }),
     ]);
   });
 

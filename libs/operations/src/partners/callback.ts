@@ -1,7 +1,7 @@
 /** A partner's callback, as an operator sets it: how we call the partner, and what may be redeemed. */
 import { type CallbackSettings, decimalText, type PartnerCallback } from '#libs/db';
 import { compareDecimals, type Decimal, type PartnerCapability } from '#libs/domain';
-import { parsePartnerUrl, PartnerEndpoint } from '#libs/partner-client';
+import { parsePartnerUrl, requireUsableCredential } from '#libs/partner-client';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { OptionError } from '../operation.error.js';
 
@@ -81,7 +81,7 @@ export function mergeCallback(
   }
   // Throws where a call could not be made with these values. The message names the partner, and contains neither key
   // nor secret.
-  new PartnerEndpoint({ partnerId: partnerName, baseUrl: url, apiKey: key, sharedSecret: secret });
+  requireUsableCredential(partnerName, { apiKey: key, sharedSecret: secret });
   const isSealedSo = key === before?.key && change.secret === undefined;
   return {
     url,

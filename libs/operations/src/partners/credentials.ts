@@ -1,6 +1,7 @@
 /**
  * Credentials of partners for calls to us. Several are valid at once, so that one is replaced without an interruption.
  */
+import { type CredentialId, type PartnerId } from '#libs/domain';
 import {
   CredentialStore,
   type Database,
@@ -21,7 +22,7 @@ export const KEY_PREFIX = /^svck_[A-Za-z0-9_-]{1,7}$/;
 
 /** A credential as the partner gets it once. It is not stored in the clear. */
 export interface IssuedCredential extends MintedCredential {
-  readonly partnerId: string;
+  readonly partnerId: PartnerId;
 }
 
 /** Makes a credential: `minted` to show once, and `stored` for the database. */
@@ -40,10 +41,9 @@ export function issueCredential(keyRing: KeyRing): {
 }
 
 interface Rotation {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** Id of the credential, for a request that may be repeated: the second request is refused. */
-  readonly id?: string;
+  readonly id?: CredentialId;
 }
 
 /**
@@ -66,8 +66,7 @@ export async function rotateCredential(
 }
 
 export interface CredentialReplacement {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** Prefix of the key that is replaced; see `KEY_PREFIX`. */
   readonly keyPrefix: string;
   /** How long the replaced credential stays valid beside the new one. */

@@ -1,11 +1,12 @@
 /** Changes of partners as a page makes them. The commands have specs of their own. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditLog, type Database, PartnerUnknownError } from '#libs/db';
-import { parseDecimal } from '#libs/domain';
+import { parseDecimal, type PartnerId } from '#libs/domain';
 import { KeyRing, mintSecretsKey } from '#libs/signing';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { aPartnerId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import { operatorActor } from '../audit/audited.js';
 import { revokeCredential, rotateCredential } from './credentials.js';
+import { resolveAudited, resolvePartner } from './partner-reference.js';
 import { createPartner, listPartners, pausePartner, setPartner } from './partners.js';
 
 const SECRET = 'whsec/Zx+81-no-page-may-show-this';
@@ -38,6 +39,7 @@ async function newestNote() {
 
 describe('a partner', () => {
   const name = '<b onclick=x>Gâme 🎲';
+  let id: PartnerId;
 
   it('is created with a name that is only a text, and its secrets are in no audit row', async () => {
     const partner = { name, rate: 20, burst: 100, callback: CALLBACK };
@@ -47,6 +49,7 @@ describe('a partner', () => {
       partner,
       keyRing,
     );
+    id = issued.partnerId;
     expect(callback).toMatchObject({ url: CALLBACK.url, key: KEY });
     const note = await newestNote();
     expect(note).toMatchObject({
@@ -63,7 +66,7 @@ describe('a partner', () => {
   });
 
   it('is not changed by a change that has nothing in it, and the refusal is audited', async () => {
-    const nothing = { partner: name, callback: { allowPrivate: true } };
+    const nothing = { partner: id, callback: { allowPrivate: true } };
     await expect(setPartner(database, as('partner set'), nothing, keyRing)).rejects.toMatchObject({
       code: 'OPTION_INVALID',
     });
@@ -73,7 +76,7 @@ describe('a partner', () => {
   it('whose budget is only to be lowered is not changed where that would raise it by now', async () => {
     const cut = (tokens: string) => {
       const callback = { dailyTokenBudget: parseDecimal(tokens) };
-      const change = { partner: name, callback, mustOnlyCutBudget: true };
+      const change = { partner: id, callback, mustOnlyCutBudget: true };
       return setPartner(database, as('partner set'), change, keyRing);
     };
     expect((await cut('999')).callback?.dailyTokenBudget).toEqual(parseDecimal('999'));
@@ -85,7 +88,7 @@ describe('a partner', () => {
 
   it('keeps what is not given, and its address is checked', async () => {
     const change = (callback: object) =>
-      setPartner(database, as('partner set'), { partner: name, rate: 7, callback }, keyRing);
+      setPartner(database, as('partner set'), { partner: id, rate: 7, callback }, keyRing);
     const { callback, terms } = await change({ maxPoints: 5000n });
     expect(callback).toMatchObject({ maxPoints: 5000n, url: CALLBACK.url, key: KEY });
     expect(terms).toMatchObject({ rate: 7, burst: 100 });
@@ -101,20 +104,34 @@ describe('a partner', () => {
 
   it('gets one more credential, loses one, and keeps the last', async () => {
     const first = (await listPartners(database))[0]?.partner.credentials[0]?.keyPrefix ?? '';
-    const rotation = { partner: name };
+    const rotation = { partner: id };
     const issued = await rotateCredential(database, as('partner rotate'), rotation, keyRing);
     const revoke = (keyPrefix: string) =>
-      revokeCredential(database, as('partner revoke'), { partner: name, keyPrefix, force: false });
+      revokeCredential(database, as('partner revoke'), { partner: id, keyPrefix, force: false });
     expect(await revoke(first)).toMatchObject({ keyPrefix: first, left: 1 });
     const last = issued.apiKey.slice(0, 12);
     await expect(revoke(last)).rejects.toMatchObject({ code: 'LAST_CREDENTIAL' });
     expect(await newestNote()).toMatchObject({ outcome: 'refused: LAST_CREDENTIAL' });
   });
 
-  it('that is not there is refused, and what was asked is audited without a credential', async () => {
-    const key = `svck_${'a'.repeat(43)}`;
-    const paused = pausePartner(database, as('partner pause'), key, true);
+  it('that is not there is refused, and the id is audited', async () => {
+    const missing = aPartnerId();
+    const paused = pausePartner(database, as('partner pause'), missing, true);
     await expect(paused).rejects.toThrow(PartnerUnknownError);
+    const refused = { command: 'partner pause', outcome: 'refused: PARTNER_UNKNOWN' };
+    expect(await newestNote()).toMatchObject({ ...refused, partner: missing });
+  });
+
+  it('is named by its name in any capitals, or by its id', async () => {
+    for (const text of [name, name.replace('onclick', 'ONCLICK'), id, id.toUpperCase()]) {
+      expect(await resolvePartner(database, text)).toEqual({ partnerId: id, partnerName: name });
+    }
+  });
+
+  it('that nothing is named so is refused, and what was typed is audited without a credential', async () => {
+    const key = `svck_${'a'.repeat(43)}`;
+    const resolved = resolveAudited(database, as('partner pause'), key);
+    await expect(resolved).rejects.toThrow(PartnerUnknownError);
     const note = await newestNote();
     expect(note).toMatchObject({ outcome: 'refused: PARTNER_UNKNOWN', partner: null });
     expect(JSON.stringify(note)).not.toContain(key);

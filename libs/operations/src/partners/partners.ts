@@ -1,3 +1,4 @@
+import { type PartnerId } from '#libs/domain';
 import {
   CallbackStore,
   type CallbackSettings,
@@ -23,7 +24,7 @@ import { type IssuedCredential, issueCredential } from './credentials.js';
 
 export interface NewPartner extends RateLimits {
   /** For a request that may be repeated: the second request with the same id is refused. Default: a new id. */
-  readonly id?: string | undefined;
+  readonly id?: PartnerId | undefined;
   /** From `parseName`. */
   readonly name: string;
   readonly stakeSet?: string | undefined;
@@ -66,8 +67,7 @@ export async function createPartner(
 
 /** An absent field stays as it is. */
 export interface PartnerChange {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   readonly rate?: number | undefined;
   readonly burst?: number | undefined;
   readonly stakeSet?: string | undefined;
@@ -76,8 +76,7 @@ export interface PartnerChange {
   readonly mustOnlyCutBudget?: boolean | undefined;
 }
 
-export interface ChangedPartner {
-  readonly partnerName: string;
+export interface ChangedPartner extends PartnerIdentity {
   /** Undefined where the change has no terms; `callback` likewise. */
   readonly terms: PartnerTerms | undefined;
   readonly callback: PartnerCallback | undefined;
@@ -102,11 +101,12 @@ export async function setPartner(
   const terms = { ...(rate && { rate }), ...(burst && { burst }), ...bound };
   const given = { partner, arguments: { rate, burst, ...bound, ...auditedChange(change) } };
   const hasTerms = Object.keys(terms).length > 0;
-  return onPartner(database, operator, given, async ({ partnerId, partnerName }, audit) => {
+  return onPartner(database, operator, given, async (who, audit) => {
+    const { partnerId, partnerName } = who;
     if (!setsCallback(change)) {
       if (!hasTerms) throw new OptionError(NOTHING_TO_SET);
       const stored = await new PartnerStore(database).setTerms(partnerId, terms, audit);
-      return { partnerName, terms: stored, callback: undefined };
+      return { ...who, terms: stored, callback: undefined };
     }
     const changed = await new CallbackStore(database).change(
       partnerId,
@@ -118,7 +118,7 @@ export async function setPartner(
       },
       { terms: hasTerms ? terms : undefined, audit },
     );
-    return { partnerName, terms: changed.terms, callback: changed.callback };
+    return { ...who, terms: changed.terms, callback: changed.callback };
   });
 }
 
@@ -130,7 +130,7 @@ export async function setPartner(
 export function renamePartner(
   database: Database,
   operator: Operator,
-  { partner, name }: { readonly partner: string; readonly name: string },
+  { partner, name }: { readonly partner: PartnerId; readonly name: string },
 ): Promise<PartnerIdentity> {
   const given = { partner, arguments: { name } };
   return onPartner(database, operator, given, async (who, audit) => {
@@ -146,7 +146,7 @@ export function renamePartner(
 export function pausePartner(
   database: Database,
   operator: Operator,
-  partner: string,
+  partner: PartnerId,
   paused: boolean,
 ): Promise<PartnerIdentity> {
   return onPartner(database, operator, { partner }, async (who, audit) => {

@@ -13,6 +13,7 @@ import {
   canonicalJson,
   LowmarkError,
   parsePartnerAnswer,
+  type PartnerId,
 } from '#libs/domain';
 import {
   type AnswerResult,
@@ -29,8 +30,7 @@ import { onPartner, type Operator } from '../audit/audited.js';
 import { adviceFor, isGood } from './ping-advice.js';
 
 export interface Ping {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   /** The wallet of a player. */
   readonly address: Address;
   /** Limit on the whole call. */
@@ -67,7 +67,7 @@ export function pingPartner(
 
 async function readBalance(
   { database, clock, keyRing }: PingContext,
-  partnerId: string,
+  partnerId: PartnerId,
   { address, timeoutSeconds, allowPrivate = false }: Ping,
 ): Promise<Pinged> {
   const callback = await new CallbackStore(database).find(partnerId);

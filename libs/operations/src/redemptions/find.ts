@@ -2,18 +2,22 @@
 import {
   type Database,
   PartnerStore,
-  PartnerUnknownError,
   type ReadRows,
   type RedemptionHistory,
   RedemptionMissingError,
   RedemptionViews,
 } from '#libs/db';
-import { type Address, type Redemption, type RedemptionState, type UuidV7 } from '#libs/domain';
+import {
+  type Address,
+  type PartnerId,
+  type Redemption,
+  type RedemptionState,
+  type UuidV7,
+} from '#libs/domain';
 
 export interface RedemptionQuestion {
   readonly state?: RedemptionState | undefined;
-  /** Name or id of the partner. */
-  readonly partner?: string | undefined;
+  readonly partner?: PartnerId | undefined;
   readonly wallet?: Address | undefined;
   readonly limit: number;
   /** `newest` redemption first, or the redemption that is in its state the `longest`. */
@@ -30,20 +34,13 @@ export interface FoundRedemptions {
   readonly unreadable: ReadRows['unreadable'];
 }
 
-/** @throws PartnerUnknownError */
 export async function searchRedemptions(
   database: Database,
-  { partner, ...question }: RedemptionQuestion,
+  question: RedemptionQuestion,
 ): Promise<FoundRedemptions> {
-  const partners = new PartnerStore(database);
-  const only = partner === undefined ? undefined : await partners.identify(partner);
-  if (partner !== undefined && only === undefined) throw new PartnerUnknownError();
-  const { found, unreadable } = await new RedemptionViews(database).search({
-    ...question,
-    partner: only?.partnerId,
-  });
-  const names = new Map(
-    (await partners.list()).map(({ partnerId, partnerName }) => [partnerId, partnerName]),
+  const { found, unreadable } = await new RedemptionViews(database).search(question);
+  const names = await new PartnerStore(database).names(
+    found.map(({ redemption }) => redemption.partner),
   );
   const listed = found.map(({ redemption }) => ({
     redemption,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { FRESHNESS_WINDOW_MS, newRedemption, type Redemption, type UuidV7 } from '#libs/domain';
-import { aWallet } from '#libs/testing';
+import { aPartnerId, aWallet } from '#libs/testing';
 import { refusedActions } from './named-actions.js';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
@@ -9,7 +9,7 @@ const POLICY = { capabilities: [], confirms: false } as const;
 
 function stopped(change: Partial<Redemption>): Redemption {
   const terms = {
-    ...{ id: ID, partner: 'game', wallet: aWallet(1), points: 5000n },
+    ...{ id: ID, partner: aPartnerId(), wallet: aWallet(1), points: 5000n },
     usdAmount: { digits: 5000n, scale: 2 },
     ...{ tokenAmount: 1n, tokenDecimals: 18, priceUsd: { digits: 15n, scale: 2 } },
     quoteExpiresAtMs: NOW_MS,

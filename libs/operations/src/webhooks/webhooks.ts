@@ -2,8 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Database,
-  PartnerStore,
-  PartnerUnknownError,
   type PausedBecause,
   type ReplayWish,
   ReplayStore,
@@ -11,9 +9,16 @@ import {
   SubscriptionStore,
   WebhookEventMissingError,
   WebhookMissingError,
-  type WebhookSubscription,
 } from '#libs/db';
-import { TEST_EVENT, type TierRule, tierRuleFault, type WebhookTopic } from '#libs/domain';
+import {
+  parseWebhookId,
+  type PartnerId,
+  TEST_EVENT,
+  type TierRule,
+  tierRuleFault,
+  type WebhookId,
+  type WebhookTopic,
+} from '#libs/domain';
 import { parsePartnerUrl } from '#libs/partner-client';
 import { type Clock } from '#libs/platform';
 import { type KeyRing, mintWebhookSecret, webhookSealContext } from '#libs/signing';
@@ -21,9 +26,8 @@ import { onPartner, type Operator } from '../audit/audited.js';
 import { OptionError } from '../operation.error.js';
 
 export interface WebhookChoice {
-  /** Name or id of the partner. */
-  readonly partner: string;
-  readonly webhook: string;
+  readonly partner: PartnerId;
+  readonly webhook: WebhookId;
 }
 
 export type TierRuleChange = { readonly [Field in keyof TierRule]?: TierRule[Field] | undefined };
@@ -40,13 +44,10 @@ export interface WebhookChange {
 }
 
 export interface NewWebhook extends WebhookChange {
-  /** Name or id of the partner. */
-  readonly partner: string;
+  readonly partner: PartnerId;
   readonly url: string;
   readonly topics: readonly WebhookTopic[];
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Adds a webhook, which gets events from now on. Only this result contains the secret.
@@ -57,8 +58,8 @@ export async function addWebhook(
   operator: Operator,
   { partner, ...wish }: NewWebhook,
   keyRing: KeyRing,
-): Promise<{ readonly id: string; readonly secret: string }> {
-  const [id, secret] = [randomUUID(), mintWebhookSecret()];
+): Promise<{ readonly id: WebhookId; readonly secret: string }> {
+  const [id, secret] = [randomUUID() as WebhookId, mintWebhookSecret()];
   const given = { partner, arguments: { webhook: id, ...auditedWish(wish) } };
   await onPartner(database, operator, given, async ({ partnerId }, audit) => {
     const terms = mergeTerms({ ...wish, rule: undefined }, wish);
@@ -66,16 +67,6 @@ export async function addWebhook(
     await new SubscriptionStore(database).add(partnerId, { id, ciphertext, ...terms }, audit);
   });
   return { id, secret };
-}
-
-/** Oldest first. @throws PartnerUnknownError */
-export async function listWebhooks(
-  database: Database,
-  partner: string,
-): Promise<WebhookSubscription[]> {
-  const who = await new PartnerStore(database).identify(partner);
-  if (who === undefined) throw new PartnerUnknownError();
-  return new SubscriptionStore(database).list(who.partnerId);
 }
 
 /** Changes a webhook; absent fields stay as they are. @throws PartnerUnknownError, WebhookMissingError, OptionError */
@@ -88,7 +79,8 @@ export async function setWebhook(
   const given = { partner, arguments: { webhook, ...auditedWish(change) } };
   await onPartner(database, operator, given, ({ partnerId }, audit) =>
     new SubscriptionStore(database).change(
-      ...([partnerId, knownId(webhook)] as const),
+      partnerId,
+      webhook,
       (before) => mergeTerms(before, change),
       audit,
     ),
@@ -104,7 +96,7 @@ export async function pauseWebhook(
 ): Promise<void> {
   const given = { partner, arguments: { webhook } };
   await onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new SubscriptionStore(database).pause(partnerId, knownId(webhook), because, audit),
+    new SubscriptionStore(database).pause(partnerId, webhook, because, audit),
   );
 }
 
@@ -123,9 +115,8 @@ export async function rotateWebhook(
   const secret = mintWebhookSecret();
   const given = { partner, arguments: { webhook, overlapHours } };
   const goodUntil = await onPartner(database, operator, given, ({ partnerId }, audit) => {
-    const id = knownId(webhook);
-    const ciphertext = keyRing.seal(secret, webhookSealContext(id));
-    const rotation = { id, ciphertext, overlapSeconds: overlapHours * 3600 };
+    const ciphertext = keyRing.seal(secret, webhookSealContext(webhook));
+    const rotation = { id: webhook, ciphertext, overlapSeconds: overlapHours * 3600 };
     return new SubscriptionStore(database).rotate(partnerId, rotation, audit);
   });
   return { secret, goodUntil };
@@ -139,7 +130,7 @@ export async function removeWebhook(
 ): Promise<void> {
   const given = { partner, arguments: { webhook } };
   await onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new SubscriptionStore(database).remove(partnerId, knownId(webhook), audit),
+    new SubscriptionStore(database).remove(partnerId, webhook, audit),
   );
 }
 
@@ -154,7 +145,7 @@ export async function testWebhook(
   const timestamp = new Date(clock.nowMs()).toISOString();
   const payload = JSON.stringify({ type: TEST_EVENT, timestamp, data: {} });
   return onPartner(database, operator, given, ({ partnerId }, audit) => {
-    const test = { id: knownId(webhook), type: TEST_EVENT, payload };
+    const test = { id: webhook, type: TEST_EVENT, payload };
     return new ReplayStore(database).addTest(partnerId, test, audit);
   });
 }
@@ -172,7 +163,7 @@ export async function replayWebhook(
 ): Promise<number> {
   const given = { partner, arguments: { webhook, ...wish } };
   return onPartner(database, operator, given, ({ partnerId }, audit) =>
-    new ReplayStore(database).replay(partnerId, knownId(webhook), wish, audit),
+    new ReplayStore(database).replay(partnerId, webhook, wish, audit),
   );
 }
 
@@ -189,9 +180,11 @@ export function webhookEventId(text: string): string {
   return parts.join('-');
 }
 
-function knownId(text: string): string {
-  if (!UUID.test(text)) throw new WebhookMissingError();
-  return text.toLowerCase();
+/** Parses the id of a webhook, which has no other name. @throws WebhookMissingError */
+export function webhookId(text: string): WebhookId {
+  const id = parseWebhookId(text);
+  if (id === undefined) throw new WebhookMissingError();
+  return id;
 }
 
 function mergeTerms(before: SubscriptionTerms, change: WebhookChange): SubscriptionTerms {

@@ -1,5 +1,5 @@
 /** A client with short deadlines, and calls to make with it. Named as a test file, without tests of its own. */
-import { type Address, mintUuidV7, type UuidV7 } from '#libs/domain';
+import { type Address, mintUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { type CallResult } from '../call-result.js';
 import { type PartnerCall } from '../partner-endpoint.js';
@@ -45,7 +45,7 @@ export function aClient(options: Partial<PartnerClientOptions> = {}): PartnerCli
 
 export function anEndpoint(fields: Partial<PartnerEndpointFields> = {}): PartnerEndpoint {
   return new PartnerEndpoint({
-    partnerId: '5f0c1f0e-0000-4000-8000-000000000001',
+    partnerId: '5f0c1f0e-0000-4000-8000-000000000001' as PartnerId,
     baseUrl: 'http://127.0.0.1:1',
     apiKey: API_KEY,
     sharedSecret: SHARED_SECRET,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type CallbackSettings, CallbackStore, type Database, PartnerStore } from '#libs/db';
-import { parseDecimal } from '#libs/domain';
+import { parseDecimal, type PartnerId } from '#libs/domain';
 import { hashApiKey, type KeyRing } from '#libs/signing';
 import { CALLBACK_KEY, CALLBACK_SECRET } from './fake-partner.js';
 
@@ -14,7 +14,7 @@ export async function registerPartner(
     key = CALLBACK_KEY,
     ...callback
   }: Partial<CallbackSettings> & { url: string; name: string; secret?: string },
-): Promise<string> {
+): Promise<PartnerId> {
   const credential = {
     keyHash: randomBytes(32),
     keyPrefix: 'svck_test',

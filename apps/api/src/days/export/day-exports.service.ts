@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { constants, createGzip } from 'node:zlib';
 import { Inject, Injectable } from '@nestjs/common';
-import { type AccountId, canonicalJson } from '#libs/domain';
+import { type AccountId, canonicalJson, type PartnerId } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { Admissions, requireCaller } from '../../auth/admission.js';
@@ -171,7 +171,7 @@ class ExportSlots {
    * @returns a function that frees the place
    * @throws HttpProblem 429 (the partner has all its places), 503 (all places are taken)
    */
-  take(partnerId: string): () => void {
+  take(partnerId: PartnerId): () => void {
     const retryAfterSeconds = RETRY_AFTER_SECONDS;
     const own = this.taken.filter((one) => one === partnerId).length;
     if (own >= PLACES_OF_PARTNER) {

@@ -1,10 +1,12 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
-import { AuditLog, Database, PartnerStore } from '#libs/db';
-import { parseUuidV7 } from '#libs/domain';
+import { AuditLog, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
+import { parseUuidV7, type PartnerId } from '#libs/domain';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
+import { resolvePartner } from '#libs/operations';
 import { ForOperators } from '../../auth/audience.js';
 import * as Input from '../../http/inputs.js';
+import { REFUSALS } from '../refusals.js';
 import { AfterNumber, NamedPartner, namedPartner, PAGE_SIZE } from '../schema.js';
 
 const ACTOR = 'operator:';
@@ -70,6 +72,7 @@ class LogBody {
 /** The audit log: what operators did by command or on the pages, including what was refused. */
 @Controller('api/operate/log')
 @ForOperators('viewer')
+@UseInterceptors(REFUSALS)
 export class LogController {
   constructor(
     private readonly database: Database,
@@ -79,12 +82,16 @@ export class LogController {
   @Get()
   @Operation('Who did what', 'Newest first.')
   @Answers(200, 'A page of it.', LogBody)
-  @Fails(400, 'The request is malformed; `field` says where.', 'BAD_REQUEST')
+  @Fails(
+    400,
+    'The request is malformed; `field` says where. Or it names two partners.',
+    'BAD_REQUEST',
+    'PARTNER_AMBIGUOUS',
+  )
   async list(
     @Query() { actor, partner, redemption, command, members, after }: LogQuery,
   ): Promise<LogBody> {
-    const named = partner === undefined ? undefined : await this.partners.identify(partner);
-    const partnerId = named?.partnerId;
+    const partnerId = partner === undefined ? undefined : await this.partnerId(partner);
     const redemptionId =
       redemption === undefined ? undefined : parseUuidV7(redemption.toLowerCase());
     const isNone =
@@ -104,5 +111,15 @@ export class LogController {
       partner: partnerOf === null ? null : namedPartner(names, partnerOf),
     }));
     return { items, next: next ?? null };
+  }
+
+  /** @returns undefined if there is no such partner @throws PartnerAmbiguousError */
+  private async partnerId(reference: string): Promise<PartnerId | undefined> {
+    try {
+      return (await resolvePartner(this.database, reference)).partnerId;
+    } catch (error) {
+      if (error instanceof PartnerUnknownError) return undefined;
+      throw error;
+    }
   }
 }

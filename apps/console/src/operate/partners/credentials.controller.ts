@@ -12,7 +12,7 @@ import {
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
 import { REFUSALS } from '../refusals.js';
-import { createdId } from '../request-id.js';
+import { createdCredentialId } from '../request-id.js';
 import { issuedBody, IssuedBody, RevokedBody } from './partner.bodies.js';
 import { NewCredentialDto, PARTNER_ID, partnerIdOf, RevocationDto } from './partner.requests.js';
 
@@ -45,7 +45,7 @@ export class CredentialsController {
     const partner = partnerIdOf(text);
     const keyRing = this.keys.keyRing(`partner rotate ${partner}`);
     const command = { actor: operator.actor, command: 'partner rotate' };
-    const rotation = { partner, id: createdId(operator, `${partner} ${request}`) };
+    const rotation = { partner, id: createdCredentialId(operator, partner, request) };
     try {
       return issuedBody(await rotateCredential(this.database, command, rotation, keyRing));
     } catch (error) {

@@ -1,13 +1,21 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
-import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
+import { parsePartnerId, type PartnerId } from '#libs/domain';
+import {
+  CallbackStore,
+  Database,
+  type PartnerIdentity,
+  PartnerStore,
+  PartnerUnknownError,
+} from '#libs/db';
 import {
   auditedChange,
   type CallbackChange,
   CONSEQUENCES,
   mergeCallback,
   onlyCutsBudget,
+  partnerLabel,
   pausePartner,
   setPartner,
   setsCallback,
@@ -31,6 +39,9 @@ const RESUME = 'partner resume';
  * Marks a change that needs no second operator because it only lowers the daily budget. `setPartner` checks this again.
  */
 const BUDGET_CUT_ONLY = 'onlyCutsBudget';
+
+/** The name that the partner has when the action is asked for. Shown beside the name of now, and obeyed nowhere. */
+const NAME_ASKED = 'partnerName';
 
 type Stored = Readonly<Record<string, unknown>>;
 
@@ -64,7 +75,7 @@ export class PartnerActions implements OnModuleInit {
   /** @throws HttpProblem 400, 409, 503; PartnerUnknownError, OptionError, UnknownStakeSetError */
   async performSet(
     operator: ConsoleOperator,
-    partner: string,
+    partner: PartnerId,
     { reason, ...dto }: PartnerChangeDto,
   ): Promise<ActionOutcome> {
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
@@ -78,20 +89,20 @@ export class PartnerActions implements OnModuleInit {
         summary: SET,
       });
     }
-    const partnerName = await this.nameOf(partner);
+    const who = await this.identityOf(partner);
     const before = await this.callbacks.find(partner);
     if (onlyCutsBudget(before, change)) {
       const cut = { ...stored, [BUDGET_CUT_ONLY]: true };
       return this.approvals.perform(operator, { action: SET, arguments: cut, summary: SET });
     }
     // Checks the change before an approval is asked for, so that the asking operator learns of a refusal at once.
-    mergeCallback(before, { change, keyRing, partnerName });
+    mergeCallback(before, { change, keyRing, partnerName: who.partnerName });
     await this.requireNoOpenRequest(SET, partner);
     const { rate, burst, stakeSet } = dto;
     const shown = JSON.stringify({ rate, burst, stakeSet, ...auditedChange(change) });
     return this.approvals.perform(operator, {
-      ...{ action: SET, arguments: stored },
-      summary: `${partnerName}: ${shown} ${CONSEQUENCES[SET]}`,
+      ...{ action: SET, arguments: { ...stored, [NAME_ASKED]: who.partnerName } },
+      summary: `${partnerLabel(who)}: ${shown} ${CONSEQUENCES[SET]}`,
       ...{ worthUsd, reason },
     });
   }
@@ -99,18 +110,19 @@ export class PartnerActions implements OnModuleInit {
   /** @throws HttpProblem 400, 409; PartnerUnknownError, PartnerMissingError */
   async performResume(
     operator: ConsoleOperator,
-    partner: string,
+    partner: PartnerId,
     reason: string | undefined,
   ): Promise<ActionOutcome> {
-    const wanted = { action: RESUME, arguments: { partner } };
     if (!this.approvals.needsSecond(UNBOUNDED)) {
-      return this.approvals.perform(operator, { ...wanted, summary: RESUME });
+      const wanted = { action: RESUME, arguments: { partner }, summary: RESUME };
+      return this.approvals.perform(operator, wanted);
     }
-    const partnerName = await this.nameOf(partner);
+    const who = await this.identityOf(partner);
     await this.requireNoOpenRequest(RESUME, partner);
     return this.approvals.perform(operator, {
-      ...wanted,
-      summary: `${partnerName}: ${CONSEQUENCES[RESUME]}`,
+      action: RESUME,
+      arguments: { partner, [NAME_ASKED]: who.partnerName },
+      summary: `${partnerLabel(who)}: ${CONSEQUENCES[RESUME]}`,
       ...{ worthUsd: UNBOUNDED, reason },
     });
   }
@@ -137,20 +149,20 @@ export class PartnerActions implements OnModuleInit {
     const change = { ...terms, callback: callbackChange(callback), mustOnlyCutBudget };
     const operator = { ...actors, command: SET };
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
-    const { partnerName } = await setPartner(this.database, operator, change, keyRing);
-    return `${partnerName} is set.`;
+    const changed = await setPartner(this.database, operator, change, keyRing);
+    return `${partnerLabel(changed)}, is set.`;
   }
 
   private async resume({ partner }: Stored, actors: Actors): Promise<string> {
     const operator = { ...actors, command: RESUME };
-    const { partnerName } = await pausePartner(this.database, operator, String(partner), false);
-    return `Redemptions are taken with ${partnerName} again.`;
+    const who = await pausePartner(this.database, operator, storedId(partner), false);
+    return `Redemptions are taken again with ${partnerLabel(who)}.`;
   }
 
   /**
    * The arguments as the request stores them. Key and secret are sealed for the console that carries out the change.
    */
-  private sealArguments(partner: string, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
+  private sealArguments(partner: PartnerId, dto: Omit<PartnerChangeDto, 'reason'>): Stored {
     const { callback: { key, secret, ...callback } = {}, ...terms } = dto;
     const secrets = JSON.stringify({ key, secret });
     const keyRing = this.keys.keyRing(`${SET} ${partner}`);
@@ -166,7 +178,7 @@ export class PartnerActions implements OnModuleInit {
 
   /** Opens arguments that `sealArguments` made, and validates them again. @throws HttpProblem 409, PermanentError */
   private openArguments({ partner, rate, burst, stakeSet, callback, [SEALED]: sealed }: Stored) {
-    const id = String(partner);
+    const id = storedId(partner);
     const keyRing = this.keys.keyRing(`${SET} ${id}`);
     const secrets =
       typeof sealed === 'string'
@@ -175,25 +187,37 @@ export class PartnerActions implements OnModuleInit {
     const plain = { rate, burst, stakeSet, callback: { ...(callback as object), ...secrets } };
     const dto = plainToInstance(PartnerChangeDto, plain);
     if (validateSync(dto).length > 0) {
-      throw new HttpProblem(409, 'This request is not as this console writes them.');
+      throw unlikeOurs();
     }
     return { partner: id, dto };
   }
 
-  private async nameOf(partner: string): Promise<string> {
-    const found = await this.partners.find(partner);
+  /** @throws PartnerUnknownError */
+  private async identityOf(partner: PartnerId): Promise<PartnerIdentity> {
+    const found = await this.partners.identify(partner);
     if (found === undefined) throw new PartnerUnknownError();
-    return found.partnerName;
+    return found;
   }
 
-  private requireNoOpenRequest(action: string, partner: string): Promise<void> {
+  private requireNoOpenRequest(action: string, partner: PartnerId): Promise<void> {
     return this.approvals.requireNoOpenRequest(
       (open) => open.action === action && open.arguments['partner'] === partner,
     );
   }
 }
 
+/** The id of the partner in the stored arguments of a request. @throws HttpProblem 409 */
+function storedId(partner: unknown): PartnerId {
+  const id = typeof partner === 'string' ? parsePartnerId(partner) : undefined;
+  if (id === undefined) throw unlikeOurs();
+  return id;
+}
+
+function unlikeOurs(): HttpProblem {
+  return new HttpProblem(409, 'This request is not as this console writes them.');
+}
+
 /** Context of the seal, which binds the secrets to the partner of the request. */
-function contextOf(partner: string): Uint8Array {
+function contextOf(partner: PartnerId): Uint8Array {
   return Buffer.from(`approval of ${SET}: ${partner}`);
 }

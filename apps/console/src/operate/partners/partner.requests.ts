@@ -3,9 +3,11 @@ import { Type } from 'class-transformer';
 import { ArrayMaxSize, IsArray, IsIn, Matches, ValidateNested } from 'class-validator';
 import { PartnerUnknownError } from '#libs/db';
 import {
+  parsePartnerId,
   PARTNER_CAPABILITIES,
   PARTNER_STEPS,
   type PartnerCapability,
+  type PartnerId,
   type PartnerStep,
 } from '#libs/domain';
 import { KEY_PREFIX } from '#libs/operations';
@@ -22,9 +24,10 @@ export const PARTNER_ID = {
 } as const;
 
 /** @throws PartnerUnknownError */
-export function partnerIdOf(text: string): string {
-  if (!Input.UUID_PATTERN.test(text)) throw new PartnerUnknownError();
-  return text;
+export function partnerIdOf(text: string): PartnerId {
+  const id = parsePartnerId(text);
+  if (id === undefined) throw new PartnerUnknownError();
+  return id;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   UseInterceptors,
 } from '@nestjs/common';
 import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
+import { type PartnerId } from '#libs/domain';
 import { CallbackStore, Database, PartnerStore, PartnerUnknownError } from '#libs/db';
 import { Answers, Fails, Operation } from '#libs/openapi';
 import { createPartner, pausePartner } from '#libs/operations';
@@ -25,7 +26,7 @@ import {
 } from '../../auth/audience.js';
 import { OperateKeys } from '../operate-keys.js';
 import { REFUSALS } from '../refusals.js';
-import { createdId } from '../request-id.js';
+import { createdPartnerId } from '../request-id.js';
 import { PAGE_SIZE } from '../schema.js';
 import { PartnerActions } from './partner-actions.js';
 import { callbackChange } from './partner-change.js';
@@ -106,7 +107,7 @@ export class PartnersController {
     if (fault !== undefined) throw HttpProblem.badRequest('name', `name ${fault}.`);
     const keyRing = this.keys.keyRing('partner create --name NAME');
     const { rate = RATE, burst = BURST, stakeSet } = dto;
-    const id = createdId(operator, dto.request);
+    const id = createdPartnerId(operator, dto.request);
     const callback = callbackChange(dto.callback);
     this.actions.requireSetLater(callback);
     const partner = { id, name, rate, burst, stakeSet, callback };
@@ -187,7 +188,7 @@ export class PartnersController {
     return actionResult(performed, operator.subject, this.clock.nowMs());
   }
 
-  private async bodyOf(id: string): Promise<PartnerBody> {
+  private async bodyOf(id: PartnerId): Promise<PartnerBody> {
     const partner = await this.partners.find(id);
     if (partner === undefined) throw new PartnerUnknownError();
     return partnerBody({ partner, callback: await this.callbacks.find(id) });

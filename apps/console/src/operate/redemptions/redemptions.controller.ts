@@ -11,17 +11,18 @@ import {
 } from '@nestjs/common';
 import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
 import {
+  Database,
   type OpenKey,
   PartnerStore,
   PartnerUnknownError,
+  type RedemptionPage,
   RedemptionPages,
   RedemptionStore,
-  type RedemptionPage,
 } from '#libs/db';
-import { parseAddress, parseUuidV7, type UuidV7 } from '#libs/domain';
+import { parseAddress, parseUuidV7, type PartnerId, type UuidV7 } from '#libs/domain';
 import { type SettingsSource } from '#libs/config';
 import { Answers, Fails, Operation } from '#libs/openapi';
-import { chainEvidence, liveText } from '#libs/operations';
+import { chainEvidence, liveText, resolvePartner } from '#libs/operations';
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { ActionResultBody, actionResult, ApprovalBody } from '../../approvals/approval.dto.js';
@@ -63,6 +64,7 @@ const REDEMPTION_ID = {
 export class RedemptionsController {
   constructor(
     private readonly pages: RedemptionPages,
+    private readonly database: Database,
     private readonly partners: PartnerStore,
     private readonly store: RedemptionStore,
     private readonly view: RedemptionView,
@@ -172,9 +174,12 @@ export class RedemptionsController {
    * Finds a partner by name or id, or by a part of a name that only one partner has.
    * @throws PartnerUnknownError; HttpProblem 400
    */
-  private async partnerId(text: string): Promise<string> {
-    const exact = await this.partners.identify(text);
-    if (exact !== undefined) return exact.partnerId;
+  private async partnerId(text: string): Promise<PartnerId> {
+    try {
+      return (await resolvePartner(this.database, text)).partnerId;
+    } catch (error) {
+      if (!(error instanceof PartnerUnknownError)) throw error;
+    }
     const [only, ...others] = await this.partners.findByPart(text, MOST_NAMED);
     if (only === undefined) throw new PartnerUnknownError();
     if (others.length === 0) return only.partnerId;

@@ -7,7 +7,7 @@ import {
   RedemptionPages,
   type StoredRedemption,
 } from '#libs/db';
-import { type Address, parseAddress, parseUuidV7 } from '#libs/domain';
+import { type Address, parseAddress, parseUuidV7, type PartnerId } from '#libs/domain';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import { tokensText } from '#libs/operations';
 import { HttpProblem } from '#libs/service';
@@ -100,7 +100,7 @@ export class WalletsController {
 
 function redemptionBody(
   { redemption }: StoredRedemption,
-  names: ReadonlyMap<string, string>,
+  names: ReadonlyMap<PartnerId, string>,
 ): WalletRedemptionBody {
   const { id, partner, state, points, usdAmount, initialAtMs } = redemption;
   return {

@@ -35,7 +35,8 @@ interface CardProps {
 /** One approval request, with all facts for the second operator's decision. */
 export function ApprovalCard({ approval, onDecided }: CardProps) {
   const { action, summary, state, requestedBy, requestedAt, expiresAt, decidedBy } = approval;
-  const { id: redemption, partner } = approval.arguments;
+  const { id: redemption, partnerName } = approval.arguments;
+  const { partner } = approval;
   return (
     <Paper component="section" withBorder p="md" maw={820} aria-label={action}>
       <Group justify="space-between">
@@ -48,10 +49,15 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
         {summary}
       </Text>
       {typeof redemption === 'string' && <AboutRedemption id={redemption} />}
-      {typeof partner === 'string' && (
-        <PageLink to="/operate/partners/$partner" params={{ partner }}>
-          {words.toPartner}
-        </PageLink>
+      {partner !== null && (
+        <Fact name={words.partner}>
+          <PageLink to="/operate/partners/$partner" params={{ partner: partner.id }}>
+            <bdi>{partner.name}</bdi>, {partner.id}
+          </PageLink>
+          {typeof partnerName === 'string' && partnerName !== partner.name && (
+            <Text size="sm">{words.renamed(partnerName)}</Text>
+          )}
+        </Fact>
       )}
       <Fact name={words.requestedBy}>
         {requestedBy}, <When at={requestedAt} />

@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { deskTexts } from '../desk-texts';
 import { IssuedCredential } from './issued-credential';
 import { Card } from '../card';
-import { useConsequences, useIsAdmin } from '../operator';
+import { usePartnerConsequences, useIsAdmin } from '../operator';
 
 type Partner = ConsoleBody<'PartnerDetails'>;
 type Credential = ConsoleBody<'PartnerCredential'>;
@@ -78,7 +78,7 @@ function Revoke({ one, onAsk }: { one: Credential; onAsk: (one: Credential) => v
 }
 
 function AddDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const consequenceOf = useConsequences();
+  const consequenceOf = usePartnerConsequences(id);
   const [request] = useState(randomUuid);
   const add = useMutation({
     mutationFn: () =>
@@ -119,7 +119,7 @@ interface RevokeDialogProps {
 }
 
 function RevokeDialog({ id, credential: { keyPrefix }, isLast, onClose }: RevokeDialogProps) {
-  const consequenceOf = useConsequences();
+  const consequenceOf = usePartnerConsequences(id);
   const revoke = useMutation({
     mutationFn: () =>
       dataOf(

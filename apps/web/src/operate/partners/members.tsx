@@ -11,7 +11,7 @@ import { ConfirmDialog } from '../../desk/confirm-dialog';
 import { CopyLine } from './issued-credential';
 import { deskTexts } from '../desk-texts';
 import { Card } from '../card';
-import { useConsequences, useIsAdmin } from '../operator';
+import { usePartnerConsequences, useIsAdmin } from '../operator';
 import { ApiProblem } from '../../api/api-problem';
 import { namedField } from './named-field';
 import { Invitations } from './invitations';
@@ -92,7 +92,7 @@ interface DialogProps {
 }
 
 function InviteDialog({ partner, onClose }: DialogProps) {
-  const consequenceOf = useConsequences();
+  const consequenceOf = usePartnerConsequences(partner);
   const [note, setNote] = useState('');
   // Counts code points like the server; an emoji may be two UTF-16 units.
   const count = Array.from(note.trim()).length;
@@ -157,7 +157,7 @@ function refusalOf(error: unknown): unknown {
 }
 
 function RemoveDialog({ partner, member, onClose }: DialogProps & { readonly member: Member }) {
-  const consequenceOf = useConsequences();
+  const consequenceOf = usePartnerConsequences(partner);
   const remove = useMutation({
     mutationFn: () =>
       consoleApi.POST('/api/operate/partners/{partner}/members/remove', {

@@ -1,10 +1,10 @@
 import { Button, Stack } from '@mantine/core';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { refresh } from '../../api/query-client';
 import { PageLink } from '../../shared/page-link';
-import { consoleApi, type ConsoleBody, dataOf, getFrom } from '../../api/console-client';
+import { consoleApi, type ConsoleBody, dataOf } from '../../api/console-client';
 import { Loaded, Skeletons } from '../../shared/loaded';
 import { When } from '../../shared/when';
 import { loadPart } from '../../shell/upgrades';
@@ -13,7 +13,12 @@ import { ActionOutcome, ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { Card, Fact } from '../card';
 import { PageTitle } from '../../desk/page-title';
-import { useConsequences, useHasSecondOperator, useMayOperate } from '../operator';
+import {
+  useHasSecondOperator,
+  useMayOperate,
+  usePartner,
+  usePartnerConsequences,
+} from '../operator';
 import { Credentials } from './credentials';
 import { Members } from './members';
 import { PartnerByName } from './partner-by-name';
@@ -33,10 +38,7 @@ export function PartnerPage() {
 }
 
 function OnePartner({ id }: { readonly id: string }) {
-  const partner = useQuery({
-    queryKey: ['operate', 'partners', id],
-    queryFn: getFrom('/api/operate/partners/{partner}', { params: { path: { partner: id } } }),
-  });
+  const partner = usePartner(id);
   return (
     <Stack>
       <PageLink to="/operate/partners">{words.list}</PageLink>
@@ -84,6 +86,7 @@ function Head({ partner }: { readonly partner: ConsoleBody<'PartnerDetails'> }) 
         <Fact name={words.standing}>
           <StandingBadge standing={standing} />
         </Fact>
+        <Fact name={words.id}>{partner.id}</Fact>
         <Fact name={words.created}>
           <When at={partner.createdAt} />
         </Fact>
@@ -109,7 +112,7 @@ interface PauseDialogProps {
 }
 
 function PauseDialog({ id, isPaused, onDone, onClose }: PauseDialogProps) {
-  const consequenceOf = useConsequences();
+  const consequenceOf = usePartnerConsequences(id);
   const needsReason = useHasSecondOperator() && isPaused;
   const [reason, setReason] = useState('');
   const params = { path: { partner: id } };

@@ -18,7 +18,7 @@ import { Problem } from '../../shared/loaded';
 import { ReasonField } from '../approvals/second-operator';
 import { deskTexts } from '../desk-texts';
 import { texts } from '../texts';
-import { useConsequences, useHasSecondOperator } from '../operator';
+import { useHasSecondOperator, usePartnerConsequences } from '../operator';
 import { namedField } from './named-field';
 import { CAPABILITIES, changeOf, formOf, onlyCutsBudget, type TermsForm } from './terms-form';
 
@@ -53,7 +53,7 @@ const LABELS = {
 
 /** Edits a partner's terms and sends only the changed ones. */
 export function TermsDialog({ partner, onDone, onClose }: TermsDialogProps) {
-  const consequenceOf = useConsequences();
+  const consequenceOf = usePartnerConsequences(partner.id);
   const [before] = useState(() => formOf(partner));
   const [form, setForm] = useState<TermsForm>(before);
   const put = (change: Partial<TermsForm>): void => setForm({ ...form, ...change });

@@ -9,6 +9,7 @@ import {
   newRedemption,
   type PaidEvidence,
   PARTNER_CAPABILITIES,
+  type PartnerId,
   type PayoutPlace,
   type PayoutTerms,
   type Redemption,
@@ -39,7 +40,7 @@ export function someWallet(): Address {
 export function aNewRedemption(change: Partial<Redemption> = {}, nowMs = START_MS): Redemption {
   const terms = {
     id: aUuid(nowMs),
-    partner: randomUUID(),
+    partner: randomUUID() as PartnerId,
     wallet: someWallet(),
     points: 5000n,
     usdAmount: { digits: 5000n, scale: 2 },

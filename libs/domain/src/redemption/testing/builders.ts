@@ -1,4 +1,5 @@
 /** Complete values for the specs of this folder. */
+import { type PartnerId } from '../../identity/ids.js';
 import { type Address } from '../../chain/address.js';
 import { type BlockHash, type BlockRef } from '../../chain/block.js';
 import { type TransitionContext } from '../decision.js';
@@ -122,7 +123,7 @@ const TYPICAL: Readonly<Record<RedemptionState, Partial<Redemption>>> = {
 export function aRedemption(state: RedemptionState, change: Partial<Redemption> = {}): Redemption {
   const terms = {
     id: aUuid(START_MS, 0),
-    partner: 'partner-1',
+    partner: '3e6f0d9a-0000-4000-8000-000000000001' as PartnerId,
     wallet: WALLET,
     points: 5000n,
     usdAmount: { digits: 5000n, scale: 2 },

@@ -53,7 +53,12 @@ describe('while a restore is not noted', () => {
         () =>
           bench.after(
             calling,
-            { type: 'revert-confirmed', requestId: callEnd.requestId, partnerRevertId: 'r' },
+            {
+              type: 'revert-confirmed',
+              requestId: callEnd.requestId,
+              partnerTransactionId: 'p',
+              partnerRevertId: 'r',
+            },
             { callEnd },
           ),
       ],

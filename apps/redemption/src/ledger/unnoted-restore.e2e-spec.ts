@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import request from 'supertest';
-import { noteRestored } from '../../../../libs/db/src/redemption/testing/builders.js';
 import { connected } from '../testing/stage.support-spec.js';
 import {
   addPartner,
@@ -37,11 +36,11 @@ async function restored(): Promise<void> {
 async function note(): Promise<void> {
   const owner = await connected(service.database);
   const atMs = service.clock.nowMs() + 1;
-  await noteRestored(owner, {
-    atMs,
-    lostSinceMs: atMs - 60_000,
-    vouchersUntilSeconds: Math.ceil(atMs / 1000) + 600,
-  });
+  await owner.pool.query(
+    `INSERT INTO redemption.ledger_restore (at, lost_since, vouchers_until_seconds, actor)
+      VALUES ($1, $2, $3, 'test')`,
+    [new Date(atMs), new Date(atMs - 60_000), Math.ceil(atMs / 1000) + 600],
+  );
 }
 
 const get = (path: string) => request(service.url).get(path);

@@ -56,7 +56,7 @@ describe('while a restore is not noted', () => {
             {
               type: 'revert-confirmed',
               requestId: callEnd.requestId,
-              partnerTransactionId: 'tx',
+              partnerTransactionId: 'p',
               partnerRevertId: 'r',
             },
             { callEnd },

@@ -67,7 +67,9 @@ async function happen(id: UuidV7, event: RedemptionEvent): Promise<void> {
 
 function revertsOf(id: UuidV7) {
   const { calls } = bench.partner;
-  return calls.filter((one) => one.path.startsWith('/revert') && one.body['svcRedemptionId'] === id);
+  return calls.filter(
+    (one) => one.path.startsWith('/revert') && one.body['svcRedemptionId'] === id,
+  );
 }
 
 async function note(): Promise<void> {

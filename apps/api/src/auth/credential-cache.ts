@@ -1,4 +1,3 @@
-import { type CredentialId, type PartnerId } from '#libs/domain';
 import { Inject, Injectable } from '@nestjs/common';
 import { type RatePolicy } from '#libs/cache';
 import { PartnerStore } from '#libs/db';

@@ -36,7 +36,9 @@ describe('points', () => {
   });
 
   it('are of no partner by a name that two have, where the database tells their letters apart', async () => {
-    const ids = [await addPartner(service, 'GÂME'), await addPartner(service, 'gâme')];
+    const ids = [await addPartner(service, 'gâme'), await addPartner(service, 'Other')];
+    const rename = "UPDATE partners.partner SET name = 'GÂME' WHERE id = $1";
+    await (await service.database.open()).pool.query(rename, [ids[1]]);
     service.clock.advance(2_000);
     const user = await aUser(service);
     service.game.points.set(user.wallet, 7);

@@ -12,8 +12,8 @@ const MOST_ADDED = 64;
 
 /** A partner's request and its answer. */
 export interface LoggedRequest {
-  readonly partnerId: string;
-  readonly credentialId: string;
+  readonly partnerId: PartnerId;
+  readonly credentialId: CredentialId;
   /** X-Request-Id of the answer: 1 to 64 characters of A-Z a-z 0-9 . _ - */
   readonly requestId: string;
   readonly atMs: number;
@@ -135,7 +135,7 @@ export class RequestBatch {
     for (let piece = PIECES - 1; piece >= 0; piece -= 1) this.free.push(piece);
   }
 
-  private shareOf(partnerId: string): Share {
+  private shareOf(partnerId: PartnerId): Share {
     let share = this.shares.get(partnerId);
     if (share === undefined) this.shares.set(partnerId, (share = { entries: [], pieces: 0 }));
     return share;
@@ -157,3 +157,4 @@ export class RequestBatch {
     return true;
   }
 }
+import { type CredentialId, type PartnerId } from '#libs/domain';

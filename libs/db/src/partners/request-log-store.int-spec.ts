@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type PartnerId } from '#libs/domain';
-import { createTestDatabase, type TestDatabase } from '#libs/testing';
+import { type CredentialId, type PartnerId } from '#libs/domain';
+import { aCredentialId, createTestDatabase, type TestDatabase } from '#libs/testing';
 import {
   type Database,
   type LoggedRequest,
@@ -20,7 +20,7 @@ let owner: Database;
 let log: RequestLogStore;
 let portal: PortalDatabase;
 let partnerId: PartnerId;
-let credentialId: string;
+let credentialId: CredentialId;
 
 beforeAll(async () => {
   test = await createTestDatabase();
@@ -37,7 +37,7 @@ beforeEach(async () => {
   const credential = { keyHash, keyPrefix: 'svck_test', secretCiphertext: randomBytes(64) };
   const partners = new PartnerStore(owner);
   ({ partnerId } = await partners.create({ name: 'Acme', rate: 1, burst: 1, credential }));
-  credentialId = (await partners.findCredential(keyHash))?.credentialId ?? '';
+  credentialId = (await partners.findCredential(keyHash))?.credentialId ?? aCredentialId();
 });
 
 function aRequest(change: Partial<LoggedRequest> = {}): LoggedRequest {
@@ -139,7 +139,7 @@ describe('RequestLogStore', () => {
     const add = (of: string, count: number): void => {
       for (let place = 0; place < count; place += 1) {
         const path = `/${of}/${place}`;
-        lost += batch.add(aRequest({ partnerId: of, path, body: body(place) }));
+        lost += batch.add(aRequest({ partnerId: of as PartnerId, path, body: body(place) }));
         asked += 1;
       }
     };
@@ -200,7 +200,7 @@ describe('RequestLogStore', () => {
   });
 
   it('leaves out what belongs to no credential', async () => {
-    const stranger = aRequest({ credentialId: '00000000-0000-4000-8000-000000000000' });
+    const stranger = aRequest({ credentialId: aCredentialId() });
     expect(await note([stranger, aRequest()])).toBe(1);
   });
 

@@ -99,7 +99,7 @@ describe('a partner', () => {
   });
 
   it('has a name that is its own and can be read, by the form as by the command', async () => {
-    await create(admin, 'Orchard').then(({ status }) => expect(status).toBe(201));
+    expect((await create(admin, 'Orchard')).status).toBe(201);
     for (const name of [
       '--help',
       '__proto__',

@@ -233,7 +233,9 @@ describe('npm start', () => {
       await database.query({
         text: `INSERT INTO staking.price (observed_at, source, usd) ${values}`,
       });
-      expect(await quoteOf(facts, wallet)).toMatchObject({ refusal: { code: 'PRICE_UNAVAILABLE' } });
+      expect(await quoteOf(facts, wallet)).toMatchObject({
+        refusal: { code: 'PRICE_UNAVAILABLE' },
+      });
     } finally {
       await database.close();
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
-import { type CredentialId, type PartnerId } from '#libs/domain';
+import { type CredentialId } from '#libs/domain';
 import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from '#libs/cache';
 import { PartnerStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger, messageOf, TtlCache } from '#libs/platform';

@@ -213,7 +213,14 @@ describe('health', () => {
   it('says what the service needs, and its metrics are served', async () => {
     service.clock.advance(11_000);
     const { body } = await request(service.url).get('/health/ready').expect(200);
-    expect(Object.keys(body.checks)).toEqual(['process', 'database', 'chain', 'vault', 'engine']);
+    expect(Object.keys(body.checks)).toEqual([
+      'process',
+      'database',
+      'chain',
+      'vault',
+      'ledger',
+      'engine',
+    ]);
     const { text } = await request(service.url).get('/metrics').expect(200);
     expect(text).toContain('lowmark_redemptions{');
   });
@@ -223,7 +230,7 @@ describe('health', () => {
     const scheduler = app.get(SchedulerRegistry);
     expect([...scheduler.getCronJobs().keys()]).toContain('reconciliation');
     expect(scheduler.getIntervals().sort()).toEqual([
-      ...['claim-watch', 'engine', 'expiry', 'vault-gauges'],
+      ...['claim-watch', 'engine', 'expiry', 'ledger', 'vault-gauges'],
       ...['webhook-delivery', 'webhook-evaluation', 'webhook-sweep'],
     ]);
   });

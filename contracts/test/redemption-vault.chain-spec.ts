@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getAddress, keccak256, stringToBytes } from 'viem';
 import { hashTypedData } from 'viem/utils';
 import { claimCalldata, type Voucher, voucherTypedData, VoucherSigner } from '#libs/chain';
+import { ZERO_ADDRESS } from '#libs/domain';
 import { aWallet, VaultBench } from '#libs/testing';
 
 const { CANCELLER, OTHER_KEY, PAUSER, RECIPIENT, SIGNER_KEY, STRANGER } = VaultBench;
@@ -134,7 +135,7 @@ describe.each([1, 2] as const)('the vault, version %i', (version) => {
 
     it('to nobody, to the vault itself, or of nothing', async () => {
       // These claims have no valid signature; the vault must refuse them before it checks the signature.
-      const zero = aWallet(0);
+      const zero = ZERO_ADDRESS;
       const claim = (recipient: string, amount: bigint) =>
         bench.call(
           STRANGER,

@@ -42,8 +42,8 @@ export function registryVariables({ address, firstDay }: LocalRegistry): Variabl
 const LOCAL_PRICE_USD = '0.15';
 
 /**
- * A fixed price, and the bounds that keep the redemption service from quoting a price far from it, whoever wrote it into
- * the database. A share of 999 never holds a price that the developer changes between two starts.
+ * A fixed price, and the bounds that keep the redemption service from quoting a price far from it, even if
+ * the database has one. A share of 999 never holds a price that the developer changes between two starts.
  * @param source PRICE_SOURCE of the developer. Bounds are for the fixed price alone, since that of another is not known
  */
 export function priceVariables(source: string = `fixed:${LOCAL_PRICE_USD}`): Variables {

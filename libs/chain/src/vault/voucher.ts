@@ -30,7 +30,7 @@ export function voucherDomain({ chainId, vault }: VaultPlace) {
 /**
  * A voucher as EIP-712 typed data.
  * @throws PermanentError for a voucher that no vault would pay, without an amount or a deadline, or whose tokens would be
- * lost: to an address that nobody holds, or to the vault itself
+ * lost: to an address without a key, or to the vault itself
  */
 export function voucherTypedData(place: VaultPlace, voucher: Voucher) {
   const { vaultId, recipient, amount, deadlineSeconds } = voucher;

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => test.drop());
 
 describe('SessionStore', () => {
-  it('knows no session of a wallet that nobody holds', async () => {
+  it('knows no session of a wallet without a key', async () => {
     const hash = randomBytes(32);
     await open(hash, ZERO_ADDRESS);
     expect(await store.find(hash, NOW_MS)).toBeUndefined();

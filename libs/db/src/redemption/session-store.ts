@@ -61,8 +61,8 @@ export class SessionStore {
   }
 
   /**
-   * @returns undefined where the row has no valid MAC, so that this service did not write it, or where nobody holds the
-   * wallet: earlier releases signed in as the zero address
+   * @returns undefined where the row has no valid MAC, so that this service did not write it, or where the wallet
+   * is an address without a key
    */
   private walletOf(row: SessionEntity): Address | undefined {
     const { tokenHash, wallet, domain, expiresAt, mac } = row;

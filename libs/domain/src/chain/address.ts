@@ -22,7 +22,7 @@ const RESERVED = /^0x[0-9a-f]{4}0{28}[0-9a-f]{8}$/;
 const PLACEHOLDER = /^0x(?:e{40}|f{40})$/;
 
 /**
- * Whether nobody holds an address: it can sign nothing, and what is paid to it is lost.
+ * Whether an address has no key: it can sign nothing, and what is paid to it is lost.
  * @param contracts contracts of the installation; these sign nothing and give back nothing
  */
 export function isUnheldAddress(address: Address, contracts: readonly Address[] = []): boolean {

@@ -31,7 +31,7 @@ export async function redemptionsWithoutMac(
   });
 }
 
-/** Whether a redemption can be adopted: a wallet that nobody holds has redeemed nothing, so another hand wrote its row. */
+/** Whether a redemption can be adopted: a wallet without a key has redeemed nothing, so another hand wrote its row. */
 export function isAdoptable({ redemption }: RedemptionWithoutMac): boolean {
   return !isUnheldAddress(redemption.wallet);
 }

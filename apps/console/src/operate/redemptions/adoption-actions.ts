@@ -32,7 +32,7 @@ export class AdoptionActions implements OnModuleInit {
     this.approvals.register({
       ...{ name: ADOPT, role: 'admin' },
       execute: async (given, actors) =>
-        `Adopted: ${await this.adopt(given, actors)}. What has moved on since it was looked at, or has a wallet that nobody holds, stays as it is.`,
+        `Adopted: ${await this.adopt(given, actors)}. What has moved on since it was looked at, or has a wallet without a key, stays as it is.`,
     });
   }
 

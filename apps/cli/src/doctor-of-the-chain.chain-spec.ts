@@ -254,7 +254,7 @@ describe('the vault', () => {
     bench.vault.seconds = mine.seconds;
     const renounced = await found();
     expect(renounced).toMatchObject({ state: 'warning', code: 0 });
-    expect(renounced.found).toMatch(/^its admin is 0x0{40}, which nobody holds: /);
+    expect(renounced.found).toMatch(/^its admin is 0x0{40}, which has no holder: /);
   });
 
   it('whose signer is its canceller, and has no coin', async () => {

@@ -90,7 +90,7 @@ describe('redemption adopt', () => {
     const settings = { EVIDENCE_KEY };
     const { out } = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
     expect(out).toContain('Adopted 0 of 1.');
-    expect(out).toContain(`Nobody holds the wallet of ${id}: not adopted, and not paid.`);
+    expect(out).toContain(`Not adopted, and not paid, because the wallet has no holder: ${id}.`);
     const after = await new RedemptionStore(bench.database, testEvidence()).get(id);
     expect(after?.isSealed).not.toBe(true);
   });

@@ -217,7 +217,7 @@ const adopt = command({
         .map(({ redemption }) => redemption.id);
       if (left.length > 0) {
         call.terminal.out(
-          `Nobody holds the wallet of ${left.join(', ')}: not adopted, and not paid.\n`,
+          `Not adopted, and not paid, because the wallet has no holder: ${left.join(', ')}.\n`,
         );
       }
     });

@@ -20,7 +20,8 @@ export function operatorWallets(text: string): ReadonlyMap<Address, OperatorRole
 
 function heldAddress(text: string): Address {
   const wallet = address(text);
-  if (isUnheldAddress(wallet)) throw new Error(`must be wallets of people: nobody holds ${wallet}`);
+  if (isUnheldAddress(wallet))
+    throw new Error(`must be wallets of people: ${wallet} has no holder`);
   return wallet;
 }
 

@@ -78,7 +78,7 @@ export class VoucherPayout {
     const deadlineSeconds = Math.ceil(this.clock.nowMs() / 1000) + voucherTtlSeconds;
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
     if (isUnheldAddress(wallet, this.settings.ownContracts)) {
-      throw new PermanentError('VOUCHER_INVALID', `Nobody holds ${wallet}: it is not paid.`);
+      throw new PermanentError('VOUCHER_INVALID', `${wallet} has no holder: it is not paid.`);
     }
     // A plan that could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });

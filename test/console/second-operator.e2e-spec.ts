@@ -177,7 +177,7 @@ it('the end of a pause waits for a second operator', async () => {
   const again = admin.post(`${path}/resume`, { reason });
   expect(await refusalOf(again)).toBe('409 APPROVAL_PENDING');
   const decided = await bodyOf<ApprovalBody>(approve(id));
-  expect(decided.outcome).toBe(`Redemptions are taken again with Paused, ${partner}.`);
+  expect(decided.outcome).toBe(`Paused, ${partner}, takes redemptions again.`);
   expect((await show(partner)).standing).toBe('open');
 });
 

@@ -67,10 +67,10 @@ describe('partner create', () => {
     ['fullwidth letters', 'Ｎｏｖａ', /compatibility/],
     ['an id', '3e6f0a12-7c1d-4b5e-9f00-0123456789ab', /an id/],
     ['an address', '0x52908400098527886E0F7030069857D2E4169EE7', /an id/],
-    ['a number', '12345', /a letter/],
+    ['a number', '12345', /one letter/],
     ['two spaces', 'No  va', /two spaces/],
-    ['a character that is not seen', 'No\u200bva', /not seen/],
-    ['one that turns the text', 'No\u202eva', /not seen/],
+    ['a character that is not seen', 'No\u200bva', /invisible/],
+    ['one that turns the text', 'No\u202eva', /invisible/],
     ['a letter of a script of its own', 'Ꮯꭺꮯ', /one script/],
   ])('refuses a name that is %s', async (_, name, why) => {
     const { code, out, err } = await cli(settings(), 'partner', 'create', `--name=${name}`);
@@ -111,8 +111,8 @@ describe('partner create', () => {
       cli(settings(), 'partner', 'rename', partner, '--to', name, '--as', 'ann');
     expect(await rename('willow', 'WILLOW')).toMatchObject({ code: 0 });
     expect(await rename(partnerId, 'Birch')).toEqual({
-      ...{ code: 0, err: '' },
-      out: `WILLOW (${partnerId}) is called Birch now.\n`,
+      ...{ code: 0, err: `Partner: WILLOW, ${partnerId}\n` },
+      out: `WILLOW, ${partnerId} is now called Birch.\n`,
     });
     expect((await rename(partnerId, '--help')).err).toMatch(/a dash/);
     await cli(settings(), 'partner', 'create', '--name=Linden');
@@ -135,7 +135,7 @@ describe('partner create', () => {
     const create = ['partner', 'create', '--name', 'Twice'];
     await cli(settings(), ...create);
     const faults: [Record<string, string>, string[], RegExp][] = [
-      [settings(), create, /^There is a partner of this name already.*\[PARTNER_EXISTS\]\n$/],
+      [settings(), create, /^Another partner has this name.*\[PARTNER_EXISTS\]\n$/],
       [settings(), ['partner', 'create'], /required option '--name <name>' not specified/],
       [settings(), [...create, '--rate', '0'], /'0' is invalid.*at least 1/],
       [settings(), [...create, '--burst', '1.5'], /'1.5' is invalid.*at least 1/],

@@ -243,7 +243,7 @@ describe('the vault', () => {
     expect(out).toMatch(/WARNING +vault: balance +it is empty/);
   });
 
-  it('whose admin is a person, or an address without a key', async () => {
+  it('whose admin is a person, or nobody any more', async () => {
     const { admin } = bench.vault;
     const mine = await bench.vault.another({ adminDelaySeconds: 1 });
     const found = () => bench.finding('vault: admin', { VAULT_CONTRACT: mine.vault });
@@ -254,7 +254,7 @@ describe('the vault', () => {
     bench.vault.seconds = mine.seconds;
     const renounced = await found();
     expect(renounced).toMatchObject({ state: 'warning', code: 0 });
-    expect(renounced.found).toMatch(/^its admin is 0x0{40}, an address without a key: /);
+    expect(renounced.found).toMatch(/^its admin is 0x0{40}, which has no holder: /);
   });
 
   it('whose signer is its canceller, and has no coin', async () => {

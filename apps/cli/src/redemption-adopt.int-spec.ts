@@ -82,7 +82,7 @@ describe('redemption adopt', () => {
     expect(await doctorLine(another)).toMatch(/^FAULT .*5 have no MAC under EVIDENCE_KEY/);
   });
 
-  it('vouches for no wallet without a key, and says so', async () => {
+  it('vouches for no wallet that nobody holds, and says so', async () => {
     const stored = await new RedemptionStore(bench.database).get(ids[0] as UuidV7);
     const partner = stored?.redemption.partner as PartnerId;
     const terms = { wallet: ZERO_ADDRESS };
@@ -90,7 +90,7 @@ describe('redemption adopt', () => {
     const settings = { EVIDENCE_KEY };
     const { out } = await bench.runWith({ settings }, 'redemption', 'adopt', '--yes');
     expect(out).toContain('Adopted 0 of 1.');
-    expect(out).toContain(`Not adopted, because the wallet is an address without a key: ${id}.`);
+    expect(out).toContain(`Not adopted, and not paid, because the wallet has no holder: ${id}.`);
     const after = await new RedemptionStore(bench.database, testEvidence()).get(id);
     expect(after?.isSealed).not.toBe(true);
   });

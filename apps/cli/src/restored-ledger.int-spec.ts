@@ -41,7 +41,7 @@ describe('ledger restored', () => {
       ...['--yes', '--as', 'ann'],
     );
     expect(ran).toMatchObject({ code: 0, err: '' });
-    expect(ran.out).toContain('open without a plan are 1 deducted.');
+    expect(ran.out).toContain('open redemptions without a plan: 1 deducted.');
     const stored = await new RedemptionStore(bench.database).get(id);
     const until = stored?.redemption.lostVoucherUntilSeconds ?? 0;
     expect(until - Date.now() / 1000).toBeGreaterThan(1800 + 590);
@@ -131,7 +131,7 @@ describe('ledger restored', () => {
     const note = ['ledger', 'restored', '--lost-since', SINCE, '--voucher-ttl', '1800', '--yes'];
     expect(await bench.run(...note)).toMatchObject({ code: 0, err: '' });
     for (const out of await outputs()) expect(out).not.toContain(told);
-    expect((await bench.run('doctor')).out).toMatch(/ledger +no restore waits for its note/);
+    expect((await bench.run('doctor')).out).toMatch(/ledger +no restore without its note/);
   });
 
   it('refuses a time after which something is known to be missing', async () => {

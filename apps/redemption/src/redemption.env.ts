@@ -190,7 +190,7 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting({
     description:
-      'A file outside of the database with the newest transition that the service has seen in the ledger. By it a ledger that went back in time is noticed after a restart. On a volume that outlives the container and is not restored with the database; replicas may share it. Absent: a restart forgets.',
+      'A file outside of the database with the newest transition that the service has seen in the ledger. With it, the service notices after a restart that the ledger went back in time. Put it on a volume that outlives the container and is not restored with the database; replicas may share it. Absent: a restart forgets the transition.',
     optional: true,
   })
   readonly ledgerMarkPath?: string;

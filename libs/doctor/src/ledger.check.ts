@@ -8,7 +8,7 @@ export const ledgerCheck = check({
   async ask(subject) {
     const { unnoted } = await new LedgerRestoreStore(await subject.database()).standing();
     return unnoted === undefined
-      ? ok('no restore waits for its note')
+      ? ok('no restore without its note')
       : fault(`since ${new Date(unnoted.atMs).toISOString()}: ${unnoted.noticed}`);
   },
   remedy: new RestoreNotNotedError().message,

@@ -92,7 +92,9 @@ function nameFaults(partners: readonly PartnerIdentity[]): string[] {
     if (fault !== undefined) return [`${shown(partner)} ${fault}`];
     return name === partner.partnerName
       ? []
-      : [`${shown(partner)} has blanks around it, or letters in pieces`];
+      : [
+          `${shown(partner)} begins or ends with a space, or has letters and accents as separate characters`,
+        ];
   });
 }
 

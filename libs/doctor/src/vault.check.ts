@@ -168,7 +168,7 @@ function adminAnswer({ admin, address, question }: Vault): Answer | undefined {
   if (admin === undefined) return undefined;
   return isUnheldAddress(admin, [address, question.token])
     ? warning(
-        `its admin is ${admin}, an address without a key: no pause ends, no cap changes, and no token is taken out again`,
+        `its admin is ${admin}, which has no holder: no pause can be ended, no cap changed, and no token withdrawn`,
         'Deploy another vault with a Safe as its admin: contracts/README.md.',
       )
     : ok(admin);

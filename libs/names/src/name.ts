@@ -54,16 +54,22 @@ const FAULTS: readonly (readonly [isWrong: (name: string) => boolean, fault: str
   ],
   [
     (name) => name.search(INVISIBLE) >= 0,
-    'must have no character that is not seen, or that turns the text',
+    'must have no invisible characters, and none that change the direction of the text',
   ],
   [
     (name) => name.normalize('NFKC') !== name,
     'must have no compatibility characters, such as fullwidth letters or ligatures',
   ],
-  [(name) => /[^\S ]| {2}/u.test(name), 'must have no two spaces in a row, and no other blanks'],
+  [
+    (name) => /[^\S ]| {2}/u.test(name),
+    'must have no two spaces in a row, and no other kind of space',
+  ],
   [(name) => /^[\p{Pd}\u2212]/u.test(name), 'must not begin with a dash'],
-  [(name) => /^\p{M}|\p{M}{5}/u.test(name), 'must not begin with marks, or pile them up'],
-  [(name) => !/\p{L}/u.test(name), 'must have a letter'],
+  [
+    (name) => /^\p{M}|\p{M}{5}/u.test(name),
+    'must not begin with a combining mark, and must not have five in a row',
+  ],
+  [(name) => !/\p{L}/u.test(name), 'must have at least one letter'],
   [
     (name) => !ONE_SCRIPT.some((script) => script.test(name)),
     'must be of one script, such as Latin, Greek or Cyrillic; Japanese, Chinese and Korean may be mixed with Latin',

@@ -37,7 +37,7 @@ describe('parseName', () => {
   it.each([
     ['must be 1 to 100 characters long', ['', '   ', 'a'.repeat(101)]],
     [
-      'not seen',
+      'invisible',
       [
         'a\u202eb',
         'a\nb',
@@ -50,12 +50,12 @@ describe('parseName', () => {
         'a\u2028b',
       ],
     ],
-    ['not seen', ['a\ue000', 'a\u{e0041}', 'a\u{10ffff}', 'a\u034fb', 'a\u115f']],
+    ['invisible', ['a\ue000', 'a\u{e0041}', 'a\u{10ffff}', 'a\u034fb', 'a\u115f']],
     ['compatibility', ['Ａcme', 'ﬁsh', 'Acme™', 'a\u00a0b', '𝐀cme', 'ｱｸﾒ']],
     ['two spaces', ['a  b', 'a\u1680b']],
     ['a dash', ['-a', '--help', '\u2013a', '\u2212a', '\u2014a']],
-    ['pile them up', ['\u0301a', `x${'\u0323\u0301\u0302'.repeat(4)}`]],
-    ['a letter', ['12345', '🎲', '…'.replace('…', '!?'), '-'.replace('-', '#1')]],
+    ['combining mark', ['\u0301a', `x${'\u0323\u0301\u0302'.repeat(4)}`]],
+    ['one letter', ['12345', '🎲', '…'.replace('…', '!?'), '-'.replace('-', '#1')]],
     [
       'one script',
       ['Аcme', 'Acmе', 'Αcme', 'לוח Acme', 'Ꮯꭺꮯ', 'ＡБ'.normalize('NFKC'), '⠀a', 'ガメБ'],

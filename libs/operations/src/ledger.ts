@@ -45,8 +45,8 @@ export async function restoreConsequence(
   await requireLongEnough(restores, note.voucherTtlSeconds);
   const scope = await restores.scope(timesOf(note));
   return (
-    `What happened since ${moment(note.lostSinceMs) ?? ''} is not in this ledger: ${restoreSummary(scope)}. None of them is begun or planned again; each ends by what ` +
-    `the vaults and the partner say, and no points of them go back before ${vouchersUntil(scope)}. This cannot be taken back.`
+    `What happened since ${moment(note.lostSinceMs) ?? ''} is not in this ledger: ${restoreSummary(scope)}. No redemption of this ledger is begun or planned any more; each ends by what ` +
+    `the vaults and the partner say, and no points go back before ${vouchersUntil(scope)}. This cannot be undone.`
   );
 }
 
@@ -85,7 +85,7 @@ async function requireStopped(database: Database): Promise<void> {
   if ((await countPrograms(database, REDEMPTION_PROGRAM)) === 0) return;
   throw new PermanentError(
     'REDEMPTION_RUNS',
-    'A redemption service is connected to this database: it may just be planning what this note is to forbid. Stop every one of them (backup.md, step 1), then try again. Nothing was noted.',
+    'A redemption service is connected to this database: it may be planning a payout that this note must prevent. Stop all of them (backup.md, step 1), then try again. Nothing was noted.',
   );
 }
 
@@ -116,6 +116,6 @@ export function vouchersUntil({ vouchersUntilSeconds }: RestoreScope): string {
 export function restoreSummary({ unplanned }: RestoreScope): string {
   const counts = Object.entries(unplanned).map(([state, count]) => `${count} ${state}`);
   return counts.length === 0
-    ? 'no redemption is open without a plan'
-    : `open without a plan are ${counts.join(', ')}`;
+    ? 'no open redemption lacks a plan'
+    : `open redemptions without a plan: ${counts.join(', ')}`;
 }

@@ -19,7 +19,7 @@ const MESSAGES = {
   SIWE_NOT_BEFORE: 'The message is not valid yet.',
   SIWE_ISSUED_AT: 'Issued At is not now. Check the clock of this device and sign a new message.',
   SIWE_WALLET:
-    'The address of the message belongs to a chain or to a contract: nobody signs in as it.',
+    'The address in the message belongs to a chain or to a contract, and cannot sign in.',
   SIWE_SIGNATURE: 'The signature is not this wallet’s signature of this message.',
   SIWE_NONCE: 'The nonce was used, has expired or is not ours. Ask for a new one.',
 } as const;

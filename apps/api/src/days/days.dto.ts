@@ -98,7 +98,7 @@ export class SealedDaysAnswer extends SealedOf {
 
   @ApiPropertyOptional({
     ...Field.DAY,
-    description: '`before` of the request; absent where it had none.',
+    description: '`before` of the request; absent if it had none.',
   })
   readonly before?: string;
 

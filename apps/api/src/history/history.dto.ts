@@ -88,7 +88,7 @@ export class IntervalAnswer {
 export class HistoryAnswer extends AnswerOfWallet {
   @ApiPropertyOptional({
     ...BLOCK,
-    description: '`after` of the request; absent where it had none.',
+    description: '`after` of the request; absent if it had none.',
   })
   readonly after?: number;
 

@@ -71,7 +71,7 @@ async function noteRestore(
     return noteLedgerRestore(database, call.operator, note);
   });
   call.terminal.out(
-    `Noted: ${restoreSummary(noted)}.\nTheir points go back once a final block is later than ${vouchersUntil(noted)}, where no vault has paid them.\n`,
+    `Noted: ${restoreSummary(noted)}.\nPoints go back only after a final block is later than ${vouchersUntil(noted)}, and only if no vault has paid.\n`,
   );
 }
 

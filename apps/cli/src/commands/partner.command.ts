@@ -59,7 +59,7 @@ const create = command({
   options: [
     required(
       '--name <name>',
-      'the name of the partner, which looks like that of no other: one script, no invisible characters, no leading dash',
+      'the partner’s name, which must not look like another partner’s: one script, no invisible characters, no leading dash',
       partnerName,
     ),
     ...termOptions({ rate: 20, burst: 100 }),
@@ -81,7 +81,8 @@ const create = command({
       keyRing,
     );
     if (callback) printNotes(call, callback);
-    call.print(issued, issuedText(issued));
+    const created = partnerLabel({ partnerId: issued.partnerId, partnerName: name });
+    call.print(issued, issuedText(issued, created));
   },
 });
 
@@ -140,7 +141,7 @@ const rename = command({
     const renamed = await call.withPartner(before, (database, { partnerId: partner }) =>
       renamePartner(database, call.operator, { partner, name }),
     );
-    call.terminal.out(`${partnerLabel(renamed)} is called ${name} now.\n`);
+    call.terminal.out(`${partnerLabel(renamed)} is now called ${name}.\n`);
   },
 });
 
@@ -229,9 +230,12 @@ export const partnerCommands: CommandGroup = {
   ],
 };
 
-function issuedText({ partnerId, apiKey, sharedSecret }: IssuedCredential): string {
+function issuedText(
+  { partnerId, apiKey, sharedSecret }: IssuedCredential,
+  partner: string = partnerId,
+): string {
   return [
-    `partner        ${partnerId}`,
+    `partner        ${partner}`,
     `API key        ${apiKey}`,
     `shared secret  ${sharedSecret}`,
     '',

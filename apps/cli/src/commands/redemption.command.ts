@@ -217,7 +217,7 @@ const adopt = command({
         .map(({ redemption }) => redemption.id);
       if (left.length > 0) {
         call.terminal.out(
-          `Not adopted, because the wallet is an address without a key: ${left.join(', ')}.\n`,
+          `Not adopted, and not paid, because the wallet has no holder: ${left.join(', ')}.\n`,
         );
       }
     });

@@ -47,7 +47,10 @@ export class ApprovalBody {
   @Field.Text('The command that does the same.') readonly action!: string;
   @Field.Json() readonly arguments!: Readonly<Record<string, unknown>>;
   @Field.Text('What it means, as it was shown before.') readonly summary!: string;
-  @Field.NestedOrNull(NamedPartner, 'With its name of now; null: the action is on no partner.')
+  @Field.NestedOrNull(
+    NamedPartner,
+    'With its current name; null: the action is not about a partner.',
+  )
   readonly partner!: NamedPartner | null;
   @Field.TextOrNull('Why it is asked for; null: by a version before.')
   readonly reason!: string | null;

@@ -195,12 +195,12 @@ async function fetchUpTo(
  */
 function requireOwn(issuer: string, found: oidc.ServerMetadata): void {
   if (new URL(found.issuer).href !== new URL(issuer).href) {
-    throw new PermanentError('OIDC_ISSUER', 'The discovery document is about another issuer.');
+    throw new PermanentError('OIDC_ISSUER', 'The discovery document names another issuer.');
   }
   for (const endpoint of ['jwks_uri', 'token_endpoint', 'authorization_endpoint'] as const) {
     const url = found[endpoint];
     if (url === undefined)
-      throw new PermanentError('OIDC_ENDPOINT', `The discovery has no ${endpoint}.`);
+      throw new PermanentError('OIDC_ENDPOINT', `The discovery document has no ${endpoint}.`);
     requireEncrypted(url);
   }
 }
@@ -208,7 +208,7 @@ function requireOwn(issuer: string, found: oidc.ServerMetadata): void {
 /** @throws PermanentError */
 function requireEncrypted(url: string): void {
   if (new URL(url).protocol === 'https:' || isLoopback(url)) return;
-  throw new PermanentError('OIDC_PLAIN', 'The issuer is asked with encryption only.');
+  throw new PermanentError('OIDC_PLAIN', 'The issuer and its endpoints must have https URLs.');
 }
 
 function codeOf(error: unknown): string {

@@ -17,7 +17,7 @@ it('says what an entry looks like, and which one does not', () => {
   expect(() => operatorWallets(`${ANN}=admin,${BOB}=root`)).toThrow(`${expected}: entry 2 is not`);
   expect(() => operatorWallets(ANN)).toThrow(`${expected}: entry 1 is not`);
   expect(() => operatorWallets(`${ANN}=admin,0x${'0'.repeat(40)}=admin`)).toThrow(
-    `must be wallets of people: 0x${'0'.repeat(40)} is an address without a key`,
+    `must be wallets of people: 0x${'0'.repeat(40)} has no holder`,
   );
   expect(() => groupRoles('ops=root')).toThrow('must be a list of GROUP=ROLE');
   expect(() => groupRoles('ops=admin,ops=viewer')).toThrow(

@@ -21,7 +21,7 @@ export function operatorWallets(text: string): ReadonlyMap<Address, OperatorRole
 function heldAddress(text: string): Address {
   const wallet = address(text);
   if (isUnheldAddress(wallet))
-    throw new Error(`must be wallets of people: ${wallet} is an address without a key`);
+    throw new Error(`must be wallets of people: ${wallet} has no holder`);
   return wallet;
 }
 

@@ -58,8 +58,8 @@ export class VoucherPayout {
   /**
    * Makes a plan, which binds nothing until it is committed. The deadline is by our own clock, whatever the time of the
    * chain's blocks.
-   * @throws PermanentError VOUCHER_INVALID where no vault would pay the plan, or the tokens would be lost: the
-   * wallet is an address without a key, or a contract of the settings
+   * @throws PermanentError VOUCHER_INVALID where no vault would pay the plan, or the tokens would be lost: nobody holds the
+   * wallet, or it is a contract of the settings
    * @throws EndpointsDisagreeError where two endpoints differ about the final block; AllEndpointsFailedError
    */
   async plan({
@@ -78,10 +78,7 @@ export class VoucherPayout {
     const deadlineSeconds = Math.ceil(this.clock.nowMs() / 1000) + voucherTtlSeconds;
     const plan = { recipient: wallet, amount: tokenAmount, deadlineSeconds };
     if (isUnheldAddress(wallet, this.settings.ownContracts)) {
-      throw new PermanentError(
-        'VOUCHER_INVALID',
-        `${wallet} is an address without a key: it is not paid.`,
-      );
+      throw new PermanentError('VOUCHER_INVALID', `${wallet} has no holder: it is not paid.`);
     }
     // A plan that could not be signed must not be committed either.
     voucherTypedData(place, { ...plan, vaultId: ANY_ID });

@@ -109,14 +109,14 @@ export async function deployRegistry(
   return { registry, stakedIn, ...rest };
 }
 
-/** An address without a key could never use a role, and some roles cannot be given to another account. */
+/** A role of an address without a holder could never be used, and some roles cannot be given to another account. */
 function requireHeld(
   roles: Readonly<Record<string, Address>>,
   contracts: readonly Address[],
 ): void {
   for (const [role, holder] of Object.entries(roles)) {
     if (!isUnheldAddress(holder, contracts)) continue;
-    const message = `${role}: ${holder} is an address without a key. Name an account of yours. Nothing was sent.`;
+    const message = `${role}: ${holder} has no holder. Name an account of yours. Nothing was sent.`;
     throw new PermanentError('ROLE_UNHELD', message);
   }
 }

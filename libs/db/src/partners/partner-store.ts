@@ -67,7 +67,7 @@ export class PartnerExistsError extends PermanentError {
     const who = other && `: ${other.partnerName} (${other.partnerId})`;
     super(
       'PARTNER_EXISTS',
-      `There is a partner of this name already, or of one that looks like it${who ?? ''}. Capitals do not matter.`,
+      `Another partner has this name, or one that looks like it${who ?? ''}. Capitals do not matter.`,
     );
   }
 }

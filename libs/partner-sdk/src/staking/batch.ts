@@ -26,7 +26,7 @@ export type SnapshotsByWallet = ReadonlyMap<string, StakingSnapshots | undefined
  * @throws UnexpectedAnswerError
  */
 export function readBatch(body: unknown, { wallets, ...asked }: AskedBatch): SnapshotsByWallet {
-  if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
+  if (!isObject(body)) throw new UnexpectedAnswerError('it is not a JSON object');
   requireContractOf(body, asked);
   const { results, lastDays, endDay } = body;
   const lastDay = lastDayOf(body, asked);

@@ -153,7 +153,7 @@ function sealedDayOf(entry: unknown, set: SetFields): SealedDay {
 
 function requireObject(value: unknown): Json {
   if (isObject(value)) return value;
-  throw new UnexpectedAnswerError('it is no JSON object');
+  throw new UnexpectedAnswerError('it is not a JSON object');
 }
 
 function isCount(value: unknown): value is number {

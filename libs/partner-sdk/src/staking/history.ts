@@ -49,7 +49,7 @@ export interface AskedHistory extends AskedOfWallet {
 
 /** Compares a verified body with the request, as `readSnapshots` does. @throws UnexpectedAnswerError */
 export function readHistory(body: unknown, asked: AskedHistory): StakingHistory {
-  if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
+  if (!isObject(body)) throw new UnexpectedAnswerError('it is not a JSON object');
   if (body['walletAddress'] !== asked.wallet) {
     throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
   }
@@ -95,7 +95,7 @@ function requireInterval(
     throw new UnexpectedAnswerError('intervals do not follow each other');
   }
   if (typeof from !== 'string' || Number.isNaN(Date.parse(from))) {
-    throw new UnexpectedAnswerError('from of an interval is no time');
+    throw new UnexpectedAnswerError('from of an interval is not a time');
   }
   if (typeof stakedAmount !== 'number' || !(stakedAmount >= 0)) {
     throw new UnexpectedAnswerError('stakedAmount is no number from 0 on');

@@ -28,6 +28,6 @@ export function requireTimely(body: unknown, time: RequestTime | undefined): voi
 export function requestedAtOf(body: unknown): number {
   const { requestedAt } = (body ?? {}) as { requestedAt?: unknown };
   const requestedAtMs = typeof requestedAt === 'string' ? Date.parse(requestedAt) : NaN;
-  if (Number.isNaN(requestedAtMs)) throw new UnexpectedAnswerError('requestedAt is no time');
+  if (Number.isNaN(requestedAtMs)) throw new UnexpectedAnswerError('requestedAt is not a time');
   return requestedAtMs;
 }

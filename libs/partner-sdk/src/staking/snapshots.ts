@@ -61,7 +61,7 @@ const ROUNDING = 1e-9;
  * @throws UnexpectedAnswerError
  */
 export function readSnapshots(body: unknown, asked: AskedSnapshots): StakingSnapshots {
-  if (!isObject(body)) throw new UnexpectedAnswerError('it is no JSON object');
+  if (!isObject(body)) throw new UnexpectedAnswerError('it is not a JSON object');
   const { wallet } = asked;
   if (parseAddress(body['walletAddress']) !== wallet) {
     throw new UnexpectedAnswerError('walletAddress is not the wallet that was asked for');
@@ -89,7 +89,7 @@ export function requireContractOf(body: Json, { contract }: Pick<AskedOfWallet, 
 /** @throws UnexpectedAnswerError */
 export function requireTexts(body: Json): void {
   for (const name of TEXTS) {
-    if (typeof body[name] !== 'string') throw new UnexpectedAnswerError(`${name} is no text`);
+    if (typeof body[name] !== 'string') throw new UnexpectedAnswerError(`${name} is not a string`);
   }
 }
 

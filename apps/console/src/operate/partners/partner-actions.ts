@@ -156,7 +156,7 @@ export class PartnerActions implements OnModuleInit {
   private async resume({ partner }: Stored, actors: Actors): Promise<string> {
     const operator = { ...actors, command: RESUME };
     const who = await pausePartner(this.database, operator, storedId(partner), false);
-    return `Redemptions are taken again with ${partnerLabel(who)}.`;
+    return `${partnerLabel(who)}, takes redemptions again.`;
   }
 
   /**
@@ -214,7 +214,7 @@ function storedId(partner: unknown): PartnerId {
 }
 
 function unlikeOurs(): HttpProblem {
-  return new HttpProblem(409, 'This request is not as this console writes them.');
+  return new HttpProblem(409, 'The stored request is not of the form that this console writes.');
 }
 
 /** Context of the seal, which binds the secrets to the partner of the request. */

@@ -32,7 +32,7 @@ export class AdoptionActions implements OnModuleInit {
     this.approvals.register({
       ...{ name: ADOPT, role: 'admin' },
       execute: async (given, actors) =>
-        `Adopted: ${await this.adopt(given, actors)}. What has moved on since it was looked at, or has a wallet without a key, stays as it is.`,
+        `Adopted: ${await this.adopt(given, actors)}. Redemptions that have changed since they were shown, or whose wallet has no holder, stay as they were.`,
     });
   }
 
@@ -55,7 +55,7 @@ export class AdoptionActions implements OnModuleInit {
   private async adopt(given: Readonly<Record<string, unknown>>, actors: Actors): Promise<number> {
     const dto = plainToInstance(AdoptDto, given);
     if (validateSync(dto).length > 0) {
-      throw new HttpProblem(409, 'This request is not as this console writes them.');
+      throw new HttpProblem(409, 'The stored request is not of the form that this console writes.');
     }
     const seal = this.keys.seal(ADOPT);
     const seen = new Map(dto.redemptions.map(({ id, version }) => [id, version]));

@@ -115,7 +115,7 @@ function wantedOf(stored: Readonly<Record<string, unknown>>): WantedAction {
   const known = ACTION_NAMES.find((one) => one === action);
   const redemption = typeof id === 'string' ? parseUuidV7(id) : undefined;
   if (known === undefined || redemption === undefined || typeof version !== 'number') {
-    throw new HttpProblem(409, 'This request is not as this console writes them.');
+    throw new HttpProblem(409, 'The stored request is not of the form that this console writes.');
   }
   return {
     ...{ id: redemption, action: known, version },

@@ -78,7 +78,9 @@ export function audit(
       continue;
     }
     const more =
-      found.length === 1 ? '' : ` So it is in ${found.length} of ${exchanges.length} answers.`;
+      found.length === 1
+        ? ''
+        : ` The same holds for ${found.length} of ${exchanges.length} answers.`;
     verdicts.fail(rule.check, {
       observed: `${first.observed}${more}`,
       exchanges: found.slice(0, SHOWN).map(({ exchange }) => exchange),

@@ -33,6 +33,9 @@ const NEW = [
   'LastDelivery1760000000043',
   'Partitions1760000000044',
   'CallLogShares1760000004000',
+  'GrantedRoles1760000005000',
+  'MemberLimits1760000005001',
+  'UnnotedRestore1760000006000',
 ];
 
 let test: TestDatabase;

@@ -65,7 +65,7 @@ describe('partner invite', () => {
     const { url, partnerId } = JSON.parse(ran.out) as { url: string; partnerId: PartnerId };
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:3003\/partner\/invitation#svct_[\w-]{43}$/);
     const found = await new InvitationStore(bench.database).find(hashOf(url), Date.now());
-    expect(found).toEqual({ partnerId, partnerName: 'Acme' });
+    expect(found).toEqual({ partnerId, partnerName: 'Acme', inviter: null });
   });
 
   it('refuses a partner that is not there', async () => {

@@ -245,8 +245,9 @@ describe('partners', () => {
         'INSERT INTO partners.partner (name) VALUES ($1) RETURNING id',
         [name],
       );
-    const namesOf = async () => (await bench.findings('partner names')).map(({ found }) => found);
-    expect(await bench.finding('partner names')).toMatchObject({ state: 'ok' });
+    const namesOf = async () =>
+      (await bench.findings('names of partners')).map(({ found }) => found);
+    expect(await bench.finding('names of partners')).toMatchObject({ state: 'ok' });
     const { rows } = await insert('--help');
     const id = rows[0]?.id as PartnerId;
     await insert('Boundlеss');

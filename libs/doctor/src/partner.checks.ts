@@ -53,7 +53,7 @@ export const partnerChecks = [
   }),
   // Whether each partner has a name that can be given today. Earlier releases took others.
   check({
-    title: 'partner names',
+    title: 'names of partners',
     needs: SCHEMA,
     ask: async (subject) => {
       const partners = await new PartnerStore(await subject.database()).list();

@@ -45,6 +45,9 @@ const ALL = [
   'LastDelivery1760000000043',
   'Partitions1760000000044',
   'CallLogShares1760000004000',
+  'GrantedRoles1760000005000',
+  'MemberLimits1760000005001',
+  'UnnotedRestore1760000006000',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

@@ -41,7 +41,10 @@ describe('ApprovalStore', () => {
     const { nowMs, expiresAtMs, action, summary, reason, requestedBy } = REQUEST;
     const terms = { action, arguments: REQUEST.arguments, summary, reason, requestedBy };
     const times = { requestedAt: new Date(nowMs), expiresAt: new Date(expiresAtMs) };
-    const expected = { id: asked.id, ...terms, ...times, decided: null, outcome: null };
+    const expected = {
+      ...{ id: asked.id, ...terms, ...times, decided: null, outcome: null },
+      partner: null,
+    };
     expect(asked).toEqual(expected);
     const decided = {
       decision: 'approved',

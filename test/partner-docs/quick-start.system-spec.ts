@@ -29,6 +29,7 @@ const PAGE = 'docs/partners/quick-start.md';
 const PAGE_URL = 'http://127.0.0.1:4100/game';
 const TESTER = 'node_modules/@lowmark/partner-sdk/dist/esm/conformance/main.js';
 const WALLET = parseAddress('0x52908400098527886E0F7030069857D2E4169EE7') as Address;
+const DAY_MS = 86_400_000;
 const NOBODY = parseAddress(`0x${'0'.repeat(39)}1`) as Address;
 const CALLBACK = { CALLBACK_KEY: 'a-key-of-my-game', CALLBACK_SECRET: 'a-secret-of-my-game' };
 
@@ -47,9 +48,13 @@ describe('reading a snapshot', () => {
   let partner: MintedCredential;
   beforeAll(async () => {
     api = await startApi();
+    // The SDK compares the time of an answer with the clock of the system.
+    const nowMs = Math.floor(Date.now() / 1000) * 1000;
+    api.clock.set(nowMs);
     partner = await addPartner(api, 'my game');
-    const events: [string, Address, number][] = [['2026-10-01T00:00:00Z', WALLET, 250]];
-    await seedIndex(api, { events, headAt: '2026-11-21T12:00:00Z' });
+    const [stakedAt, headAt] = [nowMs - 40 * DAY_MS, nowMs].map((ms) => new Date(ms).toISOString());
+    const events: [string, Address, number][] = [[stakedAt ?? '', WALLET, 250]];
+    await seedIndex(api, { events, headAt: headAt ?? '' });
   });
   afterAll(() => api.stop());
 

@@ -42,6 +42,20 @@ async function listed(visitor = ann): Promise<Record<string, unknown>[]> {
   return (await json<{ webhooks: Record<string, unknown>[] }>(visitor.get(PATH))).webhooks;
 }
 
+describe('a rule', () => {
+  it.each<[string, unknown]>([
+    ['an empty list', []],
+    ['a list of a rule', [RULE]],
+    ['a list of lists', [[]]],
+    ['a text', 'low'],
+    ['a number', 1],
+    ['a flag', true],
+  ])('that is %s is refused', async (_, rule) => {
+    const answer = add({ topics: ['wallet.tier-changed'], rule });
+    expect(await refusalOf(answer)).toBe('400 BAD_REQUEST');
+  });
+});
+
 describe('the webhooks of a partner', () => {
   it('are added, with a secret that is shown this once, changed, paused and removed', async () => {
     const { id, secret } = await json<Made>(add());

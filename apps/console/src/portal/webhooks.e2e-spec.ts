@@ -154,3 +154,14 @@ describe('the webhooks of a partner', () => {
     expect(await refusalOf(add())).toBe('401 FRESH_SIGN_IN_NEEDED');
   });
 });
+
+it('an address with look-alike letters is the same in the list and in the audit log: as it is called', async () => {
+  const member = await memberOf('Letters');
+  await json(add({ url: 'https://hooks.ex\u0430mple/\u202Epath' }, member));
+  const called = 'https://hooks.xn--exmple-4nf/%E2%80%AEpath';
+  expect(await listed(member)).toMatchObject([{ url: called }]);
+  const rows = await bench.database.query<{ url: string }>({
+    text: `SELECT arguments ->> 'url' AS url FROM redemption.audit WHERE command = 'partner webhook add' ORDER BY id DESC LIMIT 1`,
+  });
+  expect(rows).toEqual([{ url: called }]);
+});

@@ -61,7 +61,7 @@ async function attempt(): Promise<void> {
   clock.set(Date.now() + 1000);
   const sender = new WebhookSender({ clock, policy: { allowPrivate: true } });
   const queue = new WebhookQueue(new EventQueue(database), sender, KeyRing.parse(SECRETS_KEY), {
-    ...{ clock, atOnce: 1, perSubscription: 1, leaseMs: 45_000 },
+    ...{ clock, atOnce: 1, perSubscription: 1, perPartner: 1, leaseMs: 45_000 },
     ...{ random: () => 0, schedule: WEBHOOK_SCHEDULE },
   });
   const due = await queue.lease(1, owner);

@@ -180,7 +180,10 @@ describe('the proxy with a certificate', () => {
 
   it('believes X-Forwarded-For of TRUSTED_PROXIES alone', async () => {
     expect(await nonces()).toEqual([200, 429]);
-    clone.write('.env', `${clone.read('.env')}TRUSTED_PROXIES=uniquelocal\n`);
+    clone.write(
+      '.env',
+      `${clone.read('.env')}TRUSTED_PROXIES=10.0.0.0/8,172.16.0.0/12,192.168.0.0/16\n`,
+    );
     const startedMs = performance.now();
     await clone.lowmark('up');
     notes.write(

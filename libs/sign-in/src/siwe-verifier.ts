@@ -62,8 +62,8 @@ export class SiweVerifier {
   }
 
   /**
-   * Verifies a message and its signature. The nonce is used last, so that the same message can be sent again where the
-   * signature could not be checked.
+   * Verifies a message and its signature. A message without an open nonce costs no question to the chain. The nonce is
+   * used last, so that the same message can be sent again where the signature could not be checked.
    * @returns the wallet that signed, and the domain of the site that the message is for
    * @throws HttpProblem 400, 401; AllEndpointsFailedError; DatabaseUnavailableError
    */
@@ -76,6 +76,7 @@ export class SiweVerifier {
     const fault = faultOf(message, site, clock.nowMs());
     if (fault !== undefined) throw refusal(fault);
     const { wallet, nonce, domain } = message;
+    if (!(await nonces.isOpen(nonce, clock.nowMs()))) throw refusal('SIWE_NONCE');
     if (isUnheldAddress(wallet, await site.contracts?.())) throw refusal('SIWE_WALLET');
     if (!(await site.isSignedBy(wallet, text, signature))) throw refusal('SIWE_SIGNATURE');
     if (!(await nonces.use(nonce, clock.nowMs()))) throw refusal('SIWE_NONCE');

@@ -57,5 +57,6 @@ export { type TestSeed, testSeeds } from './seeds/test-seeds.js';
 export { type Outcome, VaultBench } from './vault/vault-bench.js';
 export { exchange, type RawAnswer } from './wire/exchange.js';
 export { nullFields } from './wire/null-fields.js';
+export { wrongBodies, wrongQueries } from './wire/wrong-shapes.js';
 export { TcpLink } from './wire/tcp-link.js';
 export { ContractWallets, walletSignature } from './wallets/contract-wallets.js';

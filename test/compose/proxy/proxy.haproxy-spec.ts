@@ -119,6 +119,34 @@ describe('the address of a client', () => {
   });
 });
 
+describe('the address of a client who comes by TLS', () => {
+  async function seenWith(trustedProxies: string): Promise<unknown> {
+    const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
+    opened.push(() => rm(folder, { recursive: true, force: true }));
+    writeCertificate(join(folder, 'both.pem'));
+    const { asked } = await startReplica(ONE);
+    names.addresses['api'] = [ONE];
+    const tls = { folder, consoleOrigin: 'https://pages.example.com:3443' };
+    const proxy = await startProxy({ trustedProxies, tls });
+    await proxy.serves([ONE]);
+    const agent = new Agent({ connect: { rejectUnauthorized: false } });
+    opened.push(() => agent.close());
+    const answer = await undici(`${proxy.urls.tls}/api/staking/snapshots`, {
+      ...{ dispatcher: agent, headers: FORGED },
+    });
+    await answer.body.text();
+    return asked[0]?.['x-forwarded-for'];
+  }
+
+  it('is what the proxy sees, though its network is trusted: containers can hide the source', async () => {
+    expect(await seenWith('loopback,uniquelocal')).toBe('127.0.0.1');
+  });
+
+  it('is what a proxy says that is named by its address', async () => {
+    expect(await seenWith('uniquelocal,127.0.0.1')).toBe('203.0.113.9, 127.0.0.1');
+  });
+});
+
 describe('the web pages', () => {
   const [PAGES, PLAYERS] = [ONE, TWO];
 

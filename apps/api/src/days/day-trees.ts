@@ -12,6 +12,7 @@ import {
   type DayTree,
   type Keccak256,
   type NodeHash,
+  type PartnerId,
 } from '#libs/domain';
 
 /** The facts of a sealed day that identify its tree. */
@@ -48,6 +49,8 @@ export function bytesToBuild({ wallets }: Pick<SealedTree, 'wallets'>): number {
 export class DayTrees {
   private readonly kept: LRUCache<string, DayTree>;
   private readonly mismatched = new LRUCache<string, true>({ max: MAX_DIFFERING, ttl: DIFFERS_MS });
+  /** The day that each partner could not have yet, in the order of their requests. */
+  private readonly turns = new Map<PartnerId, SealedTree>();
   private building:
     { readonly key: string; readonly tree: Promise<DayTree | undefined> } | undefined;
 
@@ -61,15 +64,19 @@ export class DayTrees {
   }
 
   /**
-   * Proves a wallet's low-water mark. Builds one tree at a time.
+   * Proves a wallet's low-water mark. Builds one tree at a time, and afterwards that of the partner who has waited
+   * longest.
    * @throws the errors of `readLows`
    */
-  async prove(sealed: SealedTree, wallet: Address): Promise<TreeProof> {
-    const key = [sealed.stakeSet, sealed.day, sealed.revision, sealed.root].join(' ');
+  async prove(sealed: SealedTree, wallet: Address, partner: PartnerId): Promise<TreeProof> {
+    const key = keyOf(sealed);
     if (this.mismatched.has(key)) return { kind: 'differs' };
     const tree = this.kept.get(key);
     if (tree !== undefined) return { kind: 'proof', ...tree.prove(wallet) };
-    if (this.building !== undefined && this.building.key !== key) return { kind: 'busy' };
+    if (this.building !== undefined && this.building.key !== key) {
+      if (!this.turns.has(partner)) this.turns.set(partner, sealed);
+      return { kind: 'busy' };
+    }
     this.building ??= { key, tree: this.build(key, sealed) };
     const built = await this.building.tree;
     return built === undefined ? { kind: 'differs' } : { kind: 'proof', ...built.prove(wallet) };
@@ -84,6 +91,22 @@ export class DayTrees {
       return tree;
     } finally {
       this.building = undefined;
+      this.buildNext(sealed);
+    }
+  }
+
+  /** Where there is no room for two trees, the newest one stays for those who wait for it. */
+  private buildNext(newest: SealedTree): void {
+    for (const [partner, sealed] of this.turns) {
+      this.turns.delete(partner);
+      const key = keyOf(sealed);
+      const isKnown = this.kept.has(key) || this.mismatched.has(key);
+      if (isKnown || bytesToBuild(newest) + bytesToBuild(sealed) > this.maxBytes) continue;
+      const tree = this.build(key, sealed);
+      // No request waits for this tree. The next one for the day builds it again, and reports the error.
+      tree.catch(() => undefined);
+      this.building = { key, tree };
+      return;
     }
   }
 
@@ -105,6 +128,10 @@ export class DayTrees {
   private makeRoom(bytes: number): void {
     while (this.kept.size > 0 && this.kept.calculatedSize + bytes > this.maxBytes) this.kept.pop();
   }
+}
+
+function keyOf({ stakeSet, day, revision, root }: SealedTree): string {
+  return [stakeSet, day, revision, root].join(' ');
 }
 
 function bytesOf({ leaves }: DayTree): number {

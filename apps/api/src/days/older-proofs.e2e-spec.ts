@@ -106,9 +106,9 @@ interface Proof {
   readonly proof: NodeHash[];
 }
 
-async function ask(day: string, wallet: string = ALICE) {
+async function ask(day: string, wallet: string = ALICE, by = partner) {
   const target = `/api/staking/days/${day}/proof?walletAddress=${wallet}`;
-  const response = await fetch(api.url + target, { headers: { 'x-api-key': partner.apiKey } });
+  const response = await fetch(api.url + target, { headers: { 'x-api-key': by.apiKey } });
   const headers: Record<string, string> = Object.fromEntries(response.headers);
   return { status: response.status, headers, body: await response.text() };
 }
@@ -131,6 +131,26 @@ async function lowOf(day: string, wallet: Address): Promise<bigint | undefined> 
   const proven = provenLow(wallet, given, keccak);
   expect(low).toBe(String(proven));
   return proven;
+}
+
+/** Holds up all builds until `release` is called, or the statement has reached its time limit. */
+async function holdBuilds(): Promise<{ readonly release: () => Promise<void> }> {
+  let free = (): void => undefined;
+  const freed = new Promise<void>((resolve) => (free = resolve));
+  let taken = (): void => undefined;
+  const locked = new Promise<void>((resolve) => (taken = resolve));
+  const holding = database.transaction(async (client) => {
+    await client.query('LOCK TABLE staking.balance_day IN ACCESS EXCLUSIVE MODE');
+    taken();
+    await freed;
+  });
+  await locked;
+  return {
+    release: async () => {
+      free();
+      await holding;
+    },
+  };
 }
 
 const threads = () =>
@@ -186,26 +206,44 @@ describe('a proof of a day whose lists are not kept', () => {
   });
 
   it('is asked for again where it takes long, one day at a time', async () => {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let taken = (): void => undefined;
-    const locked = new Promise<void>((resolve) => (taken = resolve));
-    const holding = database.transaction(async (client) => {
-      await client.query('LOCK TABLE staking.balance_day IN ACCESS EXCLUSIVE MODE');
-      taken();
-      await released;
-    });
-    await locked;
+    const { release } = await holdBuilds();
     const [late, busy] = await Promise.all([ask(SECOND), ask(SECOND).then(() => ask(THIRD))]);
     expectError(late, 503, 'PROOF_NOT_READY');
     expect(late.headers['retry-after']).toBe('3');
     expectError(busy, 503, 'PROOF_NOT_READY');
     expect(busy.body).toContain('after that of another day');
-    release();
-    await holding;
+    await release();
     // The statement may have reached its time limit by now; the next request then starts another build.
     await eventually(async () => (await ask(SECOND)).status === 200, 20_000);
     expect(await lowOf(THIRD, BOB)).toBe(7n);
+  });
+
+  it('comes at once from a cached tree, however many of one partner wait for another tree', async () => {
+    const [busy, other] = [
+      await addPartner(api, 'busy', { rate: 1000, burst: 1000 }),
+      await addPartner(api, 'other'),
+    ];
+    expect(await lowOf(THIRD, BOB)).toBe(7n);
+    const { release } = await holdBuilds();
+    const waiting = Array.from({ length: 220 }, () => ask(SECOND, ALICE, busy));
+    const { status } = await ask(THIRD, BOB, other);
+    await release();
+    await Promise.all(waiting);
+    expect(status).toBe(200);
+  });
+
+  it('comes in turn for each partner: the next day to be built is that of another one', async () => {
+    const other = await addPartner(api, 'other');
+    const { release } = await holdBuilds();
+    const first = ask(SECOND);
+    expectError(await ask(THIRD, BOB, other), 503, 'PROOF_NOT_READY');
+    await release();
+    await first;
+    await eventually(async () => (await ask(SECOND)).status === 200, 20_000);
+    await setTimeout(1000);
+    // Only a tree that was built without another request can answer now.
+    await database.query({ text: 'TRUNCATE staking.balance_day' });
+    expect((await ask(THIRD, BOB, other)).status).toBe(200);
   });
 
   it('comes after its connection was lost', async () => {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
-import { type Address, type DayLeaf, dayText, type NodeHash } from '#libs/domain';
+import { type Address, type DayLeaf, dayText, type NodeHash, type PartnerId } from '#libs/domain';
 import { type Logger, messageOf, withTimeout } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { ApiSettings } from '../api.env.js';
@@ -18,6 +18,7 @@ const PATIENCE_MS = 2000;
 /** Time without a request after which the thread ends and frees its memory. */
 const IDLE_MS = 10 * 60_000;
 const MAX_WAITING = 200;
+const MAX_WAITING_OF_PARTNER = 50;
 /** Estimated speed of a build, in wallets per second, for `Retry-After`: a million wallets take some 20 seconds. */
 const WALLETS_A_SECOND = 50_000;
 const MIN_RETRY_SECONDS = 2;
@@ -30,7 +31,10 @@ type Outcome =
 @Injectable()
 export class OlderProofs implements BeforeApplicationShutdown {
   private readonly maxBytes: number;
-  private readonly waiting = new Map<number, (outcome: Outcome) => void>();
+  private readonly waiting = new Map<
+    number,
+    { readonly partner: PartnerId; readonly resolve: (outcome: Outcome) => void }
+  >();
   private worker: Worker | undefined;
   private idle: NodeJS.Timeout | undefined;
   private lastId = 0;
@@ -54,13 +58,14 @@ export class OlderProofs implements BeforeApplicationShutdown {
   async prove(
     sealed: SealedTree,
     wallet: Address,
+    partner: PartnerId,
   ): Promise<{ readonly leaf: DayLeaf; readonly proof: readonly NodeHash[] }> {
     const day = dayText(sealed.day);
     if (bytesToBuild(sealed) > this.maxBytes) {
       const message = `Proofs of ${day} are not kept any more; its root is.`;
       throw new HttpProblem(410, message, { code: 'PROOF_NOT_KEPT' });
     }
-    const outcome = await this.ask(sealed, wallet);
+    const outcome = await this.ask(sealed, wallet, partner);
     if (outcome.kind === 'proof') return outcome;
     if (outcome.kind === 'differs') {
       this.logger.error(
@@ -85,13 +90,18 @@ export class OlderProofs implements BeforeApplicationShutdown {
     this.logger.warn({ day, reason: message }, 'The tree of an older day could not be worked out');
   }
 
-  private async ask(sealed: SealedTree, wallet: Address): Promise<Outcome> {
-    if (this.waiting.size >= MAX_WAITING) return { kind: 'busy' };
+  private async ask(sealed: SealedTree, wallet: Address, partner: PartnerId): Promise<Outcome> {
+    if (!this.hasRoom(partner)) return { kind: 'busy' };
     const id = (this.lastId += 1);
-    const answered = new Promise<Outcome>((resolve) => this.waiting.set(id, resolve));
-    const question: OlderProofsQuestion = { id, sealed, wallet };
+    const answered = new Promise<Outcome>((resolve) => this.waiting.set(id, { partner, resolve }));
+    const question: OlderProofsQuestion = { id, sealed, wallet, partner };
     this.thread().postMessage(question);
     return withTimeout(PATIENCE_MS, answered, () => ({ kind: 'late' as const }));
+  }
+
+  private hasRoom(partner: PartnerId): boolean {
+    const own = [...this.waiting.values()].filter((one) => one.partner === partner);
+    return this.waiting.size < MAX_WAITING && own.length < MAX_WAITING_OF_PARTNER;
   }
 
   private thread(): Worker {
@@ -122,7 +132,7 @@ export class OlderProofs implements BeforeApplicationShutdown {
   }
 
   private settle(id: number, outcome: Outcome): void {
-    this.waiting.get(id)?.(outcome);
+    this.waiting.get(id)?.resolve(outcome);
     this.waiting.delete(id);
   }
 

@@ -4,7 +4,7 @@
 import 'reflect-metadata';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows } from '#libs/db';
-import { type Address, LowmarkError } from '#libs/domain';
+import { type Address, LowmarkError, type PartnerId } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { messageOf } from '#libs/platform';
 import { DayTrees, type SealedTree, type TreeProof } from './day-trees.js';
@@ -19,6 +19,7 @@ export interface OlderProofsQuestion {
   readonly id: number;
   readonly sealed: SealedTree;
   readonly wallet: Address;
+  readonly partner: PartnerId;
 }
 
 export type OlderProofsReply =
@@ -49,9 +50,14 @@ parentPort?.on('message', (question: OlderProofsQuestion) => {
   });
 });
 
-async function answer({ id, sealed, wallet }: OlderProofsQuestion): Promise<OlderProofsReply> {
+async function answer({
+  id,
+  sealed,
+  wallet,
+  partner,
+}: OlderProofsQuestion): Promise<OlderProofsReply> {
   try {
-    return { id, found: await trees.prove(sealed, wallet) };
+    return { id, found: await trees.prove(sealed, wallet, partner) };
   } catch (error) {
     const retryable = error instanceof LowmarkError && error.retryable;
     return {

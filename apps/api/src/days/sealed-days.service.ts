@@ -86,7 +86,7 @@ export class SealedDays {
     const sealed = await this.require(set, day);
     const { leaf, proof } =
       (await set.lists.prove(sealed, wallet)) ??
-      (await this.olderProofs.prove({ stakeSet: set.name, ...sealed }, wallet));
+      (await this.olderProofs.prove({ stakeSet: set.name, ...sealed }, wallet, caller.partnerId));
     const low = leaf.wallet === wallet ? leaf.low : 0n;
     return {
       ...set.of,

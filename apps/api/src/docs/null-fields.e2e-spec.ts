@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { type MintedCredential } from '#libs/signing';
-import { aWallet, nullFields } from '#libs/testing';
+import { aWallet, nullFields, wrongBodies, wrongQueries } from '#libs/testing';
 import { addPartner, type Api, startApi } from '../testing/api-harness.support-spec.js';
 
 const DEBUGGER = '/api/debug/signature';
+const DOCUMENT: unknown = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8'));
+const SAMPLES = {
+  ...{ walletAddresses: [aWallet(1)], walletAddress: aWallet(1), lastDays: 1 },
+  day: '2026-10-01',
+};
 const CASES = [
-  ...nullFields(JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')), {
-    walletAddresses: [aWallet(1)],
-  }),
+  ...nullFields(DOCUMENT, SAMPLES),
   // The debugger is not in the contract.
   ...['method', 'path', 'requestId', 'body', 'signature'].map((field) => ({
     ...{ route: `POST ${DEBUGGER}`, path: DEBUGGER, field },
@@ -33,3 +36,30 @@ it.each(CASES)('$route refuses null as $field', async ({ path, field, body }) =>
     message: expect.stringContaining(field),
   });
 });
+
+/** A request that a limit refuses shows nothing. */
+const isFault = (status: number): boolean => status === 429 || (status >= 500 && status !== 503);
+
+it.each(wrongBodies(DOCUMENT, SAMPLES))(
+  '$route answers whatever has the place of $field',
+  async ({ path, bodies }) => {
+    const faults: object[] = [];
+    for (const body of bodies) {
+      const asked = request(api.url).post(path).set('X-API-KEY', partner.apiKey);
+      if (isFault((await asked.send(body)).status)) faults.push(body);
+    }
+    expect(faults).toEqual([]);
+  },
+);
+
+it.each(wrongQueries(DOCUMENT, SAMPLES))(
+  '$route answers whatever has the place of $parameter',
+  async ({ targets }) => {
+    const faults: string[] = [];
+    for (const target of targets) {
+      const asked = request(api.url).get(target).set('X-API-KEY', partner.apiKey);
+      if (isFault((await asked).status)) faults.push(target);
+    }
+    expect(faults).toEqual([]);
+  },
+);

@@ -2,6 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
 import { type Approval } from '#libs/db';
 import { Field } from '#libs/openapi';
+import { distinctName } from '../auth/operators.js';
 import * as Input from '../http/inputs.js';
 import { NamedPartner } from '../operate/schema.js';
 import { type ActionOutcome } from './approval.service.js';
@@ -55,11 +56,12 @@ export class ApprovalBody {
   @Field.TextOrNull('Why it is asked for; null: by a version before.')
   readonly reason!: string | null;
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
-  @Field.Text() readonly requestedBy!: string;
+  @Field.Text('The name in the audit log: an account, or a name and a digest of the subject.')
+  readonly requestedBy!: string;
   @Field.Flag('Whether the one who asks now asked for it.') readonly isOwn!: boolean;
   @Field.Time() readonly requestedAt!: Date;
   @Field.Time() readonly expiresAt!: Date;
-  @Field.TextOrNull() readonly decidedBy!: string | null;
+  @Field.TextOrNull('As requestedBy.') readonly decidedBy!: string | null;
   @Field.TimeOrNull() readonly decidedAt!: Date | null;
   @Field.TextOrNull('What came of it; null after an approval: its end was never learnt.')
   readonly outcome!: string | null;
@@ -83,9 +85,9 @@ export function approvalBody(approval: Approval, subject: string, nowMs: number)
     ...{ action, arguments: given, summary, reason, requestedAt, expiresAt },
     partner: partnerId && partnerName ? { id: partnerId, name: partnerName } : null,
     state: decided?.decision ?? undecided,
-    requestedBy: requestedBy.name,
+    requestedBy: distinctName(requestedBy),
     isOwn: requestedBy.subject === subject,
-    decidedBy: decided?.by.name ?? null,
+    decidedBy: decided && distinctName(decided.by),
     decidedAt: decided?.at ?? null,
     outcome: approval.outcome,
   };

@@ -22,7 +22,7 @@ import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleOperator } from '../auth/audience.js';
 import { mayActAs } from '../auth/operator-roles.js';
 import { OperatorRights } from '../auth/operator-rights.js';
-import { actorOf } from '../auth/operators.js';
+import { actorOf, distinctName } from '../auth/operators.js';
 import { signInProblem } from '../auth/sign-in.problem.js';
 import { ConsoleSettings } from '../console.env.js';
 
@@ -182,7 +182,7 @@ export class ApprovalService {
   async requireNoOpenRequest(isSame: (open: Approval) => boolean): Promise<void> {
     const open = (await this.listOpen(MOST_OPEN)).find(isSame);
     if (open === undefined) return;
-    const message = `${open.requestedBy.name} has asked for \`${open.action}\` already: it waits for a second operator until ${open.expiresAt.toISOString()}.`;
+    const message = `${distinctName(open.requestedBy)} has asked for \`${open.action}\` already: it waits for a second operator until ${open.expiresAt.toISOString()}.`;
     throw new HttpProblem(409, message, { code: 'APPROVAL_PENDING' });
   }
 
@@ -247,11 +247,11 @@ export class ApprovalService {
     const own = known.find(({ subject }) => subject === operator.subject);
     const ownRole = own === undefined ? operator.role : this.rights.roleNow(own.subject, own);
     requireRole({ role: ownRole }, action);
-    const { subject, name } = requestedBy;
+    const { subject } = requestedBy;
     const asked = known.find((one) => one.subject === subject);
     const role = this.rights.roleOfRecentSignIn(subject, asked);
     if (role !== undefined && mayActAs(role, action.role)) return;
-    const message = `${name}, who asked for this, no longer has the role ${action.role}, or has not signed in for ${this.settings.consoleSessionHours} hours. Refuse the request, and ask for the action yourself if it is right.`;
+    const message = `${distinctName(requestedBy)}, who asked for this, no longer has the role ${action.role}, or has not signed in for ${this.settings.consoleSessionHours} hours. Refuse the request, and ask for the action yourself if it is right.`;
     throw new HttpProblem(409, message, { code: 'APPROVAL_REQUESTER' });
   }
 

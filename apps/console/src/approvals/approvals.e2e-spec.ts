@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { AuditLog } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type ConsoleOperator } from '../auth/audience.js';
+import { actorOf, oidcSubject } from '../auth/operators.js';
 import {
   ADMIN,
   type Account,
@@ -78,6 +79,30 @@ describe('an action below the set value', () => {
       ]);
     },
   );
+});
+
+describe('two operators with the same name at the issuer', () => {
+  const asked = async (sub: string): Promise<ApprovalBody> => {
+    const person = { subject: oidcSubject('https://issuer.example', sub), name: 'Ann Lee' };
+    const operator: ConsoleOperator = { ...person, role: 'operator', actor: actorOf(person) };
+    const performed = await approvals.perform(operator, {
+      ...{ action: 'test pay', arguments: { to: sub }, summary: 'Somebody is paid.' },
+      ...{ worthUsd: '1000', reason: 'Why not.' },
+    });
+    if (performed.done) throw new Error('It was done at once.');
+    const admin = await bench.signedIn(ADMIN);
+    const list = (await (await admin.get('/api/operate/approvals')).json()) as ApprovalsBody;
+    const found = list.approvals.find(({ id }) => id === String(performed.approval.id));
+    if (found === undefined) throw new Error('It is not in the list.');
+    expect(`operator:${found.requestedBy}`).toBe(operator.actor);
+    return found;
+  };
+
+  it('are two to the one who approves, by the names of the audit log', async () => {
+    const [one, other] = [await asked('1'), await asked('2')];
+    expect(one.requestedBy).toMatch(/^Ann_Lee\.[0-9a-f]{8}$/);
+    expect(other.requestedBy).not.toBe(one.requestedBy);
+  });
 });
 
 describe('an action above it', () => {

@@ -142,6 +142,15 @@ it('each action of members has a limit', () => {
     expect({ path, isLimited }).toEqual({ path, isLimited: true });
 });
 
+it('requests to the api in the name of the partner are limited, since they use up its own limits', async () => {
+  const visitor = await signedIn(ann);
+  const asked = '/api/partner/snapshot?keyPrefix=svck_x&walletAddress=0x1&lastDays=7';
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () => refusalOf(visitor.get(asked))),
+  );
+  expect(tally(answers)).toEqual({ '404 CREDENTIAL_MISSING': 20, '429 RATE_LIMIT_EXCEEDED': 40 });
+});
+
 it('a member reads as often as the pages ask', async () => {
   const visitor = await signedIn(ann);
   const read = await Promise.all(Array.from({ length: 60 }, () => refusalOf(visitor.get(PATH))));

@@ -26,7 +26,7 @@ interface MemberPolicy {
   readonly partner?: Bucket;
 }
 
-/** The limit of an action is CHANGE unless its route has another. Reads have none. */
+/** The limit of an action is CHANGE unless its route has another. A read has none unless its route has one. */
 const POLICIES = {
   CHANGE: {
     member: { burst: 20, everyMs: 30 * SECOND_MS },
@@ -44,6 +44,11 @@ const POLICIES = {
   },
   /** What takes rights away. A stolen session must not be able to use it up for those who end it. */
   REVOKE: { member: { burst: 20, everyMs: 10 * SECOND_MS } },
+  /** A request to the api, which uses up the partner's own limits. */
+  API: {
+    member: { burst: 20, everyMs: SECOND_MS },
+    partner: { burst: 20, everyMs: SECOND_MS },
+  },
   /** A question that changes nothing, but costs hundreds of signatures. */
   ASK: {
     member: { burst: 5, everyMs: SECOND_MS },
@@ -55,7 +60,7 @@ export type MemberPolicyName = keyof typeof POLICIES;
 
 export const MEMBER_LIMIT = Symbol('member limit');
 
-/** The limit of a route for members. Goes on a method that is not a GET. */
+/** The limit of a route for members. */
 export function MemberLimit(name: MemberPolicyName): MethodDecorator {
   return SetMetadata(MEMBER_LIMIT, name);
 }
@@ -72,14 +77,14 @@ export class MemberLimitGuard implements CanActivate {
   /** @throws HttpProblem 429; DatabaseUnavailableError */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const { method, consoleSession } = context.switchToHttp().getRequest<FastifyRequest>();
-    if (method === 'GET' || method === 'HEAD') return true;
     if (consoleSession?.standing.kind !== 'partner') return true;
-    const name = this.reflector.get<MemberPolicyName | undefined>(
-      MEMBER_LIMIT,
-      context.getHandler(),
-    );
+    const isRead = method === 'GET' || method === 'HEAD';
+    const name =
+      this.reflector.get<MemberPolicyName | undefined>(MEMBER_LIMIT, context.getHandler()) ??
+      (isRead ? undefined : 'CHANGE');
+    if (name === undefined) return true;
     const { subject, standing } = consoleSession;
-    await this.take(name ?? 'CHANGE', { subject, partnerId: standing.partnerId });
+    await this.take(name, { subject, partnerId: standing.partnerId });
     return true;
   }
 

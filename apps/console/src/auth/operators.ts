@@ -57,10 +57,15 @@ export function roleOfGroups(
 
 const LONGEST_NAME = 64;
 
-/** Name in the audit log and the timeline. A digest of the subject keeps apart persons who chose the same name. */
-export function actorOf({ subject, name }: Person): string {
-  if (isWalletSubject(subject)) return `operator:${subject.slice(WALLET.length)}`;
+/** Name in the audit log and the timeline. */
+export function actorOf(person: Person): string {
+  return `operator:${distinctName(person)}`;
+}
+
+/** The name of a person to others. A digest of the subject keeps apart persons who chose the same name. */
+export function distinctName({ subject, name }: Person): string {
+  if (isWalletSubject(subject)) return subject.slice(WALLET.length);
   const digest = createHash('sha256').update(subject).digest('hex').slice(0, 8);
   const shown = name.replaceAll(/[^A-Za-z0-9._@+-]/g, '_').slice(0, LONGEST_NAME - 9);
-  return `operator:${shown}.${digest}`;
+  return `${shown}.${digest}`;
 }

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { addressKey } from '#libs/cache';
 import { SignInLog, type SignInNote } from '#libs/db';
 import { RetryableError } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
@@ -25,7 +26,8 @@ export class SignInAudit {
   /** @param error noted only where it is a refusal of the sign-in */
   async noteRefused(error: unknown, note: SignInNote & { readonly who?: string | undefined }) {
     if (!(error instanceof HttpProblem) || !REFUSED.includes(error.status)) return;
-    const refused = { ...note, code: error.code, unnoted: this.refusalsNotLogged };
+    const counted = { network: addressKey(note.from), unnoted: this.refusalsNotLogged };
+    const refused = { ...note, ...counted, code: error.code };
     try {
       const isNoted = await this.log.noteRefused(refused, this.clock.nowMs());
       this.refusalsNotLogged = isNoted ? 0 : this.refusalsNotLogged + 1;

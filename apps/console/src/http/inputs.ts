@@ -1,7 +1,21 @@
 /** Decorators for fields of requests. Each sets a rule, the message of its refusal, and the schema in the contract. */
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { type ClassConstructor, Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { Field } from '#libs/openapi';
 import { MayBeAbsent } from '#libs/service';
 import { IsMoment } from './moment.js';
@@ -81,6 +95,31 @@ export function Whole(
     Min(minimum, message),
     Max(maximum, message),
   );
+}
+
+/** A field with an object of a class. `ValidateNested` alone lets a list pass, also one without any object in it. */
+export function Nested(classOf: () => ClassConstructor<object>): PropertyDecorator {
+  return applyDecorators(...nestedRules(classOf));
+}
+
+/** A field with a list of objects of a class. */
+export function ListOf(
+  classOf: () => ClassConstructor<object>,
+  { most }: { readonly most: number },
+): PropertyDecorator {
+  return applyDecorators(
+    ...nestedRules(classOf, { each: true }),
+    ArrayMaxSize(most, { message: '$property has too many.' }),
+    IsArray({ message: '$property must be a list.' }),
+  );
+}
+
+function nestedRules(
+  classOf: () => ClassConstructor<object>,
+  each?: { readonly each: true },
+): PropertyDecorator[] {
+  const options = { ...each, message: '$property is not valid.' };
+  return [ValidateNested(options), IsObject(options), Type(classOf)];
 }
 
 function text(schema?: Schema): PropertyDecorator {

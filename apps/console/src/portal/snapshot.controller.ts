@@ -7,6 +7,7 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { mintGrant } from '#libs/signing';
 import { type ConsoleMember, CurrentMember, ForPartners } from '../auth/audience.js';
+import { MemberLimit } from '../auth/member-limits.js';
 import { ConsoleSettings } from '../console.env.js';
 import * as Input from '../http/inputs.js';
 import { Secrets } from '../secrets.module.js';
@@ -75,6 +76,7 @@ export class SnapshotController {
   ) {}
 
   @Get()
+  @MemberLimit('API')
   @Operation(
     'A snapshot as your code would get it',
     'A real request, which counts for your limits and is in the log of requests.',

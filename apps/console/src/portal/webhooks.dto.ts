@@ -1,6 +1,5 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, Matches, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn, Matches } from 'class-validator';
 import { type WebhookSubscription } from '#libs/db';
 import {
   LONGEST_AVERAGE_DAYS,
@@ -60,8 +59,7 @@ export class NewWebhookDto {
 
   @ApiPropertyOptional({ type: TierRuleDto })
   @MayBeAbsent()
-  @ValidateNested()
-  @Type(() => TierRuleDto)
+  @Input.Nested(() => TierRuleDto)
   readonly rule?: TierRuleDto;
 }
 

@@ -42,6 +42,20 @@ async function listed(visitor = ann): Promise<Record<string, unknown>[]> {
   return (await json<{ webhooks: Record<string, unknown>[] }>(visitor.get(PATH))).webhooks;
 }
 
+describe('a rule', () => {
+  it.each<[string, unknown]>([
+    ['an empty list', []],
+    ['a list of a rule', [RULE]],
+    ['a list of lists', [[]]],
+    ['a text', 'low'],
+    ['a number', 1],
+    ['a flag', true],
+  ])('that is %s is refused', async (_, rule) => {
+    const answer = add({ topics: ['wallet.tier-changed'], rule });
+    expect(await refusalOf(answer)).toBe('400 BAD_REQUEST');
+  });
+});
+
 describe('the webhooks of a partner', () => {
   it('are added, with a secret that is shown this once, changed, paused and removed', async () => {
     const { id, secret } = await json<Made>(add());
@@ -139,4 +153,15 @@ describe('the webhooks of a partner', () => {
     bench.clock.advance(6 * 60_000);
     expect(await refusalOf(add())).toBe('401 FRESH_SIGN_IN_NEEDED');
   });
+});
+
+it('an address with look-alike letters is the same in the list and in the audit log: as it is called', async () => {
+  const member = await memberOf('Letters');
+  await json(add({ url: 'https://hooks.ex\u0430mple/\u202Epath' }, member));
+  const called = 'https://hooks.xn--exmple-4nf/%E2%80%AEpath';
+  expect(await listed(member)).toMatchObject([{ url: called }]);
+  const rows = await bench.database.query<{ url: string }>({
+    text: `SELECT arguments ->> 'url' AS url FROM redemption.audit WHERE command = 'partner webhook add' ORDER BY id DESC LIMIT 1`,
+  });
+  expect(rows).toEqual([{ url: called }]);
 });

@@ -68,6 +68,13 @@ function partners(token: string): Promise<Response> {
   return request(service.url).get('/api/partners').set('authorization', `Bearer ${token}`);
 }
 
+/** How often the service has asked the chain to call a contract. */
+async function chainCalls(): Promise<number> {
+  const { text } = await request(service.url).get('/metrics');
+  const counts = [...text.matchAll(/^lowmark_rpc_calls_total\{.*"eth_call".*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** The other signature of the same key and message: s is negated, and v is the other one. */
@@ -142,6 +149,19 @@ describe('signing in', () => {
     expect(errorOf(await verify({ ...signIn, signature: '0x00' }))).toEqual(wrong);
     // The nonce is still valid: only the wallet that signed can use it up.
     await verify(signIn).expect(200);
+  });
+
+  it('asks the chain nothing for a nonce that is not open', async () => {
+    // Only the chain knows whether an address that has not signed by its key is a contract that has.
+    const forged = async (nonce?: string) => {
+      const { message } = await aSignIn(nonce === undefined ? {} : { nonce });
+      return errorOf(await verify({ message, signature: (await aSignIn()).signature }));
+    };
+    const before = await chainCalls();
+    expect(await forged('abcdefgh87654321')).toEqual({ status: 401, code: 'SIWE_NONCE' });
+    expect(await chainCalls()).toBe(before);
+    expect(await forged()).toEqual({ status: 401, code: 'SIWE_SIGNATURE' });
+    expect(await chainCalls()).toBeGreaterThan(before);
   });
 
   it.each<[string, () => string]>([

@@ -2,7 +2,7 @@
  * Days of a subscription, by a clock that the test moves: a subscriber that fails for a week, events given up, replays,
  * and a healthy subscriber beside it.
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -65,7 +65,7 @@ function aDelivery(ring: KeyRing, timeoutMs?: number): QueuePump<DueEvent> {
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
   const queue = new WebhookQueue(new EventQueue(service), sender, ring, {
-    ...{ clock, atOnce: 16, perSubscription: 8, leaseMs: 45_000 },
+    ...{ clock, atOnce: 16, perSubscription: 8, perPartner: 10, leaseMs: 45_000 },
     ...{ random: () => 0, schedule: WEBHOOK_SCHEDULE },
   });
   return new QueuePump(queue, {
@@ -77,25 +77,40 @@ function aDelivery(ring: KeyRing, timeoutMs?: number): QueuePump<DueEvent> {
 }
 
 interface Subscriber {
-  status: number | 'silent';
+  /** `endless`: 200 at once, and a body without end. */
+  status: number | 'silent' | 'endless';
   /** The events that the subscriber accepted, by the number in the payload. */
   readonly taken: number[];
   readonly partnerId: PartnerId;
   readonly id: WebhookId;
 }
 
-async function aSubscriber(): Promise<Subscriber> {
-  const taken: number[] = [];
-  const id = aWebhookId();
+async function aPartner(): Promise<PartnerId> {
   const { rows } = await admin.pool.query<{ id: PartnerId }>(
     'INSERT INTO partners.partner (name) VALUES ($1) RETURNING id',
-    [id],
+    [randomUUID()],
   );
-  const subscriber: Subscriber = { status: 204, taken, id, partnerId: rows[0]?.id ?? aPartnerId() };
+  return rows[0]?.id ?? aPartnerId();
+}
+
+/** @param partner default: a partner of its own */
+async function aSubscriber(partner?: PartnerId): Promise<Subscriber> {
+  const taken: number[] = [];
+  const id = aWebhookId();
+  const partnerId = partner ?? (await aPartner());
+  const subscriber: Subscriber = { status: 204, taken, id, partnerId };
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const { status } = subscriber;
       if (status === 'silent') return;
+      if (status === 'endless') {
+        response.writeHead(200);
+        const more = setInterval(() => response.write('.'), 50);
+        response.on('close', () => {
+          clearInterval(more);
+        });
+        return;
+      }
       if (status === 204) taken.push((JSON.parse(body) as { n: number }).n);
       response.writeHead(status).end();
     });
@@ -185,6 +200,21 @@ describe('a subscriber', () => {
     }
     expect(well.taken).toEqual([1, 2, 3]);
     expect((await states(slow)).filter((one) => one === 'waiting 0').length).toBeGreaterThan(0);
+  });
+
+  it('whose partner has several webhooks that answer without end holds up no other partner', async () => {
+    const [first, well] = [await aSubscriber(), await aSubscriber()];
+    const second = await aSubscriber(first.partnerId);
+    for (const slow of [first, second]) {
+      slow.status = 'endless';
+      for (let wallet = 0; wallet < 10; wallet += 1) await add(slow, String(wallet), wallet);
+    }
+    await add(well, 'w', 1, 2, 3);
+    delivery.wake();
+    for (let looks = 0; well.taken.length < 3 && looks < 250; looks += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(well.taken).toEqual([1, 2, 3]);
   });
 
   it('whose secret cannot be opened gets nothing that is not signed, and all when it can be', async () => {

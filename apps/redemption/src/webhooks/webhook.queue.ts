@@ -24,6 +24,8 @@ export interface WebhookQueueOptions {
   readonly atOnce: number;
   /** Events of one subscription sent at the same time, by all processes together. */
   readonly perSubscription: number;
+  /** Events of one partner sent at the same time, over all its subscriptions, by all processes together. */
+  readonly perPartner: number;
   /** In milliseconds; longer than the longest attempt. */
   readonly leaseMs: number;
   readonly schedule: RetrySchedule;
@@ -47,9 +49,9 @@ export class WebhookQueue implements WorkQueue<DueEvent> {
   }
 
   lease(count: number, owner: string): Promise<DueEvent[]> {
-    const { perSubscription, leaseMs, clock } = this.options;
+    const { perSubscription, perPartner, leaseMs, clock } = this.options;
     const dueBy = new Date(clock.nowMs());
-    return this.events.lease({ count, owner, leaseMs, dueBy, perSubscription });
+    return this.events.lease({ count, owner, leaseMs, dueBy, perSubscription, perPartner });
   }
 
   async work(due: readonly DueEvent[], owner: string): Promise<void> {

@@ -15,6 +15,8 @@ import { WebhooksService } from './webhooks.service.js';
 /** In milliseconds: three times the longest attempt. */
 const LEASE_MS = 45_000;
 const PER_SUBSCRIPTION = 8;
+/** Half of the default of WEBHOOKS_AT_ONCE: the webhooks of one partner leave room for those of others. */
+const PER_PARTNER = 16;
 
 /** Sends webhooks about sealed days, tiers and redemptions to their subscribers. */
 @Module({
@@ -50,7 +52,7 @@ const PER_SUBSCRIPTION = 8;
       ) =>
         new WebhookQueue(events, sender, keyRing, {
           ...{ clock, atOnce, random: Math.random, leaseMs: LEASE_MS, schedule: WEBHOOK_SCHEDULE },
-          perSubscription: PER_SUBSCRIPTION,
+          ...{ perSubscription: PER_SUBSCRIPTION, perPartner: PER_PARTNER },
           onAttempt: (outcome, seconds) => {
             metrics.attempted(outcome, seconds);
           },

@@ -68,7 +68,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
         ...{ databaseUrl: test.urlAs('redemption'), poolSize: 10 },
         engine: { atOnce: 32, leaseMs: 1500, pollMs: 100, payoutPollMs: 5000, listens: true },
         webhooks: {
-          ...{ atOnce: 48, perSubscription: 96, leaseMs: 1500 },
+          ...{ atOnce: 48, perSubscription: 96, perPartner: 96, leaseMs: 1500 },
           // Forty failures in a row do not happen; if an event were given up, the checks below would find it missing.
           stepsMs: Array.from({ length: 40 }, () => 20),
         },

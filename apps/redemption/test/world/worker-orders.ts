@@ -5,6 +5,7 @@ import { type Address } from '#libs/domain';
 export interface WebhookTerms {
   readonly atOnce: number;
   readonly perSubscription: number;
+  readonly perPartner: number;
   readonly leaseMs: number;
   readonly stepsMs: readonly number[];
 }

@@ -56,6 +56,8 @@ describe('what may be said of an endpoint', () => {
     expect(
       redact('bad key 0123456789abcdef\nsee https://x.io/a?b=c\u0007', ['0123456789abcdef']),
     ).toBe('bad key <redacted> see <url>');
+    // CSI of terminals in one character, an override of the direction, and a line separator.
+    expect(redact('no\u009b2J such\u202e\u200b block\u2028', [])).toBe('no 2J such block');
     expect(redact('y'.repeat(1000), [])).toHaveLength(300);
     expect(redact('y-'.repeat(5_000_000), ['0123456789abcdef'])).toHaveLength(300);
   });

@@ -18,7 +18,7 @@ export function redact(text: string, secrets: readonly string[]): string {
   }
   if (text.length > MOST_READ) clean = withoutBegunSecret(clean, secrets);
   clean = clean.replace(URL_LIKE, '<url>');
-  clean = clean.replace(/[\u0000-\u001f\u007f\s]+/g, ' ').trim();
+  clean = clean.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return clean.length <= LONGEST ? clean : `${clean.slice(0, LONGEST - 1)}…`;
 }
 

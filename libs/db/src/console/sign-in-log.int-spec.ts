@@ -16,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => test.drop());
 
-const refuse = (from: string, atMs = NOW_MS, unnoted = 0) =>
-  log.noteRefused({ by: 'wallet', from, code: 'NOT_AN_OPERATOR', unnoted }, atMs);
+const refuse = (from: string, atMs = NOW_MS, unnoted = 0, network = from) =>
+  log.noteRefused({ by: 'wallet', from, network, code: 'NOT_AN_OPERATOR', unnoted }, atMs);
 const rows = async () => (await new AuditLog(database).newest({}, { limit: 100 })).entries;
 
 describe('SignInLog', () => {
@@ -43,6 +43,21 @@ describe('SignInLog', () => {
       arguments: { by: 'wallet', from: '10.0.0.1', unnoted: 7 },
     });
     expect(found[1]?.arguments).not.toHaveProperty('unnoted');
+  });
+
+  it('counts all addresses of a network as one', async () => {
+    const noted: boolean[] = [];
+    for (let host = 1; host <= 40; host++) {
+      noted.push(await refuse(`2001:db8::${host}`, NOW_MS, 0, '2001:db8:0:0::/64'));
+    }
+    expect(noted.filter(Boolean)).toHaveLength(5);
+    expect(await refuse('10.0.0.1')).toBe(true);
+    expect((await rows()).map((row) => row.arguments)).toEqual([
+      { by: 'wallet', from: '10.0.0.1' },
+      ...[5, 4, 3, 2, 1].map((host) => ({
+        ...{ by: 'wallet', from: `2001:db8::${host}`, network: '2001:db8:0:0::/64' },
+      })),
+    ]);
   });
 
   it('notes thirty refused ones in an hour, however many strangers come at once', async () => {

@@ -6,9 +6,9 @@ export const SIGN_IN_COMMAND = 'console sign-in';
 /** Actor of audit rows that no operator caused: a refused sign-in, an expired request. */
 export const CONSOLE_ACTOR = 'console';
 const HOUR_MS = 3_600_000;
-/** Refused sign-ins that are recorded in an hour: of all consoles and addresses together, and from one address. */
+/** Refused sign-ins that are recorded in an hour: of all consoles and networks together, and from one network. */
 const MOST_REFUSED = 30;
-const MOST_REFUSED_OF_ADDRESS = 5;
+const MOST_REFUSED_OF_NETWORK = 5;
 
 export interface SignInNote {
   readonly by: 'wallet' | 'oidc' | 'link';
@@ -17,6 +17,8 @@ export interface SignInNote {
 }
 
 export interface RefusedSignInNote extends SignInNote {
+  /** The addresses that count as one client: an IPv4 address, or the /64 of an IPv6 address. */
+  readonly network: string;
   /** For example `NOT_AN_OPERATOR`. */
   readonly code: string;
   /** The identity that was shown, where it is known. */
@@ -33,7 +35,13 @@ const NOTE = named<{ actor: string; args: string }>(
 /** Concurrent records wait for each other, so that the limits hold. */
 const LOCK = 'SELECT pg_advisory_xact_lock(4219, 2)';
 
-const NOTE_REFUSED = named<{ args: string; outcome: string; from: string; since: Date; at: Date }>(
+const NOTE_REFUSED = named<{
+  args: string;
+  outcome: string;
+  network: string;
+  since: Date;
+  at: Date;
+}>(
   'sign_in_note_refused',
   `WITH newest AS (
       SELECT at, arguments FROM redemption.audit WHERE actor = '${CONSOLE_ACTOR}' AND command = '${SIGN_IN_COMMAND}'
@@ -44,7 +52,8 @@ const NOTE_REFUSED = named<{ args: string; outcome: string; from: string; since:
     INSERT INTO redemption.audit (at, actor, command, arguments, outcome)
     SELECT :at, '${CONSOLE_ACTOR}', '${SIGN_IN_COMMAND}', :args, :outcome
     WHERE (SELECT count(*) FROM recent) < ${MOST_REFUSED}
-      AND (SELECT count(*) FROM recent WHERE arguments ->> 'from' = :from) < ${MOST_REFUSED_OF_ADDRESS}
+      AND (SELECT count(*) FROM recent
+        WHERE coalesce(arguments ->> 'network', arguments ->> 'from') = :network) < ${MOST_REFUSED_OF_NETWORK}
     RETURNING id`,
 );
 
@@ -59,11 +68,15 @@ export class SignInLog {
   /** @returns false where the hour has reached its limit */
   async noteRefused({ code, ...note }: RefusedSignInNote, nowMs: number): Promise<boolean> {
     const [at, since] = [new Date(nowMs), new Date(nowMs - HOUR_MS)];
-    const { unnoted, ...given } = note;
-    const args = JSON.stringify({ ...given, ...(unnoted > 0 && { unnoted }) });
+    const { unnoted, network, ...given } = note;
+    const args = JSON.stringify({
+      ...given,
+      ...(network !== note.from && { network }),
+      ...(unnoted > 0 && { unnoted }),
+    });
     return this.database.transaction(async (client) => {
       await client.query(LOCK);
-      const values = { args, outcome: `refused: ${code}`, from: note.from, since, at };
+      const values = { args, outcome: `refused: ${code}`, network, since, at };
       return (await run(client, NOTE_REFUSED(values))).length > 0;
     });
   }

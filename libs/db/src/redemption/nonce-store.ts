@@ -19,6 +19,12 @@ export class NonceStore {
     await this.database.query(this.statements.issue({ nonce, expiresAt: new Date(expiresAtMs) }));
   }
 
+  /** Whether the nonce was issued, and is neither used nor expired. */
+  async isOpen(nonce: string, nowMs: number): Promise<boolean> {
+    const found = await this.database.query(this.statements.find({ nonce, now: new Date(nowMs) }));
+    return found.length > 0;
+  }
+
   /** Deletes the nonce. Returns true to exactly one caller, and only before the nonce expires. */
   async use(nonce: string, nowMs: number): Promise<boolean> {
     const now = new Date(nowMs);
@@ -38,6 +44,10 @@ function statementsOf(schema: NonceSchema) {
     issue: named<{ nonce: string; expiresAt: Date }>(
       `${schema}_nonce_issue`,
       `INSERT INTO ${table} (nonce, expires_at) VALUES (:nonce, :expiresAt)`,
+    ),
+    find: named<{ nonce: string; now: Date }>(
+      `${schema}_nonce_find`,
+      `SELECT 1 FROM ${table} WHERE nonce = :nonce AND expires_at > :now`,
     ),
     // One statement, so that of two concurrent uses only one succeeds.
     use: named<{ nonce: string; now: Date }>(

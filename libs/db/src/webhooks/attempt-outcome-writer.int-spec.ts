@@ -34,7 +34,7 @@ const WALLETS = ['a', 'b', 'c', 'd', 'e', 'f'];
 describe('attempts that end together', () => {
   async function leased(owner: string): Promise<DueEvent[]> {
     for (const wallet of WALLETS) await admin.query(ADD, [one.id, wallet]);
-    return queue.lease({ count: 100, owner, leaseMs: 60_000, perSubscription: 50 });
+    return queue.lease({ count: 100, owner, leaseMs: 60_000, perSubscription: 50, perPartner: 50 });
   }
 
   async function delivered(): Promise<string[]> {

@@ -21,6 +21,7 @@ import {
   made,
   record,
   subscribe,
+  subscribeAgain,
   type Subscribed,
 } from './webhook-bench.support-spec.js';
 
@@ -148,6 +149,23 @@ describe('a subscription', () => {
     await add('late', 1, other);
     const due = await lease({ count: 4, perSubscription: 3 });
     expect(due.map(({ subscription }) => subscription)).toContain(other.id);
+  });
+
+  it('shares what its partner may have under way, which leaves room for other partners', async () => {
+    const terms = { topics: ['redemption.*'], rule: undefined, url: 'https://a.example' } as const;
+    const own = [one];
+    while (own.length < 4) own.push(await subscribeAgain(admin, one.partnerId, terms));
+    for (const to of own) for (const wallet of 'abc') await add(wallet, 1, to);
+    const other = await subscribe(admin, ['redemption.*']);
+    await add('late', 1, other);
+    const owner = randomUUID();
+    const shares = { perSubscription: 3, perPartner: 5, owner };
+    const due = await lease({ count: 6, ...shares });
+    const ofOther = due.filter(({ subscription }) => subscription === other.id);
+    expect([due.length, ofOther.length]).toEqual([6, 1]);
+    expect(await lease(shares)).toEqual([]);
+    for (const event of due.slice(0, 3)) await queue.release(event, owner);
+    expect(await lease(shares)).toHaveLength(3);
   });
 
   it('that answered 410 is paused; nothing is lost, and what waits goes out when it goes on', async () => {

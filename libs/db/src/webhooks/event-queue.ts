@@ -22,6 +22,8 @@ export interface LaneLease {
   readonly dueBy?: Date | undefined;
   /** Maximum number of leased lanes of one subscription, over all processes. */
   readonly perSubscription: number;
+  /** Maximum number of leased lanes of all subscriptions of a partner together, over all processes. */
+  readonly perPartner: number;
 }
 
 const LEASE = named<{
@@ -30,19 +32,28 @@ const LEASE = named<{
   leaseMs: number;
   dueBy: Date | null;
   perSubscription: number;
+  perPartner: number;
 }>(
   'webhook_lease',
-  `WITH room AS (
-      SELECT s.id, greatest(0, CASE WHEN s.failures >= ${FAILING} THEN 1 ELSE :perSubscription::int END
-        - (SELECT count(*) FROM webhooks.lane l WHERE l.subscription = s.id AND l.leased_until > now())) AS free
-      FROM webhooks.subscription s WHERE s.paused_at IS NULL AND s.removed_at IS NULL
-    ), picked AS MATERIALIZED (
-      SELECT due.* FROM room CROSS JOIN LATERAL (
+  `WITH under_way AS (
+      SELECT s.id, s.partner, s.failures, s.paused_at IS NULL AND s.removed_at IS NULL AS is_sent,
+        (SELECT count(*) FROM webhooks.lane l WHERE l.subscription = s.id AND l.leased_until > now()) AS leased
+      FROM webhooks.subscription s
+    ), room AS (
+      SELECT id, partner, is_sent, greatest(0, CASE WHEN failures >= ${FAILING} THEN 1 ELSE :perSubscription::int END - leased) AS free,
+        greatest(0, :perPartner::int - sum(leased) OVER (PARTITION BY partner)) AS free_of_partner
+      FROM under_way
+    ), due AS MATERIALIZED (
+      SELECT found.*, room.free_of_partner,
+        row_number() OVER (PARTITION BY room.partner ORDER BY found.next_attempt_at) AS place
+      FROM room CROSS JOIN LATERAL (
         SELECT l.subscription, l.order_key, l.next_attempt_at FROM webhooks.lane l
         WHERE l.subscription = room.id AND l.waiting > 0 AND l.next_attempt_at <= coalesce(:dueBy::timestamptz, now())
           AND (l.leased_until IS NULL OR l.leased_until <= now())
-        ORDER BY l.next_attempt_at LIMIT room.free FOR UPDATE SKIP LOCKED) AS due
-      ORDER BY due.next_attempt_at LIMIT :count::int
+        ORDER BY l.next_attempt_at LIMIT least(room.free, room.free_of_partner) FOR UPDATE SKIP LOCKED) AS found
+      WHERE room.is_sent
+    ), picked AS (
+      SELECT * FROM due WHERE place <= free_of_partner ORDER BY next_attempt_at LIMIT :count::int
     )
     UPDATE webhooks.lane l SET leased_until = now() + :leaseMs * interval '1 millisecond', lease_owner = :owner::uuid
     FROM picked WHERE (l.subscription, l.order_key) = (picked.subscription, picked.order_key)

@@ -40,7 +40,7 @@ it('says when something was delivered last, and is not written for each of a sec
       [one.id],
     );
     const owner = randomUUID();
-    const due = { count: 1, owner, leaseMs: 60_000, perSubscription: 1 };
+    const due = { count: 1, owner, leaseMs: 60_000, perSubscription: 1, perPartner: 1 };
     const [event] = (await queue.lease(due)) as [DueEvent];
     await queue.end({ event, owner, record: record(outcome) });
   };

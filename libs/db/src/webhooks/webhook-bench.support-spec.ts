@@ -19,6 +19,7 @@ import {
   SubscriptionStore,
 } from '../index.js';
 import { type LaneLease } from './event-queue.js';
+import { type SubscriptionTerms } from './subscription.js';
 
 export const DAY_SECONDS = 86_400;
 export const AUDIT = {
@@ -42,11 +43,19 @@ export async function subscribe(
     [randomUUID()],
   );
   if (partner === undefined) throw new Error('it was added');
+  return subscribeAgain(database, partner.id, { topics, rule, url });
+}
+
+/** Another webhook of a partner. */
+export async function subscribeAgain(
+  database: Database,
+  partnerId: PartnerId,
+  terms: SubscriptionTerms,
+): Promise<Subscribed> {
   const id = aWebhookId();
-  const terms = { url, topics, rule };
   const ciphertext = Buffer.from('sealed');
-  await new SubscriptionStore(database).add(partner.id, { id, ciphertext, ...terms }, AUDIT);
-  return { partnerId: partner.id, id };
+  await new SubscriptionStore(database).add(partnerId, { id, ciphertext, ...terms }, AUDIT);
+  return { partnerId, id };
 }
 
 export interface ToldEvent {
@@ -150,8 +159,8 @@ export async function addEvents(
 }
 
 export function leaseAll(queue: EventQueue, change: Partial<LaneLease> = {}): Promise<DueEvent[]> {
-  const all = { count: 100, owner: randomUUID(), leaseMs: 60_000, perSubscription: 50 };
-  return queue.lease({ ...all, ...change });
+  const all = { count: 100, owner: randomUUID(), leaseMs: 60_000 };
+  return queue.lease({ ...all, perSubscription: 50, perPartner: 100, ...change });
 }
 
 export function record(outcome: AttemptRecord['outcome']): AttemptRecord {

@@ -24,7 +24,7 @@ it('forgets what was finished long ago, and what waited as long while paused, an
   const service = await test.open({ url: test.urlAs('redemption') });
   const queue = new EventQueue(service);
   const owner = '00000000-0000-4000-8000-000000000000';
-  const lease = { count: 1, owner, leaseMs: 60_000, perSubscription: 1 };
+  const lease = { count: 1, owner, leaseMs: 60_000, perSubscription: 1, perPartner: 1 };
   for (const event of await queue.lease(lease)) {
     const answer = { status: 200, error: undefined, durationMs: 1, request: {}, answer: {} };
     const record = { at: new Date(), outcome: 'delivered', ...answer } as const;

@@ -221,15 +221,20 @@ function usableUrl(text: string, change: WebhookChange): string {
     const hint = isTaken ? ' For development only, --allow-private takes it.' : '';
     throw new OptionError(parsed.message + hint);
   }
-  const url = new URL(text);
-  return url.origin + url.pathname;
+  return calledUrl(text);
+}
+
+/** The URL as it is called: a host with other letters than ASCII as `xn--…`, and a path without them. */
+function calledUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return origin + pathname;
 }
 
 /** A refused URL may contain a credential, so the audit row does not have it. */
 function auditedWish({ url, topics, rule }: WebhookChange): object {
   const isUsable = url !== undefined && parsePartnerUrl(url, { allowPrivate: true }).ok;
   return {
-    ...(url !== undefined && { url: isUsable ? url : 'unusable' }),
+    ...(url !== undefined && { url: isUsable ? calledUrl(url) : 'unusable' }),
     ...(topics !== undefined && { topics }),
     ...(rule !== undefined && {
       rule: {

@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsIn, Matches, ValidateNested } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, Matches } from 'class-validator';
 import { PartnerUnknownError } from '#libs/db';
 import {
   parsePartnerId,
@@ -106,8 +105,7 @@ class TermsDto {
 
   @Input.Optional()
   @ApiProperty({ type: CallbackDto })
-  @ValidateNested({ message: '$property is not valid.' })
-  @Type(() => CallbackDto)
+  @Input.Nested(() => CallbackDto)
   readonly callback?: CallbackDto;
 }
 

@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, MinLength, ValidateNested } from 'class-validator';
+import { MinLength } from 'class-validator';
 import { REDEMPTION_STATES, type RedemptionState } from '#libs/domain';
 import { ACTION_NAMES, type ActionName } from '#libs/operations';
 import { ApprovalReason } from '../../approvals/approval.dto.js';
@@ -66,10 +65,7 @@ class SeenRedemption {
 
 export class AdoptDto {
   @ApiProperty({ type: [SeenRedemption], maxItems: 100 })
-  @ValidateNested({ each: true, message: '$property is not valid.' })
-  @Type(() => SeenRedemption)
-  @ArrayMaxSize(100, { message: '$property has too many.' })
-  @IsArray({ message: '$property must be a list.' })
+  @Input.ListOf(() => SeenRedemption, { most: 100 })
   readonly redemptions!: SeenRedemption[];
 
   @ApprovalReason() readonly reason?: string;

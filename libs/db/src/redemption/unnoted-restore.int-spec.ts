@@ -1,6 +1,7 @@
 /** The mark of a restore that was not noted: what the database refuses meanwhile, from whatever connects. */
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Redemption, type UuidV7 } from '#libs/domain';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
 import { UnnotedRestore1760000006000 } from '../migrations/unnoted-restore.js';
 import { ReconciliationBench } from './reconciliation.support-spec.js';
@@ -174,7 +175,12 @@ describe('a mark', () => {
 
 describe('a transition that was seen', () => {
   const standingOf = async (id: string, version: number, atMs: number) =>
-    (await restores.standing({ redemptionId: id as never, version, atMs })).lacksSeen;
+    (
+      await restores.standing({
+        ...{ redemptionId: id as never, version, atMs },
+        ...{ event: 'deduct-confirmed', requestId: null },
+      })
+    ).lacksSeen;
 
   it('is missing where the ledger lacks it and no note explains that', async () => {
     const { id, version } = await bench.deducted();
@@ -187,5 +193,19 @@ describe('a transition that was seen', () => {
     expect(await standingOf(id, version + 1, seenMs)).toBe(false);
     // Of a time after the note.
     expect(await standingOf(id, version + 1, Date.now() + 60_000)).toBe(true);
+  });
+
+  it('is missing where the ledger went back and has another one in its place', async () => {
+    const seenOf = ({ id, version }: Redemption, event: string, requestId: UuidV7 | null) =>
+      restores.standing({ redemptionId: id, version, atMs: START_MS, event, requestId });
+    const { calling, callEnd } = await bench.called(await bench.created());
+    const { requestId } = callEnd;
+    expect((await seenOf(calling, 'call-due', requestId)).lacksSeen).toBe(false);
+    const cancelled = await bench.after(await bench.created(), { type: 'cancel', by: 'user' });
+    expect(cancelled.version).toBe(calling.version);
+    expect((await seenOf(cancelled, 'call-due', requestId)).lacksSeen).toBe(true);
+    const { calling: again } = await bench.called(await bench.created());
+    expect((await seenOf(again, 'call-due', requestId)).lacksSeen).toBe(true);
+    expect((await seenOf(again, 'plan-committed', null)).lacksSeen).toBe(true);
   });
 });

@@ -19,6 +19,7 @@ restore_to() {
   require_backups
   require_own_project
   require_own_database
+  require_keys
   run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
   once secrets || die "the secrets are not in order; nothing was changed."
   quiet stop console redemption api indexer backups

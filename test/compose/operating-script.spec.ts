@@ -146,6 +146,19 @@ describe('./lowmark', () => {
       }
     });
 
+    it.each([[['a.dump']], [['--to', 'latest']]])(
+      'makes no new keys for a database that was sealed under others: %j',
+      (words) => {
+        const { code, said, calls } = lowmark(['restore', ...words], {
+          FAILS: '* show /run/lowmark secrets_key',
+        });
+        expect(code).toBe(1);
+        expect(said).toContain('there is no secrets_key');
+        expect(said).toContain('./lowmark secret set secrets_key');
+        expect(calls.filter((call) => / (?:stop|exec) |secrets secrets$/.test(call))).toEqual([]);
+      },
+    );
+
     it('stops nothing where the secrets are not in order', () => {
       const { code, said, calls } = lowmark(['restore', 'a.dump'], {
         FAILS: '*--exit-code-from secrets*',

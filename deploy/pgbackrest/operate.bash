@@ -30,7 +30,6 @@ restore_to() {
   quiet up --detach --no-deps --no-build postgres
   run "${finish_with[@]}" backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
   migrate
-  end_sign_ins
   quiet up --detach --no-deps --no-build backups
   say_next
 }

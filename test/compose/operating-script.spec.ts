@@ -119,11 +119,6 @@ describe('./lowmark', () => {
       expect(said).toContain('nothing is deducted, paid or given back');
     });
 
-    it('ends all sign-ins', () => {
-      const { calls } = lowmark(['restore', 'a.dump']);
-      expect(calls.at(-1)).toContain('DELETE FROM console.session');
-    });
-
     it.each([[['a.dump']], [['--to', 'latest']]])(
       'leaves no mark where nothing is missing: %j',
       (words) => {

@@ -173,6 +173,38 @@ describe('a mark', () => {
   });
 });
 
+describe('a restore', () => {
+  it('brings back no session, no link, no sign-in under way, no role and no invitation', async () => {
+    const query = (text: string) => bench.database.query<{ rows: number }>({ text });
+    const hash = "sha256('x')";
+    const until = "now() + interval '5 minutes'";
+    await query(`INSERT INTO redemption.session (token_hash, wallet, expires_at)
+      VALUES (${hash}, decode(repeat('ab', 20), 'hex'), ${until})`);
+    await query(`INSERT INTO redemption.nonce VALUES ('nonce-of-before', ${until})`);
+    await query(`INSERT INTO console.nonce VALUES ('nonce-of-before', ${until})`);
+    await query(`INSERT INTO console.session (token_hash, kind, role, subject, name, created_at, seen_at, authenticated_at, expires_at)
+      VALUES (${hash}, 'operator', 'admin', 'link:ann', 'ann', now(), now(), now(), ${until})`);
+    await query(
+      `INSERT INTO console.login_attempt VALUES (${hash}, 'operator', repeat('v', 43), 'nonce-of-before', '/', now(), ${until})`,
+    );
+    await query(`INSERT INTO console.sign_in_link (token_hash, kind, role, name, created_by, created_at, expires_at)
+      VALUES (${hash}, 'operator', 'admin', 'ann', 'cli', now(), ${until})`);
+    await query(`INSERT INTO console.granted_role VALUES ('link:ann', 'admin', now())`);
+    await query(`INSERT INTO console.invitation (token_hash, partner, invited_by, note, created_at, expires_at)
+      VALUES (${hash}, gen_random_uuid(), 'operator:ann', 'bob', now(), ${until})`);
+    const left = () =>
+      query(`SELECT 'session' AS kind FROM console.session
+      UNION ALL SELECT 'link' FROM console.sign_in_link UNION ALL SELECT 'attempt' FROM console.login_attempt
+      UNION ALL SELECT 'role' FROM console.granted_role UNION ALL SELECT 'nonce' FROM console.nonce
+      UNION ALL SELECT 'player' FROM redemption.session UNION ALL SELECT 'nonce of players' FROM redemption.nonce
+      UNION ALL SELECT 'invitation' FROM console.invitation WHERE withdrawn_at IS NULL`);
+    await restored('on');
+    expect(await left()).toHaveLength(8);
+    await restored();
+    expect(await left()).toEqual([]);
+  });
+});
+
 describe('a transition that was seen', () => {
   const standingOf = async (id: string, version: number, atMs: number) =>
     (

@@ -55,7 +55,8 @@ export class HighWaterMark {
    * be written, the mark is kept in memory.
    */
   keep(seen: SeenTransition): Promise<void> {
-    if (this.newest === undefined || seen.atMs >= this.newest.atMs) this.newest = seen;
+    // Not the one with the latest time: a clock that was set back would keep an old one for as long.
+    this.newest = seen;
     if (this.path === undefined) return Promise.resolve();
     this.queued ??= this.writing.then(() => {
       this.queued = undefined;

@@ -19,6 +19,7 @@ restore_to() {
   require_backups
   require_own_project
   require_own_database
+  require_keys
   run backups "$scripts/restore.sh" check "$@" || die "nothing was changed."
   once secrets || die "the secrets are not in order; nothing was changed."
   quiet stop console redemption api indexer backups
@@ -29,7 +30,6 @@ restore_to() {
   quiet up --detach --no-deps --no-build postgres
   run "${finish_with[@]}" backups "$scripts/restore.sh" finish || die "what was restored does not start: ./lowmark logs postgres"
   migrate
-  end_sign_ins
   quiet up --detach --no-deps --no-build backups
   say_next
 }

@@ -119,11 +119,6 @@ describe('./lowmark', () => {
       expect(said).toContain('nothing is deducted, paid or given back');
     });
 
-    it('ends all sign-ins', () => {
-      const { calls } = lowmark(['restore', 'a.dump']);
-      expect(calls.at(-1)).toContain('DELETE FROM console.session');
-    });
-
     it.each([[['a.dump']], [['--to', 'latest']]])(
       'leaves no mark where nothing is missing: %j',
       (words) => {
@@ -145,6 +140,19 @@ describe('./lowmark', () => {
         expect(calls.filter((call) => / (?:stop|exec) /.test(call))).toEqual([]);
       }
     });
+
+    it.each([[['a.dump']], [['--to', 'latest']]])(
+      'makes no new keys for a database that was sealed under others: %j',
+      (words) => {
+        const { code, said, calls } = lowmark(['restore', ...words], {
+          FAILS: '* show /run/lowmark secrets_key',
+        });
+        expect(code).toBe(1);
+        expect(said).toContain('there is no secrets_key');
+        expect(said).toContain('./lowmark secret set secrets_key');
+        expect(calls.filter((call) => / (?:stop|exec) |secrets secrets$/.test(call))).toEqual([]);
+      },
+    );
 
     it('stops nothing where the secrets are not in order', () => {
       const { code, said, calls } = lowmark(['restore', 'a.dump'], {

@@ -99,7 +99,7 @@ async function begin(watch: LedgerWatch): Promise<void> {
   await watch.requireNoted();
   const write = decided(redemption, { type: 'call-due', requestId: aUuid() });
   await store.apply(write);
-  await watch.keep(write.decision.next);
+  await watch.keep(write.decision.next, write.event);
 }
 
 async function note(): Promise<void> {

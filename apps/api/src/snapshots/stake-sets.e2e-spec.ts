@@ -1,9 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { migrate } from '#libs/db';
+import { type Address } from '#libs/domain';
 import { type MintedCredential } from '#libs/signing';
 import { aWallet, createTestDatabase, type TestDatabase } from '#libs/testing';
-import { addPartner, type Api, seedIndex, startApi } from '../testing/api-harness.support-spec.js';
+import {
+  addPartner,
+  type Api,
+  type Seed,
+  seedIndex,
+  startApi,
+} from '../testing/api-harness.support-spec.js';
 import { expectError, expectSigned } from '../testing/wire.support-spec.js';
 
 const PATH = '/api/staking/snapshots';
@@ -19,7 +26,7 @@ let golfer: MintedCredential;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  await migrate(database.url, { stakeSets: ['golf', 'empty'] });
+  await migrate(database.url, { stakeSets: ['golf', 'empty', 'both', 'chess'] });
   api = await startApi({}, database);
   const open = { rate: 1000, burst: 10_000 };
   partner = await addPartner(api, 'of the default set');
@@ -33,9 +40,13 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function seedGolf(stakeContract: ReturnType<typeof aWallet>, tokens: number): Promise<void> {
-  const events: [string, typeof PLAYER, number][] = [['2026-11-10T10:00:00Z', PLAYER, tokens]];
-  await seedIndex(api, { events, headAt: HEAD_AT, stakeSet: 'golf', symbol: 'GLF', stakeContract });
+function seedGolf(stakeContract: Address, tokens: number): Promise<void> {
+  return seedSet({ stakeSet: 'golf', stakeContract }, tokens);
+}
+
+function seedSet(of: Partial<Seed>, tokens: number): Promise<void> {
+  const events: Seed['events'] = [['2026-11-10T10:00:00Z', PLAYER, tokens]];
+  return seedIndex(api, { events, headAt: HEAD_AT, symbol: 'GLF', ...of });
 }
 
 const golf = async () => (await database.open()).inSet('golf');
@@ -144,5 +155,14 @@ describe('GET /api/staking/snapshots of several stake sets', () => {
     api.clock.advance(6000);
     expectError(await ask(account(GOLF)), 404, 'CONTRACT_NOT_FOUND');
     expect((await read(account(other))).averageStakedAmount).toBe(500);
+  });
+
+  it('is of the set that counts the contract alone, where another set adds others to it', async () => {
+    const [chess, other] = [aWallet(0xb8), aWallet(0xb9)];
+    await seedSet({ stakeSet: 'both', stakeContract: chess, moreContracts: [other] }, 700);
+    await seedSet({ stakeSet: 'chess', stakeContract: chess }, 60);
+    api.clock.advance(6000);
+    expect((await read(account(chess))).averageStakedAmount).toBe(60);
+    expect((await read(account(other))).averageStakedAmount).toBe(700);
   });
 });

@@ -110,13 +110,19 @@ export class StakeSets {
     return contract === undefined ? ownSet : (await this.require(contract, ownSet)).name;
   }
 
-  /** The stake set that indexes the contract. Of several sets, the caller's own is preferred, then the first. */
+  /**
+   * The stake set that indexes the contract. Of several sets, the caller's own is preferred, then one of this contract
+   * alone, because others add the stakes of further contracts; then the first.
+   */
   private async require({ chainId, address }: AccountId, ownSet: string): Promise<IndexedSet> {
     const { indexed } = await this.directory();
     const found = indexed.filter(
       (set) => set.chainId === chainId && set.contracts.includes(address),
     );
-    const set = found.find(({ name }) => name === ownSet) ?? found[0];
+    const set =
+      found.find(({ name }) => name === ownSet) ??
+      found.find(({ contracts }) => contracts.length === 1) ??
+      found[0];
     if (set !== undefined) return set;
     const account = accountIdText({ chainId, address });
     throw new HttpProblem(404, `Stakes in ${account} are not indexed here.`, {

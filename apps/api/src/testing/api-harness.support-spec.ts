@@ -103,6 +103,8 @@ export interface Seed {
   /** Absent: the default stake set. */
   readonly stakeSet?: string;
   readonly stakeContract?: Address;
+  /** Further contracts, whose balances are added. */
+  readonly moreContracts?: readonly Address[];
 }
 
 /** Writes a history as the indexer does. */
@@ -112,7 +114,9 @@ export async function seedIndex(api: Api, seed: Seed): Promise<void> {
   const first = aBlock(0, seconds('2026-01-01T00:00:00Z'));
   const tokenSymbol = seed.symbol ?? 'SVC';
   const of = { head: first, tokenSymbol, ...(stakeContract && { stakeContract }) };
-  await index.create(anInitialIndex(of));
+  const initial = anInitialIndex(of);
+  const stakeContracts = [initial.stakeContract, ...(seed.moreContracts ?? [])];
+  await index.create({ ...initial, settings: { ...initial.settings, stakeContracts } });
   const blocks: BlockDeltas[] = seed.events.map(([iso, wallet, tokens], i) => ({
     blockNumber: BigInt(i + 1),
     timestampSeconds: seconds(iso),

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type PartnerId } from '#libs/domain';
 import { CONSEQUENCES } from '#libs/operations';
@@ -120,7 +119,9 @@ describe('the overview', () => {
   });
 
   it('has a restore that was not noted, with what to run', async () => {
-    await bench.database.pool.query(await readFile('deploy/pgbackrest/restored.sql', 'utf8'));
+    await bench.database.pool.query(
+      `INSERT INTO redemption.unnoted_restore (noticed) VALUES ('restored from a backup')`,
+    );
     const { alerts } = (await read('overview/alerts')) as unknown as { alerts: object[] };
     await bench.database.pool.query('DELETE FROM redemption.unnoted_restore');
     expect(alerts).toContainEqual(

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { type SeenTransition } from '#libs/db';
-import { parseUuidV7 } from '#libs/domain';
+import { parseUuidV7, type UuidV7 } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { type HourlyAlerts } from '../observe/hourly-alerts.js';
 
@@ -55,7 +55,8 @@ export class HighWaterMark {
    * be written, the mark is kept in memory.
    */
   keep(seen: SeenTransition): Promise<void> {
-    if (this.newest === undefined || seen.atMs >= this.newest.atMs) this.newest = seen;
+    // Not the one with the latest time: a clock that was set back would keep an old one for as long.
+    this.newest = seen;
     if (this.path === undefined) return Promise.resolve();
     this.queued ??= this.writing.then(() => {
       this.queued = undefined;
@@ -90,12 +91,18 @@ function parseMark(text: string): SeenTransition | undefined {
   } catch {
     return undefined;
   }
-  const { redemptionId, version, atMs } = Object(value) as Record<string, unknown>;
-  const id = typeof redemptionId === 'string' ? parseUuidV7(redemptionId) : undefined;
-  if (id === undefined || !isNatural(version, 2 ** 31 - 1) || !isNatural(atMs, 8.64e15)) {
+  const { version, event, atMs, ...ids } = Object(value) as Record<string, unknown>;
+  const redemptionId = idOf(ids['redemptionId']);
+  const requestId = ids['requestId'] === null ? null : idOf(ids['requestId']);
+  if (redemptionId === undefined || requestId === undefined || typeof event !== 'string') {
     return undefined;
   }
-  return { redemptionId: id, version, atMs };
+  if (!isNatural(version, 2 ** 31 - 1) || !isNatural(atMs, 8.64e15)) return undefined;
+  return { redemptionId, version, event, requestId, atMs };
+}
+
+function idOf(value: unknown): UuidV7 | undefined {
+  return typeof value === 'string' ? parseUuidV7(value) : undefined;
 }
 
 function isNatural(value: unknown, most: number): value is number {

@@ -74,8 +74,13 @@ export class LedgerWatch implements OnModuleInit, BeforeApplicationShutdown {
   }
 
   /** Keeps a transition that was committed, before anything outside of the ledger follows from it. */
-  keep({ id: redemptionId, version }: Pick<Redemption, 'id' | 'version'>): Promise<void> {
-    return this.mark.keep({ redemptionId, version, atMs: this.clock.nowMs() });
+  keep({ id, version, openCall }: Redemption, event: string): Promise<void> {
+    return this.mark.keep({
+      redemptionId: id,
+      ...{ version, event },
+      requestId: openCall?.requestId ?? null,
+      atMs: this.clock.nowMs(),
+    });
   }
 
   private async attempt(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   addPartner,
   addPrice,
   aPlayer,
+  aUser,
   errorOf,
   inState,
   type Service,
@@ -51,6 +52,9 @@ it('players see that redemptions are paused, and operators what to run; the note
   const show = () => player.get(`/api/redemptions/${open.id}`).expect(200);
   expect((await show()).body.voucher).not.toBeNull();
   await restored();
+  // The session is that of before.
+  await player.get(`/api/redemptions/${open.id}`).expect(401);
+  player = await aUser(service, player.wallet);
 
   const other = await aPlayer(service);
   const refused = await other.redeem(partner, 100);

@@ -181,7 +181,7 @@ export class LeasedRedemptions {
       ...(callEnd !== undefined && { callEnd }),
       ...(place !== undefined && { place }),
     });
-    if (binds) await this.context.ledger.keep(next);
+    if (binds) await this.context.ledger.keep(next, event.type);
     this.context.metrics.moved(event.type, before.state, next.state);
     const { id: redemptionId, partner } = next;
     for (const alert of alertsOf(event, before, next)) {

@@ -7,7 +7,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type UuidV7 } from '#libs/domain';
+import { PARTNER_CAPABILITIES, transition, type UuidV7 } from '#libs/domain';
 import { EngineBench, POINTS } from '../testing/engine-bench.support-spec.js';
 import { OldLedger } from '../testing/old-ledger.support-spec.js';
 
@@ -68,6 +68,18 @@ function callsOf(...ids: UuidV7[]): string[] {
   return bench.partner.calls
     .filter(({ body }) => ids.includes(body['svcRedemptionId'] as UuidV7))
     .map(({ path }) => path);
+}
+
+/** As an operator does, whose command takes no look at what the service has seen. */
+async function cancel(id: UuidV7): Promise<void> {
+  const stored = await bench.store.get(id);
+  if (stored === undefined) throw new Error('no such redemption');
+  const before = stored.redemption;
+  const policy = { capabilities: PARTNER_CAPABILITIES, confirms: true };
+  const context = { nowMs: bench.clock.nowMs(), jitter: 0, policy };
+  const decision = transition(before, { type: 'cancel', by: 'operator' }, context);
+  if (decision.kind === 'refused') throw new Error(decision.message);
+  await bench.store.apply({ before, decision, event: 'cancel', actor: 'operator:ann', stored });
 }
 
 describe('a ledger that was restored with our command', () => {
@@ -154,6 +166,18 @@ describe('a restore without our command', () => {
     await bench.until(id, 'reverted', 'failed');
   });
 
+  it('is noticed where an operator went on at once, so that the version is there again', async () => {
+    const id = await authorised();
+    const { version } = await bench.read(id);
+    await ledger.restore(id, 'deducted');
+    await cancel(id);
+    expect((await bench.read(id)).version).toBe(version);
+    await bench.ledger.look();
+    expect(await marks()).toHaveLength(1);
+    await note();
+    await bench.until(id, 'reverted');
+  });
+
   it('is not explained by a note that begins after what is missing', async () => {
     const id = await authorised();
     await ledger.restore(id, 'deducted');
@@ -219,7 +243,11 @@ describe('the file of the newest transition', () => {
     ['null', 'null'],
     [
       'of a version that is none',
-      `{"redemptionId":"0199d000-0000-7000-8000-0000000000aa","version":-1,"atMs":1}`,
+      `{"redemptionId":"0199d000-0000-7000-8000-0000000000aa","requestId":null,"event":"plan-committed","version":-1,"atMs":1}`,
+    ],
+    [
+      'without what happened',
+      `{"redemptionId":"0199d000-0000-7000-8000-0000000000aa","requestId":null,"version":3,"atMs":1}`,
     ],
   ])('that is %s begins again, and says so', async (_case, text) => {
     await writeFile(markPath, text);

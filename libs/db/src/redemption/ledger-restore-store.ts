@@ -20,6 +20,10 @@ export interface LedgerRestore {
 export interface SeenTransition {
   readonly redemptionId: UuidV7;
   readonly version: number;
+  /** What happened: a ledger that went back may have another transition of this version. */
+  readonly event: string;
+  /** X-API-REQUEST of the call that it begins; null where it begins none. */
+  readonly requestId: UuidV7 | null;
   /** When it was seen, Unix time in milliseconds. */
   readonly atMs: number;
 }
@@ -116,11 +120,18 @@ const LONGEST_VOUCHER: Statement = {
 };
 
 /** A note explains what is missing where it is later, and begins no later. */
-const STANDING = named<{ id: UuidV7 | null; version: number | null; seenAt: Date | null }>(
+const STANDING = named<{
+  id: UuidV7 | null;
+  version: number | null;
+  event: string | null;
+  requestId: UuidV7 | null;
+  seenAt: Date | null;
+}>(
   'ledger_standing',
   `SELECT u.at, u.noticed, (SELECT min(missing_at) FROM redemption.unnoted_restore) AS missing,
       :id::uuid IS NOT NULL
-        AND NOT EXISTS (SELECT FROM redemption.transition WHERE redemption_id = :id::uuid AND version = :version::int)
+        AND NOT EXISTS (SELECT FROM redemption.transition WHERE redemption_id = :id::uuid AND version = :version::int
+          AND event = :event AND (:requestId::uuid IS NULL OR request_id = :requestId::uuid))
         AND NOT EXISTS (SELECT FROM redemption.ledger_restore WHERE at > :seenAt::timestamptz AND lost_since <= :seenAt::timestamptz)
         AS lacks
     FROM (VALUES (1)) AS one LEFT JOIN (SELECT at, noticed FROM redemption.unnoted_restore ORDER BY at LIMIT 1) AS u ON true`,
@@ -194,6 +205,8 @@ export class LedgerRestoreStore {
       STANDING({
         id: seen?.redemptionId ?? null,
         version: seen?.version ?? null,
+        event: seen?.event ?? null,
+        requestId: seen?.requestId ?? null,
         seenAt: seen === undefined ? null : new Date(seen.atMs),
       }),
     );

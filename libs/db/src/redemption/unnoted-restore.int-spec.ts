@@ -1,6 +1,7 @@
 /** The mark of a restore that was not noted: what the database refuses meanwhile, from whatever connects. */
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Redemption, type UuidV7 } from '#libs/domain';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
 import { UnnotedRestore1760000006000 } from '../migrations/unnoted-restore.js';
 import { ReconciliationBench } from './reconciliation.support-spec.js';
@@ -172,9 +173,46 @@ describe('a mark', () => {
   });
 });
 
+describe('a restore', () => {
+  it('brings back no session, no link, no sign-in under way, no role and no invitation', async () => {
+    const query = (text: string) => bench.database.query<{ rows: number }>({ text });
+    const hash = "sha256('x')";
+    const until = "now() + interval '5 minutes'";
+    await query(`INSERT INTO redemption.session (token_hash, wallet, expires_at)
+      VALUES (${hash}, decode(repeat('ab', 20), 'hex'), ${until})`);
+    await query(`INSERT INTO redemption.nonce VALUES ('nonce-of-before', ${until})`);
+    await query(`INSERT INTO console.nonce VALUES ('nonce-of-before', ${until})`);
+    await query(`INSERT INTO console.session (token_hash, kind, role, subject, name, created_at, seen_at, authenticated_at, expires_at)
+      VALUES (${hash}, 'operator', 'admin', 'link:ann', 'ann', now(), now(), now(), ${until})`);
+    await query(
+      `INSERT INTO console.login_attempt VALUES (${hash}, 'operator', repeat('v', 43), 'nonce-of-before', '/', now(), ${until})`,
+    );
+    await query(`INSERT INTO console.sign_in_link (token_hash, kind, role, name, created_by, created_at, expires_at)
+      VALUES (${hash}, 'operator', 'admin', 'ann', 'cli', now(), ${until})`);
+    await query(`INSERT INTO console.granted_role VALUES ('link:ann', 'admin', now())`);
+    await query(`INSERT INTO console.invitation (token_hash, partner, invited_by, note, created_at, expires_at)
+      VALUES (${hash}, gen_random_uuid(), 'operator:ann', 'bob', now(), ${until})`);
+    const left = () =>
+      query(`SELECT 'session' AS kind FROM console.session
+      UNION ALL SELECT 'link' FROM console.sign_in_link UNION ALL SELECT 'attempt' FROM console.login_attempt
+      UNION ALL SELECT 'role' FROM console.granted_role UNION ALL SELECT 'nonce' FROM console.nonce
+      UNION ALL SELECT 'player' FROM redemption.session UNION ALL SELECT 'nonce of players' FROM redemption.nonce
+      UNION ALL SELECT 'invitation' FROM console.invitation WHERE withdrawn_at IS NULL`);
+    await restored('on');
+    expect(await left()).toHaveLength(8);
+    await restored();
+    expect(await left()).toEqual([]);
+  });
+});
+
 describe('a transition that was seen', () => {
   const standingOf = async (id: string, version: number, atMs: number) =>
-    (await restores.standing({ redemptionId: id as never, version, atMs })).lacksSeen;
+    (
+      await restores.standing({
+        ...{ redemptionId: id as never, version, atMs },
+        ...{ event: 'deduct-confirmed', requestId: null },
+      })
+    ).lacksSeen;
 
   it('is missing where the ledger lacks it and no note explains that', async () => {
     const { id, version } = await bench.deducted();
@@ -187,5 +225,19 @@ describe('a transition that was seen', () => {
     expect(await standingOf(id, version + 1, seenMs)).toBe(false);
     // Of a time after the note.
     expect(await standingOf(id, version + 1, Date.now() + 60_000)).toBe(true);
+  });
+
+  it('is missing where the ledger went back and has another one in its place', async () => {
+    const seenOf = ({ id, version }: Redemption, event: string, requestId: UuidV7 | null) =>
+      restores.standing({ redemptionId: id, version, atMs: START_MS, event, requestId });
+    const { calling, callEnd } = await bench.called(await bench.created());
+    const { requestId } = callEnd;
+    expect((await seenOf(calling, 'call-due', requestId)).lacksSeen).toBe(false);
+    const cancelled = await bench.after(await bench.created(), { type: 'cancel', by: 'user' });
+    expect(cancelled.version).toBe(calling.version);
+    expect((await seenOf(cancelled, 'call-due', requestId)).lacksSeen).toBe(true);
+    const { calling: again } = await bench.called(await bench.created());
+    expect((await seenOf(again, 'call-due', requestId)).lacksSeen).toBe(true);
+    expect((await seenOf(again, 'plan-committed', null)).lacksSeen).toBe(true);
   });
 });

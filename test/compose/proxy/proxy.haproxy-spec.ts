@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 async function startProxy(more: Pick<ProxyOptions, 'trustedProxies' | 'tls'> = {}): Promise<Proxy> {
-  const options = { resolver: names.place, port, ...more };
+  const options = { names, port, ...more };
   const proxy = await Proxy.start(options);
   opened.push(() => proxy.stop());
   return proxy;

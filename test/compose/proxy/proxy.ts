@@ -1,17 +1,21 @@
 /** HAProxy as docker-compose.yml starts it, with addresses of this machine. */
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { haproxy } from '../../../libs/testing/src/jest/haproxy.mjs';
+import { type NameServer } from './name-server.js';
 
 const START = 'deploy/haproxy/start.sh';
+/** Starts the program of the second argument with the first one as its /etc/hosts. */
+const WITH_HOSTS = 'mount --bind "$0" /etc/hosts && exec sh "$1"';
+const HOSTS = 'hosts';
 const GENEROUS_MS = 30_000;
 
 export interface ProxyOptions {
-  /** Address of the name server. */
-  readonly resolver: string;
+  readonly names: NameServer;
   /** The port of all replicas of all services, for requests and for health checks. */
   readonly port: number;
   readonly trustedProxies?: string;
@@ -32,27 +36,31 @@ export class Proxy {
   private constructor(
     private readonly program: ManagedProcess,
     private readonly folder: string,
-    readonly urls: Entrances,
-    private readonly statusUrl: string,
+    private readonly names: NameServer,
+    readonly urls: Entrances & { readonly status: string },
   ) {}
 
   get apiUrl(): string {
     return this.urls.api;
   }
 
-  static async start({ resolver, port, trustedProxies = '', tls }: ProxyOptions): Promise<Proxy> {
+  static async start({ names, port, trustedProxies = '', tls }: ProxyOptions): Promise<Proxy> {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-proxy-'));
     const places: string[] = [];
     // The ports are requested one after the other, since concurrent requests may return the same free port.
     while (places.length < 6) places.push(`127.0.0.1:${await freePort()}`);
     const [api = '', redemption = '', pages = '', inner = '', byTls = '', status = ''] = places;
+    writeHosts(folder, names);
     const program = await ManagedProcess.start({
-      command: 'sh',
-      args: [START],
+      command: 'unshare',
+      args: [
+        ...(process.getuid?.() === 0 ? [] : ['--map-root-user']),
+        ...['--mount', 'sh', '-c', WITH_HOSTS, join(folder, HOSTS), START],
+      ],
       environment: {
         ...environmentOfHaproxy(),
         TRUSTED_PROXIES: trustedProxies,
-        RESOLVER: resolver,
+        RESOLVER: names.place,
         API: `api:${port}`,
         API_MANAGEMENT_PORT: String(port),
         REDEMPTION: `redemption:${port}`,
@@ -77,17 +85,17 @@ export class Proxy {
       console: `http://${pages}`,
       inner: `http://${inner}`,
       tls: `https://${byTls}`,
+      status: `http://${status}`,
     };
-    const statusUrl = `http://${status}`;
-    const proxy = new Proxy(program, folder, urls, statusUrl);
-    await proxy.until(async () => (await fetch(`${statusUrl}/health`)).ok);
+    const proxy = new Proxy(program, folder, names, urls);
+    await proxy.until(async () => (await fetch(`${urls.status}/health`)).ok);
     return proxy;
   }
 
   /** Resolves when the proxy sends requests for a service to exactly these addresses. */
   async serves(addresses: readonly string[], service = 'api'): Promise<void> {
     await this.until(async () => {
-      const rows = (await (await fetch(`${this.statusUrl}/;csv`)).text()).split('\n');
+      const rows = (await (await fetch(`${this.urls.status}/;csv`)).text()).split('\n');
       // The same condition as in ./lowmark.
       const pattern = new RegExp(`^${service},.*,UP,.*,L7OK,.*,([\\d.]+):\\d+,`);
       const served = rows.flatMap((row) => pattern.exec(row)?.[1] ?? []);
@@ -97,6 +105,7 @@ export class Proxy {
 
   /** Makes the proxy reload its configuration and certificates, as `./lowmark restart proxy` does. */
   reload(): void {
+    writeHosts(this.folder, this.names);
     if (this.program.pid !== undefined) process.kill(this.program.pid, 'SIGUSR2');
   }
 
@@ -114,6 +123,18 @@ export class Proxy {
       await sleep(50);
     }
   }
+}
+
+/**
+ * The names as the system's resolver gives them, which HAProxy asks at its start and at a reload, before it takes
+ * requests. In a container that is the same name server, so that a reloaded proxy knows its replicas from the first
+ * request on.
+ */
+function writeHosts(folder: string, { addresses }: NameServer): void {
+  const lines = Object.entries(addresses).flatMap(([name, all]) =>
+    all.map((address) => `${address} ${name}\n`),
+  );
+  writeFileSync(join(folder, HOSTS), `127.0.0.1 localhost\n${lines.join('')}`);
 }
 
 /** Environment variables for HAProxy, which Debian installs in /usr/sbin. */

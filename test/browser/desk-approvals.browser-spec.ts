@@ -133,7 +133,7 @@ it('a higher budget of a partner waits too, with its reason', async () => {
   await first.goto('/operate/approvals');
   const waiting = first.page.getByRole('region', { name: 'partner set' });
   await waiting.getByText(REASON).waitFor();
-  await waiting.getByRole('link', { name: 'To the partner' }).click();
+  await waiting.getByRole('link', { name: `Budgeted, ${partner}` }).click();
   await first.page.getByRole('heading', { name: 'Budgeted' }).waitFor();
 });
 

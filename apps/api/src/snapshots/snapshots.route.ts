@@ -101,7 +101,7 @@ export class SnapshotsRoute {
   }
 
   /**
-   * @returns undefined where there is no index yet, or the stake set is being indexed anew for another contract
+   * @returns undefined where there is no index yet, or the stake set is being indexed for another contract
    * @throws HttpProblem 404 (the contract is not indexed)
    */
   private async readChosen(

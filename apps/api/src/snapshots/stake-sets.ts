@@ -42,7 +42,7 @@ interface Directory {
 
 export interface ChosenReader {
   readonly reader: SnapshotReader;
-  /** Whether a state belongs to the requested contract, because a stake set can be indexed anew for other contracts. */
+  /** Whether a state belongs to the requested contract, because a stake set can be indexed again for other contracts. */
   readonly holds: (state: SnapshotState) => boolean;
 }
 

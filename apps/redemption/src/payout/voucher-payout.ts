@@ -58,8 +58,8 @@ export class VoucherPayout {
   /**
    * Makes a plan, which binds nothing until it is committed. The deadline is by our own clock, whatever the time of the
    * chain's blocks.
-   * @throws PermanentError VOUCHER_INVALID where no vault would pay the plan, or the tokens would be lost: nobody holds the
-   * wallet, or it is a contract of the settings
+   * @throws PermanentError VOUCHER_INVALID where no vault would pay the plan, or the tokens would be lost: the
+   * wallet has no holder, or it is a contract of the settings
    * @throws EndpointsDisagreeError where two endpoints differ about the final block; AllEndpointsFailedError
    */
   async plan({

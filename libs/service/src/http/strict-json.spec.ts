@@ -33,6 +33,7 @@ describe('parseStrictJson', () => {
     const json = fc.json({ maxDepth: 20, stringUnit: 'binary' });
     fc.assert(
       fc.property(json, fc.constantFrom('', '\n '), (text, space) => {
+        fc.pre(!text.includes('__proto__'));
         expect(parse(space + text + space)).toEqual(JSON.parse(text));
       }),
     );
@@ -95,7 +96,7 @@ describe('parseStrictJson', () => {
   it('refuses a name twice in one object, and allows it in two', () => {
     fc.assert(
       fc.property(fc.string(), fc.json(), (name, value) => {
-        fc.pre(name !== '__proto__');
+        fc.pre(name !== '__proto__' && !value.includes('__proto__'));
         const member = `${JSON.stringify(name)}:${value}`;
         expect(parse(`[{${member}},{${member}}]`)).toHaveLength(2);
         expect(faultIn(`{${member},"${name.length}other":[{}],${member}}`)).toMatch('a name twice');

@@ -37,6 +37,7 @@ const NEW = [
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
   'DayTotals1760000007000',
+  'TaskLease1760000007003',
 ];
 
 let test: TestDatabase;

@@ -32,7 +32,7 @@ export {
 } from './index-store/index-state.js';
 export { type DayBlocks, DayLows, type WalletDayBytes } from './seal/day-lows.js';
 export * from './seal/seal-writer.js';
-export { type SealedDay } from './seal/sealed-day.js';
+export { type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';

@@ -48,6 +48,7 @@ const ALL = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'AuditSums1760000007900',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

@@ -1,3 +1,4 @@
+import { AuditSums1760000007900 } from './audit-sums.js';
 import { CallLogShares1760000004000 } from './call-log-shares.js';
 import { StakingIndex1760000000000 } from './staking-index.js';
 import {
@@ -90,4 +91,5 @@ export const migrations = [
   GrantedRoles1760000005000,
   MemberLimits1760000005001,
   UnnotedRestore1760000006000,
+  AuditSums1760000007900,
 ];

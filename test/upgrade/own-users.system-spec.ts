@@ -36,6 +36,7 @@ const NEW = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'DayTotals1760000007000',
   'AuditSums1760000007900',
 ];
 

@@ -5,6 +5,7 @@ import { type Database, IndexStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -48,14 +49,13 @@ beforeAll(async () => {
     fence: await store.takeLead(),
     previousHead: head,
     head: BLOCK,
-    changes: [...balances()].map(([wallet, balance]) => ({
-      wallet,
-      balance,
-      blockNumber: number,
-      timestampSeconds,
-    })),
-    days: [...balances()].map(([wallet, closing]) => ({ wallet, day: 0, low: 0n, closing })),
-    total: totalOf(balances()),
+    folded: aFold({
+      changes: [...balances()].map(([wallet, balance]) => ({
+        ...{ wallet, balance, blockNumber: number, timestampSeconds },
+      })),
+      days: [...balances()].map(([wallet, closing]) => ({ wallet, day: 0, low: 0n, closing })),
+      total: totalOf(balances()),
+    }),
     blocks: [BLOCK],
     finalised: BLOCK,
   });

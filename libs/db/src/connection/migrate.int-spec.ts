@@ -48,6 +48,7 @@ const ALL = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'DayTotals1760000007000',
   'AuditSums1760000007900',
 ];
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { foldBlocks } from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -34,10 +35,10 @@ async function anIndex() {
       return { wallet: aWallet(at + 1), amount: BigInt(at + 1) };
     }),
   }));
-  const { changes, days, totalDelta: total } = foldBlocks(new Map(), blocks);
+  const folded = foldBlocks(new Map(), blocks);
   const head = aBlock(2, 101 * DAY + 60);
-  await store.commit({ fence, previousHead: first, head, changes, days, blocks: [], total });
-  return { store, fence, head, total };
+  await store.commit({ fence, previousHead: first, head, folded, blocks: [] });
+  return { store, fence, head, total: folded.totalDelta };
 }
 
 describe('readIndexSums', () => {
@@ -66,8 +67,8 @@ describe('readIndexSums', () => {
         if (pages !== 2) return;
         const change = { wallet: aWallet(7), balance: 50n, blockNumber: 3n, timestampSeconds };
         const day = { wallet: aWallet(7), day: 101, low: 7n, closing: 50n };
-        const batch = { fence, previousHead: head, head: next, blocks: [], total: total + 36n };
-        committed = store.commit({ ...batch, changes: [change], days: [day] });
+        const folded = aFold({ changes: [change], days: [day], total: 36n });
+        committed = store.commit({ fence, previousHead: head, head: next, blocks: [], folded });
       },
       1,
     );

@@ -56,7 +56,7 @@ describe('readIndexSums', () => {
 
   it('reads one state of an index that is written meanwhile', async () => {
     const { store, fence, head, total } = await anIndex();
-    const timestampSeconds = 101 * DAY + 90;
+    const timestampSeconds = 102 * DAY + 90;
     const next = aBlock(3, timestampSeconds);
     let pages = 0;
     let committed: Promise<unknown> | undefined;
@@ -66,7 +66,7 @@ describe('readIndexSums', () => {
         pages += 1;
         if (pages !== 2) return;
         const change = { wallet: aWallet(7), balance: 50n, blockNumber: 3n, timestampSeconds };
-        const day = { wallet: aWallet(7), day: 101, low: 7n, closing: 50n };
+        const day = { wallet: aWallet(7), day: 102, low: 14n, closing: 50n };
         const folded = aFold({ changes: [change], days: [day], total: 36n });
         committed = store.commit({ fence, previousHead: head, head: next, blocks: [], folded });
       },

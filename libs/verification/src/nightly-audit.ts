@@ -5,18 +5,12 @@
  */
 import { once } from 'node:events';
 import { type ChainReader } from '#libs/chain';
-import {
-  type AuditComparison,
-  type AuditRun,
-  type AuditRunStore,
-  type Database,
-} from '#libs/db';
+import { type AuditComparison, type AuditRun, type AuditRunStore, type Database } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, type Logger, sleep } from '#libs/platform';
 import { auditIndex, isOfDatabase, requireIndex } from './audit-index.js';
 import {
   agrees,
-  agreesWithContract,
   type AuditResult,
   requireComparedAgain,
   requireComparison,
@@ -52,10 +46,7 @@ export class NightlyAudit {
     const startedAt = new Date(this.clock.nowMs());
     await requireIndex(this.database);
     // When the signal is aborted, a request that hangs is abandoned, because it changes nothing.
-    const found = await Promise.race([
-      this.compare(sample, signal),
-      rejectWhenAborted(signal),
-    ]);
+    const found = await Promise.race([this.compare(sample, signal), rejectWhenAborted(signal)]);
     signal.throwIfAborted();
     const run: AuditRun = { startedAt, finishedAt: new Date(this.clock.nowMs()), ...found };
     await this.runs.record(fence, run);

@@ -38,6 +38,7 @@ const NEW = [
   'UnnotedRestore1760000006000',
   'DayTotals1760000007000',
   'TaskLease1760000007003',
+  'AuditSums1760000007900',
 ];
 
 let test: TestDatabase;

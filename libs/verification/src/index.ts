@@ -1,6 +1,13 @@
 export { auditIndex, requireIndex } from './audit-index.js';
 export { BalanceComparison, type Difference } from './balance-comparison.js';
-export { type AuditQuestion, type AuditResult } from './compare-balances.js';
+export { type AuditQuestion } from './compare-balances.js';
 export { indexedContracts } from './indexed-contracts.js';
 export { NightlyAudit } from './nightly-audit.js';
-export { agrees, AuditImpossibleError, requireComparison } from './verdict.js';
+export {
+  agrees,
+  agreesWithContract,
+  AuditImpossibleError,
+  type AuditResult,
+  requireComparison,
+  sumsAgree,
+} from './verdict.js';

@@ -50,6 +50,7 @@ const ALL = [
   'UnnotedRestore1760000006000',
   'DayTotals1760000007000',
   'TaskLease1760000007003',
+  'AuditSums1760000007900',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

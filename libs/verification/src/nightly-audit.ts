@@ -13,6 +13,7 @@ import {
   DatabaseRefusedError,
   DatabaseUnavailableError,
   type IndexState,
+  recordFinding,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, type Logger, sleep } from '#libs/platform';
@@ -56,8 +57,21 @@ export class NightlyAudit {
     signal.throwIfAborted();
     const run: AuditRun = { startedAt, finishedAt: new Date(this.clock.nowMs()), ...found };
     await this.runs.record(fence, run);
+    await this.recordFinding(run);
     this.log(run);
     return run;
+  }
+
+  /** From now on the api does not answer about what is known to be wrong. */
+  private async recordFinding(run: AuditRun): Promise<void> {
+    if (run.result !== 'different') return;
+    const { different, differences, indexedTotal, contractTotal } = run;
+    const isKnown = differences > 0 && differences === different.length;
+    const explained = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
+    const isSumExplained =
+      contractTotal === undefined || indexedTotal - contractTotal === explained;
+    const found = isKnown && isSumExplained ? different.map(({ wallet }) => wallet) : 'all';
+    await recordFinding(this.database, found, 'audit');
   }
 
   private async compare(state: IndexState, sample: number | 'all', signal: AbortSignal) {

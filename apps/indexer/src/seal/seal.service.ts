@@ -110,6 +110,8 @@ export class SealService implements BeforeApplicationShutdown {
     const state = await this.index.state();
     const { finalised, verifiedNumber, head, halted } = state ?? {};
     if (!finalised || !head || verifiedNumber === undefined || halted) return undefined;
+    // A day is not sealed from what is known to be wrong.
+    if (await this.index.hasFindings()) return undefined;
     const number = [finalised.number, verifiedNumber, head.number].reduce((a, b) =>
       a < b ? a : b,
     );

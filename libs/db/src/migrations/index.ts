@@ -47,6 +47,8 @@ import { Partitions1760000000044 } from './partitions.js';
 import { GrantedRoles1760000005000 } from './granted-roles.js';
 import { MemberLimits1760000005001 } from './member-limits.js';
 import { UnnotedRestore1760000006000 } from './unnoted-restore.js';
+import { Corrections1760000007001 } from './corrections.js';
+import { IndexRepair1760000007011 } from './index-repair.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
 export const migrations = [
@@ -90,4 +92,6 @@ export const migrations = [
   GrantedRoles1760000005000,
   MemberLimits1760000005001,
   UnnotedRestore1760000006000,
+  Corrections1760000007001,
+  IndexRepair1760000007011,
 ];

@@ -36,6 +36,8 @@ const NEW = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'Corrections1760000007001',
+  'IndexRepair1760000007011',
 ];
 
 let test: TestDatabase;

@@ -48,6 +48,8 @@ const ALL = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'Corrections1760000007001',
+  'IndexRepair1760000007011',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

@@ -25,7 +25,7 @@ import {
   StakeSetStore,
   WalletHistoryStore,
 } from '../index.js';
-import { Partitions1760000000044 } from '../migrations/partitions.js';
+import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
 import { sqlInSchema } from './stake-set.js';
 
 const WALLET = aWallet(1);
@@ -116,18 +116,18 @@ describe('migrate', () => {
       await migrate(other.url, { stakeSets: ['golf'] });
       const opened = await other.open();
       const query = (sql: string) => opened.query({ text: sqlInSchema(sql, 'stakes_golf') });
-      await new Partitions1760000000044().down({ query } as unknown as QueryRunner);
+      await new IndexRepair1760000007011().down({ query } as unknown as QueryRunner);
       await opened.query({
         text: 'UPDATE lowmark.stake_set SET migrations = trim_array(migrations, 1)',
       });
       await opened.query({ text: 'CREATE SCHEMA stakes_chess' });
       await expect(migrate(other.url, { stakeSets: ['chess'] })).rejects.toThrow('stakes_chess');
       const { rows } = await opened.pool.query(
-        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 6',
+        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 7',
       );
       expect(rows).toEqual([]);
       await opened.query({ text: 'DROP SCHEMA stakes_chess' });
-      expect(await migrate(other.url)).toEqual(['Partitions1760000000044 of golf']);
+      expect(await migrate(other.url)).toEqual(['IndexRepair1760000007011 of golf']);
     } finally {
       await other.drop();
     }

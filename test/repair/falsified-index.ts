@@ -63,7 +63,9 @@ export class RepairSuite extends VerifySuite {
 
   async repair(...args: string[]): Promise<CliRun> {
     const child = this.command(...args);
-    const [out, err] = [child.stdout, child.stderr].map((one) => text(one as NodeJS.ReadableStream));
+    const [out, err] = [child.stdout, child.stderr].map((one) =>
+      text(one as NodeJS.ReadableStream),
+    );
     const [code] = (await once(child, 'close')) as [number | null];
     return { code, out: (await out) ?? '', err: (await err) ?? '' };
   }

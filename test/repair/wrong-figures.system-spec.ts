@@ -84,7 +84,10 @@ describe('a wrong figure', () => {
       const database = await suite.database.open();
       const [game] = await rowsOf<{ id: PartnerId }>(database, 'SELECT id FROM partners.partner');
       const terms = { topics: ['answers.corrected'], rule: undefined } as const;
-      await subscribeAgain(database, game?.id as PartnerId, { ...terms, url: 'https://a.example/' });
+      await subscribeAgain(database, game?.id as PartnerId, {
+        ...terms,
+        url: 'https://a.example/',
+      });
       for (const wallet of [ALICE, BOB, CAROL]) {
         expect((await ask(partner, snapshotOf(wallet))).status).toBe(200);
       }
@@ -117,7 +120,9 @@ describe('a wrong figure', () => {
       expect(shown.out).toMatch(
         new RegExp(`${ALICE} +${dayText(dayAt(1))} +0\\.0{17}1 +0\\.0{15}97 +0\\.0{14}104 `),
       );
-      expect(shown.out).toMatch(new RegExp(`${CAROL} +${dayText(dayAt(3))} .* +0\\.0{17}5 +0\\.0{14}108\n`));
+      expect(shown.out).toMatch(
+        new RegExp(`${CAROL} +${dayText(dayAt(3))} .* +0\\.0{17}5 +0\\.0{14}108\n`),
+      );
       expect(shown.out).toMatch(new RegExp(`${BOB} +\\d+ +0\\.0{17}7 +0\\.0{14}114\n`));
       expect((await suite.tables()).days).not.toEqual([]);
 

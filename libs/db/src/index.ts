@@ -42,7 +42,12 @@ export {
   readFindings,
   recordFinding,
 } from './index-store/finding-store.js';
-export { IndexChangedError, type RepairBatch, RepairStore, type StoredRows } from './index-store/repair-store.js';
+export {
+  IndexChangedError,
+  type RepairBatch,
+  RepairStore,
+  type StoredRows,
+} from './index-store/repair-store.js';
 export { type IndexBatch, IndexStore } from './index-store/index-store.js';
 export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';

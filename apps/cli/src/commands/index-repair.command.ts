@@ -108,7 +108,12 @@ async function confirm(call: Call, plan: RepairPlan): Promise<void> {
 
 function planJson({ state, ...plan }: RepairPlan) {
   const { tokenSymbol, tokenDecimals } = state;
-  return { ...plan, checked: plan.checked === 'all' ? 'all' : plan.checked.length, tokenSymbol, tokenDecimals };
+  return {
+    ...plan,
+    checked: plan.checked === 'all' ? 'all' : plan.checked.length,
+    tokenSymbol,
+    tokenDecimals,
+  };
 }
 
 const MOST_SHOWN = 50;

@@ -188,7 +188,7 @@ export class SealService implements BeforeApplicationShutdown {
     if (kind !== 'revised') return;
     logger.error(
       { ...line, previousRoot },
-      'A sealed day came out differently: see docs/operating/sealed-days.md',
+      'A sealed day came out differently: see docs/operating/wrong-figures.md',
     );
   }
 

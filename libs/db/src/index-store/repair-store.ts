@@ -251,10 +251,7 @@ async function readRows(
   type DayRow = { wallet: string; day: number; low: string | null; closing: string };
   const keys = byteaArray(wallets);
   const changes = new Map<Address, BalanceChange[]>(wallets.map((wallet) => [wallet, []]));
-  for (const row of await run<ChangeRow>(
-    client,
-    CHANGES({ wallets: keys, block: block.number }),
-  )) {
+  for (const row of await run<ChangeRow>(client, CHANGES({ wallets: keys, block: block.number }))) {
     const wallet = addressOf(row.wallet);
     changes.get(wallet)?.push({
       wallet,
@@ -276,4 +273,3 @@ async function readRows(
     ]),
   );
 }
-

@@ -6,7 +6,11 @@ import { SqlMigration } from '../connection/schema-migration.js';
  */
 export class Corrections1760000007001 extends SqlMigration {
   readonly olderMayStart = true;
-  readonly upStatements = [TABLES, topics(`'day.sealed', 'wallet.tier-changed', 'redemption.*', 'answers.corrected'`), VIEW];
+  readonly upStatements = [
+    TABLES,
+    topics(`'day.sealed', 'wallet.tier-changed', 'redemption.*', 'answers.corrected'`),
+    VIEW,
+  ];
   readonly downStatements = [
     'DROP VIEW portal.corrected_answer',
     'DROP TABLE partners.corrected_answer, partners.corrected_days, partners.correction',

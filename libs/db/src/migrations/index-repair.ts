@@ -8,7 +8,10 @@ import { SqlMigration } from '../connection/schema-migration.js';
 export class IndexRepair1760000007011 extends SqlMigration {
   /** An older program does not know findings, and works as before. */
   readonly olderMayStart = true;
-  readonly upStatements = [TABLES, guards(`WHEN (current_setting('lowmark.repair', true) IS DISTINCT FROM 'on')`)];
+  readonly upStatements = [
+    TABLES,
+    guards(`WHEN (current_setting('lowmark.repair', true) IS DISTINCT FROM 'on')`),
+  ];
   readonly downStatements = ['DROP TABLE staking.finding, staking.doubtful_day', guards('')];
 }
 

@@ -172,7 +172,9 @@ describe('the rights of the programs', () => {
     expect(more.every((table) => table.startsWith('console.'))).toBe(true);
     const written = TABLES.filter((table) => repaired.test(table));
     for (const table of written) {
-      expect(rightsOf('cli', table)).toEqual(expect.arrayContaining([...rightsOf('console', table)]));
+      expect(rightsOf('cli', table)).toEqual(
+        expect.arrayContaining([...rightsOf('console', table)]),
+      );
     }
     for (const table of more) {
       expect(rightsOf('console', table)).toEqual(

@@ -71,8 +71,7 @@ export function correctedDays(
     const amount = right[place]?.minimum ?? 0n;
     if (amount === minimum) continue;
     const last = found.at(-1);
-    const goesOn =
-      last?.lastDay === day - 1 && last.stored === minimum && last.correct === amount;
+    const goesOn = last?.lastDay === day - 1 && last.stored === minimum && last.correct === amount;
     if (goesOn) found[found.length - 1] = { ...last, lastDay: day };
     else found.push({ wallet, firstDay: day, lastDay: day, stored: minimum, correct: amount });
   }

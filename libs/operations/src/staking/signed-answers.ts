@@ -75,9 +75,7 @@ function isOfSet(
   { correction, state }: AnswerQuestion,
 ): boolean {
   const named = STAKE_CONTRACT.exec(text)?.[1];
-  return named === undefined
-    ? stakeSet === correction.stakeSet
-    : named === state.stakeContract;
+  return named === undefined ? stakeSet === correction.stakeSet : named === state.stakeContract;
 }
 
 const BATCH_WINDOW = /"endDay":"([0-9-]{10})","lastDays":(\d+)/;

@@ -255,8 +255,8 @@ class Writer {
     }
     await this.writing;
     this.writing = store.commit({
-      ...{ fence, previousHead, head, changes, days: [], newDays },
-      ...{ total: 0n, blocks: [head], finalised: head },
+      ...{ fence, previousHead, head, blocks: [head], finalised: head },
+      folded: { changes, days: newDays, wallets: [], totalDelta: 0n, dayDeltas: new Map() },
     });
     this.head = head;
     this.number += CHANGES_A_BATCH;

@@ -20,6 +20,7 @@ export {
   FencedError,
   fingerprintOf,
   StaleHeadError,
+  WrongStateError,
   IndexMissingError,
   type IndexSettings,
   type IndexState,
@@ -48,7 +49,7 @@ export {
   RepairStore,
   type StoredRows,
 } from './index-store/repair-store.js';
-export { type IndexBatch, IndexStore } from './index-store/index-store.js';
+export { type IndexBatch, IndexStore, ROLLBACK_WITHIN_MS } from './index-store/index-store.js';
 export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/index-reader.js';

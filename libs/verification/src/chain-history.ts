@@ -52,7 +52,7 @@ export class EventsInDoubtError extends RetryableError {
 export class ChainHistory {
   /** The sum of all balances at the end of the range. */
   total = 0n;
-  /** The sum at the end of each day on which it may have changed, ascending. */
+  /** The sum at the end of each day with a change of a balance, ascending. */
   readonly dayTotals = new Map<number, bigint>();
   /** The newest block of the range, with its hash. */
   head: BlockRef | undefined;
@@ -72,10 +72,12 @@ export class ChainHistory {
 
   add({ blocks, head }: RangeAnswer): void {
     for (const { blockNumber, timestampSeconds, deltas } of blocks) {
+      const net = new Map<Address, bigint>();
       for (const delta of deltas) {
         const { wallet, amount } = delta;
         if (wallet === ZERO_ADDRESS) continue;
         this.total += amount;
+        net.set(wallet, (net.get(wallet) ?? 0n) + amount);
         if (this.wanted === undefined || this.wanted.has(wallet)) {
           const own = this.blocks.get(wallet) ?? [];
           const last = own.at(-1);
@@ -85,7 +87,8 @@ export class ChainHistory {
           this.blocks.set(wallet, own);
         }
       }
-      this.dayTotals.set(dayOf(timestampSeconds), this.total);
+      const isChange = [...net.values()].some((amount) => amount !== 0n);
+      if (isChange) this.dayTotals.set(dayOf(timestampSeconds), this.total);
     }
     this.head = head;
   }

@@ -4,6 +4,7 @@ import { type Findings } from '#libs/db';
 import { type Address, dayText } from '#libs/domain';
 import {
   applyRepair,
+  isRight,
   moment,
   OptionError,
   planRepair,
@@ -75,13 +76,12 @@ async function repair(call: Call, given: Given): Promise<void> {
       const plan = await withProgress(terminal, (onProgress) =>
         planRepair({ ...context, onProgress }, asked),
       );
-      const isRight = plan.wrong.length === 0 && plan.totalOff === 0n;
       if (given.apply !== true) {
         call.print(planJson(plan), planText(plan));
-        if (!isRight) throw new CommandFailed();
+        if (!isRight(plan)) throw new CommandFailed();
         return;
       }
-      if (!isRight) await confirm(call, plan);
+      if (!isRight(plan)) await confirm(call, plan);
       const done = await withProgress(terminal, (onProgress) =>
         apply(call, { ...context, onProgress }, { plan, reason: given.reason ?? '' }),
       );
@@ -106,7 +106,7 @@ async function confirm(call: Call, plan: RepairPlan): Promise<void> {
   );
 }
 
-function planJson({ state, ...plan }: RepairPlan) {
+function planJson({ state, dayTotals: _, ...plan }: RepairPlan) {
   const { tokenSymbol, tokenDecimals } = state;
   return {
     ...plan,
@@ -119,7 +119,7 @@ function planJson({ state, ...plan }: RepairPlan) {
 const MOST_SHOWN = 50;
 
 function planText(plan: RepairPlan): string {
-  const { block, checked, wrong, totalOff, state } = plan;
+  const { block, checked, wrong, totalOff, wrongDayTotals, state } = plan;
   const tokens = tokensOf(plan);
   const days = wrong.flatMap((one) => one.days);
   const count = days.reduce((sum, { firstDay, lastDay }) => sum + lastDay - firstDay + 1, 0);
@@ -128,8 +128,9 @@ function planText(plan: RepairPlan): string {
     ['compared', checked === 'all' ? 'all wallets' : `${checked.length} wallets`],
     ['different', `${wrong.length} wallets, ${count} days with another amount`],
     ['total', totalOff === 0n ? 'right' : `off by ${tokens(totalOff)} ${state.tokenSymbol}`],
+    ['sums of days', wrongDayTotals === 0 ? 'right' : `${wrongDayTotals} wrong`],
   ]);
-  if (wrong.length === 0 && totalOff === 0n) return `${fields}\nThe index agrees with the chain.\n`;
+  if (isRight(plan)) return `${fields}\nThe index agrees with the chain.\n`;
   return [fields, dayTable(plan), changeTable(plan)].join('');
 }
 

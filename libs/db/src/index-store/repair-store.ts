@@ -37,6 +37,8 @@ export interface RepairBatch {
   readonly block: BlockRef;
   /** The sum of all balances at the end of that block. */
   readonly total: bigint;
+  /** The same at the end of each day with a balance change, ascending. */
+  readonly dayTotals: ReadonlyMap<number, bigint>;
   /** All rows of these wallets up to that block. */
   readonly correct: ReadonlyMap<Address, WalletRows>;
   readonly stakeSet: string;
@@ -87,6 +89,33 @@ const GAINED_ABOVE = named<{ block: bigint }>(
 );
 
 const FINGERPRINT = named('repair_fingerprint', 'SELECT fingerprint FROM staking.index_state');
+
+/** The total of a wrong index may be too small for the rollback: no total may be below 0. It is set right afterwards. */
+const LARGEST_TOTAL = 10n ** 77n;
+
+const WRONG_TOTALS = named<{ day: number; days: string; totals: string }>(
+  'repair_wrong_day_totals',
+  `SELECT count(*)::int AS wrong FROM (
+      SELECT d.day, d.total, coalesce((SELECT u.total FROM unnest(:days::int[], :totals::numeric[]) AS u (day, total)
+        WHERE u.day <= d.day ORDER BY u.day DESC LIMIT 1), 0) AS correct
+      FROM staking.day_total d
+      UNION ALL
+      SELECT u.day, NULL, u.total FROM unnest(:days::int[], :totals::numeric[]) AS u (day, total)
+      WHERE NOT EXISTS (SELECT FROM staking.day_total d WHERE d.day = u.day)
+    ) AS compared WHERE day < :day AND total IS DISTINCT FROM correct`,
+);
+
+/** All stored days up to the head, and those that are missing. */
+const SET_DAY_TOTALS = named<{ days: string; totals: string }>(
+  'repair_day_totals',
+  `WITH u AS (SELECT * FROM unnest(:days::int[], :totals::numeric[]) AS u (day, total)),
+    stored AS (
+      UPDATE staking.day_total d
+        SET total = coalesce((SELECT u.total FROM u WHERE u.day <= d.day ORDER BY u.day DESC LIMIT 1), 0)
+    )
+    INSERT INTO staking.day_total (day, total) SELECT day, total FROM u
+      WHERE NOT EXISTS (SELECT FROM staking.day_total d WHERE d.day = u.day)`,
+);
 
 /** The new fence ends the lead of the running indexer; a trigger renews the generation with it. */
 const TAKE_OVER = named<{ total: bigint }>(
@@ -159,6 +188,14 @@ export class RepairStore {
     return total - BigInt(row?.gained ?? 0) - sum;
   }
 
+  /** How many days before that of the block have another sum than the chain, or none. */
+  async wrongDayTotals(block: BlockRef, dayTotals: ReadonlyMap<number, bigint>): Promise<number> {
+    const day = dayOf(block.timestampSeconds);
+    const asked = WRONG_TOTALS({ day, ...totalArrays(dayTotals) });
+    const [row] = await this.database.query<{ wrong: number }>(asked);
+    return row?.wrong ?? 0;
+  }
+
   /**
    * Repairs some wallets and the index's total in one transaction, and writes the correction, the audit row, and which
    * sealed days have to be worked out again. Rows that are right by now are left alone.
@@ -173,7 +210,10 @@ export class RepairStore {
   }
 }
 
-async function takeOver(client: PoolClient, { block, fingerprint, total }: RepairBatch) {
+async function takeOver(
+  client: PoolClient,
+  { block, fingerprint, total, dayTotals }: RepairBatch,
+): Promise<void> {
   const [state] = await run<{ head_number: string; head_hash: string }>(client, LOCK_STATE({}));
   const [made] = await run<{ fingerprint: string }>(client, FINGERPRINT({}));
   const head = BigInt(state?.head_number ?? -1);
@@ -181,8 +221,12 @@ async function takeOver(client: PoolClient, { block, fingerprint, total }: Repai
   if (made?.fingerprint !== fingerprint || head < block.number || isOtherBlock) {
     throw new IndexChangedError();
   }
-  if (head > block.number) await rollBack(client, block);
+  if (head > block.number) {
+    await client.query(TAKE_OVER({ total: LARGEST_TOTAL }));
+    await rollBack(client, block);
+  }
   await client.query(TAKE_OVER({ total }));
+  await client.query(SET_DAY_TOTALS(totalArrays(dayTotals)));
 }
 
 async function replaceRows(
@@ -208,6 +252,10 @@ async function replaceRows(
   await insertCorrection(client, batch, { days, differences });
   await noteCommand(manager, actor, note);
   return days;
+}
+
+function totalArrays(dayTotals: ReadonlyMap<number, bigint>) {
+  return { days: `{${[...dayTotals.keys()].join()}}`, totals: `{${[...dayTotals.values()].join()}}` };
 }
 
 async function writeDifferences(

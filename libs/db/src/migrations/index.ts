@@ -46,6 +46,8 @@ import { Reasons1760000000042 } from './reasons.js';
 import { Partitions1760000000044 } from './partitions.js';
 import { GrantedRoles1760000005000 } from './granted-roles.js';
 import { MemberLimits1760000005001 } from './member-limits.js';
+import { DayTotals1760000007000 } from './day-totals.js';
+import { TaskLease1760000007003 } from './task-lease.js';
 import { UnnotedRestore1760000006000 } from './unnoted-restore.js';
 import { Corrections1760000007001 } from './corrections.js';
 import { IndexRepair1760000007011 } from './index-repair.js';
@@ -92,6 +94,8 @@ export const migrations = [
   GrantedRoles1760000005000,
   MemberLimits1760000005001,
   UnnotedRestore1760000006000,
+  DayTotals1760000007000,
   Corrections1760000007001,
+  TaskLease1760000007003,
   IndexRepair1760000007011,
 ];

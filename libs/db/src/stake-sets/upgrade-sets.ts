@@ -1,5 +1,6 @@
 import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { DayTotals1760000007000 } from '../migrations/day-totals.js';
 import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
 import { Partitions1760000000044 } from '../migrations/partitions.js';
 import { SealedDays1760000000033 } from '../migrations/sealed-days.js';
@@ -22,6 +23,7 @@ export const SET_MIGRATIONS = [
   PriceHold1760000000015,
   SealedDays1760000000033,
   Partitions1760000000044,
+  DayTotals1760000007000,
   IndexRepair1760000007011,
 ];
 

@@ -60,6 +60,14 @@ export interface RepairPlan {
   readonly total: bigint;
   /** By how much the stored total is above the sum of the chain. */
   readonly totalOff: bigint;
+  /** The sums at the ends of days, by the chain, and how many stored ones differ. */
+  readonly dayTotals: ReadonlyMap<number, bigint>;
+  readonly wrongDayTotals: number;
+}
+
+/** Whether the index agrees with the chain in all that was compared. */
+export function isRight({ wrong, totalOff, wrongDayTotals }: RepairPlan): boolean {
+  return wrong.length === 0 && totalOff === 0n && wrongDayTotals === 0;
 }
 
 /**
@@ -95,8 +103,11 @@ export async function planRepair(
   );
   const wallets = wrong.map(({ wallet }) => wallet);
   await requireContractAgrees(reader, history, { block, wallets });
-  const totalOff = await new RepairStore(database).totalOff(state, block, history.total);
-  return { state, block, checked, wrong, total: history.total, totalOff };
+  const store = new RepairStore(database);
+  const { total, dayTotals } = history;
+  const totalOff = await store.totalOff(state, block, total);
+  const wrongDayTotals = await store.wrongDayTotals(block, dayTotals);
+  return { state, block, checked, wrong, total, totalOff, dayTotals, wrongDayTotals };
 }
 
 class OtherChainError extends PermanentError {
@@ -159,7 +170,7 @@ export function applyRepair(
     for (let start = 0; start < batchesOf(plan) * WALLETS_AT_ONCE; start += WALLETS_AT_ONCE) {
       const some = wrong.slice(start, start + WALLETS_AT_ONCE);
       await store.repair({
-        ...{ block, stakeSet, reason, actor, total: plan.total },
+        ...{ block, stakeSet, reason, actor, total: plan.total, dayTotals: plan.dayTotals },
         fingerprint: plan.state.fingerprint,
         correct: new Map(some.map(({ wallet, correct }) => [wallet, correct])),
         note: { ...note, outcome: 'done' },
@@ -172,7 +183,7 @@ export function applyRepair(
   });
 }
 
-/** One transaction also if only the total is wrong. */
-function batchesOf({ wrong, totalOff }: RepairPlan): number {
-  return Math.max(totalOff === 0n ? 0 : 1, Math.ceil(wrong.length / WALLETS_AT_ONCE));
+/** One transaction also if only sums are wrong. */
+function batchesOf(plan: RepairPlan): number {
+  return Math.max(isRight(plan) ? 0 : 1, Math.ceil(plan.wrong.length / WALLETS_AT_ONCE));
 }

@@ -18,6 +18,8 @@ const FALSE_ROWS = [
   `UPDATE staking.balance_change SET balance = balance + 11 WHERE wallet = ${sqlOf(BOB)}
     AND block = (SELECT min(block) FROM staking.balance_change WHERE wallet = ${sqlOf(BOB)})`,
   `DELETE FROM staking.balance_day WHERE wallet = ${sqlOf(CAROL)} AND day = ${dayAt(4)}`,
+  `UPDATE staking.day_total SET total = total + 5 WHERE day = ${dayAt(1)}`,
+  `DELETE FROM staking.day_total WHERE day = ${dayAt(3)}`,
 ];
 
 describe('a repair', () => {
@@ -32,6 +34,7 @@ describe('a repair', () => {
       const args = ['--all', '--apply', '--reason', REASON, '--yes'];
       const first = await suite.repair('--all');
       expect(first.out).toMatch(/different +253 wallets/);
+      expect(first.out).toMatch(/sums of days +2 wrong/);
       const mining = new Mining();
       for (let kill = 0; kill < KILLS; kill += 1) {
         const child = suite.command(...args);

@@ -106,13 +106,13 @@ async function confirm(call: Call, plan: RepairPlan): Promise<void> {
   );
 }
 
-function planJson({ state, dayTotals: _, ...plan }: RepairPlan) {
+function planJson({ state, block, checked, wrong, total, totalOff, wrongDayTotals }: RepairPlan) {
   const { tokenSymbol, tokenDecimals } = state;
   return {
-    ...plan,
-    checked: plan.checked === 'all' ? 'all' : plan.checked.length,
-    tokenSymbol,
-    tokenDecimals,
+    block,
+    checked: checked === 'all' ? checked : checked.length,
+    wrong: wrong.map(({ wallet, days, difference }) => ({ wallet, days, ...difference })),
+    ...{ total, totalOff, wrongDayTotals, tokenSymbol, tokenDecimals },
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type Caller } from '../auth/credential-cache.js';
+import { knownWrong } from '../snapshots/snapshot-answer.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 import {
   type DayProofAnswer,
@@ -39,8 +40,8 @@ export interface DayListSource {
 }
 
 /**
- * Answers about sealed days. A sealed revision never changes, so these answers need not check the state or the version
- * of the index.
+ * Answers about sealed days. A sealed revision never changes, so these answers need not check the version of the index.
+ * They are refused while a figure of the index is known to be wrong, as a root covers all wallets.
  */
 @Injectable()
 export class SealedDays {
@@ -58,6 +59,7 @@ export class SealedDays {
     const found = await days.page({ ...(before !== undefined && { before }), limit: limit + 1 });
     const shown = found.slice(0, limit);
     const last = found.length > limit ? shown.at(-1) : undefined;
+    await requireSettled(days, shown);
     return {
       ...of,
       ...(before !== undefined && { before: dayText(before) }),
@@ -121,6 +123,7 @@ export class SealedDays {
   private async require({ days }: SetDays, day: number, revision?: number): Promise<SealedDay> {
     const sealed = await days.byDay(day);
     if (sealed !== undefined) {
+      await requireSettled(days, [sealed]);
       if (revision === undefined || revision === sealed.revision) return sealed;
       const found = (await days.revisions(day)).find((one) => one.revision === revision);
       if (found !== undefined) return found;
@@ -165,6 +168,12 @@ export class SealedDays {
     const of = { requestedAt, stakeContract, chainId, tokenDecimals, ...asked };
     return { name, days: new SealedDayStore(database), lists: new SealedListStore(database), of };
   }
+}
+
+/** @throws HttpProblem 503 while a wallet or a sum is known to be wrong, or one of the days is being worked out again */
+async function requireSettled(store: SealedDayStore, sealed: readonly SealedDay[]): Promise<void> {
+  const wrong = await store.firstDoubtful(sealed.map(({ day }) => day));
+  if (wrong !== undefined) throw knownWrong(`A leaf of ${dayText(wrong)}`);
 }
 
 function dayAnswer(sealed: SealedDay): SealedDayAnswer {

@@ -48,6 +48,8 @@ export interface FoldedBlocks {
 /** State of one wallet during the fold. Mutable, because a backfill takes millions of these steps. */
 interface WalletFold {
   readonly wallet: Address;
+  /** Balance before the first block. */
+  readonly opening: bigint;
   balance: bigint;
   /** Balance before the block that is being applied. */
   before: bigint;
@@ -73,30 +75,31 @@ export function foldBlocks(
   const ledgers = new Map<Address, WalletFold>();
   const changes: BalanceChange[] = [];
   const days: BalanceDay[] = [];
-  let totalDelta = 0n;
   let previous: BlockDeltas | undefined;
   blocks.forEach((block, index) => {
     requireOrder(previous, block);
     previous = block;
     for (const ledger of touchedBy(block, index, { ledgers, states })) {
-      const amount = ledger.balance - ledger.before;
-      if (ledger.balance < 0n) {
-        throw new NegativeBalanceError(ledger.wallet, block.blockNumber, ledger.before, amount);
+      const { wallet, before, balance } = ledger;
+      if (balance < 0n) {
+        throw new NegativeBalanceError(wallet, block.blockNumber, before, balance - before);
       }
-      if (amount === 0n && ledger.sinceSeconds !== undefined) continue;
-      totalDelta += amount;
+      if (balance === before && ledger.sinceSeconds !== undefined) continue;
       change(ledger, block.timestampSeconds, days);
       changes.push({
-        wallet: ledger.wallet,
+        wallet,
         blockNumber: block.blockNumber,
         timestampSeconds: block.timestampSeconds,
-        balance: ledger.balance,
+        balance,
       });
     }
   });
   const after = new Map<Address, WalletState>();
-  for (const { wallet, changed, balance, sinceSeconds, low, day } of ledgers.values()) {
+  let totalDelta = 0n;
+  for (const ledger of ledgers.values()) {
+    const { wallet, changed, opening, balance, sinceSeconds, low, day } = ledger;
     if (!changed || sinceSeconds === undefined) continue;
+    totalDelta += balance - opening;
     days.push({ wallet, day, low, closing: balance });
     after.set(wallet, { balance, sinceSeconds, low });
   }
@@ -133,6 +136,7 @@ function opened(wallet: Address, state: WalletState | undefined): WalletFold {
   const balance = state?.balance ?? 0n;
   return {
     wallet,
+    opening: balance,
     balance,
     before: balance,
     sinceSeconds: state?.sinceSeconds,

@@ -14,6 +14,8 @@ export interface RunPlace {
   readonly databaseUrl: string;
   readonly client: pg.Client;
   readonly folder: string;
+  /** Options of Node for the indexer, such as --cpu-prof. */
+  readonly nodeOptions?: readonly string[];
 }
 
 export interface TimedRun {
@@ -100,7 +102,7 @@ const USER_INFO = JSON.stringify(
 
 /** Starts the indexer on the providers, with `settings` added to the required ones. */
 export function startIndexer(
-  { chain, urls, databaseUrl, folder }: RunPlace,
+  { chain, urls, databaseUrl, folder, nodeOptions = [] }: Omit<RunPlace, 'client'>,
   settings: Readonly<Record<string, string>>,
 ): Program {
   const { staking, token, stakeEvents } = chain.contracts;
@@ -109,6 +111,7 @@ export function startIndexer(
   if (isFile) writeFileSync(file, `{"events":${stakeEvents},"balanceView":${USER_INFO}}`);
   return Program.start(join(import.meta.dirname, '..', '..', 'apps', 'indexer', 'src', 'main.js'), {
     logFile: join(folder, 'indexer.log'),
+    nodeOptions,
     environment: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: urls.join(),

@@ -1,7 +1,7 @@
 /** Runs programs under measurement, each in a separate process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { watchdog } from '#libs/devprocess';
 
 export interface ProgramOptions {
@@ -64,8 +64,19 @@ export class Program {
     return kibibytes === undefined ? undefined : Number(kibibytes) / 1024;
   }
 
+  /** Lets `peakMebibytes` begin again with the present memory; see proc_pid_clear_refs(5). */
+  resetPeak(): void {
+    writeFileSync(`/proc/${this.pid}/clear_refs`, '5');
+  }
+
   cpuSeconds(): number {
     return cpuSeconds(this.pid);
+  }
+
+  /** Ends the program without a chance to clean up. */
+  async kill(): Promise<void> {
+    if (this.#code === undefined) process.kill(this.pid, 'SIGKILL');
+    await this.ended;
   }
 
   async stop(): Promise<void> {

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { requireSameRows, type Run, runFloor, type WrittenRows } from './backfill/runs.js';
 import { runIndexer, type RunPlace } from './providers/runs.js';
 import { BenchServer, printStatements, STATEMENT_STATISTICS } from './support/bench-database.js';
-import { count, fixed, median, table } from './support/figures.js';
+import { count, fixed, median } from './support/figures.js';
 import { type Generator, startGenerator } from './support/generator.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
@@ -68,10 +68,6 @@ async function main(): Promise<void> {
       rounds.push(round);
     }
     const tables = [slopeTable(rounds), runTable(rounds)];
-    for (const { head, rows } of tables) {
-      table(head, rows);
-      console.log('');
-    }
     await report(options, 'backfill', { tables, marks: { backfill: rounds.map(slopeRatio) } });
   } finally {
     for (const generator of generators) await generator.stop();

@@ -109,7 +109,7 @@ export function startIndexer(
   const isFile = stakeEvents.startsWith('[');
   const file = join(folder, 'stake-events.json');
   if (isFile) writeFileSync(file, `{"events":${stakeEvents},"balanceView":${USER_INFO}}`);
-  return Program.start(join(import.meta.dirname, '..', '..', 'apps', 'indexer', 'src', 'main.js'), {
+  return Program.start('dist/apps/indexer/src/main.js', {
     logFile: join(folder, 'indexer.log'),
     nodeOptions,
     environment: {

@@ -27,7 +27,7 @@ export async function startGenerator(size: HistorySize, logFile: string): Promis
   return { chain: new ReplayChain(shape), urls, program: provider.program, stop };
 }
 
-function shapeOf({ events, wallets, eventsPerBlock, days }: HistorySize): ReplayShape {
+export function shapeOf({ events, wallets, eventsPerBlock, days }: HistorySize): ReplayShape {
   const blocks = Math.ceil(events / eventsPerBlock);
   return {
     seed: 11,

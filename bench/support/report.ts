@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { systemClock } from '#libs/platform';
+import { table } from './figures.js';
 import { say } from './progress.js';
 
 /**
@@ -17,7 +18,19 @@ import { say } from './progress.js';
 export const REPORT_OPTIONS = { marks: '', 'write-docs': 'no' };
 
 /** The tables of docs/performance.md that benchmarks write, each between `<!-- bench:NAME -->` and its end marker. */
-export const DOC_TABLES = ['backfill', 'size', 'days', 'api', 'redemptions'] as const;
+export const DOC_TABLES = [
+  'backfill',
+  'providers',
+  'size',
+  'days',
+  'api',
+  'batch',
+  'replicas',
+  'limits',
+  'redemptions',
+  'console',
+  'pooling',
+] as const;
 export type DocTable = (typeof DOC_TABLES)[number];
 
 export const DOCS_FILE = join('docs', 'performance.md');
@@ -30,11 +43,16 @@ export interface Table {
 /** The ratios that the rounds of a run measured, by the name of the mark. */
 export type MeasuredMarks = Readonly<Record<string, readonly number[]>>;
 
+/** Prints the tables, and writes what the options ask for. @param marks only for benchmarks of the gate */
 export async function report(
   options: Readonly<Record<keyof typeof REPORT_OPTIONS, string>>,
   name: DocTable,
-  { tables, marks }: { readonly tables: readonly Table[]; readonly marks: MeasuredMarks },
+  { tables, marks = {} }: { readonly tables: readonly Table[]; readonly marks?: MeasuredMarks },
 ): Promise<void> {
+  for (const { head, rows } of tables) {
+    table(head, rows);
+    console.log('');
+  }
   if (options.marks !== '') writeFileSync(options.marks, JSON.stringify(marks));
   if (options['write-docs'] !== 'yes') return;
   const text = withTables(readFileSync(DOCS_FILE, 'utf8'), name, [

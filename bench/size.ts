@@ -10,10 +10,12 @@
  *                           killed at all, once more while it seals
  *     [--seal yes]          no: the days are not sealed
  *     [--settings '{"shared_buffers":"2GB"}']    settings of PostgreSQL; default: none
+ *     [--indexer '{"SEAL_KEPT_DAYS":"3"}']      further settings of the indexer; default: none
  *     [--seed 1]            of the moments of the kills
  *     [--write-docs yes]
  *
- * The largest one: --events 100000000 --wallets 5000000 --kills 5, with some 60 GB of disk.
+ * The largest one: --events 100000000 --wallets 5000000 --kills 5, with some 60 GB of disk; the lists of the sealed days
+ * are a third of them.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,9 +40,12 @@ const options = readOptions({
   kills: '0',
   seal: 'yes',
   settings: '{}',
+  indexer: '{}',
   seed: '1',
   ...REPORT_OPTIONS,
 });
+
+const indexerSettings = JSON.parse(options.indexer) as Record<string, string>;
 
 interface Size {
   readonly events: number;
@@ -88,7 +93,7 @@ async function measure(server: BenchServer, size: Size): Promise<Result> {
       const place = { chain, urls, databaseUrl, client, folder: FOLDER };
       const kills = numberOf(options.kills);
       const databaseBefore = server.cpuSeconds();
-      const index = new GeneratedIndex(place, new Random(numberOf(options.seed)));
+      const index = new GeneratedIndex(place, new Random(numberOf(options.seed)), indexerSettings);
       let indexed: Phase;
       let sealed: Phase | undefined;
       let databaseSeconds: number;

@@ -15,7 +15,7 @@ const SAY_EVERY_MS = 10_000;
 /** After this time without progress the run fails. */
 const STALL_MS = 20 * 60_000;
 /** No audit runs beside what is measured. */
-const SETTINGS = { AUDIT_HOUR_UTC: 'off' };
+const NO_AUDIT = { AUDIT_HOUR_UTC: 'off' };
 
 export interface Phase {
   readonly seconds: number;
@@ -37,11 +37,13 @@ export class GeneratedIndex {
   /** CPU seconds of the programs that were killed. */
   private endedSeconds = 0;
 
+  /** @param settings further settings of the indexer */
   constructor(
     private readonly place: RunPlace,
     private readonly random: Random,
+    private readonly settings: Readonly<Record<string, string>> = {},
   ) {
-    this.program = startIndexer(place, SETTINGS);
+    this.program = startIndexer(place, { ...NO_AUDIT, ...settings });
   }
 
   /** Reads the whole history. */
@@ -114,6 +116,6 @@ export class GeneratedIndex {
   private async killAndStart(): Promise<void> {
     this.endedSeconds += this.program.cpuSeconds();
     await this.program.kill();
-    this.program = startIndexer(this.place, SETTINGS);
+    this.program = startIndexer(this.place, { ...NO_AUDIT, ...this.settings });
   }
 }

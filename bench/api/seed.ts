@@ -47,23 +47,19 @@ export async function seedIndex(url: string, shape: IndexShape): Promise<void> {
     const states = new Map<Address, WalletState>();
     const random = new Random(1);
     const progress = new Progress(`writing ${changes} changes of one wallet`, changes);
-    let total = 0n;
     for (let first = 1; first <= changes; first += BLOCKS_AT_ONCE) {
       const last = Math.min(first + BLOCKS_AT_ONCE - 1, changes);
       const blocks = Array.from({ length: last - first + 1 }, (_, index) =>
         blockAt(first + index, secondsOf(first + index), { random, shape }),
       );
       const folded = foldBlocks(states, blocks);
-      for (const [wallet, state] of folded.states) states.set(wallet, state);
+      for (const { wallet, after } of folded.wallets) states.set(wallet, after);
       const next = syntheticBlock(last, secondsOf(last));
-      total += folded.totalDelta;
       await store.commit({
         fence,
         previousHead: head,
         head: next,
-        changes: folded.changes,
-        days: folded.days,
-        total,
+        folded,
         blocks: [next],
         finalised: next,
         synced: true,

@@ -22,11 +22,11 @@ export async function seedStakes(
     timestampSeconds: secondsOf(days - place),
     deltas: [{ wallet, amount: (place % 3 === 2 ? -40n : 100n) * TOKEN }],
   }));
-  const { changes, days: lows, totalDelta } = foldBlocks(new Map(), blocks);
+  const folded = foldBlocks(new Map(), blocks);
   const head = aBlock(days + 10, Math.floor(nowMs / 1000) - 5);
   await store.commit({
-    ...{ fence: await store.takeLead(), previousHead: first, head, changes, days: lows },
-    ...{ total: totalDelta, blocks: [head], synced: true },
+    ...{ fence: await store.takeLead(), previousHead: first, head },
+    ...{ folded, blocks: [head], synced: true },
   });
 }
 

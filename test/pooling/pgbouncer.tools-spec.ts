@@ -15,6 +15,7 @@ import {
 } from '#libs/db';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aPartnerId,
   aWallet,
@@ -135,8 +136,8 @@ describe('behind the pooler', () => {
     const day = { wallet: aWallet(1), day: 3, low: 3n, closing: 4n };
     const [previousHead, head] = [aBlock(0), aBlock(4)];
     await store.commit({
-      ...{ fence, previousHead, head, total: 4n },
-      ...{ changes: [], days: [day], blocks: [], synced: true },
+      ...{ fence, previousHead, head, blocks: [], synced: true },
+      folded: aFold({ days: [day], total: 4n }),
     });
     const url = wide.through(test.urlAs('api'));
     const pools: Database[] = [];

@@ -1,7 +1,7 @@
 import { createDatabase, type Database, IndexStore, PartnerStore } from '#libs/db';
 import { dayOf } from '#libs/domain';
 import { hashApiKey, KeyRing, mintCredential, type MintedCredential } from '#libs/signing';
-import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
+import { aBlock, aFold, anInitialIndex, aWallet } from '#libs/testing';
 
 export const SECRETS_KEY = Buffer.alloc(32, 9).toString('base64');
 export const WALLET = aWallet(1);
@@ -23,9 +23,11 @@ export async function serveIndex(databaseUrl: string): Promise<MintedCredential>
       fence: await index.takeLead(),
       previousHead: first,
       head,
-      changes: [opened],
-      days: [{ wallet: WALLET, day: dayOf(stakedSeconds), low: 0n, closing: balance }],
-      total: balance,
+      folded: aFold({
+        changes: [opened],
+        days: [{ wallet: WALLET, day: dayOf(stakedSeconds), low: 0n, closing: balance }],
+        total: balance,
+      }),
       blocks: [head],
       synced: true,
     });

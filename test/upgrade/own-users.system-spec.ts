@@ -36,6 +36,8 @@ const NEW = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'DayTotals1760000007000',
+  'TaskLease1760000007003',
 ];
 
 let test: TestDatabase;

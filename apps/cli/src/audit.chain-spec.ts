@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { AuditRunStore, IndexStore, type IndexState } from '#libs/db';
 import { type Address, type BlockHash, type BlockRef, dayOf } from '#libs/domain';
 import {
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -79,19 +80,15 @@ async function anIndex(
     fence,
     previousHead: initial.head,
     head: last,
-    changes: [...balances].map(([wallet, balance]) => ({
-      wallet,
-      balance,
-      blockNumber: number,
-      timestampSeconds,
-    })),
-    days: [...balances].map(([wallet, closing]) => ({
-      wallet,
-      day: dayOf(timestampSeconds),
-      low: 0n,
-      closing,
-    })),
-    total,
+    folded: aFold({
+      changes: [...balances].map(([wallet, balance]) => ({
+        ...{ wallet, balance, blockNumber: number, timestampSeconds },
+      })),
+      days: [...balances].map(([wallet, closing]) => ({
+        ...{ wallet, day: dayOf(timestampSeconds), low: 0n, closing },
+      })),
+      total,
+    }),
     blocks: [last],
     finalised: last,
     synced: true,

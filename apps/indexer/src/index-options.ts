@@ -31,6 +31,8 @@ export interface IndexOptions {
   readonly stakeEvents: string;
   readonly verification: VerificationSetting;
   readonly maxRangeBlocks: number;
+  /** Size of the cache of wallet states, in wallets of about 250 bytes each. */
+  readonly cachedWallets: number;
   /** Shortest time between two polls for new blocks. */
   readonly pollIntervalMs: number;
   /** A loop without progress for this long counts as stuck and is restarted. */
@@ -60,6 +62,7 @@ export function indexOptionsOf(
     stakeEvents: settings.stakeEvents,
     verification: settings.stakeVerification,
     maxRangeBlocks: settings.maxRangeBlocks,
+    cachedWallets: 100_000,
     pollIntervalMs: settings.pollIntervalMs,
     stallAfterMs: 180_000,
     standbyIntervalMs: 1_000,

@@ -20,6 +20,7 @@ export {
   FencedError,
   fingerprintOf,
   StaleHeadError,
+  WrongStateError,
   IndexMissingError,
   type IndexSettings,
   type IndexState,
@@ -35,7 +36,7 @@ export * from './seal/seal-writer.js';
 export { type SealedDay } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
-export { type IndexBatch, IndexStore } from './index-store/index-store.js';
+export { type IndexBatch, IndexStore, ROLLBACK_WITHIN_MS } from './index-store/index-store.js';
 export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/index-reader.js';

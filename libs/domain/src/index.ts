@@ -1,7 +1,12 @@
 export * from './chain/address.js';
 export * from './chain/block.js';
 export * from './balance/balance.js';
-export { foldBlocks, type FoldedBlocks, NegativeBalanceError } from './balance/fold-blocks.js';
+export {
+  foldBlocks,
+  type FoldedBlocks,
+  type FoldedWallet,
+  NegativeBalanceError,
+} from './balance/fold-blocks.js';
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
 export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export * from './errors/errors.js';

@@ -29,7 +29,7 @@ export { seedRedemptions } from './database/seed-redemptions.js';
 export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';
-export { aBlock, anInitialIndex, aWallet } from './database/index-builders.js';
+export { aBlock, aFold, anInitialIndex, aWallet } from './database/index-builders.js';
 export {
   type Fault,
   FaultyHistory,

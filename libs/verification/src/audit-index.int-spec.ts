@@ -5,6 +5,7 @@ import { type Database, IndexStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -48,14 +49,12 @@ beforeAll(async () => {
     fence: await store.takeLead(),
     previousHead: head,
     head: BLOCK,
-    changes: [...balances()].map(([wallet, balance]) => ({
-      wallet,
-      balance,
-      blockNumber: number,
-      timestampSeconds,
-    })),
-    days: [],
-    total: totalOf(balances()),
+    folded: aFold({
+      changes: [...balances()].map(([wallet, balance]) => ({
+        ...{ wallet, balance, blockNumber: number, timestampSeconds },
+      })),
+      total: totalOf(balances()),
+    }),
     blocks: [BLOCK],
     finalised: BLOCK,
   });

@@ -74,11 +74,10 @@ async function index(): Promise<void> {
   const blocks = HISTORY.map(([timestampSeconds, wallet, amount], place): BlockDeltas => {
     return { blockNumber: BigInt(place + 1), timestampSeconds, deltas: [{ wallet, amount }] };
   });
-  const { changes, days, totalDelta } = foldBlocks(new Map(), blocks);
+  const folded = foldBlocks(new Map(), blocks);
   const head = aBlock(100, FIRST + 9 * DAY_SECONDS);
   const facts = { finalised: head, verifiedNumber: 100n, synced: true };
-  const rows = { changes, days, blocks: [], total: totalDelta };
-  await store.commit({ fence, previousHead: first, head, ...rows, ...facts });
+  await store.commit({ fence, previousHead: first, head, folded, blocks: [], ...facts });
   const writer = new SealWriter(database);
   const basis = await writer.basis(fence);
   if (basis === undefined) throw new Error('it leads');

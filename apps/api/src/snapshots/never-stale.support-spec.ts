@@ -5,7 +5,7 @@
 import { expect } from '@jest/globals';
 import { IndexStore, type IndexBatch, PriceStore } from '#libs/db';
 import { type BlockRef, dayOf } from '#libs/domain';
-import { aBlock, anInitialIndex, aWallet, type TestDatabase } from '#libs/testing';
+import { aBlock, aFold, anInitialIndex, aWallet, type TestDatabase } from '#libs/testing';
 import { type Api, NOON_MS } from '../testing/api-harness.support-spec.js';
 
 export const ALICE = aWallet(1);
@@ -74,14 +74,12 @@ export class ChangingIndex {
       ],
       days: [{ wallet: ALICE, day, low: 0n, closing: balance }],
     };
-    await this.commit({ ...rows, head: staked, total: balance });
-    await this.commit({ changes: [], days: [], head: aBlock(1000, NOON, value), total: balance });
+    await this.commit({ folded: aFold({ ...rows, total: balance }), head: staked });
+    await this.commit({ head: aBlock(1000, NOON, value) });
     this.value = value;
   }
 
-  private async commit(
-    batch: Pick<IndexBatch, 'changes' | 'days' | 'head' | 'total'>,
-  ): Promise<void> {
+  private async commit(batch: Pick<IndexBatch, 'folded' | 'head'>): Promise<void> {
     const { fence, head: previousHead } = this;
     await this.index.commit({ ...batch, fence, previousHead, blocks: [batch.head], synced: true });
     this.head = batch.head;

@@ -122,15 +122,13 @@ export async function seedIndex(api: Api, seed: Seed): Promise<void> {
     timestampSeconds: seconds(iso),
     deltas: [{ wallet, amount: BigInt(tokens) * 10n ** 18n }],
   }));
-  const { changes, days, totalDelta } = foldBlocks(new Map(), blocks);
+  const folded = foldBlocks(new Map(), blocks);
   const head = aBlock(1000, seconds(seed.headAt));
   await index.commit({
     fence: await index.takeLead(),
     previousHead: first,
     head,
-    changes,
-    days,
-    total: totalDelta,
+    folded,
     blocks: [head],
     synced: seed.synced !== false,
     ...(seed.finalisedAt && { finalised: aBlock(900, seconds(seed.finalisedAt)) }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { IndexStore } from '#libs/db';
 import { type BlockHash, type BlockRef, dayOf } from '#libs/domain';
-import { anInitialIndex, aWallet, stake, VaultBench } from '#libs/testing';
+import { aFold, anInitialIndex, aWallet, stake, VaultBench } from '#libs/testing';
 import {
   ConsoleBench,
   OPERATOR,
@@ -74,11 +74,13 @@ async function index(last: BlockRef): Promise<void> {
     fence,
     previousHead: first,
     head: last,
-    changes: balances.map((change) => ({ ...change, blockNumber, timestampSeconds })),
-    days: balances.map(({ wallet, balance }) => ({
-      ...{ wallet, day: dayOf(timestampSeconds), low: 0n, closing: balance },
-    })),
-    total: 13n * TOKEN,
+    folded: aFold({
+      changes: balances.map((change) => ({ ...change, blockNumber, timestampSeconds })),
+      days: balances.map(({ wallet, balance }) => ({
+        ...{ wallet, day: dayOf(timestampSeconds), low: 0n, closing: balance },
+      })),
+      total: 13n * TOKEN,
+    }),
     blocks: [],
     finalised: last,
   });

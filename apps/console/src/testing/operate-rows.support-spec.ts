@@ -25,7 +25,7 @@ import {
   SECONDS_PER_DAY,
   transition,
 } from '#libs/domain';
-import { aBlock, anInitialIndex, aPartnerId, aWallet } from '#libs/testing';
+import { aBlock, aFold, anInitialIndex, aPartnerId, aWallet } from '#libs/testing';
 
 export const STAKER = aWallet(0x57);
 export const VAULT = aWallet(0x7a);
@@ -60,13 +60,15 @@ export async function seedIndex(database: Database, nowMs: number): Promise<void
     fence,
     previousHead: aBlock(1, at(begun) - 1),
     head,
-    changes,
-    days: [
-      { wallet: STAKER, day: begun, low: 0n, closing: 100n * TOKEN },
-      { wallet: STAKER, day: dropped, low: LOW, closing: LOW },
-      { wallet: STAKER, day: today, low: LOW, closing: EXACT },
-    ],
-    total: EXACT,
+    folded: aFold({
+      changes,
+      days: [
+        { wallet: STAKER, day: begun, low: 0n, closing: 100n * TOKEN },
+        { wallet: STAKER, day: dropped, low: LOW, closing: LOW },
+        { wallet: STAKER, day: today, low: LOW, closing: EXACT },
+      ],
+      total: EXACT,
+    }),
     blocks: [],
     finalised: aBlock(390, nowSeconds - 30),
     verifiedNumber: 390n,

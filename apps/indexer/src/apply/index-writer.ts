@@ -1,28 +1,27 @@
 /**
- * The only place in the program that changes the index in the database.
+ * The only place in the program that changes the index in the database. A writer belongs to one leadership: it has that
+ * lead's fencing token, and nothing can be written through it once the lead has ended.
  *
  * One range may be in a transaction while the next one is read and folded. Invariant: `stored` is what the last
- * successful transaction left in the database; `state` (with the remembered blocks and the cached wallets) is what the
- * current transaction will leave, so the next range builds on `state`. After a failed write both are unknown and
- * `reload` must read them again.
+ * successful transaction left in the database; `state`, with the remembered blocks and `underway`, is what the current
+ * transaction will leave, so the next range builds on `state`. After a failed write both are unknown and `reload` must
+ * read them again.
  */
+import { LRUCache } from 'lru-cache';
 import { type RangeAnswer, refOf } from '#libs/chain';
-import { type IndexBatch, type IndexState, type IndexStore } from '#libs/db';
+import { type IndexState, type IndexStore } from '#libs/db';
 import {
   type Address,
-  type BalanceDay,
   type BlockDeltas,
   type BlockHash,
   type BlockRef,
   dayOf,
   foldBlocks,
+  type FoldedBlocks,
   type WalletState,
 } from '#libs/domain';
 import { type IndexedChain } from '../follow/next-step.js';
 import { type IndexOptions, indexSettingsOf } from '../index-options.js';
-
-/** Size of the cache of wallet states, in wallets of about 250 bytes each. */
-const CACHED_WALLETS = 100_000;
 
 export interface IndexFacts {
   readonly finalised: BlockRef | undefined;
@@ -31,50 +30,64 @@ export interface IndexFacts {
   readonly synced: boolean;
 }
 
-type IndexRows = Omit<
-  IndexBatch,
-  'fence' | 'previousHead' | 'finalised' | 'verifiedNumber' | 'synced'
->;
+interface IndexRows {
+  readonly head: BlockRef;
+  readonly folded?: FoldedBlocks;
+  readonly blocks: readonly BlockRef[];
+}
+
+/** What belongs to one leadership. An abandoned turn keeps its own, through which nothing can be written any more. */
+export interface WritingLead {
+  readonly writer: IndexWriter;
+  /** Aborts when the lead ends. */
+  readonly signal: AbortSignal;
+}
 
 export class IndexWriter {
-  /** Least recently changed wallets first. */
-  private readonly wallets = new Map<Address, WalletState>();
+  /** Stored states. Any of them may be evicted at any moment. */
+  private readonly cache: LRUCache<Address, WalletState>;
+  /** The states that the current transaction writes, or that the last one wrote. */
+  private underway: ReadonlyMap<Address, WalletState> = new Map();
   private readonly remembered = new Map<bigint, BlockRef>();
-  private fence = -1n;
   private pendingState: IndexState | undefined;
   private storedState: IndexState | undefined;
   /** The current transaction, or the last one where none is open. */
   private writing: Promise<void> = Promise.resolve();
   synced = false;
 
-  constructor(
+  private constructor(
     private readonly store: IndexStore,
-    private readonly options: IndexOptions,
-  ) {}
-
-  /**
-   * Takes the lead over the stored index. From now on the database refuses every write of an earlier leader.
-   * @returns the new leader's fencing token
-   * @throws SettingsChangedError where another process has meanwhile created the index anew with other settings
-   */
-  async takeLead(): Promise<bigint> {
-    this.fence = await this.store.takeLead({ settings: indexSettingsOf(this.options) });
-    await this.reload();
-    return this.fence;
+    readonly fence: bigint,
+    private readonly lead: AbortSignal,
+    cachedWallets: number,
+  ) {
+    this.cache = new LRUCache({ max: cachedWallets });
   }
 
   /**
-   * Reads the stored index again under the same lead. Does not wait for a transaction that was left hanging under an
-   * earlier lead.
+   * Takes the lead over the stored index. From now on the database refuses every write of an earlier leader.
+   * @param lead aborts when the lead ends; the writer is of no use from then on
+   * @throws SettingsChangedError where another process has meanwhile created the index anew with other settings
    */
+  static async takeLead(
+    store: IndexStore,
+    options: IndexOptions,
+    lead: AbortSignal,
+  ): Promise<IndexWriter> {
+    const fence = await store.takeLead({ settings: indexSettingsOf(options) });
+    const writer = new IndexWriter(store, fence, lead, options.cachedWallets);
+    await writer.reload();
+    return writer;
+  }
+
+  /** Reads the stored index again, after a failed write as well. */
   async reload(): Promise<void> {
-    this.forget();
+    await this.writing.catch(() => undefined);
     this.writing = Promise.resolve();
+    this.forget();
     const state = await this.store.state();
     if (!state) throw new Error('There is no index to open');
     const blocks = await this.store.blocks(state.finalised?.number ?? state.head.number);
-    this.wallets.clear();
-    this.remembered.clear();
     for (const block of [...blocks, state.head]) this.remembered.set(block.number, block);
     this.synced = state.syncedAt !== undefined;
     this.pendingState = state;
@@ -127,12 +140,16 @@ export class IndexWriter {
 
   /** Wallets that changed most recently. */
   recentWallets(count: number): Address[] {
-    return [...this.wallets.keys()].slice(-count);
+    const recent: Address[] = [];
+    for (const wallet of this.cache.keys()) {
+      if (recent.length === count) break;
+      recent.push(wallet);
+    }
+    return recent;
   }
 
   /** Whether the index holds any balance change. */
   async hasWallets(): Promise<boolean> {
-    if (this.wallets.size > 0) return true;
     const all = { above: -1n, block: this.head.number, after: undefined, limit: 1 };
     return (await this.store.changedWallets(all)).length > 0;
   }
@@ -145,22 +162,12 @@ export class IndexWriter {
    * range failed, in which case this range is not written
    */
   async apply(answer: RangeAnswer, facts: IndexFacts): Promise<number> {
-    await this.loadWallets(answer.blocks);
-    const folded = foldBlocks(this.wallets, answer.blocks);
+    const states = await this.walletStates(answer.blocks);
+    const folded = foldBlocks(states, answer.blocks);
     await this.settled();
     const final = facts.finalised?.number;
-    const rows: IndexRows = {
-      head: refOf(answer.head),
-      changes: folded.changes,
-      ...this.splitDays(folded.days),
-      total: this.state.total + folded.totalDelta,
-      blocks: answer.headers.filter((block) => final === undefined || block.number >= final),
-    };
-    this.write(rows, facts);
-    for (const [wallet, walletState] of folded.states) {
-      this.wallets.delete(wallet);
-      this.wallets.set(wallet, walletState);
-    }
+    const blocks = answer.headers.filter((block) => final === undefined || block.number >= final);
+    this.write({ head: refOf(answer.head), folded, blocks }, facts);
     return folded.changes.length;
   }
 
@@ -170,105 +177,98 @@ export class IndexWriter {
    */
   async note(facts: IndexFacts): Promise<void> {
     await this.settled();
-    const { head, total } = this.state;
-    this.write({ head, total, changes: [], days: [], blocks: [] }, facts);
+    this.write({ head: this.head, blocks: [] }, facts);
     await this.settled();
   }
 
   async rollback(to: BlockRef): Promise<{ changes: number; wallets: number }> {
     await this.settled();
-    const { head } = this;
+    this.lead.throwIfAborted();
+    const { head, fence } = this;
     this.forget();
-    const undone = await this.store.rollback({ fence: this.fence, head, to });
+    const undone = await this.store.rollback({ fence, head, to });
     await this.reload();
     return undone;
   }
 
   async halt(reason: string): Promise<void> {
+    this.lead.throwIfAborted();
     await this.store.halt(this.fence, reason);
   }
 
   /** Clears the stored halt, after its cause has gone. */
   async resume(): Promise<void> {
+    await this.settled();
+    this.lead.throwIfAborted();
     await this.store.clearHalt(this.fence);
-    this.pendingState = { ...this.state, halted: undefined };
-    this.storedState = this.pendingState;
+    await this.reload();
   }
 
   /**
-   * Separates days with a stored row from days without one. A wallet's day has a row where the wallet's newest stored
-   * change is dated on that day.
+   * The states of all wallets in the blocks. The caller holds them, so a write that ends meanwhile, and what it evicts
+   * from the cache, changes nothing. A wallet of the current transaction is never read from the database.
    */
-  private splitDays(all: readonly BalanceDay[]): { days: BalanceDay[]; newDays: BalanceDay[] } {
-    const days: BalanceDay[] = [];
-    const newDays: BalanceDay[] = [];
-    for (const day of all) {
-      const state = this.wallets.get(day.wallet);
-      const isNew = state === undefined || dayOf(state.sinceSeconds) !== day.day;
-      (isNew ? newDays : days).push(day);
+  private async walletStates(blocks: readonly BlockDeltas[]): Promise<Map<Address, WalletState>> {
+    const states = new Map<Address, WalletState>();
+    const missing = new Set<Address>();
+    for (const { deltas } of blocks) {
+      for (const { wallet } of deltas) {
+        if (states.has(wallet) || missing.has(wallet)) continue;
+        const state = this.underway.get(wallet) ?? this.cache.get(wallet);
+        if (state === undefined) missing.add(wallet);
+        else states.set(wallet, state);
+      }
     }
-    return { days, newDays };
+    const [first] = blocks;
+    if (missing.size === 0 || first === undefined) return states;
+    const stored = await this.store.walletStates([...missing], dayOf(first.timestampSeconds));
+    for (const [wallet, state] of stored) states.set(wallet, state);
+    return states;
   }
 
-  /** Begins a transaction; `settled` reports how it ends. */
-  private write(rows: IndexRows, facts: IndexFacts): void {
-    const { state } = this;
+  /** Begins a transaction; `settled` reports how it ends. No other transaction is open. */
+  private write({ head, folded, blocks }: IndexRows, facts: IndexFacts): void {
+    this.lead.throwIfAborted();
+    const { state, fence } = this;
     const finalised = facts.finalised ?? state.finalised;
     const verifiedNumber = facts.verifiedNumber ?? state.verifiedNumber;
-    const next = { ...state, head: rows.head, total: rows.total, finalised, verifiedNumber };
-    const writing = this.store
-      .commit({
-        ...rows,
-        fence: this.fence,
-        previousHead: state.head,
-        ...(finalised && { finalised }),
-        ...(verifiedNumber !== undefined && { verifiedNumber }),
-        ...(facts.synced && { synced: true }),
-      })
-      .then(
-        () => {
-          if (this.writing !== writing) return;
-          this.storedState = next;
-          this.synced ||= facts.synced;
-          this.forgetOldWallets();
-        },
-        (error: unknown) => {
-          if (this.writing === writing) this.forget();
-          throw error;
-        },
-      );
-    // The next caller that awaits `writing` gets the failure; this handler only keeps the rejection from counting as
-    // unhandled.
-    writing.catch(() => undefined);
-    this.writing = writing;
+    const total = state.total + (folded?.totalDelta ?? 0n);
+    const next = { ...state, head, total, finalised, verifiedNumber };
+    const writing = this.store.commit({
+      ...{ fence, previousHead: state.head, head, blocks },
+      ...(folded && { folded }),
+      ...(finalised && { finalised }),
+      ...(verifiedNumber !== undefined && { verifiedNumber }),
+      ...(facts.synced && { synced: true }),
+    });
+    const wallets = folded?.wallets ?? [];
+    this.underway = new Map(wallets.map(({ wallet, after }) => [wallet, after]));
     this.pendingState = next;
-    for (const block of [...rows.blocks, rows.head]) this.remembered.set(block.number, block);
+    for (const block of [...blocks, head]) this.remembered.set(block.number, block);
     for (const number of this.remembered.keys()) {
       if (finalised && number < finalised.number) this.remembered.delete(number);
     }
+    this.writing = writing.then(
+      () => {
+        this.storedState = next;
+        this.synced ||= facts.synced;
+        for (const { wallet, after } of wallets) this.cache.set(wallet, after);
+      },
+      (error: unknown) => {
+        this.forget();
+        throw error;
+      },
+    );
+    // The next caller that awaits `settled` gets the failure; this handler only keeps the rejection from counting as
+    // unhandled.
+    this.writing.catch(() => undefined);
   }
 
   private forget(): void {
     this.pendingState = undefined;
     this.storedState = undefined;
-  }
-
-  /** Evicts only after a commit, because an evicted wallet is read from the database again. */
-  private forgetOldWallets(): void {
-    for (const wallet of this.wallets.keys()) {
-      if (this.wallets.size <= CACHED_WALLETS) return;
-      this.wallets.delete(wallet);
-    }
-  }
-
-  private async loadWallets(blocks: readonly BlockDeltas[]): Promise<void> {
-    const missing = new Set<Address>();
-    for (const { deltas } of blocks) {
-      for (const { wallet } of deltas) if (!this.wallets.has(wallet)) missing.add(wallet);
-    }
-    const [first] = blocks;
-    if (missing.size === 0 || !first) return;
-    const states = await this.store.walletStates([...missing], dayOf(first.timestampSeconds));
-    for (const [wallet, state] of states) this.wallets.set(wallet, state);
+    this.underway = new Map();
+    this.cache.clear();
+    this.remembered.clear();
   }
 }

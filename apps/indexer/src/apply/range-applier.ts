@@ -10,26 +10,30 @@ import {
   PermanentError,
   RetryableError,
 } from '#libs/domain';
+import { ROLLBACK_WITHIN_MS } from '#libs/db';
 import { inSpan, type Logger } from '#libs/platform';
 import { type BackfillProgress } from '../follow/backfill-progress.js';
+import { type IndexStatus } from '../follow/index-status.js';
 import { type ChainHeads, finalisedOf } from '../follow/next-step.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { type IndexOptions } from '../index-options.js';
 import { type TotalCheck } from '../verify/total-check.js';
 import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
 import { type VerifiedRange } from '../verify/verified-range.js';
-import { type IndexFacts, type IndexWriter } from './index-writer.js';
+import { type IndexFacts, type IndexWriter, type WritingLead } from './index-writer.js';
+
+const ROLLBACK = { what: 'rolling back', withinMs: ROLLBACK_WITHIN_MS };
 
 export class RangeApplier {
   /** Number of events read, including those that change no balance. */
   private eventsRead = 0;
 
   constructor(
-    private readonly writer: IndexWriter,
     private readonly totals: TotalCheck,
     private readonly policy: VerificationPolicy,
     private readonly suspects: SuspectRanges,
     private readonly progress: BackfillProgress,
+    private readonly status: IndexStatus,
     private readonly metrics: IndexerMetrics,
     private readonly logger: Logger,
     private readonly options: IndexOptions,
@@ -40,23 +44,24 @@ export class RangeApplier {
    * @returns false where the index was rolled back instead
    * @throws TotalMismatchError, NegativeBalanceError, and the errors of IndexWriter.apply
    */
-  async apply(read: VerifiedRange, heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
-    const { writer } = this;
+  async apply(lead: WritingLead, read: VerifiedRange, heads: ChainHeads): Promise<boolean> {
+    const { writer, signal } = lead;
     const final = heads.finalised.number;
     const checked = await this.totals.check(read, writer.state, { final, signal });
     if (checked.kind === 'roll-back') {
-      await this.undo(checked.to, 'repair');
+      await this.undo(lead, checked.to, 'repair');
       return false;
     }
     const { range } = checked;
     const { answer } = range;
     requireFinalisedOnChain(answer, heads);
-    const changes = await this.write(answer, {
+    const changes = await this.write(lead, answer, {
       finalised: finalisedOf({ ...writer.indexed, head: answer.head }, heads),
       verifiedNumber: this.policy.isVouchedFor(range) ? answer.to : undefined,
       synced: false,
     });
     if (changes === undefined) return false;
+    signal.throwIfAborted();
     this.suspects.forgetUpTo(writer.state.verifiedNumber ?? -1n);
     this.eventsRead += answer.events;
     this.metrics.applied(answer, changes);
@@ -68,14 +73,19 @@ export class RangeApplier {
    * @returns the number of balance changes; undefined where a balance would have become negative and the index was
    * rolled back
    */
-  private async write(answer: RangeAnswer, facts: IndexFacts): Promise<number | undefined> {
+  private async write(
+    lead: WritingLead,
+    answer: RangeAnswer,
+    facts: IndexFacts,
+  ): Promise<number | undefined> {
+    const { writer } = lead;
     try {
-      return await this.writer.apply(answer, facts);
+      return await writer.apply(answer, facts);
     } catch (error) {
       if (!(error instanceof NegativeBalanceError)) throw error;
-      const to = await this.totals.suspectUnverified(this.writer.state, answer);
+      const to = await this.totals.suspectUnverified(writer.state, answer);
       if (!to) throw error;
-      await this.undo(to, 'repair');
+      await this.undo(lead, to, 'repair');
       return undefined;
     }
   }
@@ -84,9 +94,9 @@ export class RangeApplier {
    * Compares the sum of all balances with the contract's total.
    * @returns false where they differ and the index was rolled back
    */
-  async checkIndexTotal(): Promise<boolean> {
-    const to = await this.totals.checkHead(this.writer.state);
-    if (to) await this.undo(to, 'repair');
+  async checkIndexTotal(lead: WritingLead): Promise<boolean> {
+    const to = await this.totals.checkHead(lead.writer.state);
+    if (to) await this.undo(lead, to, 'repair');
     return to === undefined;
   }
 
@@ -94,8 +104,8 @@ export class RangeApplier {
    * Warns where events were read but no balance ever changed. With a wrong pool number, or a condition that no event
    * meets, the index agrees with every comparison but stays empty.
    */
-  async warnIfNoEventCounts(): Promise<void> {
-    if (this.eventsRead === 0 || (await this.writer.hasWallets())) return;
+  async warnIfNoEventCounts(writer: IndexWriter): Promise<void> {
+    if (this.eventsRead === 0 || (await writer.hasWallets())) return;
     const { stakeEvents } = this.options;
     this.logger.warn(
       { events: this.eventsRead, stakeEvents },
@@ -103,8 +113,13 @@ export class RangeApplier {
     );
   }
 
-  async undo(to: BlockRef, why: 'reorganisation' | 'repair'): Promise<void> {
-    const { writer, metrics, logger } = this;
+  /** Rolls the index back to a block, which may take minutes. */
+  async undo(
+    { writer }: WritingLead,
+    to: BlockRef,
+    why: 'reorganisation' | 'repair',
+  ): Promise<void> {
+    const { metrics, logger, status } = this;
     const depth = writer.head.number - to.number;
     const span = {
       name: 'rollback',
@@ -114,7 +129,10 @@ export class RangeApplier {
         'lowmark.depth': Number(depth),
       },
     };
-    const { changes, wallets } = await inSpan(span, () => writer.rollback(to));
+    logger.info({ why, toBlock: to.number, depth }, 'Rolling back');
+    const { changes, wallets } = await status.during(ROLLBACK, () =>
+      inSpan(span, () => writer.rollback(to)),
+    );
     metrics.rolledBack(why, Number(depth));
     logger.warn({ why, toBlock: to.number, depth, changes, wallets }, 'Rolled back');
   }

@@ -4,7 +4,6 @@ import { Database, IndexStore, LeaderLock } from '#libs/db';
 import { CLOCK } from '#libs/platform';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { BalanceComparison } from '#libs/verification';
-import { IndexWriter } from '../apply/index-writer.js';
 import { RangeApplier } from '../apply/range-applier.js';
 import { IndexerMetrics } from '../health/indexer.metrics.js';
 import { INDEX_OPTIONS } from '../index-options.js';
@@ -55,16 +54,15 @@ const VERIFYING = [
 
 const WRITING = [
   provide(IndexStore, Database),
-  provide(IndexWriter, IndexStore, INDEX_OPTIONS),
   provide(BackfillProgress, CLOCK, LOGGER, IndexStatus, INDEX_OPTIONS),
   provide(IndexerMetrics, Registry, IndexStatus, BackfillProgress, CLOCK),
   provide(
     RangeApplier,
-    IndexWriter,
     TotalCheck,
     VerificationPolicy,
     SuspectRanges,
     BackfillProgress,
+    IndexStatus,
     IndexerMetrics,
     LOGGER,
     INDEX_OPTIONS,
@@ -82,7 +80,6 @@ const WRITING = [
       IndexLoop,
       HeadsReader,
       RangeSource,
-      IndexWriter,
       RangeApplier,
       WalletCheck,
       VerificationPolicy,
@@ -98,7 +95,7 @@ const WRITING = [
       IndexPreparation,
       LeaderLock,
       IndexLoop,
-      IndexWriter,
+      IndexStore,
       IndexStatus,
       IndexerMetrics,
       CLOCK,

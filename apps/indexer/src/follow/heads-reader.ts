@@ -21,7 +21,7 @@ import { type IndexWriter } from '../apply/index-writer.js';
 import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
 import { type ChainHeads } from './next-step.js';
 
-interface ReadTip extends Tip {
+export interface ReadTip extends Tip {
   readonly heads: ChainHeads;
 }
 

@@ -9,29 +9,30 @@
 import { type ChainReader } from '#libs/chain';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
-import { type IndexWriter } from '../apply/index-writer.js';
+import { type WritingLead } from '../apply/index-writer.js';
 import { findFork, type RangeApplier } from '../apply/range-applier.js';
 import { type IndexOptions } from '../index-options.js';
 import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
 import { type VerificationPolicy } from '../verify/verification-policy.js';
 import { type VerifiedRange } from '../verify/verified-range.js';
 import { type WalletCheck } from '../verify/wallet-check.js';
-import { type HeadsReader, type TipWithBlocks } from './heads-reader.js';
+import { type HeadsReader, type ReadTip, type TipWithBlocks } from './heads-reader.js';
 import { type IndexStatus } from './index-status.js';
-import { type ChainHeads, finalisedOf, nextStep } from './next-step.js';
+import { type ChainHeads, finalisedOf, type NextStep, nextStep } from './next-step.js';
 
-/** Whether the index has reached the chain's head as of the beginning of the turn. */
+/** Whether the index had reached the chain's head as of the beginning of the turn. */
 type TurnOutcome = 'level' | 'more';
 
-export class IndexLoop {
-  /** The last turn left the index level, so that one request can bring everything new. */
-  private isAtTip = false;
-  private hasNewBlocks = false;
+export interface Turn {
+  readonly outcome: TurnOutcome;
+  /** Time to wait before the next turn, in milliseconds. */
+  readonly waitMs: number;
+}
 
+export class IndexLoop {
   constructor(
     private readonly heads: HeadsReader,
     private readonly ranges: RangeSource,
-    private readonly writer: IndexWriter,
     private readonly applier: RangeApplier,
     private readonly walletCheck: WalletCheck,
     private readonly policy: VerificationPolicy,
@@ -42,54 +43,47 @@ export class IndexLoop {
     private readonly options: IndexOptions,
   ) {}
 
-  /** Time to wait before the next turn, after a turn that left the index level. */
-  get waitMs(): number {
-    return pollWaitMs({
-      pollIntervalMs: this.options.pollIntervalMs,
-      hasNewBlocks: this.hasNewBlocks,
-      blocks: this.writer.rememberedBlocks(),
-      nowMs: this.clock.nowMs(),
-    });
+  /**
+   * Resets the count of re-reads after a halt, so that suspect blocks are read again as often as before, and reads the
+   * index again.
+   */
+  async startAfresh({ writer }: WritingLead): Promise<void> {
+    this.walletCheck.forgetReadAgain();
+    await writer.reload();
   }
 
   /**
-   * Reads the index again after a halt, and resets the count of re-reads, so that suspect blocks are read again as
-   * often as before the halt.
+   * @param before the outcome of the turn before: one request can bring everything new to a level index
+   * @throws PermanentError where an operator must act; RetryableError for every failure that may pass
    */
-  async startAfresh(): Promise<void> {
-    this.walletCheck.forgetReadAgain();
-    await this.writer.reload();
-  }
-
-  /** @throws PermanentError where an operator must act; RetryableError for every failure that may pass */
-  async turn(signal: AbortSignal): Promise<TurnOutcome> {
-    const isAtTip = this.isAtTip;
-    this.isAtTip = false;
+  async turn(lead: WritingLead, before: TurnOutcome | undefined): Promise<Turn> {
+    const { writer } = lead;
     try {
-      const outcome = await this.step(isAtTip, signal);
-      this.isAtTip = outcome === 'level';
-      return outcome;
+      if (!writer.isOpen) await writer.reload();
+      const tip = before === 'level' ? await this.heads.readTip(writer, lead.signal) : undefined;
+      const heads = tip?.heads ?? (await this.heads.read());
+      this.noteProgress(lead, heads);
+      const step = nextStep(writer.indexed, heads);
+      const outcome = await this.take(step, lead, { heads, tip });
+      return { outcome, waitMs: outcome === 'level' ? this.waitMs(lead, step) : 0 };
     } finally {
-      await this.writer.settled();
+      await writer.settled();
     }
   }
 
-  private async step(isAtTip: boolean, signal: AbortSignal): Promise<TurnOutcome> {
-    const { writer, status, logger } = this;
-    if (!writer.isOpen) await writer.reload();
-    const tip = isAtTip ? await this.heads.readTip(writer, signal) : undefined;
-    const heads = tip?.heads ?? (await this.heads.read());
-    signal.throwIfAborted();
-    this.noteProgress(heads);
-    const step = nextStep(writer.indexed, heads);
-    this.hasNewBlocks = step.kind === 'advance';
+  private take(
+    step: NextStep,
+    lead: WritingLead,
+    { heads, tip }: { heads: ChainHeads; tip: ReadTip | undefined },
+  ): Promise<TurnOutcome> | TurnOutcome {
+    const { status, logger } = this;
     switch (step.kind) {
       case 'advance':
         return tip?.answer
-          ? this.advanceAtTip({ ...tip, answer: tip.answer }, signal)
-          : this.advance(step.to, heads, signal);
+          ? this.advanceAtTip(lead, { ...tip, answer: tip.answer })
+          : this.advance(lead, step.to, heads);
       case 'wait':
-        return this.checkLevel(heads, signal);
+        return this.checkLevel(lead, heads);
       case 'behind':
         status.trouble = this.heads.providersApartMessage;
         logger.debug({ blocks: step.by }, 'The node is behind the index: waiting');
@@ -99,52 +93,58 @@ export class IndexLoop {
         logger.error(step, 'The node does not know the finalised block: frozen until it does');
         return 'level';
       case 'reorganised':
-        await this.undoReorganisation();
-        return 'more';
+        return this.undoReorganisation(lead);
     }
   }
 
-  private async advanceAtTip(tip: TipWithBlocks, signal: AbortSignal): Promise<TurnOutcome> {
-    const range = await this.ranges.vouchForTip(tip, this.writer.state.total, signal);
+  private waitMs({ writer }: WritingLead, step: NextStep): number {
+    return pollWaitMs({
+      pollIntervalMs: this.options.pollIntervalMs,
+      hasNewBlocks: step.kind === 'advance',
+      blocks: writer.rememberedBlocks(),
+      nowMs: this.clock.nowMs(),
+    });
+  }
+
+  private async advanceAtTip(lead: WritingLead, tip: TipWithBlocks): Promise<TurnOutcome> {
+    const { writer, signal } = lead;
+    const range = await this.ranges.vouchForTip(tip, writer.state.total, signal);
     const heads = this.heads.afterTip(tip, range.other);
-    return (await this.take(range, heads, signal)) ? this.checkLevel(heads, signal) : 'more';
+    return (await this.write(lead, range, heads)) ? this.checkLevel(lead, heads) : 'more';
   }
 
-  private async advance(to: bigint, heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
-    if (!(await this.isHeadOnChain(heads))) {
-      await this.undoReorganisation();
-      return 'more';
+  private async advance(lead: WritingLead, to: bigint, heads: ChainHeads): Promise<TurnOutcome> {
+    if (!(await this.isHeadOnChain(lead, heads))) return this.undoReorganisation(lead);
+    const missing = { from: lead.writer.head.number + 1n, to };
+    for await (const range of this.ranges.stream(missing, heads.finalised.number, lead.signal)) {
+      if (!(await this.write(lead, range, heads))) return 'more';
     }
-    const missing = { from: this.writer.head.number + 1n, to };
-    for await (const range of this.ranges.stream(missing, heads.finalised.number, signal)) {
-      if (!(await this.take(range, heads, signal))) return 'more';
-    }
-    return this.checkLevel(heads, signal);
+    return this.checkLevel(lead, heads);
   }
 
   /** Writes a range that follows the indexed head. False where the index was rolled back instead. */
-  private async take(
+  private async write(
+    lead: WritingLead,
     range: VerifiedRange,
     heads: ChainHeads,
-    signal: AbortSignal,
   ): Promise<boolean> {
     const { parentHash } = range.answer;
-    if (parentHash !== undefined && parentHash !== this.writer.head.hash) {
-      await this.undoReorganisation();
+    if (parentHash !== undefined && parentHash !== lead.writer.head.hash) {
+      await this.undoReorganisation(lead);
       return false;
     }
     const isApplied = await inSpan(rangeSpan('write', range.answer), () =>
-      this.applier.apply(range, heads, signal),
+      this.applier.apply(lead, range, heads),
     );
     if (!isApplied) return false;
+    this.noteProgress(lead, heads);
     this.status.trouble = undefined;
-    this.noteProgress(heads);
     return true;
   }
 
-  private async checkLevel(heads: ChainHeads, signal: AbortSignal): Promise<TurnOutcome> {
-    if (!(await this.isLevel(heads, signal))) return 'more';
-    this.noteProgress(heads);
+  private async checkLevel(lead: WritingLead, heads: ChainHeads): Promise<TurnOutcome> {
+    if (!(await this.isLevel(lead, heads))) return 'more';
+    this.noteProgress(lead, heads);
     this.status.trouble = this.heads.providersApartMessage;
     return 'level';
   }
@@ -153,8 +153,9 @@ export class IndexLoop {
    * Marks the index as synced where it is level with the chain, after the comparison of wallets that may be due.
    * @returns false where the index was rolled back instead
    */
-  private async isLevel(heads: ChainHeads, signal: AbortSignal): Promise<boolean> {
-    const { writer, applier, walletCheck } = this;
+  private async isLevel(lead: WritingLead, heads: ChainHeads): Promise<boolean> {
+    const { applier, walletCheck } = this;
+    const { writer, signal } = lead;
     await writer.settled();
     const finalised = finalisedOf(writer.indexed, heads);
     if (finalised?.number !== writer.state.finalised?.number)
@@ -164,19 +165,19 @@ export class IndexLoop {
         walletCheck.check(writer, signal),
       );
       if (result.kind === 'roll-back') {
-        await applier.undo(result.to, 'repair');
+        await applier.undo(lead, result.to, 'repair');
         return false;
       }
       // The total is compared before the wallets' `verifiedNumber` is stored: a difference must still be able to roll
       // the index back to the first block.
-      if (!writer.synced && !(await applier.checkIndexTotal())) return false;
+      if (!writer.synced && !(await applier.checkIndexTotal(lead))) return false;
       const { verifiedNumber } = result;
       if (verifiedNumber !== undefined)
         await writer.note({ finalised, verifiedNumber, synced: false });
     }
     if (!writer.synced) {
       await writer.note({ finalised, synced: true });
-      await applier.warnIfNoEventCounts();
+      await applier.warnIfNoEventCounts(writer);
     }
     this.policy.hasComparedWallets = true;
     if (writer.state.halted) await writer.resume();
@@ -187,8 +188,8 @@ export class IndexLoop {
    * Whether the chain still has the indexed head. Ranges of final blocks are not linked to their parents, and a head
    * that was not final when it was indexed may have been replaced since.
    */
-  private async isHeadOnChain(heads: ChainHeads): Promise<boolean> {
-    const { head, state } = this.writer;
+  private async isHeadOnChain({ writer }: WritingLead, heads: ChainHeads): Promise<boolean> {
+    const { head, state } = writer;
     if (head.number >= heads.finalised.number || state.finalised?.number === head.number)
       return true;
     const [header] = await this.reader.headers([head.number]);
@@ -199,8 +200,9 @@ export class IndexLoop {
    * Rolls the index back to the fork.
    * @throws DeepReorganisationError; RetryableError where the chain still has the indexed head
    */
-  private async undoReorganisation(): Promise<void> {
-    const { reader, writer } = this;
+  private async undoReorganisation(lead: WritingLead): Promise<'more'> {
+    const { reader } = this;
+    const { writer } = lead;
     await writer.settled();
     const fork = await findFork(writer.rememberedBlocks(), (numbers) => reader.headers(numbers));
     if (fork.number === writer.head.number)
@@ -208,11 +210,13 @@ export class IndexLoop {
         'FORKED_ANSWER',
         `A node answered for another fork than the one with block ${fork.number} (${fork.hash})`,
       );
-    await this.applier.undo(fork, 'reorganisation');
+    await this.applier.undo(lead, fork, 'reorganisation');
+    return 'more';
   }
 
-  private noteProgress(heads: ChainHeads): void {
-    const { status, writer } = this;
+  private noteProgress({ writer, signal }: WritingLead, heads: ChainHeads): void {
+    signal.throwIfAborted();
+    const { status } = this;
     const state = writer.stored;
     status.progressAtMs = this.clock.nowMs();
     status.head = state.head;

@@ -19,6 +19,13 @@ export type IndexPhase =
   /** Stopped by an error that an operator must correct. */
   | 'halted';
 
+/** A single step of the loop that may take longer than the watchdog's patience. */
+export interface LongWork {
+  readonly what: string;
+  /** The time limit that the step itself has. */
+  readonly withinMs: number;
+}
+
 /** The indexer's own condition: written by the loop, read by health, metrics and the watchdog. */
 export class IndexStatus {
   phase: IndexPhase = 'starting';
@@ -35,12 +42,24 @@ export class IndexStatus {
   trouble: string | undefined;
   /** Time of the loop's last progress; Unix time in milliseconds. */
   progressAtMs = 0;
+  /** The long step that the loop is in. Undefined while there is none. */
+  longWork: LongWork | undefined;
   private taken: Lead | undefined;
   private readonly listeners: (() => void)[] = [];
 
   /** The current lead of this process. Undefined while this process does not lead. */
   get lead(): Lead | undefined {
     return this.taken?.signal.aborted === false ? this.taken : undefined;
+  }
+
+  /** Does a long step. The watchdog gives it the time that it has, and readers of the status see what it is. */
+  async during<T>(work: LongWork, step: () => Promise<T>): Promise<T> {
+    this.longWork = work;
+    try {
+      return await step();
+    } finally {
+      if (this.longWork === work) this.longWork = undefined;
+    }
   }
 
   /** Notes that this process is the leader and holds the newest fencing token. */

@@ -13,7 +13,7 @@ export interface IndexedChain {
   readonly hashAt: (number: bigint) => BlockHash | undefined;
 }
 
-type NextStep =
+export type NextStep =
   /** Blocks are missing: read up to the block `to`. */
   | { readonly kind: 'advance'; readonly to: bigint }
   | { readonly kind: 'wait' }

@@ -9,28 +9,16 @@
  */
 import { once } from 'node:events';
 import { AllEndpointsFailedError } from '#libs/chain';
-import { DatabaseUnavailableError, FencedError, type LeaderLock } from '#libs/db';
+import { DatabaseUnavailableError, FencedError, type IndexStore, type LeaderLock } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
-import { type IndexWriter } from '../apply/index-writer.js';
-import { type IndexLoop } from '../follow/index-loop.js';
+import { IndexWriter, type WritingLead } from '../apply/index-writer.js';
+import { type IndexLoop, type Turn } from '../follow/index-loop.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
+import { Failures, FINDINGS } from './failures.js';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexPreparation } from '../setup/index-preparation.js';
-
-/**
- * Codes of errors that rest on the answers of one node. Such an error halts the index only after several failed turns
- * in a row.
- */
-const TO_CONFIRM = new Set([
-  'DEEP_REORGANISATION',
-  'EVENTS_IN_DOUBT',
-  'NEGATIVE_BALANCE',
-  'TOTAL_MISMATCH',
-  'WALLET_MISMATCH',
-]);
-const CONFIRMATIONS = 3;
 
 /** Shortest time between two warnings about repeated failures. */
 const LOG_EVERY_MS = 60_000;
@@ -48,7 +36,7 @@ export class Supervisor {
     private readonly preparation: IndexPreparation,
     private readonly lock: LeaderLock,
     private readonly loop: IndexLoop,
-    private readonly writer: IndexWriter,
+    private readonly store: IndexStore,
     private readonly status: IndexStatus,
     private readonly metrics: IndexerMetrics,
     private readonly clock: Clock,
@@ -108,15 +96,16 @@ export class Supervisor {
     status.progressAtMs = clock.nowMs();
     const watchdog = setInterval(() => {
       const idleMs = clock.nowMs() - status.progressAtMs;
-      if (status.phase === 'halted' || idleMs < this.options.stallAfterMs) return;
+      const patienceMs = Math.max(this.options.stallAfterMs, status.longWork?.withinMs ?? 0);
+      if (status.phase === 'halted' || idleMs < patienceMs) return;
       logger.error({ idleMs }, 'Nothing moved for too long: starting the loop afresh');
       metrics.stalled();
       stuck.abort();
     }, this.options.stallAfterMs / 10);
     const signal = AbortSignal.any([leading, stuck.signal]);
     try {
-      // A turn that hangs is abandoned. The next lead takes a newer fencing token, so the abandoned turn can no longer
-      // write.
+      // A turn that hangs is abandoned together with its writer. The next lead has another writer with a newer fencing
+      // token.
       await Promise.race([this.keepTurning(signal), untilAborted(signal)]);
     } finally {
       clearInterval(watchdog);
@@ -125,53 +114,61 @@ export class Supervisor {
   }
 
   private async keepTurning(signal: AbortSignal): Promise<void> {
-    const { loop, writer, status, logger } = this;
-    const stopped = (): boolean => signal.aborted;
-    let failures = 0;
-    let opened = false;
-    while (!stopped()) {
+    const failures = new Failures();
+    let lead: WritingLead | undefined;
+    let last: Turn | undefined;
+    while (!isOver(signal)) {
       try {
-        if (!opened) status.leads({ fence: await writer.takeLead(), signal });
-        opened = true;
-        const outcome = await loop.turn(signal);
-        failures = 0;
-        if (outcome === 'level') await sleep(loop.waitMs, signal);
+        lead ??= await this.takeLead(signal);
+        last = await this.loop.turn(lead, last?.outcome);
+        failures.clear();
+        if (last.waitMs > 0) await sleep(last.waitMs, signal);
       } catch (error) {
-        if (stopped()) return;
-        failures++;
+        if (isOver(signal)) return;
+        last = undefined;
         if (error instanceof FencedError) {
-          logger.warn('Another indexer took the lead');
+          this.logger.warn('Another indexer took the lead');
           return;
         }
+        failures.add(error);
+        const isPermanent = error instanceof PermanentError;
         // Without a fencing token this process cannot store a halt, and another process may be able to take over the
         // index.
-        if (error instanceof PermanentError && !opened) throw error;
-        const isToConfirm = error instanceof PermanentError && TO_CONFIRM.has(error.code);
-        if (error instanceof PermanentError && (!isToConfirm || failures >= CONFIRMATIONS)) {
-          await this.halt(error);
-          if (!isToConfirm) {
-            await untilAborted(signal);
-            return;
-          }
-          await sleep(this.options.haltedRetryMs, signal);
-          await this.askAgain(signal);
-          continue;
-        }
-        await this.waitAfter(error, failures, signal);
+        if (isPermanent && lead === undefined) throw error;
+        if (isPermanent && lead !== undefined && failures.isConfirmed(error))
+          await this.halt(lead, error);
+        else await this.waitAfter(error, failures.inARow, signal);
       }
     }
   }
 
+  private async takeLead(signal: AbortSignal): Promise<WritingLead> {
+    const writer = await IndexWriter.takeLead(this.store, this.options, signal);
+    signal.throwIfAborted();
+    this.status.leads({ fence: writer.fence, signal });
+    return { writer, signal };
+  }
+
   /**
-   * Reads the index again after a halt over the providers' answers. The phase stays `halted` until the index is level
-   * with the chain.
+   * Stops writing. If the cause is what the providers answer, the index is read again from time to time; the phase stays
+   * `halted` until the index is level with the chain. Otherwise the halt lasts until the process ends.
    */
-  private async askAgain(signal: AbortSignal): Promise<void> {
-    const { loop, clock, status, logger } = this;
-    if (signal.aborted) return;
+  private async halt(lead: WritingLead, error: PermanentError): Promise<void> {
+    const { status, clock, logger, loop } = this;
+    status.phase = 'halted';
+    status.trouble = error.message;
+    logger.fatal({ err: error, code: error.code }, 'The indexer stopped: nothing more is written');
+    try {
+      await lead.writer.halt(error.message);
+    } catch (cause) {
+      logger.error({ err: cause }, 'The reason could not be stored; readers see the lag instead');
+    }
+    if (!FINDINGS.has(error.code)) await untilAborted(lead.signal);
+    await sleep(this.options.haltedRetryMs, lead.signal);
+    if (isOver(lead.signal)) return;
     status.progressAtMs = clock.nowMs();
     logger.info('Halted: asking the endpoints again');
-    await loop.startAfresh();
+    await loop.startAfresh(lead);
   }
 
   private async waitAfter(error: unknown, failures: number, signal: AbortSignal): Promise<void> {
@@ -189,24 +186,17 @@ export class Supervisor {
     logger[isNews ? 'warn' : 'debug'](line, 'Trying again');
     await sleep(waitMs, signal);
   }
-
-  private async halt(error: PermanentError): Promise<void> {
-    const { status, writer, logger } = this;
-    status.phase = 'halted';
-    status.trouble = error.message;
-    logger.fatal({ err: error, code: error.code }, 'The indexer stopped: nothing more is written');
-    try {
-      await writer.halt(error.message);
-    } catch (cause) {
-      logger.error({ err: cause }, 'The reason could not be stored; readers see the lag instead');
-    }
-  }
 }
 
 /** Backoff after `failures` failures in a row: exponential, with jitter over the upper half. */
 function backoffMs(failures: number, maxMs: number): number {
   const full = Math.min(maxMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 30));
   return full / 2 + (Math.random() * full) / 2;
+}
+
+/** A function, since the compiler takes a property that was read once for unchanged. */
+function isOver(signal: AbortSignal): boolean {
+  return signal.aborted;
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

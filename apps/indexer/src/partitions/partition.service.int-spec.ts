@@ -3,6 +3,7 @@ import { type Database, IndexStore, PartitionStore } from '#libs/db';
 import { type Logger } from '#libs/platform';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -36,7 +37,8 @@ it('adds partitions while it leads, in the first sync too, and rests where a tab
     ...{ blockNumber: head.number, timestampSeconds: head.timestampSeconds },
   }));
   await index.commit({
-    ...{ fence, previousHead: aBlock(0), head, changes, days: [], total: 200n, blocks: [head] },
+    ...{ fence, previousHead: aBlock(0), head, blocks: [head] },
+    folded: aFold({ changes, total: 200n }),
   });
   await owner.query({
     text: `CREATE OR REPLACE FUNCTION staking.partition_bytes() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 8192::bigint'`,

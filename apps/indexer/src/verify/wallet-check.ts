@@ -107,8 +107,10 @@ export class WalletCheck {
       this.policy.mode === 'wallets'
         ? await this.sweepAndSample(writer, signal)
         : await this.sample(writer);
+    signal.throwIfAborted();
     for (const { wallet } of differences) this.walletsThatDiffered.add(wallet);
-    if (differences.length > 0) return { kind: 'roll-back', to: await this.trace(differences) };
+    if (differences.length > 0)
+      return { kind: 'roll-back', to: await this.trace(differences, signal) };
     this.lastGood = writer.state.finalised?.number;
     this.checkedAtMs = this.clock.nowMs();
     this.rereadBlocks.clear();
@@ -197,7 +199,7 @@ export class WalletCheck {
    * Finds the block of each difference and marks it as suspect.
    * @returns the block before the first of them, to which the index must be rolled back
    */
-  private async trace(differences: readonly Difference[]): Promise<BlockRef> {
+  private async trace(differences: readonly Difference[], signal: AbortSignal): Promise<BlockRef> {
     const { reader, suspects, logger, status, clock } = this;
     const found = new Map<bigint, SuspectRange>();
     for (const difference of differences) {
@@ -211,14 +213,16 @@ export class WalletCheck {
       );
       status.progressAtMs = clock.nowMs();
     }
+    const first = [...found.keys()].reduce((lowest, block) => (block < lowest ? block : lowest));
+    const [before] = await reader.headers([first - 1n]);
+    if (before === undefined)
+      throw new RetryableError('NO_HEADER', `No endpoint has the header of block ${first - 1n}`);
+    signal.throwIfAborted();
     for (const [block, suspect] of found) {
       this.rereadBlocks.add(block);
       suspects.add(suspect);
     }
-    const first = [...found.keys()].reduce((lowest, block) => (block < lowest ? block : lowest));
-    const [before] = await reader.headers([first - 1n]);
-    if (before) return before;
-    throw new RetryableError('NO_HEADER', `No endpoint has the header of block ${first - 1n}`);
+    return before;
   }
 
   /**

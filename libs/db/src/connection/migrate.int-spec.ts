@@ -48,6 +48,8 @@ const ALL = [
   'GrantedRoles1760000005000',
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
+  'DayTotals1760000007000',
+  'TaskLease1760000007003',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -35,8 +36,8 @@ function aBatch(fence: bigint, from: number, to: number): IndexBatch {
   const [previousHead, head] = [aBlock(from), aBlock(to)];
   const { number: blockNumber, timestampSeconds } = head;
   const changes = [{ wallet: aWallet(1), blockNumber, timestampSeconds, balance: BigInt(to) }];
-  const total = BigInt(to);
-  return { fence, previousHead, head, changes, days: [], total, blocks: [], synced: true };
+  const folded = aFold({ changes, total: BigInt(to - from) });
+  return { fence, previousHead, head, folded, blocks: [], synced: true };
 }
 
 describe('the generation of the index', () => {
@@ -44,7 +45,8 @@ describe('the generation of the index', () => {
     const fence = await startedAt(5);
     const before = await generation();
     await store.commit(aBatch(fence, 5, 6));
-    await store.commit({ ...aBatch(fence, 6, 6), changes: [], finalised: aBlock(4) });
+    const [previousHead, head] = [aBlock(6), aBlock(6)];
+    await store.commit({ fence, previousHead, head, blocks: [], finalised: aBlock(4) });
     await store.halt(fence, 'a reason');
     await store.clearHalt(fence);
     expect(await generation()).toBe(before);

@@ -90,6 +90,21 @@ export class StaleHeadError extends RetryableError {
 }
 
 /**
+ * The write was computed from a balance that is not the stored one. Nothing was written. Read again, the state is right
+ * unless the program itself is wrong, so several refusals in a row halt the index.
+ */
+export class WrongStateError extends PermanentError {
+  /** @param stated and `stored` in the token's smallest unit; null for a wallet without history */
+  constructor(wallet: Address, stated: string | null, stored: string | null) {
+    super(
+      'WRONG_WALLET_STATE',
+      `The changes of wallet ${wallet} were computed from ${stated ?? 'no history'}, but the index holds ${stored ?? 'no history'}. ` +
+        'Nothing was written. This is a fault of the program, or of a second writer: please report it with this message.',
+    );
+  }
+}
+
+/**
  * The write contains blocks beyond the newest partition, and the next partition could not be added
  * yet. Nothing was written.
  */

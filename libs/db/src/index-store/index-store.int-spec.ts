@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type BlockRef } from '#libs/domain';
+import {
+  type Address,
+  type BalanceChange,
+  type BlockRef,
+  foldBlocks,
+  type WalletState,
+} from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -35,19 +42,12 @@ function aBatch(overrides: Partial<IndexBatch> & { fence: bigint }): IndexBatch 
   return {
     previousHead: aBlock(0),
     head: aBlock(5),
-    changes: [],
-    days: [],
-    total: 0n,
     blocks: [],
     ...overrides,
   };
 }
 
-const change = (
-  wallet: number,
-  block: BlockRef,
-  balance: bigint,
-): IndexBatch['changes'][number] => ({
+const change = (wallet: number, block: BlockRef, balance: bigint): BalanceChange => ({
   wallet: aWallet(wallet),
   blockNumber: block.number,
   timestampSeconds: block.timestampSeconds,
@@ -73,24 +73,72 @@ describe('IndexStore', () => {
     expect(await store.create(anInitialIndex({ fingerprint: 'another' }))).toEqual(state);
   });
 
-  it('writes days that are certainly new as it writes others', async () => {
+  it('refuses changes that were computed from another balance than the stored one', async () => {
     const fence = await started();
-    const days = [
-      { wallet: aWallet(1), day: 20_000, low: 3n, closing: 5n },
-      { wallet: aWallet(2), day: 20_000, low: null, closing: 2n ** 256n - 1n },
-    ];
     const { pool } = await test.open();
-    const rows = async (): Promise<unknown> => {
-      const text = `SELECT encode(wallet, 'hex') AS wallet, day, low, closing FROM staking.balance_day ORDER BY wallet`;
-      return (await pool.query(text)).rows;
-    };
-    await store.commit(aBatch({ fence, days }));
-    const upserted = await rows();
-    await test.empty();
-    await store.commit(aBatch({ fence: await started(), days: [], newDays: days }));
-    expect(await rows()).toEqual(upserted);
-    const again = aBatch({ fence: 1n, previousHead: aBlock(5), head: aBlock(6), newDays: days });
-    await expect(store.commit(again)).rejects.toThrow(DatabaseRefusedError);
+    const [first, second] = [aBlock(1), aBlock(2)];
+    const staked = (block: BlockRef, amount: bigint, states: Map<Address, WalletState>) =>
+      foldBlocks(states, [
+        {
+          ...{ blockNumber: block.number, timestampSeconds: block.timestampSeconds },
+          deltas: [1, 2].map((wallet) => ({ wallet: aWallet(wallet), amount })),
+        },
+      ]);
+    const hundred = staked(first, 100n, new Map());
+    await store.commit(aBatch({ fence, head: first, folded: hundred }));
+    const right = new Map(hundred.wallets.map(({ wallet, after }) => [wallet, after]));
+    const batch = { fence, previousHead: first, head: second };
+    const state = right.get(aWallet(2));
+    if (state === undefined) throw new Error('it was folded');
+    const wrong: readonly [string, WalletState | undefined][] = [
+      ['no history', undefined],
+      ['7', { ...state, balance: 7n }],
+      ['100', { ...state, low: 7n }],
+      ['100', { ...state, sinceSeconds: state.sinceSeconds - 86_400 }],
+      ['100', { ...state, sinceSeconds: state.sinceSeconds + 86_400 }],
+    ];
+    const before = await store.state();
+    for (const [stated, one] of wrong) {
+      const states = new Map([...right, ...(one ? [[aWallet(2), one] as const] : [])]);
+      if (one === undefined) states.delete(aWallet(2));
+      const folded = staked(aBlock(2, second.timestampSeconds + 86_400), 5n, states);
+      await expect(store.commit(aBatch({ ...batch, folded }))).rejects.toMatchObject({
+        code: 'WRONG_WALLET_STATE',
+        message: expect.stringContaining(
+          `wallet ${aWallet(2)} were computed from ${stated}, but the index holds `,
+        ),
+      });
+    }
+    expect(await store.state()).toEqual(before);
+    await store.commit(aBatch({ ...batch, folded: staked(second, 5n, right) }));
+    const { rows } = await pool.query('SELECT low, closing FROM staking.balance_day');
+    expect(rows).toEqual([0, 0].map(() => ({ low: '0', closing: '105' })));
+  });
+
+  it('keeps the total at the end of each day, also through a rollback', async () => {
+    const fence = await started();
+    const { pool } = await test.open();
+    const at = (day: number, number: number) => aBlock(number, day * 86_400 + number);
+    const start = await store.state();
+    const blocks = [at(20_000, 1), at(20_000, 2), at(20_003, 3), at(20_004, 4)];
+    const folded = foldBlocks(
+      new Map(),
+      blocks.map(({ number, timestampSeconds }) => ({
+        ...{ blockNumber: number, timestampSeconds },
+        deltas: [{ wallet: aWallet(1), amount: number === 3n ? -2n : 10n }],
+      })),
+    );
+    const head = at(20_004, 4);
+    const totals = async (): Promise<unknown> =>
+      (await pool.query('SELECT day, total FROM staking.day_total ORDER BY day')).rows;
+    await store.commit(aBatch({ fence, previousHead: start?.head ?? head, head, folded, blocks }));
+    expect(await totals()).toEqual([
+      { day: 20_000, total: '20' },
+      { day: 20_003, total: '18' },
+      { day: 20_004, total: '28' },
+    ]);
+    await store.rollback({ fence, head, to: at(20_000, 1) });
+    expect(await totals()).toEqual([{ day: 20_000, total: '10' }]);
   });
 
   it('keeps the largest amounts exactly', async () => {
@@ -102,9 +150,11 @@ describe('IndexStore', () => {
       aBatch({
         fence,
         head,
-        changes: [change(1, head, most)],
-        days: [{ wallet: aWallet(1), day, low: 0n, closing: most }],
-        total: most,
+        folded: aFold({
+          changes: [change(1, head, most)],
+          days: [{ wallet: aWallet(1), day, low: 0n, closing: most }],
+          total: most,
+        }),
       }),
     );
     expect((await store.state())?.total).toBe(most);
@@ -146,7 +196,10 @@ describe('IndexStore', () => {
 
   it('lets one of two commits on the same head through', async () => {
     const fence = await started();
-    const batch = aBatch({ fence, changes: [change(1, aBlock(3), 5n)], total: 5n });
+    const batch = aBatch({
+      fence,
+      folded: aFold({ changes: [change(1, aBlock(3), 5n)], total: 5n }),
+    });
     const results = await Promise.allSettled([store.commit(batch), store.commit(batch)]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(results).toContainEqual(expect.objectContaining({ reason: expect.any(StaleHeadError) }));
@@ -158,7 +211,8 @@ describe('IndexStore', () => {
     const before = await store.state();
     const wrong = [change(1, aBlock(0), 1n), change(1, aBlock(6), 1n), change(1, aBlock(3), -1n)];
     for (const one of wrong) {
-      const batch = aBatch({ fence, changes: [change(2, aBlock(4), 1n), one], total: 2n });
+      const folded = aFold({ changes: [change(2, aBlock(4), 1n), one], total: 2n });
+      const batch = aBatch({ fence, folded });
       await expect(store.commit(batch)).rejects.toThrow(DatabaseRefusedError);
     }
     expect(await store.state()).toEqual(before);

@@ -1,9 +1,17 @@
 import { type PoolClient } from 'pg';
-import { type BalanceChange, type BalanceDay, type BlockRef } from '#libs/domain';
+import {
+  type Address,
+  type BalanceDay,
+  type BlockRef,
+  dayOf,
+  type FoldedBlocks,
+  type FoldedWallet,
+  type WalletState,
+} from '#libs/domain';
 import { run } from '../connection/database.js';
 import { DatabaseRefusedError } from '../connection/database.error.js';
 import { named } from '../connection/named.js';
-import { byteaArray, hashOf, hexOf } from '../rows.js';
+import { addressOf, byteaArray, hashOf, hexOf } from '../rows.js';
 import { byWallet, copyChanges, copyDays } from './copy-rows.js';
 import { IndexReader } from './index-reader.js';
 import {
@@ -16,6 +24,7 @@ import {
   type InitialIndexState,
   PartitionAwaitedError,
   requireSameSettings,
+  WrongStateError,
 } from './index-state.js';
 import { rollBack, type RollbackResult } from './rollback.js';
 
@@ -24,6 +33,8 @@ import { rollBack, type RollbackResult } from './rollback.js';
  * leaves a transaction idle.
  */
 const STALLED_MS = 5000;
+/** The time limit of each statement of a rollback. */
+export const ROLLBACK_WITHIN_MS = 15 * 60_000;
 
 /** One range of blocks to add to the index. */
 export interface IndexBatch {
@@ -31,14 +42,8 @@ export interface IndexBatch {
   readonly fence: bigint;
   readonly previousHead: BlockRef;
   readonly head: BlockRef;
-  /** All balance changes above `previousHead` and up to `head`, in any order. */
-  readonly changes: readonly BalanceChange[];
-  /** One for each wallet and day that changed, in its final state; without those in `newDays`. */
-  readonly days: readonly BalanceDay[];
-  /** Days that certainly have no row yet, so that a cheaper statement (COPY) can write them. */
-  readonly newDays?: readonly BalanceDay[];
-  /** Sum of all balances after the batch. */
-  readonly total: bigint;
+  /** All balance changes above `previousHead` and up to `head`. Absent: none. */
+  readonly folded?: FoldedBlocks;
   /** Blocks to remember, for finding the fork of a reorganisation. Those below the finalised block are not stored. */
   readonly blocks: readonly BlockRef[];
   readonly finalised?: BlockRef;
@@ -97,22 +102,37 @@ export const LOCK_STATE = named(
   `SELECT fence, head_number, encode(head_hash, 'hex') AS head_hash FROM staking.index_state FOR NO KEY UPDATE`,
 );
 
-const UPSERT_DAYS = named<Record<'wallets' | 'days' | 'lows' | 'closings', string>>(
+type DayArrays = Record<'wallets' | 'days' | 'lows' | 'closings', string>;
+
+/**
+ * Finds a wallet whose newest day is not the one that is stated; the stated day of a wallet without history is null.
+ * The newest day is at or above the stated one, so that the older partitions are not searched.
+ */
+const WRONG_STATE = named<DayArrays>(
+  'index_wrong_state',
+  `SELECT encode(w.wallet, 'hex') AS wallet, w.closing AS stated, d.closing AS stored
+    FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[]) AS w (wallet, day, low, closing)
+    LEFT JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
+      WHERE wallet = w.wallet AND day >= coalesce(w.day, 0) ORDER BY day DESC LIMIT 1) AS d ON true
+    WHERE (d.day, d.low, d.closing) IS DISTINCT FROM (w.day, w.low, w.closing) LIMIT 1`,
+);
+
+const UPDATE_DAYS = named<DayArrays>(
   'index_days',
-  `INSERT INTO staking.balance_day (wallet, day, low, closing)
-    SELECT * FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[])
-    ON CONFLICT (wallet, day) DO UPDATE SET low = excluded.low, closing = excluded.closing`,
+  `UPDATE staking.balance_day d SET low = n.low, closing = n.closing
+    FROM unnest(:wallets::bytea[], :days::int[], :lows::numeric[], :closings::numeric[]) AS n (wallet, day, low, closing)
+    WHERE d.wallet = n.wallet AND d.day = n.day`,
 );
 
 /**
- * The last statement of every commit: remembers blocks, forgets those below the finalised one, and moves the head. A
- * finalised block older than the stored one is ignored, because it comes from a node that is behind the others.
+ * The last statement of every commit: moves the head, adds to the total, and remembers blocks. Those below the
+ * finalised block are forgotten. A finalised block older than the stored one is ignored, because it comes from a node that is behind the others.
  */
 const ADVANCE = named<Record<string, unknown>>(
   'index_advance',
   `WITH advanced AS (
       UPDATE staking.index_state SET
-        head_number = :head, head_hash = decode(:headHash, 'hex'), head_seconds = :headSeconds, total = :total,
+        head_number = :head, head_hash = decode(:headHash, 'hex'), head_seconds = :headSeconds, total = total + :totalDelta,
         finalised_number = CASE WHEN :final >= coalesce(finalised_number, :final) THEN :final ELSE finalised_number END,
         finalised_hash = CASE WHEN :final >= coalesce(finalised_number, :final) THEN decode(:finalHash, 'hex') ELSE finalised_hash END,
         finalised_seconds = CASE WHEN :final >= coalesce(finalised_number, :final) THEN :finalSeconds ELSE finalised_seconds END,
@@ -120,7 +140,11 @@ const ADVANCE = named<Record<string, unknown>>(
         synced_at = CASE WHEN :synced THEN now() ELSE synced_at END,
         updated_at = now()
       WHERE fence = :fence AND head_number = :previous AND head_hash = decode(:previousHash, 'hex')
-      RETURNING finalised_number
+      RETURNING finalised_number, total
+    ), totals AS (
+      INSERT INTO staking.day_total (day, total)
+      SELECT day, total - :totalDelta + delta FROM unnest(:days::int[], :dayDeltas::numeric[]) AS d (day, delta), advanced
+      ON CONFLICT (day) DO UPDATE SET total = excluded.total
     ), remembered AS (
       INSERT INTO staking.block (number, hash, seconds)
       SELECT number, decode(hash, 'hex'), seconds
@@ -188,17 +212,15 @@ export class IndexStore extends IndexReader {
 
   /**
    * Adds one range of blocks.
-   * @throws FencedError, StaleHeadError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
+   * @throws FencedError, StaleHeadError, WrongStateError, PartitionAwaitedError, DatabaseRefusedError (rows that contradict the index),
    * DatabaseUnavailableError. Nothing is written, except that after a DatabaseUnavailableError the batch may be
    * written: the caller has to read the state.
    */
   async commit(batch: IndexBatch): Promise<void> {
-    const { fence, previousHead, changes, days, newDays = [] } = batch;
+    const { fence, previousHead, folded } = batch;
     const work = async (client: PoolClient): Promise<void> => {
       await lock(client, fence, previousHead);
-      if (changes.length > 0) await copyChanges(client, byWallet(changes));
-      if (newDays.length > 0) await copyDays(client, byWallet(newDays));
-      if (days.length > 0) await client.query(UPSERT_DAYS(dayArrays(byWallet(days))));
+      if (folded) await write(client, folded);
       await client.query(ADVANCE(advanceValues(batch)));
     };
     try {
@@ -214,7 +236,7 @@ export class IndexStore extends IndexReader {
    */
   async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<RollbackResult> {
     return this.database.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = '15min'`);
+      await client.query(`SET LOCAL statement_timeout = ${ROLLBACK_WITHIN_MS}`);
       await lock(client, range.fence, range.head);
       return rollBack(client, range.to);
     });
@@ -253,11 +275,41 @@ async function lock(client: PoolClient, fence: bigint, head: BlockRef): Promise<
   }
 }
 
+async function write(client: PoolClient, { wallets, changes, days }: FoldedBlocks): Promise<void> {
+  if (wallets.length > 0) await requireStates(client, byWallet(wallets));
+  if (changes.length > 0) await copyChanges(client, byWallet(changes));
+  const dayBefore = new Map(wallets.map(({ wallet, before }) => [wallet, dayBeforeOf(before)]));
+  const [known, added]: [BalanceDay[], BalanceDay[]] = [[], []];
+  for (const day of days) (dayBefore.get(day.wallet) === day.day ? known : added).push(day);
+  if (added.length > 0) await copyDays(client, byWallet(added));
+  if (known.length > 0) await client.query(UPDATE_DAYS(dayArrays(byWallet(known))));
+}
+
+/** @throws WrongStateError */
+async function requireStates(client: PoolClient, wallets: readonly FoldedWallet[]): Promise<void> {
+  type Row = { wallet: string; stated: string | null; stored: string | null };
+  const stated = wallets.map(({ wallet, before }) => ({
+    wallet,
+    day: dayBeforeOf(before),
+    low: before?.low,
+    closing: before?.balance,
+  }));
+  const [row] = await run<Row>(client, WRONG_STATE(dayArrays(stated)));
+  if (row !== undefined) throw new WrongStateError(addressOf(row.wallet), row.stated, row.stored);
+}
+
+/** The day of the wallet's newest change, which has a row. */
+function dayBeforeOf(before: WalletState | undefined): number | undefined {
+  return before && dayOf(before.sinceSeconds);
+}
+
 function advanceValues(batch: IndexBatch): Record<string, unknown> {
-  const { fence, total, previousHead, head, finalised, blocks } = batch;
+  const { fence, folded, previousHead, head, finalised, blocks } = batch;
   return {
     fence,
-    total,
+    totalDelta: folded?.totalDelta ?? 0n,
+    days: [...(folded?.dayDeltas.keys() ?? [])],
+    dayDeltas: [...(folded?.dayDeltas.values() ?? [])],
     previous: previousHead.number,
     previousHash: hexOf(previousHead.hash),
     head: head.number,
@@ -274,11 +326,18 @@ function advanceValues(batch: IndexBatch): Record<string, unknown> {
   };
 }
 
-function dayArrays(days: readonly BalanceDay[]) {
+interface StatedDay {
+  readonly wallet: Address;
+  readonly day: number | undefined;
+  readonly low: bigint | null | undefined;
+  readonly closing: bigint | undefined;
+}
+
+function dayArrays(days: readonly StatedDay[]): DayArrays {
   return {
     wallets: byteaArray(days.map(({ wallet }) => wallet)),
-    days: `{${days.map(({ day }) => day).join(',')}}`,
+    days: `{${days.map(({ day }) => day ?? 'NULL').join(',')}}`,
     lows: `{${days.map(({ low }) => low ?? 'NULL').join(',')}}`,
-    closings: `{${days.map(({ closing }) => closing).join(',')}}`,
+    closings: `{${days.map(({ closing }) => closing ?? 'NULL').join(',')}}`,
   };
 }

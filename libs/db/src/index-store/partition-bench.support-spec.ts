@@ -56,7 +56,7 @@ export class Writer {
     const refs = Array.from({ length: blocks }, (_, place) => blockOf(first + place));
     const wallets = Array.from({ length: ofWallets }, (_, place) => aWallet(place + 1));
     const states = await index.walletStates(wallets, dayOf(blockOf(first).timestampSeconds));
-    const { changes, days, totalDelta } = foldBlocks(
+    const folded = foldBlocks(
       states,
       refs.map(({ number, timestampSeconds }) => ({
         blockNumber: number,
@@ -65,8 +65,7 @@ export class Writer {
       })),
     );
     const head = refs.at(-1) ?? previousHead;
-    const total = ((await index.state())?.total ?? 0n) + totalDelta;
-    await index.commit({ fence, previousHead, head, changes, days, total, blocks: refs });
+    await index.commit({ fence, previousHead, head, folded, blocks: refs });
     this.head = head;
   }
 

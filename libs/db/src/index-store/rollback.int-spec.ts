@@ -97,7 +97,7 @@ function refOf({ number, hash, timestampSeconds }: BlockRef): BlockRef {
 
 async function reset(index: Index): Promise<void> {
   await index.database.pool.query(
-    'TRUNCATE staking.index_state, staking.block, staking.balance_change, staking.balance_day',
+    'TRUNCATE staking.index_state, staking.block, staking.balance_change, staking.balance_day, staking.day_total',
   );
   await index.store.create(anInitialIndex({ head: aBlock(0, START - 1) }));
   index.fence = await index.store.takeLead();
@@ -129,9 +129,7 @@ async function apply(
       fence,
       previousHead: state.head,
       head: refOf(part.at(-1) ?? state.head),
-      changes: folded.changes,
-      days: folded.days,
-      total: state.total + folded.totalDelta,
+      folded,
       blocks: part.map(refOf),
     });
   }
@@ -149,6 +147,7 @@ async function tables({ database }: Index): Promise<Tables | undefined> {
     (SELECT json_agg(b ORDER BY number) FROM staking.block b) AS blocks,
     (SELECT json_build_array(head_number, head_hash, head_seconds) FROM staking.index_state) AS head,
     (SELECT coalesce(sum(balance), 0)::text FROM staking.balance_interval WHERE to_block IS NULL) AS summed,
+    (SELECT json_agg(t ORDER BY day) FROM staking.day_total t JOIN (SELECT day FROM staking.balance_day GROUP BY day) d USING (day)) AS totals,
     (SELECT total::text FROM staking.index_state) AS stated`);
   return rows[0];
 }
@@ -215,9 +214,8 @@ describe('rollback', () => {
     const { fence, store } = live;
     const blocks = chain([], [aStake(0, 5), aStake(1, 7), aStake(0, 9)], 0);
     await apply(live, blocks, [1]);
-    const { head, total } = await stateOf(live);
-    const nothing = { changes: [], days: [], blocks: [] };
-    await store.commit({ ...nothing, fence, previousHead: head, head, total, verifiedNumber: 3n });
+    const { head } = await stateOf(live);
+    await store.commit({ fence, previousHead: head, head, blocks: [], verifiedNumber: 3n });
     const to = refOf(blocks[0] ?? head);
     expect(await store.rollback({ fence, head, to })).toEqual({
       changes: 2,

@@ -65,12 +65,26 @@ const UNDO_CHANGES = named<{ block: bigint; day: number; midnight: number }>(
     FROM standing`,
 );
 
-const MOVE_BACK = named<{ number: bigint; hash: string; seconds: number; gain: bigint }>(
+const MOVE_BACK = named<{
+  number: bigint;
+  hash: string;
+  seconds: number;
+  gain: bigint;
+  day: number;
+}>(
   'rollback_head',
-  `WITH forgotten AS (DELETE FROM staking.block WHERE number > :number)
-    UPDATE staking.index_state SET head_number = :number, head_hash = decode(:hash, 'hex'), head_seconds = :seconds,
-      total = total + :gain, rollbacks = rollbacks + 1, verified_number = least(verified_number, :number), updated_at = now()
-    RETURNING total`,
+  `WITH forgotten AS (
+      DELETE FROM staking.block WHERE number > :number
+    ), moved AS (
+      UPDATE staking.index_state SET head_number = :number, head_hash = decode(:hash, 'hex'), head_seconds = :seconds,
+        total = total + :gain, rollbacks = rollbacks + 1, verified_number = least(verified_number, :number), updated_at = now()
+      RETURNING total
+    ), dropped AS (
+      DELETE FROM staking.day_total WHERE day > :day
+    ), repaired AS (
+      UPDATE staking.day_total d SET total = moved.total FROM moved WHERE d.day = :day
+    )
+    SELECT total FROM moved`,
 );
 
 /** Takes back everything above the block, in a transaction that has locked the state's row. */
@@ -86,7 +100,7 @@ export async function rollBack(
   if (undone === undefined) throw new IndexMissingError();
   const gain = BigInt(undone.won) - BigInt(undone.lost);
   const moved = await client.query<{ total: string }>(
-    MOVE_BACK({ number, hash: hexOf(hash), seconds: timestampSeconds, gain }),
+    MOVE_BACK({ number, hash: hexOf(hash), seconds: timestampSeconds, gain, day }),
   );
   const [state] = moved.rows;
   if (state === undefined) throw new IndexMissingError();

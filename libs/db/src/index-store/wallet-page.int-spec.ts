@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type Address } from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -27,14 +28,11 @@ beforeAll(async () => {
       fence,
       previousHead: head,
       head: block,
-      changes: wallets.map((wallet) => ({
-        wallet,
-        balance,
-        blockNumber: balance,
-        timestampSeconds,
-      })),
-      days: [],
-      total: 0n,
+      folded: aFold({
+        changes: wallets.map((wallet) => ({
+          ...{ wallet, balance, blockNumber: balance, timestampSeconds },
+        })),
+      }),
       blocks: [],
     });
     head = block;

@@ -46,6 +46,8 @@ import { Reasons1760000000042 } from './reasons.js';
 import { Partitions1760000000044 } from './partitions.js';
 import { GrantedRoles1760000005000 } from './granted-roles.js';
 import { MemberLimits1760000005001 } from './member-limits.js';
+import { DayTotals1760000007000 } from './day-totals.js';
+import { TaskLease1760000007003 } from './task-lease.js';
 import { UnnotedRestore1760000006000 } from './unnoted-restore.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
@@ -90,4 +92,6 @@ export const migrations = [
   GrantedRoles1760000005000,
   MemberLimits1760000005001,
   UnnotedRestore1760000006000,
+  DayTotals1760000007000,
+  TaskLease1760000007003,
 ];

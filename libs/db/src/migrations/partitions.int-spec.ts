@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type QueryRunner } from 'typeorm';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -44,16 +45,16 @@ async function fill(set: string, from: number, to: number): Promise<IndexStore> 
     const [head, previousHead] = [day(block), day(block - 1)];
     const balance = BigInt(block);
     await store.commit({
-      ...{ fence, previousHead, head, blocks: [head], total: balance * 100n, days: [] },
-      changes: wallets.map((wallet) => ({
-        ...{ wallet, blockNumber: head.number, timestampSeconds: head.timestampSeconds, balance },
-      })),
-      newDays: wallets.map((wallet) => ({
-        wallet,
-        day: block,
-        low: balance - 1n,
-        closing: balance,
-      })),
+      ...{ fence, previousHead, head, blocks: [head] },
+      folded: aFold({
+        changes: wallets.map((wallet) => ({
+          ...{ wallet, blockNumber: head.number, timestampSeconds: head.timestampSeconds, balance },
+        })),
+        days: wallets.map((wallet) => ({
+          ...{ wallet, day: block, low: balance - 1n, closing: balance },
+        })),
+        total: 100n,
+      }),
     });
   }
   return store;

@@ -50,6 +50,7 @@ const ROWS: readonly Row[] = [
   ['staking.balance_change',                'r',   'rad',   'r',        'r',   'r',      '-'],
   ['staking.balance_day',                   'r',   'rawd',  'r',        'r',   'r',      '-'],
   ['staking.balance_interval',              '-',   '-',     '-',        'r',   'r',      '-'],
+  ['staking.day_total',                     '-',   'rawd',  '-',        'r',   'r',      '-'],
   ['staking.price',                         'r',   'raw',   'r',        'r',   'r',      '-'],
   ['staking.price_hold',                    'r',   'rawd',  'r',        'rw',  'rw',     '-'],
   ['staking.price_acceptance',              'r',   'r',     'r',        'ra',  'ra',     '-'],

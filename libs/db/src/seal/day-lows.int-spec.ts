@@ -50,19 +50,17 @@ async function indexed(history: readonly BlockDeltas[]) {
   const first = aBlock(0, 100 * DAY);
   await store.create(anInitialIndex({ head: first }));
   const fence = await store.takeLead();
-  const { changes, days, totalDelta } = foldBlocks(new Map(), history);
+  const folded = foldBlocks(new Map(), history);
   const last = history.at(-1);
   const head = aBlock(history.length, last?.timestampSeconds ?? 0);
   await store.commit({
     fence,
     previousHead: first,
     head,
-    changes,
-    days,
+    folded,
     blocks: [],
-    total: totalDelta,
   });
-  return { store, fence, days, head };
+  return { store, fence, days: folded.days, head };
 }
 
 async function collected(lows: DayLows, day: number) {

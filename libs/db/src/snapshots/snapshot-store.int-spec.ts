@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Address, type BalanceDay, type DayBalance } from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -65,7 +66,8 @@ describe('SnapshotStore', () => {
     await store.create(anInitialIndex());
     const fence = await store.takeLead();
     const [previousHead, head] = [aBlock(0), aBlock(4)];
-    await store.commit({ fence, previousHead, head, changes: [], days, total: 3n, blocks: [] });
+    const folded = aFold({ days, total: 3n });
+    await store.commit({ fence, previousHead, head, folded, blocks: [] });
 
     const read = await readOf(aWallet(1), 10);
     const state = await store.state();
@@ -137,9 +139,7 @@ describe('SnapshotStore', () => {
       fence,
       previousHead,
       head,
-      changes: [],
-      days: busy,
-      total: 3n,
+      folded: aFold({ days: busy }),
       blocks: [],
       finalised: aBlock(3),
       synced: true,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BalanceChange, type BalanceDay } from '#libs/domain';
 import {
   aBlock,
+  aFold,
   anInitialIndex,
   aWallet,
   createTestDatabase,
@@ -46,7 +47,8 @@ beforeAll(async () => {
   const days = [WALLET, OTHER].flatMap((wallet) => DAYS.map((day) => ({ ...day, wallet })));
   const head = aBlock(30, 110 * DAY_SECONDS + 30);
   await index.commit({
-    ...{ fence, previousHead: GENESIS, head, changes, days, total: 10n, blocks: [] },
+    ...{ fence, previousHead: GENESIS, head, blocks: [] },
+    folded: aFold({ changes, days, total: 10n }),
   });
   history = new WalletHistoryStore(await test.open({ url: test.urlAs('console') }));
 });

@@ -30,11 +30,11 @@ beforeAll(async () => {
     timestampSeconds: FIRST + (place + 1) * HOUR,
     deltas: [{ wallet: WALLET, amount: 1n }],
   }));
-  const { changes, days, totalDelta } = foldBlocks(new Map(), deltas);
+  const folded = foldBlocks(new Map(), deltas);
   const head = aBlock(200, FIRST + 24 * HOUR);
   await store.commit({
-    ...{ fence: await store.takeLead(), previousHead: before, head, changes, days },
-    ...{ total: totalDelta, blocks: [head], synced: true },
+    ...{ fence: await store.takeLead(), previousHead: before, head },
+    ...{ folded, blocks: [head], synced: true },
   });
 });
 afterAll(() => test.drop());

@@ -70,7 +70,7 @@ async function index(set: string, stakes: readonly number[]): Promise<Index> {
   const fence = await store.takeLead();
   const blocks = stakes.map((stake, day) => aBlock(day + 1, (day + 1) * DAY, stake));
   const head = blocks.at(-1) ?? first;
-  const { changes, days, totalDelta } = foldBlocks(
+  const folded = foldBlocks(
     new Map(),
     stakes.map((stake, day) => ({
       blockNumber: BigInt(day + 1),
@@ -78,8 +78,7 @@ async function index(set: string, stakes: readonly number[]): Promise<Index> {
       deltas: [{ wallet: WALLET, amount: BigInt(stake) }],
     })),
   );
-  const batch = { changes, days, blocks, total: totalDelta };
-  await store.commit({ ...batch, fence, previousHead: first, head, synced: true });
+  await store.commit({ fence, previousHead: first, head, folded, blocks, synced: true });
   return { store, fence, head, blocks };
 }
 

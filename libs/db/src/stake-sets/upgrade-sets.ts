@@ -1,5 +1,6 @@
 import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
+import { DayTotals1760000007000 } from '../migrations/day-totals.js';
 import { Partitions1760000000044 } from '../migrations/partitions.js';
 import { SealedDays1760000000033 } from '../migrations/sealed-days.js';
 import { StakingIndex1760000000000 } from '../migrations/staking-index.js';
@@ -21,6 +22,7 @@ export const SET_MIGRATIONS = [
   PriceHold1760000000015,
   SealedDays1760000000033,
   Partitions1760000000044,
+  DayTotals1760000007000,
 ];
 
 interface SetRow {

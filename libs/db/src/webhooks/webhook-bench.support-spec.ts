@@ -95,7 +95,7 @@ export async function indexStakes(
   const first = aBlock(0, 0);
   await store.create(anInitialIndex({ head: first }));
   const fence = await store.takeLead();
-  const { changes, days, totalDelta } = foldBlocks(
+  const folded = foldBlocks(
     new Map(),
     steps.map(({ block, seconds, deltas }) => ({
       blockNumber: BigInt(block),
@@ -103,8 +103,8 @@ export async function indexStakes(
       deltas: [...deltas],
     })),
   );
-  const batch = { changes, days, blocks: [], total: totalDelta };
-  await store.commit({ ...batch, fence, previousHead: first, head: last, synced: true });
+  const batch = { fence, previousHead: first, head: last, folded, blocks: [] };
+  await store.commit({ ...batch, synced: true });
 }
 
 export async function finalTo(database: Database, block: number): Promise<void> {

@@ -93,21 +93,33 @@ function foldInBatches(history: readonly BlockDeltas[], cuts: readonly number[])
   const states = new Map<Address, WalletState>();
   const days = new Map<string, FoldedBlocks['days'][number]>();
   const changes: FoldedBlocks['changes'] = [];
+  const wallets = new Map<Address, FoldedBlocks['wallets'][number]>();
+  const dayDeltas = new Map<number, bigint>();
   let totalDelta = 0n;
   for (let i = 1; i < bounds.length; i++) {
     const folded = foldBlocks(states, history.slice(bounds[i - 1], bounds[i]));
-    for (const [wallet, state] of folded.states) states.set(wallet, state);
+    for (const one of folded.wallets) {
+      states.set(one.wallet, one.after);
+      wallets.set(one.wallet, { ...one, before: wallets.get(one.wallet)?.before });
+    }
+    for (const [day, delta] of folded.dayDeltas) dayDeltas.set(day, totalDelta + delta);
     for (const day of folded.days) days.set(`${day.wallet}/${day.day}`, day);
     changes.push(...folded.changes);
     totalDelta += folded.totalDelta;
   }
-  return { changes, days: [...days.values()], states, totalDelta };
+  return {
+    changes,
+    days: [...days.values()],
+    wallets: [...wallets.values()],
+    totalDelta,
+    dayDeltas,
+  };
 }
 
 const sorted = (folded: FoldedBlocks) => ({
   ...folded,
   days: folded.days.toSorted((a, b) => a.day - b.day || a.wallet.localeCompare(b.wallet)),
-  states: [...folded.states].sort(([a], [b]) => a.localeCompare(b)),
+  wallets: folded.wallets.toSorted((a, b) => a.wallet.localeCompare(b.wallet)),
 });
 
 describe('foldBlocks with dailyMinima', () => {
@@ -153,16 +165,32 @@ describe('foldBlocks with dailyMinima', () => {
   it('writes changes that are the end-of-block balances, and a total that is their sum', () => {
     fc.assert(
       fc.property(histories, (history) => {
-        const { changes, states, totalDelta } = foldBlocks(new Map(), history);
+        const { changes, wallets, totalDelta, dayDeltas } = foldBlocks(new Map(), history);
         for (const { wallet, blockNumber, balance } of changes) {
           expect(balance).toBe(balanceAt(history.slice(0, Number(blockNumber)), wallet, Infinity));
         }
-        const total = [...states.values()].reduce((sum, { balance }) => sum + balance, 0n);
+        const total = wallets.reduce((sum, { after }) => sum + after.balance, 0n);
         expect(totalDelta).toBe(total);
+        const ofDays = [...dayDeltas].map(([day]) => {
+          const end = (day + 1) * SECONDS_PER_DAY - 1;
+          return [day, WALLETS.reduce((sum, wallet) => sum + balanceAt(history, wallet, end), 0n)];
+        });
+        expect([...dayDeltas]).toEqual(ofDays);
+        expect([...dayDeltas.keys()]).toEqual([
+          ...new Set(changes.map(({ timestampSeconds }) => dayOf(timestampSeconds))),
+        ]);
       }),
     );
   });
 });
+
+const NOTHING: FoldedBlocks = {
+  changes: [],
+  days: [],
+  wallets: [],
+  totalDelta: 0n,
+  dayDeltas: new Map(),
+};
 
 describe('foldBlocks', () => {
   const midnight = FIRST_DAY * SECONDS_PER_DAY;
@@ -201,13 +229,14 @@ describe('foldBlocks', () => {
   it('adds no row for a net effect of zero, except the first ever', () => {
     const first = foldBlocks(new Map(), [block(1, midnight + 5, [ALICE, 50], [ALICE, -50])]);
     expect(first.changes.map(({ balance }) => balance)).toEqual([0n]);
-    const second = foldBlocks(first.states, [block(2, midnight + 9, [ALICE, 7], [ALICE, -7])]);
-    expect(second).toEqual({ changes: [], days: [], states: new Map(), totalDelta: 0n });
+    const states = new Map(first.wallets.map(({ wallet, after }) => [wallet, after]));
+    const second = foldBlocks(states, [block(2, midnight + 9, [ALICE, 7], [ALICE, -7])]);
+    expect(second).toEqual(NOTHING);
   });
 
   it('ignores zero amounts and the zero address', () => {
     const folded = foldBlocks(new Map(), [block(1, midnight, [ALICE, 0], [ZERO, -5], [ZERO, 9])]);
-    expect(folded).toEqual({ changes: [], days: [], states: new Map(), totalDelta: 0n });
+    expect(folded).toEqual(NOTHING);
   });
 
   it('names wallet, block, balance and amount where a balance would go below zero', () => {

@@ -34,15 +34,25 @@ export class NegativeBalanceError extends PermanentError {
   }
 }
 
+/** A wallet whose balance changed. */
+export interface FoldedWallet {
+  readonly wallet: Address;
+  /** The state from which the changes were computed; undefined for a wallet without history. */
+  readonly before: WalletState | undefined;
+  readonly after: WalletState;
+}
+
 export interface FoldedBlocks {
   /** In block order. */
   readonly changes: BalanceChange[];
   /** One row for each wallet and day with a change, as the day stands after the last block. */
   readonly days: BalanceDay[];
-  /** States of the wallets in `changes` after the last block. */
-  readonly states: Map<Address, WalletState>;
+  /** Each wallet in `changes`, once. */
+  readonly wallets: FoldedWallet[];
   /** Net change of the sum of all balances. */
   readonly totalDelta: bigint;
+  /** The same from the first block to the end of each day with a change, or to the last block. */
+  readonly dayDeltas: Map<number, bigint>;
 }
 
 /** State of one wallet during the fold. Mutable, because a backfill takes millions of these steps. */
@@ -73,11 +83,13 @@ export function foldBlocks(
   const ledgers = new Map<Address, WalletFold>();
   const changes: BalanceChange[] = [];
   const days: BalanceDay[] = [];
+  const dayDeltas = new Map<number, bigint>();
   let totalDelta = 0n;
   let previous: BlockDeltas | undefined;
   blocks.forEach((block, index) => {
     requireOrder(previous, block);
     previous = block;
+    const changesBefore = changes.length;
     for (const ledger of touchedBy(block, index, { ledgers, states })) {
       const amount = ledger.balance - ledger.before;
       if (ledger.balance < 0n) {
@@ -93,14 +105,15 @@ export function foldBlocks(
         balance: ledger.balance,
       });
     }
+    if (changes.length > changesBefore) dayDeltas.set(dayOf(block.timestampSeconds), totalDelta);
   });
-  const after = new Map<Address, WalletState>();
+  const wallets: FoldedWallet[] = [];
   for (const { wallet, changed, balance, sinceSeconds, low, day } of ledgers.values()) {
     if (!changed || sinceSeconds === undefined) continue;
     days.push({ wallet, day, low, closing: balance });
-    after.set(wallet, { balance, sinceSeconds, low });
+    wallets.push({ wallet, before: states.get(wallet), after: { balance, sinceSeconds, low } });
   }
-  return { changes, days, states: after, totalDelta };
+  return { changes, days, wallets, totalDelta, dayDeltas };
 }
 
 /** Adds the amounts of the block to the balances, and returns each wallet with an effect once. */

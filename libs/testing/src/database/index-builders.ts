@@ -1,5 +1,5 @@
 import { type InitialIndexState } from '#libs/db';
-import { type Address, type BlockHash, type BlockRef } from '#libs/domain';
+import { type Address, type BlockHash, type BlockRef, type FoldedBlocks } from '#libs/domain';
 
 /** A wallet address made from a small number. */
 export function aWallet(ordinal: number): Address {
@@ -15,6 +15,19 @@ export function aBlock(
   const digits = number.toString(16).padStart(16, '0');
   const hash = `0x${branch.toString(16).padStart(48, '0')}${digits}` as BlockHash;
   return { number: BigInt(number), hash, timestampSeconds };
+}
+
+/**
+ * Rows to commit as they are, whether or not they agree with each other or with the index.
+ * @param total by how much the sum of all balances changes
+ */
+export function aFold({
+  total = 0n,
+  ...rows
+}: Partial<Pick<FoldedBlocks, 'changes' | 'days' | 'wallets'>> & { total?: bigint }): FoldedBlocks {
+  const [last] = (rows.days ?? []).map(({ day }) => day).sort((a, b) => b - a);
+  const dayDeltas = new Map(last === undefined ? [] : [[last, total]]);
+  return { changes: [], days: [], wallets: [], ...rows, totalDelta: total, dayDeltas };
 }
 
 export function anInitialIndex(overrides: Partial<InitialIndexState> = {}): InitialIndexState {

@@ -27,6 +27,8 @@ async function main(): Promise<void> {
   if (unknown !== undefined)
     throw new Error(`${unknown} is none of ${GATED.map(({ bench }) => bench).join(', ')}`);
   const startMs = performance.now();
+  // Read now, because the working tree may be another when the run ends.
+  const commit = commitText();
   const measured: MeasuredMark[] = [];
   for (const { bench, args, marks } of GATED) {
     if (only && !only.includes(bench)) continue;
@@ -48,7 +50,7 @@ async function main(): Promise<void> {
   );
   say(`${Math.round((performance.now() - startMs) / 1000)} s`);
   if (options.accept !== '') {
-    writeBaseline(verdicts, options.accept, commitText());
+    writeBaseline(verdicts, options.accept, commit);
     return;
   }
   if (verdicts.every(({ isRight }) => isRight)) return;

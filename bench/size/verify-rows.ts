@@ -44,6 +44,13 @@ export async function wrongRows(
     isRight: ([address = '', day, balance]) =>
       balanceAt(address, closing.get(Number(day)) ?? -1) === balance,
   });
+  await eachRow(client, {
+    text: `SELECT day, total FROM staking.day_total`,
+    expected: closing.size,
+    wrong,
+    isRight: ([day, total]) =>
+      chain.history.totalAt(closing.get(Number(day)) ?? -1).toString() === total,
+  });
   const { rows } = await client.query<{ total: string }>('SELECT total FROM staking.index_state');
   const total = chain.history.totalAt(chain.head).toString();
   if (rows[0]?.total !== total) wrong.push(`the total is ${rows[0]?.total ?? ''} and not ${total}`);
@@ -84,10 +91,10 @@ function changedIn({ history }: ReplayChain, block: number): Set<number> {
   return changed;
 }
 
-/** The last block of each day, by day. */
+/** The last block of each day, by day; every block has events. */
 function closingBlocks(chain: ReplayChain): Map<number, number> {
   const closing = new Map<number, number>();
-  for (let block = 0; block <= chain.head; block++)
+  for (let block = 1; block <= chain.head; block++)
     closing.set(dayOf(chain.secondsOf(block)), block);
   return closing;
 }

@@ -35,6 +35,9 @@ export type DocTable = (typeof DOC_TABLES)[number];
 
 export const DOCS_FILE = join('docs', 'performance.md');
 
+/** Read at the start, because the working tree may be another when the run ends. */
+const COMMIT = commitText();
+
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -57,7 +60,7 @@ export async function report(
   if (options['write-docs'] !== 'yes') return;
   const text = withTables(readFileSync(DOCS_FILE, 'utf8'), name, [
     ...tables.map(markdownOf),
-    `At ${commitText()}, ${new Date(systemClock.nowMs()).toISOString().slice(0, 10)}: \`${commandText()}\`.`,
+    `At ${COMMIT}, ${new Date(systemClock.nowMs()).toISOString().slice(0, 10)}: \`${commandText()}\`.`,
   ]);
   const config = await resolveConfig(DOCS_FILE);
   writeFileSync(DOCS_FILE, await format(text, { ...config, filepath: DOCS_FILE }));

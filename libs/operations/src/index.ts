@@ -37,6 +37,8 @@ export { inPageWords } from './text/page-words.js';
 export { waitsFor } from './redemptions/waits-for.js';
 export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';
+export * from './staking/compare-indexes.js';
+export * from './staking/rewind.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
 export {

@@ -17,7 +17,7 @@ import {
   PartitionAwaitedError,
   requireSameSettings,
 } from './index-state.js';
-import { rollBack, type RollbackResult } from './rollback.js';
+import { rewind, rollBack, type RollbackResult } from './rollback.js';
 
 /**
  * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
@@ -45,6 +45,12 @@ export interface IndexBatch {
   readonly verifiedNumber?: bigint;
   /** True where the index is level with the chain. */
   readonly synced?: boolean;
+}
+
+interface RollbackRange {
+  readonly fence: bigint;
+  readonly head: BlockRef;
+  readonly to: BlockRef;
 }
 
 interface LeadOptions {
@@ -212,12 +218,16 @@ export class IndexStore extends IndexReader {
    * Takes back everything above the block `to` and recalculates the days of the wallets concerned.
    * @throws FencedError, StaleHeadError, DatabaseUnavailableError
    */
-  async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<RollbackResult> {
-    return this.database.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = '15min'`);
-      await lock(client, range.fence, range.head);
-      return rollBack(client, range.to);
-    });
+  rollback(range: RollbackRange): Promise<RollbackResult> {
+    return this.takeBack(range, rollBack);
+  }
+
+  /**
+   * Takes back everything above the block `to`, be it final, because an operator decided so. Ends a halt.
+   * @throws FencedError, StaleHeadError, DatabaseUnavailableError
+   */
+  rewind(range: RollbackRange): Promise<RollbackResult> {
+    return this.takeBack(range, rewind);
   }
 
   /** Records for all readers of the state that indexing has stopped, and why. @throws FencedError */
@@ -230,6 +240,14 @@ export class IndexStore extends IndexReader {
   async clearHalt(fence: bigint): Promise<void> {
     const rows = await this.database.query(CLEAR_HALT({ fence }));
     if (rows.length === 0) throw new FencedError();
+  }
+
+  private takeBack(range: RollbackRange, work: typeof rollBack): Promise<RollbackResult> {
+    return this.database.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = '15min'`);
+      await lock(client, range.fence, range.head);
+      return work(client, range.to);
+    });
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type RpcPool,
   type StakeView,
 } from '#libs/chain';
-import { type IndexSettings, type SettingDifference } from '#libs/db';
+import { type IndexSettings, type SettingPair } from '#libs/db';
 import { type Address } from '#libs/domain';
 
 /** Default of STAKE_EVENTS, the same as in the indexer. */
@@ -40,7 +40,7 @@ export async function givenSettings(variables: StakingVariables): Promise<Partia
   };
 }
 
-export function differenceText({ variable, stored, wanted }: SettingDifference): string {
+export function differenceText({ variable, stored, wanted }: SettingPair): string {
   const name = variable === 'STAKE_EVENTS' ? signatures : plain;
   return `${variable} is ${name(wanted)}; the index was made with ${name(stored)}`;
 }

@@ -40,7 +40,13 @@ export * from './staking/audits.js';
 export * from './staking/compare-indexes.js';
 export * from './staking/rewind.js';
 export { StakingSettings } from './staking/staking.settings.js';
-export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
+export {
+  DEFAULT_EVENTS,
+  differenceText,
+  givenSettings,
+  settingText,
+  stakeReader,
+} from './staking/staking.js';
 export {
   counted,
   duration,

@@ -10,6 +10,7 @@ import {
   planRewind,
   rewindIndex,
   type RewindPlan,
+  settingText,
   tokensText,
 } from '#libs/operations';
 import { type AgainPlan, IndexAgain } from '../again/index-again.js';
@@ -239,8 +240,8 @@ const MIB = 2 ** 20;
 function planText({ state, settings, blocks, begunAt, bytes }: AgainPlan): string {
   const rows = settings.map(({ variable, stored, wanted }) => [
     variable,
-    shortened(stored),
-    stored === wanted ? 'the same' : shortened(wanted),
+    settingText(variable, stored),
+    stored === wanted ? 'the same' : settingText(variable, wanted),
   ]);
   return [
     table(['SETTING', 'INDEX IN USE', 'NEW INDEX'], rows),
@@ -254,13 +255,6 @@ function planText({ state, settings, blocks, begunAt, bytes }: AgainPlan): strin
       ['meanwhile', 'all programs go on with the index in use'],
     ]),
   ].join('');
-}
-
-const LONGEST = 60;
-
-function shortened(json: string): string {
-  const text = json.replaceAll('"', '');
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 function comparisonText(comparison: IndexComparison | undefined, { state }: AgainPlan): string {

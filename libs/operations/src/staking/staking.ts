@@ -40,9 +40,14 @@ export async function givenSettings(variables: StakingVariables): Promise<Partia
   };
 }
 
-export function differenceText({ variable, stored, wanted }: SettingPair): string {
-  const name = variable === 'STAKE_EVENTS' ? signatures : plain;
-  return `${variable} is ${name(wanted)}; the index was made with ${name(stored)}`;
+export function differenceText({ variable, ...pair }: SettingPair): string {
+  const [stored, wanted] = [pair.stored, pair.wanted].map((json) => settingText(variable, json));
+  return `${variable} is ${wanted}; the index was made with ${stored}`;
+}
+
+/** The value of a setting of the index, for people. @param json its canonical JSON */
+export function settingText(variable: string, json: string): string {
+  return variable === 'STAKE_EVENTS' ? signatures(json) : plain(json);
 }
 
 function plain(json: string): string {

@@ -165,15 +165,8 @@ export class ReindexingBench {
     }
   }
 
-  /** Changes lows of a wallet by hand, on all days after the block, and has all sealed days calculated again. */
-  async falsifyLows(block: bigint): Promise<void> {
-    await this.ofSet.query(
-      {
-        text: `UPDATE staking.balance_day SET low = 0 WHERE wallet = $1
-          AND day > (SELECT max(seconds) / ${DAY} FROM staking.balance_change WHERE block = $2)`,
-      },
-      [Buffer.from(aWallet(1).slice(2), 'hex'), block.toString()],
-    );
+  /** Has all sealed days calculated again. */
+  async recheck(): Promise<void> {
     await this.ofSet.query({ text: 'INSERT INTO staking.seal_recheck (from_day) VALUES (0)' });
   }
 }

@@ -46,7 +46,8 @@ describe('index rewind', () => {
     await aFollowedChain();
     const sealed = await bench.sealed();
     expect(sealed.length).toBeGreaterThan(15);
-    await bench.falsifyLows(150n);
+    await bench.falsify(150n);
+    await bench.recheck();
     const wrong = (await bench.sealed()).filter(({ revision }) => revision === 2);
     expect(wrong.length).toBeGreaterThan(0);
     const said = await bench.index('rewind --to 140 --yes');

@@ -17,7 +17,7 @@ import {
   PartitionAwaitedError,
   requireSameSettings,
 } from './index-state.js';
-import { rewind, rollBack, type RollbackResult } from './rollback.js';
+import { recountTotal, rewind, rollBack, type RollbackResult } from './rollback.js';
 
 /**
  * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
@@ -219,7 +219,15 @@ export class IndexStore extends IndexReader {
    * @throws FencedError, StaleHeadError, DatabaseUnavailableError
    */
   rollback(range: RollbackRange): Promise<RollbackResult> {
-    return this.takeBack(range, rollBack);
+    return this.takeBack(range, (client) => rollBack(client, range.to));
+  }
+
+  /**
+   * Sets the sum of all balances to that of the rows, before a rewind that is to mend rows.
+   * @throws FencedError, StaleHeadError, DatabaseUnavailableError
+   */
+  recountTotal(held: Omit<RollbackRange, 'to'>): Promise<void> {
+    return this.takeBack(held, recountTotal);
   }
 
   /**
@@ -227,7 +235,7 @@ export class IndexStore extends IndexReader {
    * @throws FencedError, StaleHeadError, DatabaseUnavailableError
    */
   rewind(range: RollbackRange): Promise<RollbackResult> {
-    return this.takeBack(range, rewind);
+    return this.takeBack(range, (client) => rewind(client, range.to));
   }
 
   /** Records for all readers of the state that indexing has stopped, and why. @throws FencedError */
@@ -242,11 +250,14 @@ export class IndexStore extends IndexReader {
     if (rows.length === 0) throw new FencedError();
   }
 
-  private takeBack(range: RollbackRange, work: typeof rollBack): Promise<RollbackResult> {
+  private takeBack<T>(
+    { fence, head }: Omit<RollbackRange, 'to'>,
+    work: (client: PoolClient) => Promise<T>,
+  ): Promise<T> {
     return this.database.transaction(async (client) => {
       await client.query(`SET LOCAL statement_timeout = '15min'`);
-      await lock(client, range.fence, range.head);
-      return work(client, range.to);
+      await lock(client, fence, head);
+      return work(client);
     });
   }
 }

@@ -91,6 +91,18 @@ const LOWER_FINAL = named(
       finalised_seconds = CASE WHEN finalised_number > head_number THEN head_seconds ELSE finalised_seconds END`,
 );
 
+/** From the rows that a rollback adds and subtracts. */
+const RECOUNT = named(
+  'rollback_recount',
+  `UPDATE staking.index_state SET updated_at = now(), total = (SELECT coalesce(sum(balance), 0)
+    FROM (SELECT DISTINCT ON (wallet) balance FROM staking.balance_change ORDER BY wallet, block DESC) AS newest)`,
+);
+
+/** Sets the sum of all balances to that of the rows, which may have been changed by hand. Reads all of them. */
+export async function recountTotal(client: PoolClient): Promise<void> {
+  await client.query(RECOUNT({}));
+}
+
 /** Like `rollBack`, and possibly below the final block. */
 export async function rewind(client: PoolClient, to: BlockRef): Promise<RollbackResult> {
   const result = await rollBack(client, to);

@@ -15,7 +15,7 @@ import { type BlockRef, DEFAULT_STAKE_SET, PermanentError } from '#libs/domain';
 import { indexedContracts } from '#libs/verification';
 import { type Operator } from '../audit/audited.js';
 
-/** Balance changes that one transaction takes back, about ten seconds of work. */
+/** Balance changes that one transaction takes back. */
 const STEP_CHANGES = 200_000;
 const HEADERS_AT_ONCE = 50;
 
@@ -108,6 +108,8 @@ export async function rewindIndex(
     if (state === undefined) throw new IndexMissingError();
     let { head } = state;
     let changes = 0;
+    onProgress('Adding up all balances');
+    await store.recountTotal({ fence, head });
     const range = { above: plan.to.number, upTo: plan.common.number };
     const steps = Math.ceil(plan.changes / stepChanges);
     const between = await new RewindReader(database, stakeSet).steps({ ...range, steps });

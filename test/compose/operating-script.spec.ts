@@ -164,6 +164,14 @@ describe('./lowmark', () => {
     });
   });
 
+  it('runs `index` where the owner’s URL is', () => {
+    const run = lowmark(['index', 'rewind', '--to', '5', '--dry-run']);
+    expect(run.code).toBe(0);
+    expect(run.calls.at(-1)).toMatch(
+      / run --rm --no-deps -T migrate node dist\/apps\/cli\/src\/main.js index rewind --to 5 --dry-run$/,
+    );
+  });
+
   describe('upgrade', () => {
     it('makes a dump, and keeps the image of before', () => {
       const run = lowmark(['upgrade']);

@@ -9,7 +9,9 @@ interface Override {
 
 it('extends the indexer, with settings and a name of its own', () => {
   const page = textOf('docs/operating/several-contracts.md');
-  const [, text = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
+  const [text = '', index = ''] = [...page.matchAll(/```yaml\n([^]*?)```/g)].map(
+    ([, yaml]) => yaml ?? '',
+  );
   // Compose's `!override` replaces the list of the extended service, so that no setting of .env applies to the second
   // contract.
   expect(text).toContain('env_file: !override [golf.env]');
@@ -20,6 +22,14 @@ it('extends the indexer, with settings and a name of its own', () => {
       env_file: ['golf.env'],
       environment: { STAKE_SET: 'golf', CHAIN_ID: 8453 },
       networks: { indexer: { aliases: ['indexer'] } },
+    },
+  });
+  expect((load(index.replace('!override', '')) as Override).services).toEqual({
+    'index-golf': {
+      extends: { file: 'docker-compose.yml', service: 'migrate' },
+      profiles: ['cli'],
+      env_file: ['golf.env'],
+      environment: { STAKE_SET: 'golf', CHAIN_ID: 8453 },
     },
   });
   const { indexer } = (yamlOf('docker-compose.yml') as ComposeFile).services;

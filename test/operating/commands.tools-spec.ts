@@ -73,6 +73,7 @@ const REPLACED: readonly (readonly [words: RegExp, by: (system: OperatedSystem) 
   // The newest existing dump.
   [/backups\/lowmark-2026\d+T\d+Z\.dump/g, () => '"$(ls backups/lowmark-*.dump | tail -n 1)"'],
   [/--block 123456/g, () => '--block 5'],
+  [/--to 123456/g, () => '--to 5'],
   [/partner ping "My Game"/g, () => 'partner ping "My Game" --allow-private'],
   [/postgresql:\/\/owner:…@db\/lowmark/g, ({ postgres }) => `'${postgres.url}'`],
   [

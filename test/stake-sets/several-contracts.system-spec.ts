@@ -82,7 +82,7 @@ async function play(set: StakeSet, daysAgo: number, tokens: bigint): Promise<voi
 }
 
 function startIndexer(set: StakeSet): Promise<IndexerProgram> {
-  return IndexerProgram.start(chains[set], database, chains[set].rpc.url, set);
+  return IndexerProgram.start(chains[set], database, chains[set].rpc.url, { STAKE_SET: set });
 }
 
 function indexerOf(set: StakeSet): IndexerProgram {

@@ -16,6 +16,14 @@ function read(more: Record<string, string> = {}): IndexerSettings {
   return readSettings(IndexerSettings, { ...ENOUGH, ...more });
 }
 
+describe('INDEX_PART', () => {
+  it('is the index in use by default, or the next one', () => {
+    expect(read().indexPart).toBe('current');
+    expect(read({ INDEX_PART: 'next' }).indexPart).toBe('next');
+    expect(() => read({ INDEX_PART: 'before' })).toThrow(/INDEX_PART must be .*current.*next/);
+  });
+});
+
 describe('the settings of the nightly audit', () => {
   it('have defaults', () => {
     expect(read()).toMatchObject({ auditHourUtc: 3, auditSample: 1000 });

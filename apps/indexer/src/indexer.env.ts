@@ -4,6 +4,7 @@ import {
   INDEX_MAX_LAG_SETTING,
   MAX_RANGE_BLOCKS_SETTING,
   NODE_ENV_SETTING,
+  oneOf,
   RPC_URLS_SETTING,
   ServiceSettings,
   Setting,
@@ -22,6 +23,7 @@ import {
   type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
+import { type IndexPart } from '#libs/db';
 import { type Address, type Decimal } from '#libs/domain';
 import {
   NotBelowMinimum,
@@ -51,6 +53,14 @@ function auditSample(text: string): number | 'all' {
 export class IndexerSettings extends ServiceSettings {
   @Setting(STAKE_SET_SETTING)
   readonly stakeSet!: string;
+
+  @Setting({
+    description:
+      'Which index is written: current, or next, the new one beside it. For the indexer that the command `index again` starts; leave it unset otherwise.',
+    default: 'current',
+    parse: oneOf(['current', 'next']),
+  })
+  readonly indexPart!: Exclude<IndexPart, 'before'>;
 
   @Setting(CHAIN_ID_SETTING)
   readonly chainId!: number;

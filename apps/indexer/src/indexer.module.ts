@@ -27,12 +27,15 @@ export class IndexerModule {
         ScheduleModule.forRoot(),
         FollowModule,
         PartitionModule,
-        PriceModule,
-        SealModule,
-        ...(settings.auditHourUtc === 'off' ? [] : [AuditModule]),
+        ...(settings.indexPart === 'next' ? [] : beside(settings)),
       ],
     };
   }
+}
+
+/** What an index that is not in use does not need: an exchange keeps the prices, sealed days and audits of the other. */
+function beside({ auditHourUtc }: IndexerSettings) {
+  return [PriceModule, SealModule, ...(auditHourUtc === 'off' ? [] : [AuditModule])];
 }
 
 /**

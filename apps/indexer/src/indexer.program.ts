@@ -16,6 +16,7 @@ try {
   const settings = readSettings(IndexerSettings);
   const logger = createLogger({ app: 'indexer', level: settings.logLevel });
   const shutdown = stopOnSignals(logger);
+  if (settings.indexPart === 'next') endWithCommand();
   const tracing = await startTracing({ service: 'lowmark-indexer', logger });
   const app = await shutdown.createUnlessStopped(() =>
     NestFactory.create<NestFastifyApplication>(
@@ -35,4 +36,11 @@ try {
   if (error instanceof LowmarkError) startup.fatal({ code: error.code }, error.message);
   else startup.fatal({ err: error }, 'The indexer could not run');
   process.exit(1);
+}
+
+/** Ends this process, as SIGTERM does, when the command that started it ends in any way: it holds the other end. */
+function endWithCommand(): void {
+  process.stdin.once('close', () => process.kill(process.pid, 'SIGTERM')).resume();
+  // Otherwise the open pipe would keep a process that has stopped.
+  process.stdin.unref();
 }

@@ -3,7 +3,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#libs/devprocess';
-import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { compileCache, type TestChain, type TestDatabase } from '#libs/testing';
 
 const GENEROUS_MS = 60_000;
@@ -23,13 +22,13 @@ export class IndexerProgram {
 
   /**
    * @param rpcUrl default: the URL of the chain
-   * @param stakeSet default: the default stake set
+   * @param more settings, in place of those of the tests
    */
   static async start(
     chain: TestChain,
     database: Pick<TestDatabase, 'urlAs'>,
     rpcUrl = chain.rpc.url,
-    stakeSet = DEFAULT_STAKE_SET,
+    more: Readonly<Record<string, string>> = {},
   ): Promise<IndexerProgram> {
     const port = await freePort();
     const { contracts } = chain;
@@ -39,7 +38,6 @@ export class IndexerProgram {
         ...compileCache(),
         DATABASE_URL: database.urlAs('indexer'),
         RPC_URLS: rpcUrl,
-        STAKE_SET: stakeSet,
         CHAIN_ID: String(chain.chainId),
         FINALITY: 'depth:70',
         STAKE_CONTRACT: contracts.staking,
@@ -50,6 +48,7 @@ export class IndexerProgram {
         INDEXER_PORT: String(port),
         INDEXER_HOST: '127.0.0.1',
         INDEX_MAX_LAG_SECONDS: '1000000000',
+        ...more,
       },
     });
     return new IndexerProgram(child, port);

@@ -26,8 +26,9 @@ export {
   type IndexState,
   type InitialIndexState,
   requireSameSettings,
-  type SettingDifference,
   settingDifferences,
+  type SettingPair,
+  settingPairs,
   stakeContractsOf,
   SettingsChangedError,
 } from './index-store/index-state.js';
@@ -53,6 +54,7 @@ export { type IndexBatch, IndexStore, ROLLBACK_WITHIN_MS } from './index-store/i
 export * from './index-store/index-sums.js';
 export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
+export * from './index-store/rewind-reader.js';
 export * from './index-store/index-reader.js';
 export * from './inspection/server-facts.js';
 export { excessRights, missingRights } from './roles/held-rights.js';
@@ -60,7 +62,7 @@ export { logLostConnections, openOwnDatabase } from './roles/own-database.js';
 export { type LoginUrls, prepareLogins, requireLoginUrls } from './roles/login-roles.js';
 export { scramVerifier } from './roles/scram-verifier.js';
 export { type Program, PROGRAM_ROLES, PROGRAMS } from './roles/rights.js';
-export { LeaderLock, leaderLockOf } from './index-store/leader-lock.js';
+export { LeaderLock, leaderLockOf, reindexingLockOf } from './index-store/leader-lock.js';
 export * from './partners/credential-store.js';
 export {
   type PartnerAudit,
@@ -131,7 +133,8 @@ export {
 export { type AuditEntry, AuditLog } from './redemption/audit-log.js';
 export { type CallsOfHour, RedemptionLog } from './redemption/redemption-log.js';
 export * from './redemption/redemption-pages.js';
-export { UnknownStakeSetError } from './stake-sets/stake-set.js';
+export * from './stake-sets/reindexing.js';
+export { type IndexPart, UnknownStakeSetError } from './stake-sets/stake-set.js';
 export { StakeSetStore } from './stake-sets/stake-set-store.js';
 export { SessionStore } from './redemption/session-store.js';
 export {

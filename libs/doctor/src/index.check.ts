@@ -41,7 +41,7 @@ export const indexCheck = table({
         if (halted === undefined) return undefined;
         return fault(`halted ${duration(nowMs - halted.at.getTime())} ago: ${halted.reason}`);
       },
-      remedy: REINDEXING,
+      remedy: `Correct the cause; then take the index back (\`index rewind\`) or make it again (\`index again\`). ${REINDEXING}`,
     },
     { title: 'index', ask: lagAnswer },
   ],
@@ -65,7 +65,7 @@ async function settingsAnswers({ state, settings }: Index): Promise<Answer | Ans
     return differences.map((difference) =>
       fault(
         `the index in this database was made with other settings: ${differenceText(difference)}`,
-        `The indexer does not start with it: set it back, or index into another database. ${REINDEXING}`,
+        `The indexer does not start with it: set it back, or make the index again with it: \`index again\`. ${REINDEXING}`,
       ),
     );
   }
@@ -74,7 +74,7 @@ async function settingsAnswers({ state, settings }: Index): Promise<Answer | Ans
     ? ok('those that the index was made with')
     : fault(
         'what is stored of the settings of the index does not belong to its fingerprint',
-        `Somebody changed the row by hand. Index again. ${REINDEXING}`,
+        `Somebody changed the row by hand. Make the index again: \`index again\`. ${REINDEXING}`,
       );
 }
 

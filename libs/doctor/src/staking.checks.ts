@@ -243,7 +243,7 @@ async function tokenAnswer(subject: Subject): Promise<Answer> {
       ? ok(found)
       : fault(
           `${found}; the index was made with ${state.tokenDecimals} decimals`,
-          'Check TOKEN_CONTRACT and TOKEN_DECIMALS. See docs/operating/reindexing.md.',
+          'Check TOKEN_CONTRACT and TOKEN_DECIMALS, or make the index again: `index again` (docs/operating/reindexing.md).',
         );
   } catch (error) {
     // The token is unknown where no endpoint answers; the check fails with this error.

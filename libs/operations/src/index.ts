@@ -37,6 +37,7 @@ export { inPageWords } from './text/page-words.js';
 export { waitsFor } from './redemptions/waits-for.js';
 export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';
+export * from './staking/compare-indexes.js';
 export {
   applyRepair,
   isRight,
@@ -45,9 +46,16 @@ export {
   type RepairDone,
   type RepairPlan,
 } from './staking/repair.js';
+export * from './staking/rewind.js';
 export { type ToldCorrection } from './staking/tell-corrections.js';
 export { StakingSettings } from './staking/staking.settings.js';
-export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
+export {
+  DEFAULT_EVENTS,
+  differenceText,
+  givenSettings,
+  settingText,
+  stakeReader,
+} from './staking/staking.js';
 export {
   counted,
   duration,

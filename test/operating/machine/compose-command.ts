@@ -8,7 +8,6 @@ import { plainDocker } from './plain-docker.js';
 const WITH_WORD = [
   ...['--ansi', '--progress', '--env-file', '--project-name', '--profile'],
   ...[
-    '--name',
     '--entrypoint',
     '--scale',
     '--since',
@@ -95,10 +94,6 @@ async function runIn(
   const added = name ? { [name]: value ?? '' } : {};
   const called =
     verb === 'exec' ? command : containers.called(service, command, options['--entrypoint']);
-  if ('-d' in options) {
-    await containers.startNamed(options['--name'] ?? '', service, called);
-    return {};
-  }
   return machine.inContainer(service, called, { input, added });
 }
 

@@ -201,19 +201,6 @@ export class Containers {
     this.running.delete('indexer');
   }
 
-  /** Runs a program as `docker compose run -d --name NAME` does. */
-  async startNamed(name: string, service: string, words: readonly string[]): Promise<void> {
-    const port = String(await freePort());
-    const environment = { ...this.environmentOf(service), INDEXER_PORT: port, PATH: this.path };
-    this.running.set(name, await Program.start(this.wordsHere(words), environment, this.root));
-  }
-
-  named(name: string): Program {
-    const program = this.running.get(name);
-    if (program === undefined) throw new Error(`No such container: ${name}`);
-    return program;
-  }
-
   remove(name: string): void {
     for (const [service, containers] of this.counted) {
       this.counted.set(
@@ -221,7 +208,6 @@ export class Containers {
         containers.filter((one) => one !== name),
       );
     }
-    this.running.delete(name);
   }
 
   private volume(name: string): string {

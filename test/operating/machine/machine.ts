@@ -55,7 +55,6 @@ export const CHECKED_ONLY = {
   'docker compose stop': 'needs an engine; stops the indexer here, and looks the services up',
   'docker compose up':
     'needs an engine; migrates and starts the indexer here, counts replicas, and looks the services up',
-  'docker logs': 'needs an engine; the container is looked up',
   'docker tag': 'needs an engine; the image is looked up',
   'git pull': 'there is nothing to pull; it would change the clone under test',
   kubectl:
@@ -173,11 +172,13 @@ export class Machine {
     const environment = { ...this.containers.environmentOf(service), ...added };
     const cli = words.indexOf('dist/apps/cli/src/main.js');
     const isCli = words.slice(1, cli).every((word) => word.startsWith('--env-file'));
-    if (words[0] === 'node' && cli > 0 && isCli)
+    // `index again` starts the indexer's program, which is beside that of the cli.
+    if (words[0] === 'node' && cli > 0 && isCli && words[cli + 1] !== 'index')
       return this.cli(words.slice(cli + 1), environment, input);
     return {
       run: this.containers.wordsHere(words),
-      environment: { ...environment, PATH: this.containers.path },
+      // A container does not have the variables of the shell.
+      environment: { DATABASE_URL: '', ...environment, PATH: this.containers.path },
     };
   }
 

@@ -1,10 +1,7 @@
-/**
- * A stand-in for `docker …` without compose: ./lowmark's calls for containers and images, and the containers that the
- * pages name.
- */
+/** A stand-in for `docker …` without compose: ./lowmark's calls for containers and images. */
 import { type Answer, type Machine } from './machine.js';
 
-export async function plainDocker(machine: Machine, words: readonly string[]): Promise<Answer> {
+export function plainDocker(machine: Machine, words: readonly string[]): Answer {
   const { containers } = machine;
   const [verb = '', ...rest] = words;
   const last = rest.at(-1) ?? '';
@@ -12,9 +9,6 @@ export async function plainDocker(machine: Machine, words: readonly string[]): P
     case 'tag':
       containers.requireImage(last);
       return machine.checkOnly('docker tag');
-    case 'logs':
-      containers.named(last);
-      return machine.checkOnly('docker logs');
     case 'inspect':
       return inspected(machine, rest[1] ?? '', last);
     case 'image':
@@ -32,7 +26,6 @@ export async function plainDocker(machine: Machine, words: readonly string[]): P
     case 'exec':
       return {};
     case 'stop':
-      if (!containers.isReplica(last)) await containers.named(last).stop();
       return {};
     case 'rm':
       containers.remove(last);
@@ -42,14 +35,8 @@ export async function plainDocker(machine: Machine, words: readonly string[]): P
   }
 }
 
-async function inspected(
-  { containers }: Machine,
-  format: string,
-  container: string,
-): Promise<Answer> {
+function inspected({ containers }: Machine, format: string, container: string): Answer {
   switch (format) {
-    case '{{.State.Health.Status}}':
-      return { out: `${await containers.named(container).health()}\n` };
     case '{{.RestartCount}}':
       return { out: '0\n' };
     case '{{.Image}}':

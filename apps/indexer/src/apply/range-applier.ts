@@ -157,8 +157,9 @@ export class DeepReorganisationError extends PermanentError {
     super(
       'DEEP_REORGANISATION',
       `The chain no longer has the finalised block ${block.number} (${block.hash}): at that height it now has ` +
-        `${found?.hash ?? 'nothing'}. The index was left as it was. Check that RPC_URLS point to the right chain; if the chain really ` +
-        `reorganised deeper than FINALITY, set a deeper FINALITY and index again into an empty database.`,
+        `${found?.hash ?? 'nothing'}. The index was left as it was. Check that RPC_URLS point to the right chain. If the chain really ` +
+        'reorganised deeper than FINALITY, set a deeper FINALITY and take the index back: `index rewind --dry-run` names the block ' +
+        '(docs/operating/reindexing.md).',
     );
   }
 }

@@ -33,7 +33,7 @@ export class ConnectionsModule implements OnApplicationShutdown {
   constructor(@Inject(Database) private readonly database: Database) {}
 
   static register(settings: IndexerSettings, logger: Logger): DynamicModule {
-    const { rpcUrls: urls, stakeSet } = settings;
+    const { rpcUrls: urls, stakeSet, indexPart } = settings;
     const url = sessionUrl(settings);
     const providers = [
       { provide: IndexerSettings, useValue: settings },
@@ -48,7 +48,7 @@ export class ConnectionsModule implements OnApplicationShutdown {
       {
         provide: LeaderLock,
         useFactory: () =>
-          new LeaderLock({ url, applicationName: APPLICATION }, leaderLockOf(stakeSet)),
+          new LeaderLock({ url, applicationName: APPLICATION }, leaderLockOf(stakeSet, indexPart)),
       },
       { provide: STAKES, useFactory: () => loadStakeDescription(settings.stakeEvents) },
       {
@@ -130,7 +130,7 @@ async function openDatabase(
   );
   try {
     measureConnections(registry, database);
-    return await new StakeSetStore(database).open(settings.stakeSet);
+    return await new StakeSetStore(database).open(settings.stakeSet, settings.indexPart);
   } catch (error) {
     await database.close();
     throw error;

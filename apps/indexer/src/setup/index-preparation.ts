@@ -166,7 +166,7 @@ export class IndexPreparation {
       throw new PermanentError(
         'TOKEN_CHANGED',
         `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints or TOKEN_DECIMALS. ` +
-          `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or index again (see docs/operating/reindexing.md).`,
+          `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or make the index again: \`index again\` (docs/operating/reindexing.md).`,
       );
     }
     if (symbol !== tokenSymbol) {

@@ -108,6 +108,7 @@ describe('the secrets of docker compose', () => {
         'indexer_database_url',
         'portal_database_url',
         'redemption_database_url',
+        'rpc_urls',
       ],
       indexer: ['database_url', 'rpc_urls'],
       api: ['api_anon_secret', 'database_url', 'redis_url', 'secrets_key'],

@@ -43,6 +43,8 @@ export const SHARES: Shares = {
     ['database_direct_url'],
     ['game_database_url'],
     ...PROGRAMS.map((program) => [`${program}_database_url`] as const),
+    // For `./lowmark index`.
+    ['rpc_urls'],
   ],
   indexer: [...databaseUrls('indexer'), ['rpc_urls'], ['price_source']],
   api: [...databaseUrls('api'), ['secrets_key'], ['api_anon_secret'], ['redis_url']],

@@ -12,7 +12,7 @@ import { spanOf, tracedClient } from './trace-statements.js';
 import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
 import { poolInSchema } from '../stake-sets/pool-in-schema.js';
-import { schemaOf } from '../stake-sets/stake-set.js';
+import { type IndexPart, schemaOf } from '../stake-sets/stake-set.js';
 
 /** An open database: TypeORM's DataSource, and its pool of connections for prepared statements and COPY. */
 export class Database {
@@ -91,9 +91,9 @@ export class Database {
    * The same connections for another stake set: SQL that names tables of the default set uses the tables of `set`
    * instead. Closing one of the two databases closes both.
    */
-  inSet(set: string): Database {
-    if (set === DEFAULT_STAKE_SET) return this;
-    const pool = poolInSchema(this.pool, schemaOf(set));
+  inSet(set: string, part: IndexPart = 'current'): Database {
+    if (set === DEFAULT_STAKE_SET && part === 'current') return this;
+    const pool = poolInSchema(this.pool, schemaOf(set, part));
     return new (this.constructor as typeof Database)(this.dataSource, pool, this.answerTimeoutMs);
   }
 

@@ -139,8 +139,8 @@ export class SettingsChangedError extends PermanentError {
   constructor(differences: readonly string[]) {
     super(
       'SETTINGS_CHANGED',
-      `This database holds an index made with other settings: ${differences.join('; ')}. Nothing was changed. Set them back, or ` +
-        `index into another database (see docs/operating/reindexing.md).`,
+      `This database holds an index made with other settings: ${differences.join('; ')}. Nothing was changed. Set them back, or make the ` +
+        'index again with them: `index again` (docs/operating/reindexing.md).',
     );
   }
 }
@@ -150,8 +150,8 @@ export function fingerprintOf(settings: IndexSettings): string {
   return createHash('sha256').update(canonicalJson(settings)).digest('hex');
 }
 
-/** A setting whose value differs from the one in the index; both values are canonical JSON. */
-export interface SettingDifference {
+/** A setting with its value in the index and another one; both values are canonical JSON. */
+export interface SettingPair {
   /** Name of the environment variable, for example `STAKE_CONTRACT`. */
   readonly variable: string;
   readonly stored: string;
@@ -166,22 +166,26 @@ export interface StoredSettings {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The settings of `wanted` that differ from those of the index. Settings that are absent from
- * `wanted` are not compared.
- */
-export function settingDifferences(
-  { settings }: StoredSettings,
+/** The settings of `wanted` beside those of the index. Settings that are absent from `wanted` are left out. */
+export function settingPairs(
+  { settings }: Pick<StoredSettings, 'settings'>,
   wanted: Partial<IndexSettings>,
-): SettingDifference[] {
+): SettingPair[] {
   return Object.entries(wanted)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ({
       variable: VARIABLES[name] ?? name,
       stored: canonicalJson(settings[name] ?? null),
       wanted: canonicalJson(value),
-    }))
-    .filter(({ stored, wanted }) => stored !== wanted);
+    }));
+}
+
+/** The settings of `wanted` that differ from those of the index. */
+export function settingDifferences(
+  stored: Pick<StoredSettings, 'settings'>,
+  wanted: Partial<IndexSettings>,
+): SettingPair[] {
+  return settingPairs(stored, wanted).filter((one) => one.stored !== one.wanted);
 }
 
 /** @throws SettingsChangedError, which names each setting that differs, with both values */

@@ -26,7 +26,7 @@ import {
   requireSameSettings,
   WrongStateError,
 } from './index-state.js';
-import { rollBack, type RollbackResult } from './rollback.js';
+import { recountTotal, rewind, rollBack, type RollbackResult } from './rollback.js';
 
 /**
  * Milliseconds: shorter than the silence after which another process may take the lead, longer than a live program
@@ -50,6 +50,12 @@ export interface IndexBatch {
   readonly verifiedNumber?: bigint;
   /** True where the index is level with the chain. */
   readonly synced?: boolean;
+}
+
+interface RollbackRange {
+  readonly fence: bigint;
+  readonly head: BlockRef;
+  readonly to: BlockRef;
 }
 
 interface LeadOptions {
@@ -234,12 +240,24 @@ export class IndexStore extends IndexReader {
    * Takes back everything above the block `to` and recalculates the days of the wallets concerned.
    * @throws FencedError, StaleHeadError, DatabaseUnavailableError
    */
-  async rollback(range: { fence: bigint; head: BlockRef; to: BlockRef }): Promise<RollbackResult> {
-    return this.database.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = ${ROLLBACK_WITHIN_MS}`);
-      await lock(client, range.fence, range.head);
-      return rollBack(client, range.to);
-    });
+  rollback(range: RollbackRange): Promise<RollbackResult> {
+    return this.takeBack(range, (client) => rollBack(client, range.to));
+  }
+
+  /**
+   * Sets the sum of all balances to that of the rows, before a rewind that is to mend rows.
+   * @throws FencedError, StaleHeadError, DatabaseUnavailableError
+   */
+  recountTotal(held: Omit<RollbackRange, 'to'>): Promise<void> {
+    return this.takeBack(held, recountTotal);
+  }
+
+  /**
+   * Takes back everything above the block `to`, be it final, because an operator decided so. Ends a halt.
+   * @throws FencedError, StaleHeadError, DatabaseUnavailableError
+   */
+  rewind(range: RollbackRange): Promise<RollbackResult> {
+    return this.takeBack(range, (client) => rewind(client, range.to));
   }
 
   /** Records for all readers of the state that indexing has stopped, and why. @throws FencedError */
@@ -252,6 +270,17 @@ export class IndexStore extends IndexReader {
   async clearHalt(fence: bigint): Promise<void> {
     const rows = await this.database.query(CLEAR_HALT({ fence }));
     if (rows.length === 0) throw new FencedError();
+  }
+
+  private takeBack<T>(
+    { fence, head }: Omit<RollbackRange, 'to'>,
+    work: (client: PoolClient) => Promise<T>,
+  ): Promise<T> {
+    return this.database.transaction(async (client) => {
+      await client.query(`SET LOCAL statement_timeout = ${ROLLBACK_WITHIN_MS}`);
+      await lock(client, fence, head);
+      return work(client);
+    });
   }
 }
 

@@ -48,6 +48,27 @@ describe('LeaderLock', () => {
     await next.release();
   });
 
+  it('is taken from its holder by one that waits in line, however many others want it', async () => {
+    const holder = aLock();
+    const others = [aLock(), aLock()];
+    expect(await holder.tryAcquire()).toBe(true);
+    const command = aLock();
+    const seized = command.seize();
+    while (!command.held) {
+      // As soon as the lock is free, the waiting one has it.
+      for (const other of others) expect(await other.tryAcquire()).toBe(false);
+    }
+    await seized;
+    expect(await holder.lost).toMatchObject({ code: '57P01' });
+    expect(await holder.tryAcquire()).toBe(false);
+    await command.release();
+    expect(await holder.tryAcquire()).toBe(true);
+    await holder.release();
+    await command.seize();
+    expect(command.held).toBe(true);
+    await command.release();
+  });
+
   it('stays with a leader whose heart beats, however long it leads', async () => {
     const [leader, other] = [aLock({ heartbeatMs: 50, silentMs: 3000 }), aLock()];
     expect(await leader.tryAcquire()).toBe(true);

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
+import { type IndexPart, schemaOf } from '../stake-sets/stake-set.js';
 import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
 /** The two numbers that identify an advisory lock. */
@@ -10,14 +12,35 @@ export type LockNumbers = readonly [number, number];
 /** Arbitrary numbers. An advisory lock belongs to one database, so each stake set of each database has one leader. */
 const LEADER_LOCK: LockNumbers = [0x10_77, 2];
 const LEADER_LOCKS_OF_SETS = 0x10_78;
+const REINDEXING_LOCKS = 0x10_79;
 
-/** For stake sets other than the default one, the second number is a hash of the name. */
-export function leaderLockOf(set: string): LockNumbers {
-  if (set === DEFAULT_STAKE_SET) return LEADER_LOCK;
-  return [LEADER_LOCKS_OF_SETS, createHash('sha256').update(set).digest().readInt32BE()];
+/**
+ * For stake sets other than the default one, and for indexes that are not in use, the second number is a hash of the
+ * name.
+ */
+export function leaderLockOf(set: string, part: IndexPart = 'current'): LockNumbers {
+  if (set === DEFAULT_STAKE_SET && part === 'current') return LEADER_LOCK;
+  return [LEADER_LOCKS_OF_SETS, numberOf(part === 'current' ? set : schemaOf(set, part))];
+}
+
+/** Held by the command that indexes a set again. */
+export function reindexingLockOf(set: string): LockNumbers {
+  return [REINDEXING_LOCKS, numberOf(set)];
+}
+
+function numberOf(name: string): number {
+  return createHash('sha256').update(name).digest().readInt32BE();
 }
 
 const HEARTBEAT_TIMEOUT_MS = 5000;
+
+/** Ends the session that holds the lock, once this session waits for it and so gets it before any other. */
+const END_HOLDER = `SELECT pg_terminate_backend(held.pid) FROM pg_locks held
+  JOIN pg_locks awaited USING (locktype, database, classid, objid, objsubid)
+  WHERE held.locktype = 'advisory' AND held.granted AND NOT awaited.granted AND awaited.pid = $1::int
+    AND (held.classid::int8, held.objid::int8) = ($2::int8, $3::int8)
+    AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+const BETWEEN_ENDS_MS = 50;
 
 export interface LeaderTimings {
   readonly heartbeatMs: number;
@@ -81,6 +104,19 @@ export class LeaderLock {
     return true;
   }
 
+  /**
+   * Takes the lock from the process that holds it, which stands by from then on.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError (this user may not end the other's session)
+   */
+  async seize(): Promise<void> {
+    if (this.client !== undefined) return;
+    try {
+      this.hold(await this.config.supervision.hosts.attempt(() => this.acquireFromHolder()));
+    } catch (error) {
+      throw databaseError(error);
+    }
+  }
+
   /** Releases the lock. Does nothing where the lock is not held. */
   async release(): Promise<void> {
     const { client } = this;
@@ -91,8 +127,7 @@ export class LeaderLock {
     this.ending = false;
   }
 
-  /** @returns undefined where another session has the lock */
-  private async acquire(): Promise<SupervisedClient | undefined> {
+  private newClient(): SupervisedClient {
     const client = new SupervisedClient(this.config);
     // Before the lock is held, `lose` ignores errors: connect and query report them.
     client.on('error', (error) => {
@@ -101,6 +136,36 @@ export class LeaderLock {
     client.on('end', () => {
       this.lose(client, new Error('the connection ended'));
     });
+    return client;
+  }
+
+  private async acquireFromHolder(): Promise<SupervisedClient> {
+    const [client, ender] = [this.newClient(), this.newClient()];
+    try {
+      await Promise.all([client.connect(), ender.connect()]);
+      const { rows } = (await client.query('SELECT pg_backend_pid() AS pid')) as {
+        rows: { pid: number }[];
+      };
+      // pg_locks shows the numbers without their signs.
+      const values = [rows[0]?.pid, ...this.lock.map((number) => number >>> 0)];
+      const wait = 'SELECT pg_advisory_lock($1, $2)';
+      const held = (client.query(wait, [...this.lock]) as Promise<unknown>).then(() => true);
+      for (;;) {
+        const ended = ender.query(END_HOLDER, values) as Promise<unknown>;
+        const pause = ended.then(() => sleep(BETWEEN_ENDS_MS)).then(() => false);
+        if (await Promise.race([held, pause])) return client;
+      }
+    } catch (error) {
+      await client.close();
+      throw error;
+    } finally {
+      await ender.close();
+    }
+  }
+
+  /** @returns undefined where another session has the lock */
+  private async acquire(): Promise<SupervisedClient | undefined> {
+    const client = this.newClient();
     try {
       await client.connect();
       const { rows } = (await client.query('SELECT pg_try_advisory_lock($1, $2) AS held', [

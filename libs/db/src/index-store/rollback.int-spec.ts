@@ -227,6 +227,42 @@ describe('rollback', () => {
   });
 });
 
+describe('a rewind', () => {
+  async function aChain(): Promise<Block[]> {
+    await reset(live);
+    const blocks = chain([], [aStake(0, 5), aStake(1, 7), aStake(0, 9), aStake(1, 2)], 0);
+    await apply(live, blocks, [1]);
+    return blocks;
+  }
+
+  it('below the final block makes the head the final one, and ends a halt', async () => {
+    const blocks = await aChain();
+    const { fence, store } = live;
+    const [to, , final] = blocks.map(refOf);
+    if (to === undefined || final === undefined) throw new Error('there are blocks');
+    const { head, total } = await stateOf(live);
+    await store.commit({ fence, previousHead: head, head, blocks: [], finalised: final });
+    await store.halt(fence, 'for a test');
+    await store.rewind({ fence, head, to });
+    const state = await stateOf(live);
+    expect(state).toMatchObject({ head: to, finalised: to, halted: undefined, total: 5n });
+    expect(await store.blocks(0n)).toEqual([to]);
+    await apply(live, blocks.slice(1), [1]);
+    expect(await stateOf(live)).toMatchObject({ head, total });
+  });
+
+  it('above the final block leaves that one, and what was never verified stays so', async () => {
+    const blocks = await aChain();
+    const { fence, store } = live;
+    const [final, to] = blocks.map(refOf);
+    if (to === undefined || final === undefined) throw new Error('there are blocks');
+    const { head } = await stateOf(live);
+    await store.commit({ fence, previousHead: head, head, blocks: [], finalised: final });
+    await store.rewind({ fence, head, to });
+    expect(await stateOf(live)).toMatchObject({ finalised: final, verifiedNumber: undefined });
+  });
+});
+
 function aStake(wallet: number, amount: number): Plan {
   return { gap: 12, moves: [[wallet, 'stake', amount]] };
 }

@@ -77,7 +77,8 @@ const MOVE_BACK = named<{
       DELETE FROM staking.block WHERE number > :number
     ), moved AS (
       UPDATE staking.index_state SET head_number = :number, head_hash = decode(:hash, 'hex'), head_seconds = :seconds,
-        total = total + :gain, rollbacks = rollbacks + 1, verified_number = least(verified_number, :number), updated_at = now()
+        total = total + :gain, rollbacks = rollbacks + 1,
+        verified_number = CASE WHEN verified_number > :number THEN :number ELSE verified_number END, updated_at = now()
       RETURNING total
     ), dropped AS (
       DELETE FROM staking.day_total WHERE day > :day
@@ -86,6 +87,42 @@ const MOVE_BACK = named<{
     )
     SELECT total FROM moved`,
 );
+
+/**
+ * After a rollback below the final block, which only a person decides: the head becomes the final block, remembered as
+ * such, and a halt ends.
+ */
+const LOWER_FINAL = named(
+  'rollback_final',
+  `WITH remembered AS (
+      INSERT INTO staking.block (number, hash, seconds)
+      SELECT head_number, head_hash, head_seconds FROM staking.index_state WHERE finalised_number >= head_number
+      ON CONFLICT (number) DO NOTHING
+    )
+    UPDATE staking.index_state SET halted_at = NULL, halted_reason = NULL,
+      finalised_number = CASE WHEN finalised_number > head_number THEN head_number ELSE finalised_number END,
+      finalised_hash = CASE WHEN finalised_number > head_number THEN head_hash ELSE finalised_hash END,
+      finalised_seconds = CASE WHEN finalised_number > head_number THEN head_seconds ELSE finalised_seconds END`,
+);
+
+/** From the rows that a rollback adds and subtracts. */
+const RECOUNT = named(
+  'rollback_recount',
+  `UPDATE staking.index_state SET updated_at = now(), total = (SELECT coalesce(sum(balance), 0)
+    FROM (SELECT DISTINCT ON (wallet) balance FROM staking.balance_change ORDER BY wallet, block DESC) AS newest)`,
+);
+
+/** Sets the sum of all balances to that of the rows, which may have been changed by hand. Reads all of them. */
+export async function recountTotal(client: PoolClient): Promise<void> {
+  await client.query(RECOUNT({}));
+}
+
+/** Like `rollBack`, and possibly below the final block. */
+export async function rewind(client: PoolClient, to: BlockRef): Promise<RollbackResult> {
+  const result = await rollBack(client, to);
+  await client.query(LOWER_FINAL({}));
+  return result;
+}
 
 /** Takes back everything above the block, in a transaction that has locked the state's row. */
 export async function rollBack(

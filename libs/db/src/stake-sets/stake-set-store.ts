@@ -1,6 +1,6 @@
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { type Database, type Statement } from '../connection/database.js';
-import { UnknownStakeSetError } from './stake-set.js';
+import { type IndexPart, UnknownStakeSetError } from './stake-set.js';
 
 const NAMES: Statement = {
   name: 'stake_sets',
@@ -23,12 +23,13 @@ export class StakeSetStore {
    * The database for work on one stake set.
    * @throws UnknownStakeSetError, DatabaseUnavailableError, DatabaseRefusedError
    */
-  async open(set: string): Promise<Database> {
+  async open(set: string, part: IndexPart = 'current'): Promise<Database> {
     // The default set is not checked: on a database that was never migrated, the first statement reports
     // that the set is missing.
-    if (set === DEFAULT_STAKE_SET) return this.database;
-    const names = await this.names();
-    if (!names.includes(set)) throw new UnknownStakeSetError(set, names);
-    return this.database.inSet(set);
+    if (set !== DEFAULT_STAKE_SET) {
+      const names = await this.names();
+      if (!names.includes(set)) throw new UnknownStakeSetError(set, names);
+    }
+    return this.database.inSet(set, part);
   }
 }

@@ -8,6 +8,13 @@ describe('schemaOf', () => {
     expect([schemaOf('default'), schemaOf('golf')]).toEqual(['staking', 'stakes_golf']);
   });
 
+  it('is another one for the index that is made beside it, and for the one before', () => {
+    expect([schemaOf('default', 'next'), schemaOf('golf', 'before')]).toEqual([
+      'staking_next',
+      'stakes_golf_before',
+    ]);
+  });
+
   it.each(['', 'Golf', 'golf_before', 'g"; DROP', '1golf', 'g'.repeat(32)])(
     'lets no name into SQL that is none: %s',
     (name) => {
@@ -33,6 +40,9 @@ describe('inDefaultSet', () => {
   it.each([
     ['stakes_golf', 'staking'],
     ['stakes_golf.block', 'staking.block'],
+    ['stakes_golf_next.block', 'staking.block'],
+    ['staking_next', 'staking'],
+    ['staking_before.block', undefined],
     ['stakes_golf_before.block', undefined],
     ['partners.stakes_golf', undefined],
   ])('%s', (name, expected = name) => {

@@ -1,6 +1,6 @@
 /**
  * Stake sets in the database. Each has a schema of its own, with the same tables as `staking`, the
- * schema of the default set.
+ * schema of the default set. While a set is indexed again, it has a second one.
  */
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { DEFAULT_STAKE_SET, isStakeSetName, PermanentError, STAKE_SET_RULE } from '#libs/domain';
@@ -9,10 +9,17 @@ const DEFAULT_SCHEMA = 'staking';
 const PREFIX = 'stakes_';
 
 /**
- * Regular expression for SQL that matches the schemas of all sets but the default one. A schema that an operator has
- * set aside (`stakes_golf_before`) does not match.
+ * - `current`: the index in use;
+ * - `next`: the new index that `index again` makes beside it;
+ * - `before`: the index that was in use before, which `index again` keeps until an operator removes it.
  */
-export const SET_SCHEMAS = `^${PREFIX}[a-z0-9]+$`;
+export type IndexPart = 'current' | 'next' | 'before';
+
+/**
+ * Regular expression for SQL that matches the schemas in which programs have rights, except `staking` itself. The
+ * schema of an index that is no longer in use (`stakes_golf_before`) does not match.
+ */
+export const SET_SCHEMAS = `^(${DEFAULT_SCHEMA}_next|${PREFIX}[a-z0-9]+(_next)?)$`;
 
 export class UnknownStakeSetError extends PermanentError {
   constructor(set: string, known: readonly string[]) {
@@ -25,12 +32,13 @@ export class UnknownStakeSetError extends PermanentError {
 }
 
 /** @throws TypeError where the name is not valid, because it must not get into SQL */
-export function schemaOf(set: string): string {
+export function schemaOf(set: string, part: IndexPart = 'current'): string {
   if (!isStakeSetName(set)) throw new TypeError(`a stake set is called by ${STAKE_SET_RULE}`);
-  return set === DEFAULT_STAKE_SET ? DEFAULT_SCHEMA : `${PREFIX}${set}`;
+  const schema = set === DEFAULT_STAKE_SET ? DEFAULT_SCHEMA : `${PREFIX}${set}`;
+  return part === 'current' ? schema : `${schema}_${part}`;
 }
 
-const SCHEMA_OF_SET = new RegExp(`^${PREFIX}[a-z0-9]+(?=\\.|$)`);
+const SCHEMA_OF_SET = new RegExp(`^(${DEFAULT_SCHEMA}_next|${PREFIX}[a-z0-9]+(_next)?)(?=\\.|$)`);
 
 /**
  * The name of a schema, or of a table with its schema, in the default set. A name outside of

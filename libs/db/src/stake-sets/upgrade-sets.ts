@@ -60,16 +60,33 @@ function isCalled(set: string): (row: SetRow) => boolean {
   return ({ name }) => name === set;
 }
 
-async function upgradeSet(runner: QueryRunner, { name, migrations }: SetRow): Promise<string[]> {
-  const schema = schemaOf(name);
+/** The names of the migrations of a set, oldest first. */
+export const SET_MIGRATION_NAMES: readonly string[] = SET_MIGRATIONS.map(
+  (Migration) => new Migration().name,
+);
+
+/**
+ * Applies the migrations that a schema lacks.
+ * @param applied the names of those that it has
+ * @returns the names of the others
+ */
+export async function upgradeSchema(
+  client: { query(sql: string): Promise<unknown> },
+  schema: string,
+  applied: readonly string[],
+): Promise<string[]> {
   // The only method of the runner that the migrations of stake sets use.
-  const query = (sql: string): Promise<unknown> => runner.query(sqlInSchema(sql, schema));
+  const query = (sql: string): Promise<unknown> => client.query(sqlInSchema(sql, schema));
   const inSchema = { query } as QueryRunner;
   const missing = SET_MIGRATIONS.map((Migration) => new Migration()).filter(
-    (migration) => !migrations.includes(migration.name),
+    (migration) => !applied.includes(migration.name),
   );
   for (const migration of missing) await migration.up(inSchema);
-  const applied = missing.map((migration) => migration.name);
+  return missing.map((migration) => migration.name);
+}
+
+async function upgradeSet(runner: QueryRunner, { name, migrations }: SetRow): Promise<string[]> {
+  const applied = await upgradeSchema(runner, schemaOf(name), migrations);
   if (applied.length > 0) {
     await runner.query(
       `INSERT INTO lowmark.stake_set AS s (name, migrations) VALUES ($1, $2)

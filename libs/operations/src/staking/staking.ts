@@ -8,7 +8,7 @@ import {
   type RpcPool,
   type StakeView,
 } from '#libs/chain';
-import { type IndexSettings, type SettingDifference } from '#libs/db';
+import { type IndexSettings, type SettingPair } from '#libs/db';
 import { type Address } from '#libs/domain';
 
 /** Default of STAKE_EVENTS, the same as in the indexer. */
@@ -40,9 +40,14 @@ export async function givenSettings(variables: StakingVariables): Promise<Partia
   };
 }
 
-export function differenceText({ variable, stored, wanted }: SettingDifference): string {
-  const name = variable === 'STAKE_EVENTS' ? signatures : plain;
-  return `${variable} is ${name(wanted)}; the index was made with ${name(stored)}`;
+export function differenceText({ variable, ...pair }: SettingPair): string {
+  const [stored, wanted] = [pair.stored, pair.wanted].map((json) => settingText(variable, json));
+  return `${variable} is ${wanted}; the index was made with ${stored}`;
+}
+
+/** The value of a setting of the index, for people. @param json its canonical JSON */
+export function settingText(variable: string, json: string): string {
+  return variable === 'STAKE_EVENTS' ? signatures(json) : plain(json);
 }
 
 function plain(json: string): string {

@@ -149,6 +149,16 @@ describe('a wrong figure', () => {
       });
       await expectVerified({ sealed, wrongDay, registry, partner });
       await expectTold(database);
+      // A repair that ended before it told the partners is completed by the next one.
+      await suite.falsify(
+        'DELETE FROM partners.corrected_answer',
+        'DELETE FROM webhooks.event',
+        'UPDATE partners.correction SET told_at = NULL',
+      );
+      const again = await suite.repair('--apply', '--reason', REASON, '--yes');
+      expect(again).toMatchObject({ code: 0 });
+      expect(again.out).toContain('The index agrees with the chain.');
+      await expectTold(database);
     } finally {
       await api.stop();
     }

@@ -39,6 +39,7 @@ export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';
 export {
   applyRepair,
+  completeRepairs,
   isRight,
   planRepair,
   type RepairContext,

@@ -29,7 +29,7 @@ RUN node node_modules/@nestjs/cli/bin/nest.js build && node apps/web/build.mjs &
 
 FROM ${NODE_IMAGE}
 WORKDIR /app
-# Volumes that are mounted here take over the owner.
+# Volumes that are mounted here take over the owner; one at /tmp takes over its mode.
 RUN install -d -o node -g node /run/lowmark/chain /run/lowmark/game /run/lowmark/secrets /run/lowmark/signer /run/lowmark/ledger \
   /run/lowmark/for/postgres /run/lowmark/for/redis /run/lowmark/for/migrate /run/lowmark/for/indexer \
   /run/lowmark/for/api /run/lowmark/for/redemption /run/lowmark/for/console /run/lowmark/for/cli /run/lowmark/for/game

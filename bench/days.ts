@@ -1,26 +1,33 @@
 /**
- * Sealing the days of an index of a million wallets, compared with the floor, the hashing alone, in the same run. Two
- * days are measured: one on which every wallet has a stake, and the next one, for which a part of the wallets has
+ * Sealing the days of an index of a million wallets, compared with the floor, the hashing alone, in the same run. A
+ * process of its own seals, so that its memory is measured. Two days are measured: one on which every wallet has a stake, and the next one, for which a part of the wallets has
  * changed. The tiers of all wallets are computed after the first of these days, and their changes after the second.
  * Then a sealed day is read: proofs, and the whole list. All this uses the thread and the stores of the indexer, of the
  * redemption service and of the API, on a PostgreSQL with default durability. At the end the API sends the list, and
  * ordinary reads are measured meanwhile.
  *
- *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000]
+ *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000] [--parts all]
+ *
+ * `--parts sealing` leaves out tiers and the list that the API sends.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import pg from 'pg';
 import { keccak256 } from 'viem';
 import {
   createDatabase,
   type Database,
   IndexStore,
+  readIndexSums,
   SealedListStore,
   type SealedDay,
 } from '#libs/db';
 import { type BlockHash, type BlockRef, type Keccak256 } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { SealThread } from '../apps/indexer/src/seal/seal-thread.js';
+import { type DayToSeal } from '../apps/indexer/src/seal/day-sealer.js';
 import { measureExport } from './days/export.js';
+import { type SealedInBench } from './days/sealing.program.js';
 import { TierBench } from './days/tiers.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
@@ -34,9 +41,10 @@ const FIRST_DAY = 20_000;
 /** viem is too slow for all hashes of a day, so the time per hash is compared. */
 const HASHES_OF_VIEM = 100_000;
 
-const options = readOptions({ wallets: '1000000', changed: '50000', proofs: '5000' });
+const options = readOptions({ wallets: '1000000', changed: '50000', proofs: '5000', parts: 'all' });
 const wallets = numberOf(options.wallets);
 const changed = numberOf(options.changed);
+const isWhole = options.parts === 'all';
 
 /** One block per day, at noon. */
 function blockOf(number: number): BlockRef {
@@ -69,7 +77,9 @@ async function seed(url: string): Promise<bigint> {
         SELECT wallet, 3, ${blockOf(3).timestampSeconds}, balance - 1 FROM staking.balance_change ORDER BY sha256(wallet) LIMIT ${changed}`,
       `INSERT INTO staking.balance_day (wallet, day, low, closing)
         SELECT wallet, ${FIRST_DAY + 2}, balance + 1, balance FROM staking.balance_change WHERE block = 3`,
-      `UPDATE staking.index_state SET head_number = 4, head_seconds = ${blockOf(4).timestampSeconds}, synced_at = now(), finalised_number = 4, finalised_hash = decode(repeat('04', 32), 'hex'),
+      `INSERT INTO staking.day_total (day, total) SELECT ${FIRST_DAY}, sum(balance) FROM staking.balance_change WHERE block = 1`,
+      `INSERT INTO staking.day_total (day, total) SELECT ${FIRST_DAY + 2}, total - ${changed} FROM staking.day_total`,
+      `UPDATE staking.index_state SET total = (SELECT min(total) FROM staking.day_total), head_number = 4, head_seconds = ${blockOf(4).timestampSeconds}, synced_at = now(), finalised_number = 4, finalised_hash = decode(repeat('04', 32), 'hex'),
         finalised_seconds = ${blockOf(4).timestampSeconds}, verified_number = 4`,
       'VACUUM ANALYZE staking.balance_change, staking.balance_day',
     ]) {
@@ -117,28 +127,33 @@ async function sealDays(
   fence: bigint,
   afterEach: (what: string) => Promise<void>,
 ): Promise<Sealed[]> {
-  const thread = new SealThread(
-    { url, stakeSet: 'default', applicationName: 'bench' },
-    new AbortController().signal,
-  );
-  const sealed: Sealed[] = [];
-  const turn = (place: number) => ({
-    ...{ day: FIRST_DAY + place - 1, fence, closing: blockOf(place) },
-    ...{ above: BigInt(place - 1), keepsLists: true },
+  const child = fork(join(import.meta.dirname, 'days', 'sealing.program.js'), [url], {
+    serialization: 'advanced',
   });
+  const seal = async (place: number): Promise<SealedInBench> => {
+    const work: DayToSeal = {
+      ...{ day: FIRST_DAY + place - 1, fence, closing: blockOf(place) },
+      ...{ above: BigInt(place - 1), keepsLists: true },
+    };
+    child.send(work);
+    const [answer] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [
+      SealedInBench | number | null,
+    ];
+    if (answer === null || typeof answer === 'number') throw new Error('the sealing ended');
+    return answer;
+  };
+  const sealed: Sealed[] = [];
   try {
     // The lows of this first day are 0, so its list is empty. The thread carries the closing balances forward to the
     // next day.
-    await thread.seal(turn(1));
+    await seal(1);
     for (const place of [2, 3]) {
-      const startMs = performance.now();
-      const { sealed: day } = await thread.seal(turn(place));
-      const seconds = (performance.now() - startMs) / 1000;
-      sealed.push({ day, seconds, peakMb: process.resourceUsage().maxRSS / 1024 });
+      const { outcome, seconds, peakMb } = await seal(place);
+      sealed.push({ day: outcome.sealed, seconds, peakMb });
       await afterEach(place === 2 ? 'all wallets' : `${count(changed)} changed`);
     }
   } finally {
-    await thread.stop();
+    if (child.connected) child.disconnect();
   }
   return sealed;
 }
@@ -177,9 +192,8 @@ try {
     say(`an index of ${count(wallets)} wallets …`);
     const fence = await seed(url);
     const floor = floorSeconds(await createKeccak256());
-    const beforeMb = process.resourceUsage().maxRSS / 1024;
-    const tiers = await TierBench.start(server, url);
-    const sealed = await sealDays(url, fence, (what) => tiers.follow(what));
+    const tiers = isWhole ? await TierBench.start(server, url) : undefined;
+    const sealed = await sealDays(url, fence, async (what) => tiers?.follow(what));
     const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
     try {
       const lists = new SealedListStore(database);
@@ -188,7 +202,7 @@ try {
       table(
         ['a day', 'wallets', 's', 'beside the floor', 'peak MB'],
         [
-          ['hashing alone', count(wallets), fixed(floor), '1.0', fixed(beforeMb, 0)],
+          ['hashing alone', count(wallets), fixed(floor), '1.0', ''],
           ...[first, next].map(({ day, seconds, peakMb }, place) => [
             place === 0 ? 'all wallets read' : `${count(changed)} changed`,
             count(day.wallets),
@@ -213,6 +227,15 @@ try {
       );
       console.log();
       table(['stored', 'bytes a wallet and day'], await sizesOf(database));
+      const startMs = performance.now();
+      const sums = await readIndexSums(database);
+      if (sums?.closings !== sums?.stored) throw new Error('the index does not add up');
+      console.log();
+      table(
+        ['sums of the index, as an audit reads them', ''],
+        [['s', fixed((performance.now() - startMs) / 1000)]],
+      );
+      if (tiers === undefined) return;
       await tiers.print();
       await measureExport(url, next.day);
     } finally {

@@ -40,6 +40,7 @@ const NEW = [
   'Corrections1760000007001',
   'TaskLease1760000007003',
   'IndexRepair1760000007011',
+  'AuditSums1760000007900',
 ];
 
 let test: TestDatabase;

@@ -214,6 +214,7 @@ describe('audit', () => {
       different: [{ wallet: WRONG, indexed: 17_005n, contract: 17_000n }],
       indexedTotal: 5n,
       contractTotal: 5n,
+      sums: { stored: 5n, closings: 5n, balances: 5n },
     });
     const different = await audit('--last');
     expect(different.code).toBe(1);

@@ -91,6 +91,14 @@ export class AuditBench {
     });
   }
 
+  /** Changes a wallet's stored closings without the indexer's knowledge. */
+  async tamperClosing(wallet: Address, by: bigint): Promise<void> {
+    await this.database.query(
+      { text: 'UPDATE staking.balance_day SET closing = closing + $2 WHERE wallet = $1' },
+      [Buffer.from(wallet.slice(2), 'hex'), by],
+    );
+  }
+
   /** Counts a rollback, as the indexer does when it rolls back. */
   async goBack(): Promise<void> {
     await this.database.query({ text: 'UPDATE staking.index_state SET rollbacks = rollbacks + 1' });

@@ -10,6 +10,7 @@ const suite = new IndexerSuite();
 const DAY_MS = 86_400_000;
 const WALLETS = 120;
 const WRONG = aWallet(0x1010);
+const OTHER = aWallet(0x1020);
 const FINALITY = 'depth:3';
 const STAKED = BigInt((WALLETS * (WALLETS + 1)) / 2) * 1000n;
 
@@ -45,6 +46,7 @@ describe('the nightly audit', () => {
       different: [],
       indexedTotal: STAKED,
       contractTotal: STAKED,
+      sums: { stored: STAKED, closings: STAKED, balances: STAKED },
     });
     expect(bench.errors()).toEqual([]);
     expect(await bench.metrics()).toEqual([
@@ -54,6 +56,8 @@ describe('the nightly audit', () => {
       'lowmark_audit_total_tokens{side="index"} 7.26e-12',
       'lowmark_audit_total_tokens{side="contract"} 7.26e-12',
       'lowmark_audit_total_difference_tokens 0',
+      'lowmark_audit_sum_difference_tokens{of="closings"} 0',
+      'lowmark_audit_sum_difference_tokens{of="changes"} 0',
     ]);
   });
 
@@ -68,7 +72,11 @@ describe('the nightly audit', () => {
       indexedTotal: STAKED + 5n,
       contractTotal: STAKED,
     });
-    const [sum, wallet] = bench.errors();
+    const [own, sum, wallet] = bench.errors();
+    expect(own).toMatchObject({
+      ...{ stored: Number(STAKED), closings: Number(STAKED), balances: Number(STAKED + 5n) },
+      ...{ closingsMore: 0, balancesMore: 5 },
+    });
     expect(sum).toMatchObject({
       differences: 1,
       indexedTotal: Number(STAKED + 5n),
@@ -90,17 +98,16 @@ describe('the nightly audit', () => {
 
   it('does not lose sight of a difference that the next sample may miss', async () => {
     const bench = await AuditBench.of(suite, await anIndex(), { sample: 1 });
-    const other = aWallet(0x1020);
     // Both differences cancel each other out in the sum.
     await bench.tamper(WRONG, 17_007n);
-    await bench.tamper(other, 32_993n);
+    await bench.tamper(OTHER, 32_993n);
     const all = await AuditBench.of(suite, suite.indexer ?? (await anIndex()));
     await all.service.tick();
     bench.clock.advance(DAY_MS);
     await bench.service.tick();
     expect(await bench.runs.last()).toMatchObject({ result: 'different', differences: 2 });
     await bench.tamper(WRONG, 17_000n);
-    await bench.tamper(other, 33_000n);
+    await bench.tamper(OTHER, 33_000n);
     bench.clock.advance(DAY_MS);
     await bench.service.tick();
     expect(await bench.runs.last()).toMatchObject({ result: 'ok', differences: 0 });
@@ -175,16 +182,44 @@ describe('the nightly audit', () => {
     expect(await later.runs.last()).toMatchObject({ result: 'ok' });
   });
 
+  it('finds that the index does not add up, where no node answers', async () => {
+    const indexer = await anIndex();
+    const bench = await AuditBench.of(suite, indexer, { urls: ['http://127.0.0.1:9'] });
+    await bench.tamperClosing(WRONG, 3n);
+    await bench.service.tick();
+    expect(await bench.runs.last()).toMatchObject({
+      ...{ result: 'different', wallets: WALLETS, compared: undefined, differences: 0 },
+      ...{ indexedTotal: STAKED, contractTotal: undefined },
+      sums: { stored: STAKED, closings: STAKED + 3n, balances: STAKED },
+    });
+    expect(bench.errors()).toMatchObject([
+      {
+        ...{ closingsMore: 3, balancesMore: 0 },
+        msg: 'The balances of the index do not add up to its stored total; see docs/operating/alerts.md',
+      },
+    ]);
+    expect(await bench.metrics()).toContain(
+      'lowmark_audit_sum_difference_tokens{of="closings"} 3e-18',
+    );
+    await bench.tamperClosing(WRONG, -3n);
+    bench.clock.advance(DAY_MS);
+    await bench.service.tick();
+    expect(await bench.runs.last()).toMatchObject({ result: 'impossible' });
+  });
+
   it('raises no alarm where the index went back meanwhile, and looks again', async () => {
     const bench = await AuditBench.of(suite, await anIndex(), {
       hook: async (question) => {
-        // Question 2 confirms the difference that question 1 found.
+        // Question 2 confirms the differences that question 1 found.
         if (question !== 3) return;
         await bench.tamper(WRONG, 17_000n);
+        await bench.tamper(OTHER, 33_000n);
         await bench.goBack();
       },
     });
+    // The index adds up.
     await bench.tamper(WRONG, 17_005n);
+    await bench.tamper(OTHER, 32_995n);
     await bench.service.tick();
     expect(bench.questions).toBe(4);
     expect(await bench.runs.last()).toMatchObject({ result: 'ok', compared: WALLETS });
@@ -195,6 +230,7 @@ describe('the nightly audit', () => {
     const indexer = await anIndex();
     const bench = await AuditBench.of(suite, indexer, { hook: () => bench.goBack() });
     await bench.tamper(WRONG, 17_005n);
+    await bench.tamper(OTHER, 32_995n);
     await bench.service.tick();
     const run = await bench.runs.last();
     expect(run).toMatchObject({ result: 'impossible' });

@@ -1,8 +1,12 @@
 /** Killed at any step of sealing, the program leaves a day sealed completely or not at all. Needs a build. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Database, SealedDayStore, SealedListStore } from '#libs/db';
 import { compileCache, eventually, testSeeds } from '#libs/testing';
 import { HistoryMaker, randomOf } from './history.js';
@@ -23,7 +27,14 @@ const STEPS = [
 
 describe('a process that seals days', () => {
   let program: ChildProcess | undefined;
-  afterEach(() => kill());
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'lowmark-killed-'));
+  });
+  afterEach(async () => {
+    await kill();
+    await rm(folder, { recursive: true });
+  });
   const suite = new IndexerSuite();
 
   async function anIndex(seed: number): Promise<void> {
@@ -41,7 +52,7 @@ describe('a process that seals days', () => {
     const args = [database.urlAs('indexer'), chain.rpc.url, String(chain.contracts.startBlock)];
     program = spawn(process.execPath, ['dist/apps/indexer/test/seal.program.js', ...args], {
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: compileCache(),
+      env: { ...compileCache(), TMPDIR: folder },
     });
     return program;
   }
@@ -51,6 +62,15 @@ describe('a process that seals days', () => {
     const ended = once(program, 'exit');
     program.kill('SIGKILL');
     await ended;
+    expect(readdirSync(folder)).toEqual([]);
+  }
+
+  /** The temporary files that the program has open; none of them has a name. */
+  function openFiles(): string[] {
+    const descriptors = `/proc/${program?.pid ?? ''}/fd`;
+    return readdirSync(descriptors)
+      .map((descriptor) => readlinkSync(`${descriptors}/${descriptor}`))
+      .filter((file) => file.startsWith(folder));
   }
 
   /** Expects that each sealed day has its whole tree, and that no other part of a tree is stored. */
@@ -98,6 +118,7 @@ describe('a process that seals days', () => {
       const releaseAll = table === first ? release : await lock(database, table);
       if (table !== first) await release();
       await eventually(() => waitsFor(database, table), GENEROUS_MS);
+      expect(openFiles().length).toBeGreaterThan(0);
       await kill();
       await releaseAll();
       await expectWhole(database);

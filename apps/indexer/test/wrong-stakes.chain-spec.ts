@@ -174,15 +174,19 @@ describe('the indexer’s credential', () => {
     expect(await elsewhere()).toEqual(before);
   });
 
-  it('writes wrong days, which are served: the audit does not look at them', async () => {
+  it('writes wrong days, which are served: the audit finds those that do not add up', async () => {
     const indexer = await anIndex();
     const before = await elsewhere();
-    await intruder.query(
-      { text: 'UPDATE staking.balance_day SET closing = closing + $2 WHERE wallet = $1' },
-      [Buffer.from(WRONG.slice(2), 'hex'), MORE],
-    );
-    expect(await served(WRONG)).toBe(1_000n + MORE);
+    const change = (address: Address, by: bigint) =>
+      intruder.query(
+        { text: 'UPDATE staking.balance_day SET closing = closing + $2 WHERE wallet = $1' },
+        [Buffer.from(address.slice(2), 'hex'), by],
+      );
+    await change(WRONG, 500n);
+    expect(await served(WRONG)).toBe(1_500n);
     expect(await served(wallet(1))).toBe(1_000n);
+    expect(await auditedBy(indexer)).toMatchObject({ result: 'different', differences: 0 });
+    await change(wallet(1), -500n);
     expect(await auditedBy(indexer)).toMatchObject({ result: 'ok' });
     expect(await elsewhere()).toEqual(before);
   });

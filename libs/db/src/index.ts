@@ -33,7 +33,7 @@ export {
 } from './index-store/index-state.js';
 export { type DayBlocks, DayLows, type WalletDayBytes } from './seal/day-lows.js';
 export * from './seal/seal-writer.js';
-export { type SealedDay } from './seal/sealed-day.js';
+export { type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
 export {
@@ -50,6 +50,7 @@ export {
   type StoredRows,
 } from './index-store/repair-store.js';
 export { type IndexBatch, IndexStore, ROLLBACK_WITHIN_MS } from './index-store/index-store.js';
+export * from './index-store/index-sums.js';
 export * from './index-store/partition-store.js';
 export { type RollbackResult } from './index-store/rollback.js';
 export * from './index-store/index-reader.js';

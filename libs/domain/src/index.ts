@@ -77,12 +77,24 @@ export {
   isNodeHash,
   type Keccak256,
   LAST_ADDRESS,
+  LeafEncoder,
+  LOW_BYTES,
   NODE_BYTES,
   type NodeHash,
+  nodeFrom,
+  readAmount,
   WALLET_BYTES,
+  writeAmount,
 } from './seal/day-leaf.js';
 export { DayList, DayListBuilder, ENTRY_BYTES } from './seal/day-list.js';
-export { buildDayTree, DayLeaves, DayTree, siblingsOf } from './seal/day-tree.js';
+export {
+  ascendingOrder,
+  buildDayTree,
+  DayLeaves,
+  DayTree,
+  inOrder,
+  siblingsOf,
+} from './seal/day-tree.js';
 export { buildPeriodTree, type DayRoot } from './seal/period-tree.js';
 export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';
 export * from './webhook/webhook.js';

@@ -30,6 +30,7 @@ export { createTestDatabase, TestDatabase } from './database/test-database.js';
 export { PgBouncer } from './database/start-pgbouncer.js';
 export { PostgresPair, startTestPostgres, TestServer } from './database/postgres-pair.js';
 export { aBlock, aFold, anInitialIndex, aWallet } from './database/index-builders.js';
+export { listsOf } from './database/sealed-lists.js';
 export {
   type Fault,
   FaultyHistory,

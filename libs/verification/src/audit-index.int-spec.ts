@@ -53,6 +53,7 @@ beforeAll(async () => {
       changes: [...balances()].map(([wallet, balance]) => ({
         ...{ wallet, balance, blockNumber: number, timestampSeconds },
       })),
+      days: [...balances()].map(([wallet, closing]) => ({ wallet, day: 0, low: 0n, closing })),
       total: totalOf(balances()),
     }),
     blocks: [BLOCK],
@@ -73,6 +74,11 @@ function balances(): Map<Address, bigint> {
 
 function totalOf(all: ReadonlyMap<Address, bigint>): bigint {
   return [...all.values()].reduce((sum, balance) => sum + balance, 0n);
+}
+
+function equalSums() {
+  const total = totalOf(balances());
+  return { stored: total, closings: total, balances: total };
 }
 
 /** Counts a rollback, as the indexer does. */
@@ -103,6 +109,7 @@ async function audit(
     database,
     reader: {
       endpoints: nodes.map(({ name }) => name),
+      verifyChainId: () => Promise.resolve(),
       headers: () => Promise.resolve([]),
       stakeTotal: (_block: unknown, options?: FigureOptions) =>
         Promise.resolve(totalOf(nodeFor(options).says)),
@@ -137,6 +144,7 @@ describe('auditIndex', () => {
       isComplete: true,
       differences: [],
       total: { indexed: totalOf(contract), contract: totalOf(contract) },
+      sums: { ...equalSums(), head: BLOCK, wallets: WALLETS },
     });
     expect(asked.map(({ wallets }) => wallets.length)).toEqual([100, 100, 50]);
     expect(new Set(asked.flatMap(({ wallets }) => wallets)).size).toBe(WALLETS);
@@ -250,6 +258,41 @@ describe('auditIndex', () => {
     expect(error).toBeInstanceOf(AuditImpossibleError);
     expect((error as Error).message).toContain('went back while it was looked at');
   });
+
+  it.each([
+    ['the closing of a wallet', 'balance_day', 'closing', { closings: -1n, balances: 0n }],
+    ['the balance of a wallet', 'balance_change', 'balance', { closings: 0n, balances: -1n }],
+  ])(
+    'finds that %s was changed, with the chain out of reach',
+    async (_case, table, column, { closings, balances: changes }) => {
+      const change = (by: number) =>
+        database.transaction(async (client) => {
+          // The owner of the database can switch the triggers off that guard the rows.
+          await client.query('SET LOCAL session_replication_role = replica');
+          await client.query(
+            `UPDATE staking.${table} SET ${column} = ${column} + $1 WHERE wallet = $2`,
+            [by, Buffer.from(WRONG.slice(2), 'hex')],
+          );
+        });
+      await change(-1);
+      try {
+        nodes = [];
+        const { result } = await audit();
+        expect(agrees(result)).toBe(false);
+        const { stored, ...others } = equalSums();
+        expect(result).toMatchObject({
+          sums: { stored, closings: others.closings + closings, balances: others.balances + changes },
+          notAsked: expect.stringContaining('endpoint'),
+          ...{ block: BLOCK, compared: undefined, differences: [], wallets: WALLETS },
+          total: { indexed: others.balances + changes, contract: undefined },
+        });
+        requireComparison(result, views);
+      } finally {
+        await change(1);
+      }
+      await expect(audit()).rejects.toThrow(AllEndpointsFailedError);
+    },
+  );
 
   it('ends between two questions when it is to stop', async () => {
     const stop = new AbortController();

@@ -1,31 +1,72 @@
 /**
- * The audit: compares the balances of the index with the contract's own view of them, and their sum with the contract's
- * total, at one final block. It only reads.
+ * The audit: compares the sums of the index with its stored total, without any node; then the balances of the index with
+ * the contract's own view of them, and their sum with the contract's total, at one final block. It only reads.
  *
  * A difference counts where a second endpoint finds it too, or the only endpoint finds it twice, and no rollback of the
  * index happened during the comparison. After a rollback, a result without differences stands, because what was read
  * was right. Where something differs, the differing wallets and the sum are compared once more.
  */
 import { type ChainReader } from '#libs/chain';
-import { type Database, type IndexState, IndexStore } from '#libs/db';
-import { type BlockRef } from '#libs/domain';
-import { type AuditQuestion, type AuditResult, compareBalances } from './compare-balances.js';
+import {
+  type Database,
+  DatabaseRefusedError,
+  DatabaseUnavailableError,
+  type IndexState,
+  IndexStore,
+  type IndexSums,
+  readIndexSums,
+} from '#libs/db';
+import { type BlockRef, LowmarkError } from '#libs/domain';
+import { type AuditQuestion, compareBalances, type ContractComparison } from './compare-balances.js';
 import { indexedContracts } from './indexed-contracts.js';
-import { agrees, AuditImpossibleError } from './verdict.js';
+import {
+  agreesWithContract,
+  AuditImpossibleError,
+  type AuditResult,
+  sumsAgree,
+} from './verdict.js';
 
 /** Comparisons in one audit at most, where a rollback happens during each of them. */
 const MOST_ROUNDS = 3;
 
 /**
- * `requireComparison` decides whether the result is a comparison at all.
+ * `requireComparison` decides whether the result is a comparison at all. Where the contract cannot be asked, sums that
+ * differ are the result.
  * @throws AuditImpossibleError, AllEndpointsFailedError, DatabaseUnavailableError, or the reason of `signal`
  */
 export async function auditIndex(question: AuditQuestion): Promise<AuditResult> {
+  const { database, signal, onProgress } = question;
+  const sums = await readIndexSums(database, (wallets) => {
+    signal?.throwIfAborted();
+    onProgress(`${wallets} wallets added up`);
+  });
+  if (sums === undefined) throw noIndex();
+  try {
+    return { ...(await compareWithContract(question)), sums };
+  } catch (error) {
+    const isOfChain = error instanceof LowmarkError && !isOfDatabase(error);
+    if (sumsAgree(sums) || signal?.aborted === true || !isOfChain) throw error;
+    return onlySums(sums, error.message);
+  }
+}
+
+function onlySums(sums: IndexSums, notAsked: string): AuditResult {
+  const { head: block, wallets, balances: indexed } = sums;
+  const nothing = { compared: undefined, isComplete: true, differences: [] };
+  return { block, wallets, ...nothing, total: { indexed, contract: undefined }, sums, notAsked };
+}
+
+export function isOfDatabase(error: unknown): boolean {
+  return error instanceof DatabaseUnavailableError || error instanceof DatabaseRefusedError;
+}
+
+async function compareWithContract(question: AuditQuestion): Promise<ContractComparison> {
   const { database, reader } = question;
   let before = await requireIndex(database);
+  await reader.verifyChainId(before.chainId);
   const first = await compareBalances(question, await auditBlock(before, question.block, reader));
   let result = first;
-  for (let round = 1; !agrees(result); round++) {
+  for (let round = 1; !agreesWithContract(result); round++) {
     const after = await requireIndex(database);
     if (after.fingerprint === before.fingerprint && after.rollbacks === before.rollbacks) break;
     if (round === MOST_ROUNDS || after.fingerprint !== before.fingerprint) throw wentBack();
@@ -45,8 +86,12 @@ export async function auditIndex(question: AuditQuestion): Promise<AuditResult> 
 /** @throws AuditImpossibleError where there is no index */
 export async function requireIndex(database: Database): Promise<IndexState> {
   const state = await new IndexStore(database).state();
-  if (state === undefined) throw new AuditImpossibleError('There is no index yet.');
+  if (state === undefined) throw noIndex();
   return state;
+}
+
+function noIndex(): AuditImpossibleError {
+  return new AuditImpossibleError('There is no index yet.');
 }
 
 /**

@@ -33,7 +33,7 @@ export interface AuditQuestion {
   readonly onProgress: (said: string) => void;
 }
 
-export interface AuditResult {
+export interface ContractComparison {
   readonly block: BlockRef;
   /** Number of wallets of the index, including those whose history begins after the block. */
   readonly wallets: number;
@@ -55,7 +55,7 @@ const WALLETS_AT_ONCE = 100;
 export async function compareBalances(
   question: AuditQuestion,
   block: BlockRef,
-): Promise<AuditResult> {
+): Promise<ContractComparison> {
   const { database, reader, sample, pace, sleep, onProgress, signal } = question;
   const askTotal = (options: FigureOptions) => reader.stakeTotal(block, options);
   // The total comes first, while a node that keeps little state still has the state of the block.

@@ -10,16 +10,18 @@ import {
   type AuditRun,
   type AuditRunStore,
   type Database,
-  DatabaseRefusedError,
-  DatabaseUnavailableError,
-  type IndexState,
   recordFinding,
 } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, type Logger, sleep } from '#libs/platform';
-import { auditIndex, requireIndex } from './audit-index.js';
-import { type AuditResult } from './compare-balances.js';
-import { agrees, requireComparedAgain, requireComparison } from './verdict.js';
+import { auditIndex, isOfDatabase, requireIndex } from './audit-index.js';
+import {
+  agrees,
+  type AuditResult,
+  requireComparedAgain,
+  requireComparison,
+  sumsAgree,
+} from './verdict.js';
 
 const PACE = { batchesAtOnce: 1, pauseMs: 100 };
 /** Differing wallets that are stored with both figures (MOST_KEPT), and that are logged (MOST_TOLD), at most. */
@@ -48,12 +50,9 @@ export class NightlyAudit {
     sample: number | 'all',
   ): Promise<AuditRun> {
     const startedAt = new Date(this.clock.nowMs());
-    const state = await requireIndex(this.database);
+    await requireIndex(this.database);
     // When the signal is aborted, a request that hangs is abandoned, because it changes nothing.
-    const found = await Promise.race([
-      this.compare(state, sample, signal),
-      rejectWhenAborted(signal),
-    ]);
+    const found = await Promise.race([this.compare(sample, signal), rejectWhenAborted(signal)]);
     signal.throwIfAborted();
     const run: AuditRun = { startedAt, finishedAt: new Date(this.clock.nowMs()), ...found };
     await this.runs.record(fence, run);
@@ -65,19 +64,13 @@ export class NightlyAudit {
   /** From now on the api does not answer about what is known to be wrong. */
   private async recordFinding(run: AuditRun): Promise<void> {
     if (run.result !== 'different') return;
-    const { different, differences, indexedTotal, contractTotal } = run;
-    const isKnown = differences > 0 && differences === different.length;
-    const explained = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
-    const isSumExplained =
-      contractTotal === undefined || indexedTotal - contractTotal === explained;
-    const found = isKnown && isSumExplained ? different.map(({ wallet }) => wallet) : 'all';
+    const found = isExplained(run) ? run.different.map(({ wallet }) => wallet) : 'all';
     await recordFinding(this.database, found, 'audit');
   }
 
-  private async compare(state: IndexState, sample: number | 'all', signal: AbortSignal) {
+  private async compare(sample: number | 'all', signal: AbortSignal) {
     const { database, reader, logger } = this;
     try {
-      await reader.verifyChainId(state.chainId);
       const last = await this.runs.lastComparison();
       const result = await auditIndex({
         database,
@@ -94,7 +87,7 @@ export class NightlyAudit {
       });
       requireComparison(result, reader);
       requireComparedAgain(result, last, reader);
-      return findingsOf(result);
+      return findingsOf(result, last);
     } catch (error) {
       if (signal.aborted || !(error instanceof LowmarkError) || isOfDatabase(error)) throw error;
       return { result: 'impossible' as const, reason: error.message };
@@ -107,12 +100,20 @@ export class NightlyAudit {
       logger.warn({ reason: run.reason }, 'The index could not be compared with the contract');
       return;
     }
-    const { blockNumber, wallets, compared, differences, indexedTotal, contractTotal } = run;
+    const { blockNumber, wallets, compared, differences, indexedTotal, contractTotal, sums } = run;
     const figures = { blockNumber, wallets, compared, differences, indexedTotal, contractTotal };
     if (run.result === 'ok') {
       logger.info(figures, 'The index agrees with the contract');
       return;
     }
+    if (sums !== undefined && !sumsAgree(sums)) {
+      const { stored, closings, balances } = sums;
+      logger.error(
+        { ...sums, closingsMore: closings - stored, balancesMore: balances - stored },
+        'The balances of the index do not add up to its stored total; see docs/operating/alerts.md',
+      );
+    }
+    if (differences === 0 && (contractTotal ?? indexedTotal) === indexedTotal) return;
     logger.error(figures, 'The index and the contract differ; see docs/operating/alerts.md');
     for (const { wallet, indexed, contract } of run.different.slice(0, MOST_TOLD)) {
       logger.error(
@@ -123,8 +124,14 @@ export class NightlyAudit {
   }
 }
 
-function findingsOf(result: AuditResult): Omit<AuditComparison, 'startedAt' | 'finishedAt'> {
-  const { block, wallets, compared, differences, total } = result;
+/** @param last whose wallets are still to be compared again where the contract could not be asked */
+function findingsOf(
+  result: AuditResult,
+  last: AuditComparison | undefined,
+): Omit<AuditComparison, 'startedAt' | 'finishedAt'> {
+  const { block, wallets, compared, total, sums, notAsked } = result;
+  const { stored, closings, balances } = sums;
+  const differences = notAsked === undefined ? result.differences : (last?.different ?? []);
   return {
     result: agrees(result) ? 'ok' : 'different',
     blockNumber: block.number,
@@ -135,11 +142,19 @@ function findingsOf(result: AuditResult): Omit<AuditComparison, 'startedAt' | 'f
     different: differences.slice(0, MOST_KEPT),
     indexedTotal: total.indexed,
     contractTotal: total.contract,
+    sums: { stored, closings, balances },
   };
 }
 
-function isOfDatabase(error: unknown): boolean {
-  return error instanceof DatabaseUnavailableError || error instanceof DatabaseRefusedError;
+/** Whether the wallets that differ make up for all that the sums differ by. */
+function isExplained(run: AuditComparison): boolean {
+  const { different, differences, indexedTotal, contractTotal, sums } = run;
+  const off = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
+  if (differences === 0 || differences > different.length) return false;
+  if (contractTotal !== undefined && indexedTotal - contractTotal !== off) return false;
+  if (sums === undefined) return true;
+  const [closingsOff, balancesOff] = [sums.closings - sums.stored, sums.balances - sums.stored];
+  return balancesOff === off && (closingsOff === off || closingsOff === 0n);
 }
 
 async function rejectWhenAborted(signal: AbortSignal): Promise<never> {

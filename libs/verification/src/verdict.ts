@@ -1,8 +1,15 @@
 /** Decides what the result of an audit proves. */
 import { type ChainReader } from '#libs/chain';
-import { type AuditComparison } from '#libs/db';
+import { type AuditComparison, type IndexSums, type SumsOfIndex } from '#libs/db';
 import { PermanentError } from '#libs/domain';
-import { type AuditResult } from './compare-balances.js';
+import { type ContractComparison } from './compare-balances.js';
+
+export interface AuditResult extends ContractComparison {
+  /** What the index adds up to by itself. */
+  readonly sums: IndexSums;
+  /** Why the contract could not be asked, where the sums alone are a finding. */
+  readonly notAsked?: string;
+}
 
 /** The audit could not be made, so it says nothing about the balances. */
 export class AuditImpossibleError extends PermanentError {
@@ -11,11 +18,20 @@ export class AuditImpossibleError extends PermanentError {
   }
 }
 
-/** Whether index and contract agree in everything that could be compared. */
-export function agrees({ differences, total }: AuditResult): boolean {
+/** Whether index and contract agree in everything that could be compared, and the index agrees with itself. */
+export function agrees(result: AuditResult): boolean {
+  return agreesWithContract(result) && sumsAgree(result.sums);
+}
+
+export function agreesWithContract({ differences, total }: ContractComparison): boolean {
   return (
     differences.length === 0 && (total.contract === undefined || total.contract === total.indexed)
   );
+}
+
+/** Whether the balances of the index add up to its stored total. */
+export function sumsAgree({ stored, closings, balances }: SumsOfIndex): boolean {
+  return closings === stored && balances === stored;
 }
 
 /**

@@ -140,6 +140,7 @@ export class OperatedSystem {
         different: [],
         indexedTotal: 5n,
         contractTotal: 5n,
+        sums: { stored: 5n, closings: 5n, balances: 5n },
       });
     });
   }

@@ -8,7 +8,7 @@ import {
   type Keccak256,
   parseDay,
 } from '#libs/domain';
-import { aBlock, anInitialIndex, aWallet } from '#libs/testing';
+import { aBlock, anInitialIndex, aWallet, listsOf } from '#libs/testing';
 import { type Api } from './api-harness.support-spec.js';
 
 const DAY_SECONDS = 86_400;
@@ -55,7 +55,7 @@ export async function startSealing(api: Api): Promise<Sealer> {
       const block = aBlock(day - FIRST + 1, day * DAY_SECONDS);
       const { length: wallets, total } = list;
       const content = { day, root: tree.root, wallets, total, block, software: '1.2.3' };
-      await writer.seal({ basis, content, tree });
+      await writer.seal({ basis, content, lists: listsOf(tree) });
     },
     forgetLists: (before) => writer.forgetLists(fence, before),
   };

@@ -12,9 +12,16 @@ import {
   type AuditDifference,
   type AuditRun,
   type IndexState,
+  type SumsOfIndex,
 } from '#libs/db';
 import { auditNow, lastAudits, moment, tokensText } from '#libs/operations';
-import { agrees, AuditImpossibleError, type AuditResult } from '#libs/verification';
+import {
+  agrees,
+  agreesWithContract,
+  AuditImpossibleError,
+  type AuditResult,
+  sumsAgree,
+} from '#libs/verification';
 import { StakeSetSettings } from '../cli.env.js';
 import { type Call, command, CommandFailed, withDatabase } from '../command.js';
 import { expecting, JSON_LINE, ON_STAKE_SET, option } from '../options.js';
@@ -55,10 +62,11 @@ const block = expecting('a number, or finalised.', (text) => {
   return /^\d{1,18}$/.test(text) ? BigInt(text) : undefined;
 });
 
-/** Compares the index with the contract's own figures; fails where they differ. */
+/** Compares the index with itself and with the contract's own figures; fails where they differ. */
 export const auditCommand = command({
   name: 'audit',
-  description: 'compare the indexed balances and their sum with the contract’s own, at one block',
+  description:
+    'compare the sums of the index with its stored total, and its balances and their sum with the contract’s own, at one block',
   options: [
     option('--wallets <number>', `how many, drawn at random, or all`, walletCount, 200),
     option('--block <block>', 'a final block, or finalised: the newest one', block, 'finalised'),
@@ -117,6 +125,7 @@ function auditText(result: AuditResult, state: IndexState): string {
   const fields = fieldLines([
     ['block', `${block.number} of ${moment(block.timestampSeconds * 1000) ?? ''}  ${block.hash}`],
     ...figureFields({ ...result, differences: differences.length }, state),
+    ['contract not asked', result.notAsked],
   ]);
   const more = differences.length - MOST_SHOWN;
   return [
@@ -160,10 +169,11 @@ interface Figures {
   readonly compared: number | undefined;
   readonly differences: number;
   readonly total: AuditResult['total'];
+  readonly sums: SumsOfIndex | undefined;
 }
 
 function figureFields(
-  { wallets, compared, differences, total }: Figures,
+  { wallets, compared, differences, total, sums }: Figures,
   state: IndexState,
 ): Field[] {
   const tokens = tokensOf(state);
@@ -176,6 +186,15 @@ function figureFields(
       'contract’s total',
       total.contract === undefined ? 'not told' : `${tokens(total.contract)} ${unit}`,
     ],
+    ...(sums === undefined ? [] : sumFields(sums, (amount) => `${tokens(amount)} ${unit}`)),
+  ];
+}
+
+function sumFields({ stored, closings, balances }: SumsOfIndex, text: Tokens): Field[] {
+  return [
+    ['stored total', text(stored)],
+    ['sum of closings', text(closings)],
+    ['sum of changes', text(balances)],
   ];
 }
 
@@ -201,11 +220,17 @@ function verdict(result: AuditResult, tokens: Tokens): string {
     ];
     return `The index and the contract agree: ${parts.join(' and ')}.`;
   }
+  const { stored, closings, balances } = result.sums;
+  const own = sumsAgree(result.sums)
+    ? ''
+    : `ALERT: the index does not add up to its stored total: the closings are off by ${signed(closings - stored, tokens)}, the balance changes by ${signed(balances - stored, tokens)}. See docs/operating/doctor.md.`;
+  if (agreesWithContract(result)) return own;
   const off =
     total.contract === undefined || total.contract === total.indexed
       ? ''
       : ` The sum is off by ${signed(total.indexed - total.contract, tokens)}.`;
-  return `ALERT: the index and the contract differ.${off} See docs/operating/doctor.md.`;
+  const contract = `ALERT: the index and the contract differ.${off} See docs/operating/doctor.md.`;
+  return own === '' ? contract : `${own}\n${contract}`;
 }
 
 function signed(amount: bigint, tokens: Tokens): string {

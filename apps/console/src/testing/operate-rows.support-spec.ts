@@ -95,6 +95,7 @@ async function seedAudits(database: Database, fence: bigint, nowMs: number): Pro
     different: [{ wallet: STAKER, indexed: EXACT, contract: EXACT - 1n }],
     indexedTotal: EXACT,
     contractTotal: EXACT - 1n,
+    sums: { stored: EXACT, closings: EXACT, balances: EXACT },
   });
 }
 

@@ -74,9 +74,23 @@ const GAUGES: readonly AuditGauge[] = [
     help: 'What the index had more than the contract in all at the last audit, in tokens; exactly 0 where they agreed',
     fill: ({ last, state }, one) => {
       if (last?.contractTotal === undefined || !state) return;
-      const more = last.indexedTotal - last.contractTotal;
-      const tokens = tokensToNumber(more < 0n ? -more : more, state.tokenDecimals);
-      one.set(more < 0n ? -tokens : tokens);
+      one.set(signedTokens(last.indexedTotal - last.contractTotal, state));
+    },
+  },
+  {
+    name: 'lowmark_audit_sum_difference_tokens',
+    help: 'What the closings of the days, and the balance changes, added up to more than the stored total at the last audit, in tokens; exactly 0 where they agreed',
+    labelNames: ['of'],
+    fill: ({ last, state }, one) => {
+      if (last?.sums === undefined || !state) return;
+      const { stored, closings, balances } = last.sums;
+      one.set({ of: 'closings' }, signedTokens(closings - stored, state));
+      one.set({ of: 'changes' }, signedTokens(balances - stored, state));
     },
   },
 ];
+
+function signedTokens(amount: bigint, { tokenDecimals }: IndexState): number {
+  const tokens = tokensToNumber(amount < 0n ? -amount : amount, tokenDecimals);
+  return amount < 0n ? -tokens : tokens;
+}

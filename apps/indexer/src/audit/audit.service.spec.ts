@@ -27,6 +27,7 @@ function aRun(atMs: number, result: 'ok' | 'different' = 'ok'): AuditComparison 
     different: [],
     indexedTotal: 0n,
     contractTotal: 0n,
+    sums: { stored: 0n, closings: 0n, balances: 0n },
   };
 }
 

@@ -1,22 +1,22 @@
 /**
- * Computes the low-water marks of a day and their tree, and seals the day. Where the day follows the last sealed one,
- * balances are carried forward and only wallets with a change are read; otherwise all wallets are read. Carried
- * balances are dropped when the index version (`generation`) has changed.
+ * Computes the low-water marks of a day and their tree, and seals the day if the balances at its end add up to the
+ * stored total. Where the day follows the last sealed one, balances are carried forward and only wallets with a change
+ * are read; otherwise all wallets are read. Carried balances are dropped when the index version (`generation`) has
+ * changed, and after a failure.
+ *
+ * Wallets and nodes pass through temporary files, so that memory hardly grows with their number.
  */
 import {
   type DayLows,
   FencedError,
   type IndexSnapshotRef,
+  SealOutdatedError,
   type SealOutcome,
   type SealWriter,
 } from '#libs/db';
-import {
-  type BlockRef,
-  buildDayTree,
-  compareBytes,
-  DayListBuilder,
-  type Keccak256,
-} from '#libs/domain';
+import { type BlockRef, compareBytes, dayText, type Keccak256, PermanentError } from '#libs/domain';
+import { DayFile } from './day-file.js';
+import { DayTreeFile } from './day-tree-file.js';
 
 export interface DayToSeal {
   readonly day: number;
@@ -28,84 +28,116 @@ export interface DayToSeal {
   readonly keepsLists: boolean;
 }
 
-export class DaySealer {
-  private readonly lows = new DayListBuilder();
-  /** Balances at the end of the day, by wallet. `before` holds those at the end of the day before. */
-  private closingBalances = new DayListBuilder();
-  private previousClosingBalances = new DayListBuilder();
-  private carried: { readonly day: number; readonly basis: IndexSnapshotRef } | undefined;
+interface CarriedDay {
+  readonly day: number;
+  readonly basis: IndexSnapshotRef;
+  readonly file: DayFile;
+}
 
+/** The balances at the end of a day do not add up to the stored total, so that the index is wrong. */
+export class SealSumError extends PermanentError {
+  /** @param difference the sum less the stored total, in the token's smallest unit */
   constructor(
-    private readonly dayLows: DayLows,
-    private readonly writer: SealWriter,
-    private readonly keccak: Keccak256,
-    private readonly software: string,
+    day: number,
+    readonly difference: bigint,
+  ) {
+    super(
+      'SEAL_SUM_DIFFERS',
+      `The balances of all wallets at the end of ${dayText(day)} differ from the stored total by ${difference} in all; the day was not sealed`,
+    );
+  }
+}
+
+export class DaySealer {
+  private carried: CarriedDay | undefined;
+
+  /** @param folder for temporary files */
+  constructor(
+    private readonly means: {
+      readonly dayLows: DayLows;
+      readonly writer: SealWriter;
+      readonly keccak: Keccak256;
+      readonly software: string;
+      readonly folder: string;
+    },
   ) {}
 
-  /** @throws FencedError, SealOutdatedError, DatabaseUnavailableError, DatabaseRefusedError */
+  /** @throws FencedError, SealSumError, SealOutdatedError, DatabaseUnavailableError, DatabaseRefusedError */
   async seal(work: DayToSeal): Promise<SealOutcome> {
-    const basis = await this.writer.basis(work.fence);
+    const basis = await this.means.writer.basis(work.fence);
     if (basis === undefined) throw new FencedError();
-    await this.work(work, basis);
-    const list = this.lows.list();
-    const tree = buildDayTree(list, this.keccak);
-    const outcome = await this.writer.seal({
-      basis,
-      content: {
-        day: work.day,
-        root: tree.root,
-        wallets: list.length,
-        total: list.total,
-        block: work.closing,
-        software: this.software,
-      },
-      tree: work.keepsLists ? tree : undefined,
-    });
-    this.carried = { day: work.day, basis };
-    return outcome;
-  }
-
-  private async work(work: DayToSeal, basis: IndexSnapshotRef): Promise<void> {
     const { carried } = this;
     this.carried = undefined;
-    this.lows.clear();
-    const follows = carried?.day === work.day - 1 && carried.basis.generation === basis.generation;
-    if (follows) await this.carryForward(work);
-    else await this.readAll(work.day);
-  }
-
-  private async readAll(day: number): Promise<void> {
-    const { lows, closingBalances } = this;
-    closingBalances.clear();
-    for await (const { wallet, low, closing } of this.dayLows.all(day)) {
-      lows.add(wallet, low);
-      closingBalances.add(wallet, closing);
+    const file = new DayFile(this.means.folder);
+    try {
+      const follows =
+        carried?.day === work.day - 1 && carried.basis.generation === basis.generation;
+      if (follows) await this.carryForward(work, carried.file, file);
+      else await this.readAll(work.day, file);
+      await this.verifySum(work, basis, file.closingTotal);
+      const outcome = await this.write(work, basis, file);
+      this.carried = { day: work.day, basis, file };
+      return outcome;
+    } catch (error) {
+      file.close();
+      throw error;
+    } finally {
+      carried?.file.close();
     }
   }
 
-  private async carryForward({ day, above, closing }: DayToSeal): Promise<void> {
-    [this.closingBalances, this.previousClosingBalances] = [
-      this.previousClosingBalances,
-      this.closingBalances,
-    ];
-    const { lows, closingBalances } = this;
-    closingBalances.clear();
-    const before = this.previousClosingBalances.list();
-    let place = 0;
-    const keepUpTo = (end: number): void => {
-      lows.addRange(before, place, end);
-      closingBalances.addRange(before, place, end);
-      place = end;
-    };
-    await this.dayLows.changed({ day, above, upTo: closing.number }, (changed) => {
-      const { wallet } = changed;
-      let end = place;
-      while (end < before.length && compareBytes(before.wallet(end), wallet) < 0) end += 1;
-      keepUpTo(end);
-      if (end < before.length && compareBytes(before.wallet(end), wallet) === 0) place += 1;
-      lows.add(wallet, changed.low);
-      closingBalances.add(wallet, changed.closing);
+  private async readAll(day: number, file: DayFile): Promise<void> {
+    for await (const wallet of this.means.dayLows.all(day)) file.add(wallet);
+  }
+
+  private async carryForward(
+    { day, above, closing }: DayToSeal,
+    before: DayFile,
+    file: DayFile,
+  ): Promise<void> {
+    const carried = before.closings();
+    let next = carried.next();
+    await this.means.dayLows.changed({ day, above, upTo: closing.number }, (changed) => {
+      while (next.done !== true) {
+        const order = compareBytes(next.value.wallet, changed.wallet);
+        if (order > 0) break;
+        if (order < 0) file.carry(next.value);
+        next = carried.next();
+      }
+      file.add(changed);
     });
-    keepUpTo(before.length);
+    for (; next.done !== true; next = carried.next()) file.carry(next.value);
+  }
+
+  private async verifySum(
+    { day, fence }: DayToSeal,
+    { generation }: IndexSnapshotRef,
+    sum: bigint,
+  ): Promise<void> {
+    const { dayLows, writer } = this.means;
+    const total = await dayLows.total(day);
+    if (sum === total) return;
+    // Sum and total may be of different versions of the index, if it changed meanwhile.
+    if ((await writer.basis(fence))?.generation !== generation) throw new SealOutdatedError(day);
+    throw new SealSumError(day, sum - total);
+  }
+
+  private async write(
+    { day, closing, keepsLists }: DayToSeal,
+    basis: IndexSnapshotRef,
+    file: DayFile,
+  ): Promise<SealOutcome> {
+    const { writer, keccak, software, folder } = this.means;
+    const { wallets, total } = file;
+    const tree = DayTreeFile.build(file, keccak, folder);
+    try {
+      return await writer.seal({
+        basis,
+        content: { day, root: tree.root, wallets, total, block: closing, software },
+        lists: keepsLists ? tree : undefined,
+      });
+    } finally {
+      tree.close();
+    }
   }
 }

@@ -14,13 +14,31 @@ export interface SealThreadData {
 
 export type SealReply =
   | { readonly outcome: SealOutcome; readonly failure?: never }
-  | { readonly outcome?: never; readonly failure: { code: string; message: string } };
+  | { readonly outcome?: never; readonly failure: SealFailure };
+
+interface SealFailure {
+  readonly code: string;
+  readonly message: string;
+  /** If the balances do not add up to the stored total: their sum less the total, in the token's smallest unit. */
+  readonly difference?: bigint | undefined;
+}
 
 /** A day was not sealed, and nothing of the day was written. */
-class SealFailedError extends RetryableError {}
+export class SealFailedError extends RetryableError {
+  /** See SealFailure. */
+  readonly difference: bigint | undefined;
 
-/** Heap limit of the thread in MB. The flat buffers come on top: 350 MB for a million wallets. */
-const HEAP_MB = 512;
+  constructor(
+    readonly day: number,
+    { code, message, difference }: SealFailure,
+  ) {
+    super(code, message);
+    this.difference = difference;
+  }
+}
+
+/** Heap limit of the thread in MB. Buffers come on top: 70 MB for 5 million wallets. */
+const HEAP_MB = 128;
 
 /** The worker thread of seal.worker.ts. Seals one day at a time. */
 export class SealThread {
@@ -60,8 +78,7 @@ export class SealThread {
     this.worker.postMessage(work);
     const reply = await Promise.race([answered.catch(() => this.ended), this.ended]);
     if (reply.failure === undefined) return reply.outcome;
-    const { code, message } = reply.failure;
-    throw new SealFailedError(code, message);
+    throw new SealFailedError(work.day, reply.failure);
   }
 
   async stop(): Promise<void> {

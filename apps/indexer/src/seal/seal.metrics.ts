@@ -1,5 +1,5 @@
 import { type SealedDayStore, type SealOutcome, type SealSummary } from '#libs/db';
-import { SECONDS_PER_DAY } from '#libs/domain';
+import { dayText, SECONDS_PER_DAY } from '#libs/domain';
 import { type Logger } from '#libs/platform';
 import { Counter, Gauge, gaugesOfOneRead, type Registry } from '#libs/service';
 
@@ -13,6 +13,7 @@ export class SealMetrics {
   private readonly left: Gauge;
   private readonly seconds: Gauge;
   private readonly results: Counter<'result'>;
+  private readonly difference: Gauge<'day'>;
 
   constructor(registry: Registry, days: SealedDayStore, logger: Logger) {
     const registers = [registry];
@@ -33,6 +34,12 @@ export class SealMetrics {
       registers,
     });
     for (const result of KINDS) this.results.inc({ result }, 0);
+    this.difference = new Gauge({
+      name: 'lowmark_seal_sum_difference',
+      help: 'The balances at the end of a day, added up, less the stored total, in the smallest unit of the token; only of a day that is not sealed because of it',
+      labelNames: ['day'],
+      registers,
+    });
     const failure = 'The sealed days could not be read';
     const add = gaugesOfOneRead({ registry, logger }, () => days.summary(), failure);
     const gauge = (name: string, help: string, figure: (of: SealSummary) => number): void => {
@@ -66,6 +73,19 @@ export class SealMetrics {
 
   daysLeft(days: number): void {
     this.left.set(days);
+  }
+
+  /** @param difference in the token's smallest unit */
+  sumDiffers(day: number, difference: bigint): void {
+    this.difference.set({ day: dayText(day) }, Number(difference));
+  }
+
+  sumAgrees(day: number): void {
+    this.difference.remove({ day: dayText(day) });
+  }
+
+  forgetSums(): void {
+    this.difference.reset();
   }
 
   worked(result: SealOutcome['kind'], seconds: number): void {

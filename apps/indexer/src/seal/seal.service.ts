@@ -13,7 +13,7 @@ import { BACKGROUND_READER, INDEX_OPTIONS, type IndexOptions } from '../index-op
 import { IndexerSettings } from '../indexer.env.js';
 import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
-import { SealThread } from './seal-thread.js';
+import { SealFailedError, SealThread } from './seal-thread.js';
 
 const RETRY_AFTER_MS = 10 * 60_000;
 
@@ -31,6 +31,8 @@ interface SealRun extends DueDays {
   readonly keptFrom: number;
   readonly recheck: Recheck;
 }
+
+type WrongSum = SealFailedError & { readonly difference: bigint };
 
 /**
  * The stored note that sealed days have to be recomputed. Where a rollback has noted an earlier day since, the newer
@@ -55,7 +57,7 @@ export class SealService implements BeforeApplicationShutdown {
     @Inject(SealedDayStore) private readonly days: SealedDayStore,
     @Inject(SealWriter) private readonly writer: SealWriter,
     @Inject(BACKGROUND_READER) private readonly reader: ChainReader,
-    @Inject(IndexStatus) status: IndexStatus,
+    @Inject(IndexStatus) private readonly status: IndexStatus,
     @Inject(IndexerSettings) private readonly settings: IndexerSettings,
     @Inject(INDEX_OPTIONS) private readonly options: IndexOptions,
     @Inject(SealMetrics) private readonly metrics: SealMetrics,
@@ -72,6 +74,8 @@ export class SealService implements BeforeApplicationShutdown {
   /** Never rejects, so that a failure to seal does not stop the index. One run is made at a time. */
   @Cron('* * * * *', { name: 'seal', timeZone: 'UTC' })
   tick(): Promise<void> {
+    // Another leader reports what it finds itself.
+    if (this.status.lead === undefined) this.metrics.forgetSums();
     return this.work.run((lead) => this.attempt(lead));
   }
 
@@ -87,7 +91,8 @@ export class SealService implements BeforeApplicationShutdown {
       }
       const isPassing = error instanceof RetryableError && PASSING.has(error.code);
       if (!isPassing) this.work.pauseFor(RETRY_AFTER_MS);
-      logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
+      if (isWrongSum(error)) this.tellWrongSum(error);
+      else logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
     } finally {
       metrics.daysLeft(0);
     }
@@ -155,6 +160,7 @@ export class SealService implements BeforeApplicationShutdown {
       above: before.number,
       keepsLists: day >= keptFrom,
     });
+    this.metrics.sumAgrees(day);
     this.tell(outcome, this.clock.nowMs() - startedMs);
     await this.noteRechecked(run.recheck, day);
     return closing;
@@ -174,7 +180,21 @@ export class SealService implements BeforeApplicationShutdown {
     const day = randomInt(first, run.from);
     const older = { ...run, recheck: { from: undefined, last: null } };
     const before = await this.closingBefore(day, run.newestSettledBlock);
-    await this.sealDay(thread, { run: older, day, before });
+    try {
+      await this.sealDay(thread, { run: older, day, before });
+    } catch (error) {
+      // The next runs begin with this day, until its sum is right.
+      if (isWrongSum(error)) await this.writer.recheck(day);
+      throw error;
+    }
+  }
+
+  private tellWrongSum({ day, difference }: WrongSum): void {
+    this.metrics.sumDiffers(day, difference);
+    this.logger.error(
+      { day: dayText(day), difference },
+      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/sealed-days.md',
+    );
   }
 
   private tell({ kind, sealed }: SealOutcome, tookMs: number): void {
@@ -208,4 +228,8 @@ export class SealService implements BeforeApplicationShutdown {
     const read = (numbers: readonly bigint[]) => this.reader.headers(numbers);
     return findClosingBlock({ endSeconds, from: before, to: settled }, read);
   }
+}
+
+function isWrongSum(error: unknown): error is WrongSum {
+  return error instanceof SealFailedError && error.difference !== undefined;
 }

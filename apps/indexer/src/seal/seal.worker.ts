@@ -3,19 +3,25 @@
  * waits for this work.
  */
 import 'reflect-metadata';
+import { tmpdir } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows, SealWriter, StakeSetStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
 import { messageOf, version } from '#libs/platform';
-import { type DayToSeal, DaySealer } from './day-sealer.js';
+import { type DayToSeal, DaySealer, SealSumError } from './day-sealer.js';
 import { type SealReply, type SealThreadData } from './seal-thread.js';
 
 const { url, stakeSet, applicationName } = workerData as SealThreadData;
 const database = await createDatabase({ url, applicationName, poolSize: 1 });
 const set = await new StakeSetStore(database).open(stakeSet);
-const keccak = await createKeccak256();
-const sealer = new DaySealer(new DayLows(set), new SealWriter(set), keccak, version());
+const sealer = new DaySealer({
+  dayLows: new DayLows(set),
+  writer: new SealWriter(set),
+  keccak: await createKeccak256(),
+  software: version(),
+  folder: tmpdir(),
+});
 
 parentPort?.on('message', (work: DayToSeal) => {
   void sealed(work).then((reply) => {
@@ -28,6 +34,7 @@ async function sealed(work: DayToSeal): Promise<SealReply> {
     return { outcome: await sealer.seal(work) };
   } catch (error) {
     const code = error instanceof LowmarkError ? error.code : 'SEAL_FAILED';
-    return { failure: { code, message: messageOf(error) } };
+    const difference = error instanceof SealSumError ? error.difference : undefined;
+    return { failure: { code, message: messageOf(error), difference } };
   }
 }

@@ -52,6 +52,7 @@ const ALL = [
   'Corrections1760000007001',
   'TaskLease1760000007003',
   'IndexRepair1760000007011',
+  'AuditSums1760000007900',
 ];
 
 /** Runs the migration in another process, from the compiled program. */

@@ -54,6 +54,7 @@ function aComparison(change: Partial<AuditComparison> = {}): AuditComparison {
     different: [],
     indexedTotal: 2n ** 256n + 7n,
     contractTotal: 2n ** 256n + 7n,
+    sums: { stored: 2n ** 256n + 7n, closings: 2n ** 256n + 7n, balances: 2n ** 256n + 7n },
     ...change,
   };
 }
@@ -88,6 +89,14 @@ describe('AuditRunStore', () => {
       'without the contract’s figures',
       aComparison({ compared: undefined, contractTotal: undefined }),
     ],
+    [
+      'that differs in its sums alone',
+      aComparison({
+        ...{ result: 'different', compared: undefined, contractTotal: undefined },
+        sums: { stored: 5n, closings: 5n, balances: 6n },
+      }),
+    ],
+    ['of an older version', aComparison({ sums: undefined })],
   ])('gives back a run %s', async (_case, run) => {
     await runs.record(fence, run);
     expect(await runs.last()).toEqual(run);
@@ -127,6 +136,14 @@ describe('AuditRunStore', () => {
   it.each([
     ['an agreement with differences', aComparison({ differences: 1 })],
     ['an agreement with another total', aComparison({ contractTotal: 0n })],
+    [
+      'an agreement with other closings',
+      aComparison({ sums: { stored: 5n, closings: 6n, balances: 5n } }),
+    ],
+    [
+      'an agreement with other balances',
+      aComparison({ sums: { stored: 5n, closings: 5n, balances: 4n } }),
+    ],
     ['a difference without one', aComparison({ result: 'different' })],
   ])('does not take %s', async (_case, run) => {
     await expect(runs.record(fence, run)).rejects.toThrow(DatabaseRefusedError);

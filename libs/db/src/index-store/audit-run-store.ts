@@ -4,6 +4,7 @@ import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
 import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
+import { type SumsOfIndex } from './index-sums.js';
 import { FencedError } from './index-state.js';
 
 /** Milliseconds for which runs are kept. Each new run deletes older ones. */
@@ -60,11 +61,16 @@ export class AuditRunStore {
 
 function rowOf(run: AuditRun): Partial<AuditRunEntity> {
   if (run.result === 'impossible') return { ...run, reason: run.reason.slice(0, LONGEST_REASON) };
-  const { compared = null, contractTotal = null } = run;
+  const { compared = null, contractTotal = null, sums, ...facts } = run;
   const different = run.different.map(({ wallet, indexed, contract }) => {
     return { wallet, indexed: indexed.toString(), contract: contract.toString() };
   });
-  return { ...run, compared, contractTotal, different };
+  const stored = sums && {
+    storedTotal: sums.stored,
+    closingsTotal: sums.closings,
+    balancesTotal: sums.balances,
+  };
+  return { ...facts, ...stored, compared, contractTotal, different };
 }
 
 function runOf(row: AuditRunEntity): AuditRun {
@@ -89,5 +95,12 @@ function runOf(row: AuditRunEntity): AuditRun {
     }),
     indexedTotal: row.indexedTotal ?? 0n,
     contractTotal: row.contractTotal ?? undefined,
+    sums: sumsOf(row),
   };
+}
+
+function sumsOf(row: AuditRunEntity): SumsOfIndex | undefined {
+  const { storedTotal: stored, closingsTotal: closings, balancesTotal: balances } = row;
+  if (stored === null || closings === null || balances === null) return undefined;
+  return { stored, closings, balances };
 }

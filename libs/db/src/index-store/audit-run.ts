@@ -1,6 +1,7 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Address, type BlockHash } from '#libs/domain';
 import { BIGINT, COUNT, HEX } from '../connection/columns.js';
+import { type SumsOfIndex } from './index-sums.js';
 
 /** A wallet whose balance differs between index and contract, both in the token's smallest unit. */
 export interface AuditDifference {
@@ -25,6 +26,8 @@ interface AuditFindings {
   readonly indexedTotal: bigint;
   /** Undefined where no total can be read from the contract. */
   readonly contractTotal: bigint | undefined;
+  /** What the index adds up to by itself, at its head; undefined in a run of an older version. */
+  readonly sums: SumsOfIndex | undefined;
 }
 
 /** A finished audit: with findings, or with the reason why a comparison was impossible. */
@@ -77,4 +80,13 @@ export class AuditRunEntity {
 
   @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
   contractTotal!: bigint | null;
+
+  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
+  storedTotal!: bigint | null;
+
+  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
+  closingsTotal!: bigint | null;
+
+  @Column('numeric', { precision: 90, scale: 0, nullable: true, transformer: BIGINT })
+  balancesTotal!: bigint | null;
 }

@@ -60,6 +60,11 @@ const CHANGED = unnamed<DayBlocks>(
     ORDER BY c.wallet`,
 );
 
+const TOTAL = named<{ day: number }>(
+  'day_lows_total',
+  'SELECT total FROM staking.day_total WHERE day <= :day ORDER BY day DESC LIMIT 1',
+);
+
 export class DayLows {
   /** @param database of the stake set */
   constructor(
@@ -81,6 +86,15 @@ export class DayLows {
       if (last === undefined || page.length < this.pageSize) return;
       after = last.wallet;
     }
+  }
+
+  /**
+   * The sum of all balances at the end of the day, as the index stored it.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
+   */
+  async total(day: number): Promise<bigint> {
+    const [row] = await this.database.query<{ total: string }>(TOTAL({ day }));
+    return BigInt(row?.total ?? 0);
   }
 
   /**

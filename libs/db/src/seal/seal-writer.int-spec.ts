@@ -14,6 +14,7 @@ import {
   anInitialIndex,
   aWallet,
   createTestDatabase,
+  listsOf,
   type TestDatabase,
 } from '#libs/testing';
 import {
@@ -81,7 +82,7 @@ function seal(day: number, wallets: number, block = aBlock(day, day * DAY)): Pro
   const tree = aTree(wallets);
   const { list } = tree.leaves;
   const content = { day, root: tree.root, wallets, total: list.total, block, software: '1.2.3' };
-  return writer.seal({ basis, content, tree });
+  return writer.seal({ basis, content, lists: listsOf(tree) });
 }
 
 async function rowsOf(table: string): Promise<number> {

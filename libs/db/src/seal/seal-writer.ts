@@ -2,7 +2,7 @@
  * Seals days under the leader's fencing token: each day in one transaction, with the lists that proofs are made from.
  */
 import { type PoolClient } from 'pg';
-import { type DayTree, ENTRY_BYTES, NODE_BYTES, WALLET_BYTES } from '#libs/domain';
+import { WALLET_BYTES } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { hexOf } from '../rows.js';
@@ -26,8 +26,23 @@ export interface IndexSnapshotRef {
 export interface SealRequest {
   readonly basis: IndexSnapshotRef;
   readonly content: SealedContent;
-  /** Given where proofs of the day are to be answered. Its lists are kept until `forgetLists`. */
-  readonly tree?: DayTree | undefined;
+  /** Given where proofs of the day are to be answered. They are kept until `forgetLists`. */
+  readonly lists?: SealedLists | undefined;
+}
+
+/** The leaves and nodes of a day's tree, of which proofs are made. */
+export interface SealedLists {
+  /** The leaves in the order of the wallets, `size` at a time. Each part is valid until the next one. */
+  leaves(size: number): Iterable<SealedLeaves>;
+  /** The nodes, 32 bytes each and the root first, `size` at a time. */
+  nodes(size: number): Iterable<Buffer>;
+}
+
+export interface SealedLeaves {
+  /** Entries of 20 bytes of wallet and 32 bytes of low. */
+  readonly leaves: Buffer;
+  /** The index of each leaf among the nodes. */
+  readonly indices: Uint32Array;
 }
 
 /**
@@ -100,6 +115,12 @@ const RECHECK_ENDED = named<{ from: number }>(
   'DELETE FROM staking.seal_recheck WHERE from_day = :from',
 );
 
+const RECHECK = named<{ day: number }>(
+  'seal_recheck',
+  `INSERT INTO staking.seal_recheck AS noted (from_day) VALUES (:day)
+    ON CONFLICT (only_row) DO UPDATE SET from_day = least(noted.from_day, excluded.from_day)`,
+);
+
 export class SealWriter {
   /** @param database of the stake set */
   constructor(private readonly database: Database) {}
@@ -118,14 +139,14 @@ export class SealWriter {
    * @throws SealOutdatedError where the index has changed since `basis`, or is not final and verified beyond the day's
    * last block; DatabaseUnavailableError, DatabaseRefusedError. Nothing is written in these cases.
    */
-  async seal({ basis, content, tree }: SealRequest): Promise<SealOutcome> {
+  async seal({ basis, content, lists }: SealRequest): Promise<SealOutcome> {
     const { day, block } = content;
     return this.database.transaction(async (client) => {
       const [row] = await run<SealedDayRow>(client, NEWEST_OF_DAY({ day }));
       const before = row && sealedDayOf(row);
       const isSame = before?.root === content.root && before.blockHash === block.hash;
       const sealed = isSame ? before : await insert(client, content, before);
-      if (!isSame && tree !== undefined) await insertLists(client, sealed, tree);
+      if (!isSame && lists !== undefined) await insertLists(client, sealed, lists);
       await client.query(SETTLE({ day }));
       // The lock comes last, so that the index can be written until then.
       const holds = await run(client, STILL_HOLDS({ ...basis, block: block.number }));
@@ -138,6 +159,11 @@ export class SealWriter {
   /** Deletes the lists of days before `before`, and those of older revisions. */
   async forgetLists(fence: bigint, before: number): Promise<void> {
     for (const forget of FORGET_LISTS) await this.database.query(forget({ fence, before }));
+  }
+
+  /** Records that sealed days have to be calculated again, from this one on. */
+  async recheck(day: number): Promise<void> {
+    await this.database.query(RECHECK({ day }));
   }
 
   /**
@@ -173,28 +199,24 @@ async function insert(
 async function insertLists(
   client: PoolClient,
   { day, revision }: SealedDay,
-  { leaves, nodes, indices }: DayTree,
+  lists: SealedLists,
 ): Promise<void> {
-  for (let start = 0, chunk = 0; start < leaves.length; start += LEAVES_IN_CHUNK, chunk += 1) {
-    const end = Math.min(start + LEAVES_IN_CHUNK, leaves.length);
-    const packed = Buffer.alloc((end - start) * ENTRY_BYTES);
-    const places = Buffer.alloc((end - start) * 4);
-    for (let place = start; place < end; place += 1) {
-      packed.set(leaves.wallet(place), (place - start) * ENTRY_BYTES);
-      packed.set(leaves.low(place), (place - start) * ENTRY_BYTES + WALLET_BYTES);
-      places.writeUInt32BE(indices[place] as number, (place - start) * 4);
-    }
-    const first = bufferOf(leaves.wallet(start));
-    const values = { day, revision, chunk, first, leaves: packed, indices: places };
+  let chunk = 0;
+  for (const { leaves, indices } of lists.leaves(LEAVES_IN_CHUNK)) {
+    const first = leaves.subarray(0, WALLET_BYTES);
+    const values = { day, revision, chunk, first, leaves, indices: bigEndian(indices) };
     await run(client, INSERT_LEAVES(values));
+    chunk += 1;
   }
-  const bytes = NODES_IN_CHUNK * NODE_BYTES;
-  for (let start = 0, chunk = 0; start < nodes.length; start += bytes, chunk += 1) {
-    const part = bufferOf(nodes.subarray(start, start + bytes));
-    await run(client, INSERT_NODES({ day, revision, chunk, nodes: part }));
+  chunk = 0;
+  for (const nodes of lists.nodes(NODES_IN_CHUNK)) {
+    await run(client, INSERT_NODES({ day, revision, chunk, nodes }));
+    chunk += 1;
   }
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+function bigEndian(numbers: Uint32Array): Buffer {
+  const bytes = Buffer.alloc(numbers.length * 4);
+  for (const [place, number] of numbers.entries()) bytes.writeUInt32BE(number, place * 4);
+  return bytes;
 }

@@ -25,8 +25,8 @@ import {
   StakeSetStore,
   WalletHistoryStore,
 } from '../index.js';
-import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
 import { sqlInSchema } from './stake-set.js';
+import { SET_MIGRATIONS } from './upgrade-sets.js';
 
 const WALLET = aWallet(1);
 const DAY = 86_400;
@@ -115,18 +115,21 @@ describe('migrate', () => {
       await migrate(other.url, { stakeSets: ['golf'] });
       const opened = await other.open();
       const query = (sql: string) => opened.query({ text: sqlInSchema(sql, 'stakes_golf') });
-      await new IndexRepair1760000007011().down({ query } as unknown as QueryRunner);
+      const [Newest] = SET_MIGRATIONS.slice(-1);
+      if (Newest === undefined) throw new Error('there are migrations');
+      await new Newest().down({ query } as unknown as QueryRunner);
       await opened.query({
         text: 'UPDATE lowmark.stake_set SET migrations = trim_array(migrations, 1)',
       });
       await opened.query({ text: 'CREATE SCHEMA stakes_chess' });
       await expect(migrate(other.url, { stakeSets: ['chess'] })).rejects.toThrow('stakes_chess');
       const { rows } = await opened.pool.query(
-        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = 8',
+        'SELECT FROM lowmark.stake_set WHERE cardinality(migrations) = $1',
+        [SET_MIGRATIONS.length],
       );
       expect(rows).toEqual([]);
       await opened.query({ text: 'DROP SCHEMA stakes_chess' });
-      expect(await migrate(other.url)).toEqual(['IndexRepair1760000007011 of golf']);
+      expect(await migrate(other.url)).toEqual([`${Newest.name} of golf`]);
     } finally {
       await other.drop();
     }

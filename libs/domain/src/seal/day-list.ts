@@ -1,7 +1,4 @@
-/**
- * A list of wallets with one amount each, in one buffer (52 MB for a million wallets): the low-water marks of a day, or
- * the balances at its end.
- */
+/** A list of wallets with their low-water marks of a day, in one buffer (52 MB for a million wallets). */
 import { type Address } from '../chain/address.js';
 import {
   addressBytes,
@@ -76,7 +73,7 @@ export class DayList {
 
 const BELOW_ALL = addressBytes(FIRST_ADDRESS);
 
-/** Builds a DayList. A list that `list()` returned shares the memory of the builder, and is valid until `clear()`. */
+/** Builds a DayList, which shares the memory of the builder. */
 export class DayListBuilder {
   private bytes: Uint8Array;
   private view: DataView;
@@ -85,10 +82,6 @@ export class DayListBuilder {
   constructor(capacity = 1024) {
     this.bytes = new Uint8Array(capacity * ENTRY_BYTES);
     this.view = new DataView(this.bytes.buffer);
-  }
-
-  clear(): void {
-    this.used = 0;
   }
 
   /**
@@ -102,16 +95,6 @@ export class DayListBuilder {
     writeAmount(this.view, this.used + WALLET_BYTES, amount);
     this.bytes.set(wallet, this.used);
     this.used += ENTRY_BYTES;
-  }
-
-  /** Appends the entries of another list from place `from` up to, not including, place `to`. */
-  addRange(list: DayList, from: number, to: number): void {
-    if (from >= to) return;
-    this.requireAbove(list.wallet(from));
-    const part = list.bytes.subarray(from * ENTRY_BYTES, to * ENTRY_BYTES);
-    this.grow(part.length);
-    this.bytes.set(part, this.used);
-    this.used += part.length;
   }
 
   list(): DayList {

@@ -189,22 +189,6 @@ describe('DayList', () => {
     );
   });
 
-  it('is put together of parts of others, in order', () => {
-    const entries = [1n, 2n, 3n, 4n].map((n) => ({ wallet: anAddress(n), low: n }));
-    const list = listOf(entries);
-    const builder = new DayListBuilder(1);
-    builder.addRange(list, 0, 1);
-    builder.addRange(list, 2, 2);
-    builder.addRange(list, 2, 4);
-    expect([...builder.list()]).toEqual(entries.toSpliced(1, 1));
-    expect(() => {
-      builder.addRange(list, 3, 4);
-    }).toThrow(RangeError);
-    builder.clear();
-    builder.addRange(list, 3, 4);
-    expect([...builder.list()]).toEqual(entries.slice(3));
-  });
-
   it('ends in an entry', () => {
     expect(() => new DayList(new Uint8Array(51))).toThrow(RangeError);
   });

@@ -115,7 +115,7 @@ export function buildNodes(
   keccak: Keccak256,
 ): { readonly nodes: Uint8Array; readonly indices: Uint32Array } {
   const count = hashes.length / NODE_BYTES;
-  const order = orderOf(hashes, count);
+  const order = ascendingOrder(hashes);
   const nodes = new Uint8Array((2 * count - 1) * NODE_BYTES);
   const indices = new Uint32Array(count);
   for (let rank = 0; rank < count; rank += 1) {
@@ -160,10 +160,11 @@ function hashLeaves(leaves: DayLeaves, keccak: Keccak256): Uint8Array {
 const PLACES = 2 ** 28;
 
 /**
- * The places of the hashes in ascending order of the hashes. Sorts by numbers made of the first 24 bits and the place,
- * then moves the few hashes with the same first bits by insertion.
+ * The places of hashes of 32 bytes, in ascending order of the hashes. Sorts by numbers made of the first 24 bits and the
+ * place, then moves the few hashes with the same first bits by insertion.
  */
-function orderOf(hashes: Uint8Array, count: number): Uint32Array {
+export function ascendingOrder(hashes: Uint8Array): Uint32Array {
+  const count = hashes.length / NODE_BYTES;
   if (count >= PLACES) throw new RangeError(`${count} leaves are more than a tree can have`);
   const keys = new Float64Array(count);
   for (let place = 0; place < count; place += 1) {

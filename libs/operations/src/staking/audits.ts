@@ -48,7 +48,10 @@ interface AuditContext {
   };
 }
 
-/** Compares the indexed balances and their sum with the contract, at one block. @throws AuditImpossibleError */
+/**
+ * Compares the sums of the index with its stored total, and the indexed balances and their sum with the contract, at one
+ * block. @throws AuditImpossibleError
+ */
 export async function auditNow(
   context: AuditContext,
   { wallets, ...request }: AuditRequest,
@@ -86,6 +89,7 @@ export async function auditWallet(
   }
   const block = finalised.number > head.number ? head : finalised;
   const reader = await readerOf(state, context);
+  await reader.verifyChainId(state.chainId);
   if (!reader.hasBalances) {
     throw new AuditImpossibleError(
       'The contract tells no balances: set STAKE_BALANCE_VIEW to what it has.',
@@ -112,7 +116,6 @@ async function readerOf(
 ): Promise<ChainReader> {
   const { chainId } = state;
   const pool = new RpcPool({ urls: settings.rpcUrls, clock, timeoutMs: TIMEOUT_MS });
-  await pool.verifyChainId(chainId);
   return stakeReader(pool, { chainId, ...indexedContracts(state) }, settings);
 }
 

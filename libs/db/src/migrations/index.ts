@@ -2,31 +2,36 @@ import { AuditSums1760000007900 } from './audit-sums.js';
 import { CallLogShares1760000004000 } from './call-log-shares.js';
 import { StakingIndex1760000000000 } from './staking-index.js';
 import {
-  Partners1760000000001,
-  CredentialUse1760000000009,
   CredentialEnd1760000000032,
+  CredentialUse1760000000009,
+  Partners1760000000001,
 } from './partners.js';
+import {
+  OlderStart1760000000012,
   ReaderRole1760000000002,
   ReaderSeesSchema1760000000008,
-  OlderStart1760000000012,
 } from './readers.js';
 import { Redemption1760000000003 } from './redemption.js';
-  RedemptionDue1760000000004,
-  Sessions1760000000005,
+import {
   Reconciliation1760000000006,
+  RedemptionDue1760000000004,
   SearchIndexes1760000000038,
+  Sessions1760000000005,
 } from './redemption-work.js';
-  IndexGeneration1760000000007,
+import {
   AuditRun1760000000010,
+  IndexGeneration1760000000007,
   PriceHold1760000000015,
 } from './staking-state.js';
-  RestoredLedger1760000000011,
-  CoinSpent1760000000013,
+import {
   ClaimWatch1760000000014,
+  CoinSpent1760000000013,
+  RestoredLedger1760000000011,
 } from './redemption-payouts.js';
+import {
   EvidenceMac1760000000017,
-  SessionMac1760000000021,
   NamesMac1760000000022,
+  SessionMac1760000000021,
 } from './redemption-macs.js';
 import { ReservedTokens1760000000019 } from './reserved-tokens.js';
 import { BoundedAttempts1760000000020 } from './bounded-attempts.js';

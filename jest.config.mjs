@@ -11,7 +11,7 @@ export default {
   runtime: '<rootDir>/libs/testing/src/jest/node-runtime.mjs',
   transform: { '^.+\\.ts$': ['@swc/jest', { ...swcrc, swcrc: false }] },
   testMatch: [
-    '<rootDir>/{apps,libs,test,contracts}/**/*.spec.ts',
+    '<rootDir>/{apps,libs,test,contracts,bench}/**/*.spec.ts',
     '<rootDir>/{apps,libs,test,contracts}/**/*.{int,chain,e2e}-spec.ts',
     // Left out where there is no Redis; the end of the run says so, and CI fails.
     ...(hasRedis() ? ['<rootDir>/{apps,libs}/**/*.redis-spec.ts'] : []),

@@ -9,7 +9,7 @@ export default {
   ...config,
   globals: {},
   testMatch: [
-    '<rootDir>/{apps,libs,test}/**/*.system-spec.ts',
+    '<rootDir>/{apps,libs,test,bench}/**/*.system-spec.ts',
     // Left out where a program is missing; the end of the run says so, and CI fails.
     ...(hasRedis() ? ['<rootDir>/test/**/*.redis-spec.ts'] : []),
     ...(hasTools() ? ['<rootDir>/test/**/*.tools-spec.ts'] : []),

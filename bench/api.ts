@@ -8,7 +8,9 @@
  * The cost of reading the busiest wallet is compared with a quiet one, through the API and in the database alone.
  *
  *   npm run bench -- api [--wallets 20000] [--changes 1000000] [--runs 5] [--seconds 3] [--connections 1,16]
+ *                        [--redis no]      leaves out the scenarios with Redis
  *                        [--profile yes]   writes a CPU profile of each API to .data/bench
+ *                        [--marks FILE] [--write-docs yes]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -26,6 +28,7 @@ import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
 import { Program } from './support/program.js';
 import { say } from './support/progress.js';
+import { type MeasuredMarks, report, REPORT_OPTIONS, type Table } from './support/report.js';
 import { walletAt } from './support/random.js';
 
 const LOGS = join('.data', 'bench');
@@ -34,6 +37,13 @@ const WINDOW_MARGIN_DAYS = 5;
 const SQL_READS = 2000;
 const FILL_MS = 8000;
 const QUIET = walletAt(1);
+const CACHED = 'cached in process';
+const ALL_WALLETS = 'all wallets, in process';
+/** The marks of the gate, by scenario. */
+const MARKS = [
+  ['api-cached', CACHED],
+  ['api-all-wallets', ALL_WALLETS],
+] as const;
 
 const options = readOptions({
   wallets: '20000',
@@ -41,7 +51,9 @@ const options = readOptions({
   runs: '5',
   seconds: '3',
   connections: '1,16',
+  redis: 'yes',
   profile: 'no',
+  ...REPORT_OPTIONS,
 });
 
 interface Scenario {
@@ -118,7 +130,7 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
   const programs: Program[] = [];
   let redis: TestRedis | undefined;
   try {
-    redis = await startRedis().catch(noRedis);
+    redis = options.redis === 'yes' ? await startRedis().catch(noRedis) : undefined;
     const nodeOptions = options.profile === 'yes' ? ['--cpu-prof', `--cpu-prof-dir=${LOGS}`] : [];
     const shared = { databaseUrl: url, secretsKey, nodeOptions };
     const api = await startApi({ ...shared, logFile: join(LOGS, 'api.log') });
@@ -147,9 +159,9 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
         ...bare,
         target: { port: bare.port, headers, path: () => pathFor(QUIET) },
       },
-      { name: 'cached in process', ...api, target: to(() => QUIET) },
+      { name: CACHED, ...api, target: to(() => QUIET) },
       { name: 'the same, REQUEST_LOG=off', ...silent, target: to(() => QUIET, silent.port) },
-      { name: 'all wallets, in process', ...api, target: to(walk) },
+      { name: ALL_WALLETS, ...api, target: to(walk) },
     ];
     if (sharing !== undefined) {
       const { port } = sharing;
@@ -160,8 +172,14 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
         { name: 'all wallets, in Redis', ...sharing, target: to(walk, port) },
       );
     }
-    for (const connections of numbersOf(options.connections)) await compare(scenarios, connections);
+    const compared: Compared[] = [];
+    for (const connections of numbersOf(options.connections))
+      compared.push(await compare(scenarios, connections));
     await countStatements(client, to(walk));
+    await report(options, 'api', {
+      tables: compared.map((one) => one.table),
+      marks: compared.at(-1)?.marks ?? {},
+    });
     console.log(
       `body ${count(body.length)} bytes; peak memory of the api ${count(api.program.peakMebibytes() ?? 0)} MiB`,
     );
@@ -171,7 +189,12 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
   }
 }
 
-async function compare(scenarios: readonly Scenario[], connections: number): Promise<void> {
+interface Compared {
+  readonly table: Table;
+  readonly marks: MeasuredMarks;
+}
+
+async function compare(scenarios: readonly Scenario[], connections: number): Promise<Compared> {
   const ms = numberOf(options.seconds) * 1000;
   const figures = new Map<string, Figures>(
     scenarios.map(({ name }) => [
@@ -195,9 +218,10 @@ async function compare(scenarios: readonly Scenario[], connections: number): Pro
   const base = figures.get(scenarios[0]?.name ?? '');
   const baseCpu = median(base?.cpuMicroseconds ?? []);
   const basePerSecond = median(base?.perSecond ?? []);
-  table(
-    [`${connections} connections`, 'requests/s', 'of bare', 'p50 ms', 'p99 ms', 'CPU µs', 'x bare'],
-    [...figures].map(([name, found]) => [
+  const head = ['requests/s', 'of bare', 'p50 ms', 'p99 ms', 'CPU µs', 'x bare'];
+  const shown: Table = {
+    head: [`${connections} connections`, ...head],
+    rows: [...figures].map(([name, found]) => [
       name,
       count(median(found.perSecond)),
       fixed(median(found.perSecond) / basePerSecond),
@@ -206,8 +230,15 @@ async function compare(scenarios: readonly Scenario[], connections: number): Pro
       count(median(found.cpuMicroseconds)),
       fixed(median(found.cpuMicroseconds) / baseCpu),
     ]),
-  );
-  console.log('');
+  };
+  const ratios = (name: string): number[] =>
+    (figures.get(name)?.cpuMicroseconds ?? []).map(
+      (cpu, round) => cpu / (base?.cpuMicroseconds[round] ?? Number.NaN),
+    );
+  return {
+    table: shown,
+    marks: Object.fromEntries(MARKS.map(([mark, name]) => [mark, ratios(name)])),
+  };
 }
 
 /** Counts the statements that the database executes per uncached read. */

@@ -1,167 +1,181 @@
 /**
- * The speed at which the indexer reads a history, compared with the floor: the minimal program that writes the same
- * rows (backfill/floor.program.ts). Both run in turn as separate programs on the same local chain and the same
- * PostgreSQL with default durability. The time counts from the start of the process until the rows of the newest block
- * are committed. Afterwards the rows of both are compared.
+ * The CPU for an event of a first sync, compared with the floor: the minimal program that writes the same rows
+ * (backfill/floor.program.ts). Both run in turn as separate programs, on the same PostgreSQL with default durability and
+ * on the same generator (support/generator.ts), a process that serves a dense history. Afterwards the rows of both are
+ * compared. The CPU for an event is the slope between the smallest and the largest history; the rest is the CPU to
+ * start. The time counts from the start of the process until the rows are committed and verified.
  *
- *   npm run bench -- backfill [--events 100000,200000,1000000] [--runs 3,3,3] [--events-per-block 100]
- *     [--wallets 20000]
+ *   npm run bench -- backfill [--events 200000,1000000] [--runs 3] [--wallets 20000] [--events-per-block 100]
  *     [--profile FOLDER]   writes a CPU profile of the indexer
  *     [--statements yes]   shows the cost of the indexer's statements in the database
+ *     [--marks FILE] [--write-docs yes]
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BenchChain, cachedChain } from './backfill/cached-chain.js';
-import {
-  type Place,
-  requireSameRows,
-  type Run,
-  runFloor,
-  runIndexer,
-  type WrittenRows,
-} from './backfill/runs.js';
+import { requireSameRows, type Run, runFloor, type WrittenRows } from './backfill/runs.js';
+import { runIndexer, type RunPlace } from './providers/runs.js';
 import { BenchServer, printStatements, STATEMENT_STATISTICS } from './support/bench-database.js';
-import { count, fixed, median, table } from './support/figures.js';
+import { count, fixed, median } from './support/figures.js';
+import { type Generator, startGenerator } from './support/generator.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
-import { cpuSeconds } from './support/program.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS, type Table } from './support/report.js';
 
-const CACHE = join('.data', 'bench');
+const FOLDER = join('.data', 'bench', 'backfill');
+const HISTORY_DAYS = 28;
+const LIMIT_SECONDS = 3600;
 
 const options = readOptions({
-  events: '100000,200000,1000000',
+  events: '200000,1000000',
   runs: '3',
   'events-per-block': '100',
   wallets: '20000',
   profile: '',
   statements: 'no',
+  ...REPORT_OPTIONS,
 });
 
-/** A run, with the CPU time that the database and the chain used meanwhile. */
+/** A run, with the CPU time that the database and the generator used meanwhile. */
 interface WholeRun extends Run {
   readonly databaseSeconds: number;
-  readonly chainSeconds: number;
+  readonly generatorSeconds: number;
 }
 
-interface Round {
+interface Pair {
+  readonly events: number;
   readonly floor: WholeRun;
   readonly indexer: WholeRun;
   readonly rows: WrittenRows;
 }
 
-interface Size {
-  readonly events: number;
-  readonly rounds: readonly Round[];
-}
+/** The smallest history first. */
+type Round = readonly Pair[];
+type Which = 'floor' | 'indexer';
 
 async function main(): Promise<void> {
-  await mkdir(CACHE, { recursive: true });
+  await mkdir(FOLDER, { recursive: true });
   const server = await BenchServer.start(options.statements === 'yes' ? STATEMENT_STATISTICS : {});
+  const generators: Generator[] = [];
   try {
-    const runs = numbersOf(options.runs);
-    const sizes: Size[] = [];
-    for (const [index, events] of numbersOf(options.events).entries())
-      sizes.push(await measure(server, events, runs[index] ?? runs.at(-1) ?? 1));
-    print(sizes);
+    for (const events of numbersOf(options.events).toSorted((a, b) => a - b))
+      generators.push(await generatorOf(events));
+    const rounds: Round[] = [];
+    while (rounds.length < numberOf(options.runs)) {
+      const round: Pair[] = [];
+      // The order alternates, so that the after-effects of one program do not always slow down the other.
+      for (const generator of generators)
+        round.push(await measure(server, generator, rounds.length % 2 === 0));
+      rounds.push(round);
+    }
+    const tables = [slopeTable(rounds), runTable(rounds)];
+    await report(options, 'backfill', { tables, marks: { backfill: rounds.map(slopeRatio) } });
   } finally {
+    for (const generator of generators) await generator.stop();
     await server.stop();
   }
 }
 
-async function measure(server: BenchServer, events: number, runs: number): Promise<Size> {
-  const blocks = Math.ceil(events / numberOf(options['events-per-block']));
-  const wallets = numberOf(options.wallets);
-  const chain = await cachedChain(CACHE, { events, blocks, wallets });
-  const rounds: Round[] = [];
-  try {
-    while (rounds.length < runs) {
-      // The order alternates, so that the after-effects of one program do not always slow down the other.
-      const round = await measureRound(server, chain, rounds.length % 2 === 0);
-      rounds.push(round);
-      const [floor, indexer] = [round.floor.seconds, round.indexer.seconds];
-      say(
-        `${count(events)} events, run ${rounds.length}: floor ${fixed(floor)} s, indexer ${fixed(indexer)} s, x ${fixed(indexer / floor)}`,
-      );
-    }
-  } finally {
-    await chain.chain.stop();
-  }
-  return { events, rounds };
+function generatorOf(events: number): Promise<Generator> {
+  const eventsPerBlock = numberOf(options['events-per-block']);
+  const size = { events, eventsPerBlock, wallets: numberOf(options.wallets), days: HISTORY_DAYS };
+  return startGenerator(size, join(FOLDER, `generator-${events}.log`));
 }
 
-function measureRound(server: BenchServer, chain: BenchChain, floorFirst: boolean): Promise<Round> {
+function measure(server: BenchServer, generator: Generator, floorFirst: boolean): Promise<Pair> {
+  const { chain, urls } = generator;
   return server.withDatabase(async (databaseUrl, client) => {
-    const place = (name: string, nodeOptions: readonly string[] = []): Place => ({
-      databaseUrl,
-      client,
-      logFile: join(CACHE, `${name}.log`),
-      nodeOptions,
-    });
+    const place = { chain, urls, databaseUrl, client, folder: FOLDER };
     const whole = async (run: () => Promise<Run>): Promise<WholeRun> => {
-      const before = { database: server.cpuSeconds(), chain: cpuSeconds(chain.chain.pid) };
+      const before = {
+        database: server.cpuSeconds(),
+        generator: generator.program.cpuSeconds(),
+      };
       return {
         ...(await run()),
         databaseSeconds: server.cpuSeconds() - before.database,
-        chainSeconds: cpuSeconds(chain.chain.pid) - before.chain,
+        generatorSeconds: generator.program.cpuSeconds() - before.generator,
       };
     };
-    const profile =
-      options.profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
-    const floorRun = (): Promise<WholeRun> => whole(() => runFloor(chain, place('floor')));
+    const floorRun = (): Promise<WholeRun> => whole(() => runFloor(place));
     const first = floorFirst ? await floorRun() : undefined;
     if (options.statements === 'yes')
       await client.query('CREATE EXTENSION pg_stat_statements; SELECT pg_stat_statements_reset()');
-    const indexer = await whole(() => runIndexer(chain, place('indexer', profile)));
+    const indexer = await whole(() => indexerRun(place));
     if (options.statements === 'yes') await printStatements(client);
     const floor = first ?? (await floorRun());
-    return { floor, indexer, rows: await requireSameRows(client) };
+    const { events } = chain.shape;
+    say(
+      `${count(events)} events: floor ${fixed(floor.cpuSeconds)} s of CPU, indexer ${fixed(indexer.cpuSeconds)} s`,
+    );
+    return { events, floor, indexer, rows: await requireSameRows(client) };
   });
 }
 
-function print(sizes: readonly Size[]): void {
-  const head = ['', 'seconds', 'events/s', 'x floor', 'µs/event', 'CPU s', 'database', 'chain'];
-  table(
-    [...head, 'peak MiB', 'changes', 'days'],
-    sizes.flatMap(({ events, rounds }) => [
-      row(`floor, ${count(events)} events`, events, rounds, ({ floor }) => floor),
-      row(`indexer, ${count(events)} events`, events, rounds, ({ indexer }) => indexer),
-    ]),
-  );
-  const [least, most] = [sizes[0], sizes.at(-1)];
-  if (!least || !most || least === most) return;
-  const seconds = ({ rounds }: Size): number =>
-    median(rounds.map(({ indexer }) => indexer.seconds));
-  console.log(
-    `\n${fixed(most.events / least.events, 1)} x the events take the indexer ${fixed(seconds(most) / seconds(least), 1)} x the time.`,
-  );
+async function indexerRun(place: RunPlace): Promise<Run> {
+  const profile = options.profile === '' ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`];
+  const run = await runIndexer({ ...place, nodeOptions: profile }, {}, LIMIT_SECONDS);
+  if (run.outcome === 'synced') return run;
+  throw new Error(`the indexer ${run.outcome} at block ${run.head}: ${run.reason}`);
 }
 
-/**
- * A row of medians. The ratio is the median of the rounds' ratios, since a disturbance during a round affects both
- * programs.
- */
-function row(
-  name: string,
-  events: number,
-  rounds: readonly Round[],
-  of: (round: Round) => WholeRun,
-): string[] {
-  const middle = (value: (run: WholeRun) => number): number =>
-    median(rounds.map((round) => value(of(round))));
-  const seconds = middle((run) => run.seconds);
-  const ratio = median(rounds.map((round) => of(round).seconds / round.floor.seconds));
+/** CPU for an event, in µs: the slope between the smallest and the largest history. */
+function slopeOf(round: Round, which: Which): number {
+  const [least, most] = [round[0], round.at(-1)];
+  if (!least || !most || least === most) return Number.NaN;
+  const seconds = most[which].cpuSeconds - least[which].cpuSeconds;
+  return (seconds / (most.events - least.events)) * 1e6;
+}
+
+function slopeRatio(round: Round): number {
+  return slopeOf(round, 'indexer') / slopeOf(round, 'floor');
+}
+
+/** CPU seconds that do not depend on the number of events. */
+function startOf(round: Round, which: Which): number {
+  const [least] = round;
+  return least
+    ? least[which].cpuSeconds - (slopeOf(round, which) * least.events) / 1e6
+    : Number.NaN;
+}
+
+function slopeTable(rounds: readonly Round[]): Table {
+  const row = (which: Which): string[] => [
+    which,
+    fixed(median(rounds.map((round) => slopeOf(round, which))), 1),
+    fixed(median(rounds.map((round) => slopeOf(round, which) / slopeOf(round, 'floor')))),
+    fixed(median(rounds.map((round) => startOf(round, which)))),
+  ];
+  return {
+    head: ['', 'CPU for an event, µs', 'x floor', 'CPU to start, s'],
+    rows: [row('floor'), row('indexer')],
+  };
+}
+
+function runTable(rounds: readonly Round[]): Table {
+  const head = ['events', 'seconds', 'x floor', 'CPU s', 'x floor', 'database', 'generator'];
+  const sizes = rounds[0]?.map((_, at) => rounds.flatMap((round) => round[at] ?? [])) ?? [];
+  return {
+    head: [...head, 'peak MiB', 'changes', 'days'],
+    rows: sizes.flatMap((pairs) => [runRow(pairs, 'floor'), runRow(pairs, 'indexer')]),
+  };
+}
+
+/** A row of medians. Ratios are medians of the pairs' ratios, since a disturbance often affects both runs of a pair. */
+function runRow(pairs: readonly Pair[], which: Which): string[] {
+  const middle = (value: (run: WholeRun, floor: WholeRun) => number): number =>
+    median(pairs.map((pair) => value(pair[which], pair.floor)));
+  const [first] = pairs;
   return [
-    name,
-    fixed(seconds),
-    count(events / seconds),
-    fixed(ratio),
-    fixed((seconds / events) * 1e6, 1),
-    fixed(middle((run) => run.cpuSeconds)),
-    fixed(middle((run) => run.databaseSeconds)),
-    fixed(middle((run) => run.chainSeconds)),
-    count(Math.max(...rounds.map((round) => of(round).peakMebibytes))),
-    count(rounds[0]?.rows.changes ?? 0),
-    count(rounds[0]?.rows.days ?? 0),
+    `${count(first?.events ?? 0)}, ${which}`,
+    fixed(middle(({ seconds }) => seconds)),
+    fixed(middle(({ seconds }, floor) => seconds / floor.seconds)),
+    fixed(middle(({ cpuSeconds }) => cpuSeconds)),
+    fixed(middle(({ cpuSeconds }, floor) => cpuSeconds / floor.cpuSeconds)),
+    fixed(middle(({ databaseSeconds }) => databaseSeconds)),
+    fixed(middle(({ generatorSeconds }) => generatorSeconds)),
+    count(Math.max(...pairs.map((pair) => pair[which].peakMebibytes))),
+    count(first?.rows.changes ?? 0),
+    count(first?.rows.days ?? 0),
   ];
 }
 

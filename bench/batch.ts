@@ -6,7 +6,7 @@
  * while batches are answered.
  *
  *   npm run bench -- batch [--wallets 50000] [--changes 1000000] [--size 1000] [--batches 40] [--seconds 3]
- *     [--connections 16]
+ *     [--connections 16] [--write-docs yes]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -18,9 +18,10 @@ import { putLoad, type Target } from './api/load.js';
 import { seedIndex, seedPartner } from './api/seed.js';
 import { startApi } from './support/api-program.js';
 import { BenchServer } from './support/bench-database.js';
-import { count, fixed, median, percentile, table } from './support/figures.js';
+import { count, fixed, median, percentile } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { walletAt } from './support/random.js';
+import { report, REPORT_OPTIONS, type Table } from './support/report.js';
 
 const LOGS = join('.data', 'bench');
 const PATH = '/api/staking/snapshots/batch';
@@ -36,6 +37,7 @@ const options = readOptions({
   batches: '40',
   seconds: '3',
   connections: '16',
+  ...REPORT_OPTIONS,
 });
 
 interface Client {
@@ -71,7 +73,9 @@ async function compare(databaseUrl: string): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   try {
     const client = { port, ...partner };
-    for (const lastDays of LAST_DAYS) await compareDays(client, agent, lastDays);
+    const tables: Table[] = [];
+    for (const lastDays of LAST_DAYS) tables.push(...(await compareDays(client, agent, lastDays)));
+    await report(options, 'batch', { tables });
     console.log(`peak memory of the api ${count(program.peakMebibytes() ?? 0)} MiB`);
   } finally {
     agent.destroy();
@@ -79,7 +83,7 @@ async function compare(databaseUrl: string): Promise<void> {
   }
 }
 
-async function compareDays(client: Client, agent: Agent, lastDays: number): Promise<void> {
+async function compareDays(client: Client, agent: Agent, lastDays: number): Promise<Table[]> {
   const size = numberOf(options.size);
   const connections = numberOf(options.connections);
   const ms = numberOf(options.seconds) * 1000;
@@ -107,27 +111,28 @@ async function compareDays(client: Client, agent: Agent, lastDays: number): Prom
   await batches;
   const perSecond = (size * 1000) / median(batchMs);
   const singles = alone.requests / alone.seconds;
-  table(
-    [`${lastDays} days`, 'p50 ms', 'p99 ms', 'wallets/s', 'x single'],
-    [
-      row(`single, ${connections} connections`, alone.latenciesMs, singles, singles),
-      row(`batch of ${count(size)}, one connection`, batchMs, perSecond, singles),
-      row(
-        `batch of ${count(size)}, ${BATCH_CONNECTIONS} connections`,
-        severalMs,
-        (size * severalMs.length) / severalSeconds,
-        singles,
-      ),
-    ],
-  );
-  table(
-    ['one wallet, one connection', 'p50 ms', 'p99 ms'],
-    [
-      ['alone', ...latencies(quiet.latenciesMs)],
-      ['while batches are answered', ...latencies(disturbed.latenciesMs)],
-    ],
-  );
-  console.log('');
+  return [
+    {
+      head: [`${lastDays} days`, 'p50 ms', 'p99 ms', 'wallets/s', 'x single'],
+      rows: [
+        row(`single, ${connections} connections`, alone.latenciesMs, singles, singles),
+        row(`batch of ${count(size)}, one connection`, batchMs, perSecond, singles),
+        row(
+          `batch of ${count(size)}, ${BATCH_CONNECTIONS} connections`,
+          severalMs,
+          (size * severalMs.length) / severalSeconds,
+          singles,
+        ),
+      ],
+    },
+    {
+      head: ['one wallet, one connection', 'p50 ms', 'p99 ms'],
+      rows: [
+        ['alone', ...latencies(quiet.latenciesMs)],
+        ['while batches are answered', ...latencies(disturbed.latenciesMs)],
+      ],
+    },
+  ];
 }
 
 function row(name: string, ms: readonly number[], perSecond: number, singles: number): string[] {

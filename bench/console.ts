@@ -4,7 +4,7 @@
  * `/health/live` of the same server. The services that the overview asks do not run.
  * libs/db/src/redemption/redemption-plans.int-spec.ts tests which index serves each query.
  *
- *   npm run bench -- console [--redemptions 1000000] [--rounds 300]
+ *   npm run bench -- console [--redemptions 1000000] [--rounds 300] [--write-docs yes]
  */
 import { mkdir } from 'node:fs/promises';
 import { loadavg } from 'node:os';
@@ -15,10 +15,11 @@ import { newToken } from '#libs/signing';
 import { seedRedemptions } from '#libs/testing';
 import { portIn } from './support/api-program.js';
 import { BenchServer } from './support/bench-database.js';
-import { count, fixed, percentile, table } from './support/figures.js';
+import { count, fixed, percentile } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { Program } from './support/program.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS } from './support/report.js';
 
 const LOGS = join('.data', 'bench');
 const CONSOLE = join(import.meta.dirname, '..', 'apps', 'console', 'src', 'main.js');
@@ -26,7 +27,7 @@ const DAY_MS = 86_400_000;
 const FAR_PAGE = 100;
 const CARDS = ['redemptions', 'index', 'prices', 'alerts', 'services'];
 
-const options = readOptions({ redemptions: '1000000', rounds: '300' });
+const options = readOptions({ redemptions: '1000000', rounds: '300', ...REPORT_OPTIONS });
 
 async function main(): Promise<void> {
   await mkdir(LOGS, { recursive: true });
@@ -95,7 +96,8 @@ async function measure(databaseUrl: string, client: pg.Client): Promise<void> {
         .map((load) => fixed(load, 1))
         .join(' ')}`,
     );
-    table(['asked', 'median ms', 'p95 ms', 'p99 ms'], rows);
+    const head = ['asked', 'median ms', 'p95 ms', 'p99 ms'];
+    await report(options, 'console', { tables: [{ head, rows }] });
   } finally {
     await program.stop();
   }

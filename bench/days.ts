@@ -1,14 +1,14 @@
 /**
  * Sealing the days of an index of a million wallets, compared with the floor, the hashing alone, in the same run. A
- * process of its own seals, so that its memory is measured. Two days are measured: one on which every wallet has a stake, and the next one, for which a part of the wallets has
- * changed. The tiers of all wallets are computed after the first of these days, and their changes after the second.
- * Then a sealed day is read: proofs, and the whole list. All this uses the thread and the stores of the indexer, of the
- * redemption service and of the API, on a PostgreSQL with default durability. At the end the API sends the list, and
- * ordinary reads are measured meanwhile.
+ * process of its own seals, so that its memory is measured. Two days are measured: one on which every wallet has a
+ * stake, and the next one, for which a part of the wallets has changed. The tiers of all wallets are computed after the
+ * first of these days, and their changes after the second. Then a sealed day is read: proofs, and the whole list. All
+ * this uses the thread and the stores of the indexer, of the redemption service and of the API, on a PostgreSQL with
+ * default durability. At the end the API sends the list, and ordinary reads are measured meanwhile.
  *
- *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000] [--parts all]
- *
- * `--parts sealing` leaves out tiers and the list that the API sends.
+ *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000] [--runs 1]
+ *     [--only sealing]   measures the sealing alone
+ *     [--marks FILE] [--write-docs yes]
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,6 +33,7 @@ import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS, type Table } from './support/report.js';
 import { Random, walletAt } from './support/random.js';
 import { SYNTHETIC_INDEX } from './support/synthetic-index.js';
 
@@ -41,10 +42,16 @@ const FIRST_DAY = 20_000;
 /** viem is too slow for all hashes of a day, so the time per hash is compared. */
 const HASHES_OF_VIEM = 100_000;
 
-const options = readOptions({ wallets: '1000000', changed: '50000', proofs: '5000', parts: 'all' });
+const options = readOptions({
+  wallets: '1000000',
+  changed: '50000',
+  proofs: '5000',
+  runs: '1',
+  only: '',
+  ...REPORT_OPTIONS,
+});
 const wallets = numberOf(options.wallets);
 const changed = numberOf(options.changed);
-const isWhole = options.parts === 'all';
 
 /** One block per day, at noon. */
 function blockOf(number: number): BlockRef {
@@ -92,18 +99,24 @@ async function seed(url: string): Promise<bigint> {
   }
 }
 
-/** Seconds for all hashes of a day: two per leaf, and one per node above the leaves. */
+/** CPU seconds of this process so far, its threads included. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
+}
+
+/** CPU seconds for all hashes of a day: two per leaf, and one per node above the leaves. */
 function floorSeconds(keccak: Keccak256): number {
   const leaf = new Uint8Array(96).fill(7);
   const node = new Uint8Array(64).fill(9);
-  const startMs = performance.now();
+  const before = cpuSeconds();
   for (let at = 0; at < wallets; at += 1) {
     new DataView(leaf.buffer).setUint32(12, at);
     keccak(keccak(leaf));
     new DataView(node.buffer).setUint32(0, at);
     keccak(node);
   }
-  return (performance.now() - startMs) / 1000;
+  return cpuSeconds() - before;
 }
 
 function microsecondsOfViem(): number {
@@ -119,6 +132,7 @@ function microsecondsOfViem(): number {
 interface Sealed {
   readonly day: SealedDay;
   readonly seconds: number;
+  readonly cpuSeconds: number;
   readonly peakMb: number;
 }
 
@@ -148,8 +162,8 @@ async function sealDays(
     // next day.
     await seal(1);
     for (const place of [2, 3]) {
-      const { outcome, seconds, peakMb } = await seal(place);
-      sealed.push({ day: outcome.sealed, seconds, peakMb });
+      const { outcome, ...cost } = await seal(place);
+      sealed.push({ day: outcome.sealed, ...cost });
       await afterEach(place === 2 ? 'all wallets' : `${count(changed)} changed`);
     }
   } finally {
@@ -186,61 +200,108 @@ async function sizesOf(database: Database): Promise<string[][]> {
   return rows.map(({ name, bytes }) => [name, fixed(Number(bytes) / (2 * wallets), 1)]);
 }
 
+interface Round {
+  /** CPU seconds of the hashing alone. */
+  readonly floor: number;
+  readonly all: Sealed;
+  readonly changed: Sealed;
+}
+
+/** @param afterEach called after each of the two days */
+async function sealRound(
+  url: string,
+  afterEach: (what: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Round> {
+  say(`an index of ${count(wallets)} wallets …`);
+  const fence = await seed(url);
+  const floor = floorSeconds(await createKeccak256());
+  const [all, changed] = await sealDays(url, fence, afterEach);
+  if (all === undefined || changed === undefined) throw new Error('two days are sealed');
+  return { floor, all, changed };
+}
+
+function tableOf(rounds: readonly Round[]): Table {
+  const row = (name: string, of: (round: Round) => Sealed): string[] => {
+    const middle = (value: (sealed: Sealed, floor: number) => number): number =>
+      median(rounds.map((round) => value(of(round), round.floor)));
+    return [
+      name,
+      fixed(middle(({ seconds }) => seconds)),
+      fixed(middle(({ cpuSeconds: seconds }) => seconds)),
+      fixed(middle(({ cpuSeconds: seconds }, floor) => seconds / floor)),
+      fixed(
+        middle(({ peakMb }) => peakMb),
+        0,
+      ),
+    ];
+  };
+  return {
+    head: [`a day of ${count(wallets)} wallets`, 's', 'CPU s', 'x hashing', 'peak MB'],
+    rows: [
+      ['hashing alone', '', fixed(median(rounds.map(({ floor }) => floor))), '1.00', ''],
+      row('all wallets are read', ({ all }) => all),
+      row(`${count(changed)} have changed`, (round) => round.changed),
+    ],
+  };
+}
+
+async function measureReads(url: string, day: SealedDay, floor: number): Promise<void> {
+  const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
+  try {
+    const lists = new SealedListStore(database);
+    const times = await proveSome(lists, day);
+    const exportSeconds = await readList(lists, day);
+    console.log();
+    table(
+      ['of a sealed day', ''],
+      [
+        ['proof p50 ms', fixed(median(times))],
+        ['proof p99 ms', fixed(percentile(times, 0.99))],
+        ['the whole list, s', fixed(exportSeconds)],
+        ['µs a hash', fixed((floor * 1e6) / (3 * wallets))],
+        ['µs a hash by viem', fixed(microsecondsOfViem())],
+      ],
+    );
+    console.log();
+    table(['stored', 'bytes a wallet and day'], await sizesOf(database));
+    const startMs = performance.now();
+    const sums = await readIndexSums(database);
+    if (sums?.closings !== sums?.stored) throw new Error('the index does not add up');
+    console.log();
+    table(
+      ['sums of the index, as an audit reads them', ''],
+      [['s', fixed((performance.now() - startMs) / 1000)]],
+    );
+  } finally {
+    await database.close();
+  }
+}
+
 const server = await BenchServer.start();
 try {
-  await server.withDatabase(async (url) => {
-    say(`an index of ${count(wallets)} wallets …`);
-    const fence = await seed(url);
-    const floor = floorSeconds(await createKeccak256());
-    const tiers = isWhole ? await TierBench.start(server, url) : undefined;
-    const sealed = await sealDays(url, fence, async (what) => tiers?.follow(what));
-    const database = await createDatabase({ url, applicationName: 'bench', poolSize: 1 });
-    try {
-      const lists = new SealedListStore(database);
-      const [first, next] = sealed;
-      if (first === undefined || next === undefined) throw new Error('two days are sealed');
-      table(
-        ['a day', 'wallets', 's', 'beside the floor', 'peak MB'],
-        [
-          ['hashing alone', count(wallets), fixed(floor), '1.0', ''],
-          ...[first, next].map(({ day, seconds, peakMb }, place) => [
-            place === 0 ? 'all wallets read' : `${count(changed)} changed`,
-            count(day.wallets),
-            fixed(seconds),
-            fixed(seconds / floor, 1),
-            fixed(peakMb, 0),
-          ]),
-        ],
-      );
-      const times = await proveSome(lists, next.day);
-      const exportSeconds = await readList(lists, next.day);
-      console.log();
-      table(
-        ['of a sealed day', ''],
-        [
-          ['proof p50 ms', fixed(median(times))],
-          ['proof p99 ms', fixed(percentile(times, 0.99))],
-          ['the whole list, s', fixed(exportSeconds)],
-          ['µs a hash', fixed((floor * 1e6) / (3 * wallets))],
-          ['µs a hash by viem', fixed(microsecondsOfViem())],
-        ],
-      );
-      console.log();
-      table(['stored', 'bytes a wallet and day'], await sizesOf(database));
-      const startMs = performance.now();
-      const sums = await readIndexSums(database);
-      if (sums?.closings !== sums?.stored) throw new Error('the index does not add up');
-      console.log();
-      table(
-        ['sums of the index, as an audit reads them', ''],
-        [['s', fixed((performance.now() - startMs) / 1000)]],
-      );
-      if (tiers === undefined) return;
+  const rounds: Round[] = [];
+  while (rounds.length < numberOf(options.runs))
+    await server.withDatabase(async (url) => {
+      const isLast = rounds.length === numberOf(options.runs) - 1;
+      if (options.only === 'sealing' || !isLast) {
+        rounds.push(await sealRound(url));
+        return;
+      }
+      const tiers = await TierBench.start(server, url);
+      const round = await sealRound(url, (what) => tiers.follow(what));
+      rounds.push(round);
+      await measureReads(url, round.changed.day, round.floor);
       await tiers.print();
-      await measureExport(url, next.day);
-    } finally {
-      await database.close();
-    }
+      await measureExport(url, round.changed.day);
+    });
+  const ratios = (of: (round: Round) => Sealed): number[] =>
+    rounds.map((round) => of(round).cpuSeconds / round.floor);
+  await report(options, 'days', {
+    tables: [tableOf(rounds)],
+    marks: {
+      'seal-all': ratios(({ all }) => all),
+      'seal-changed': ratios((round) => round.changed),
+    },
   });
 } finally {
   await server.stop();

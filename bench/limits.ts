@@ -3,7 +3,7 @@
  * asks as often as this machine can: first with Redis all the time, then with a Redis that is killed twice and restarts
  * empty. The replicas and Redis run as separate programs.
  *
- *   npm run bench -- limits [--rate 100] [--burst 100] [--seconds 60] [--callers 8]
+ *   npm run bench -- limits [--rate 100] [--burst 100] [--seconds 60] [--callers 8] [--write-docs yes]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -13,16 +13,23 @@ import { startRedis, type TestRedis } from '#libs/testing';
 import { seedIndex, seedPartner } from './api/seed.js';
 import { type Listening, startApi } from './support/api-program.js';
 import { BenchServer } from './support/bench-database.js';
-import { count, fixed, table } from './support/figures.js';
+import { count, fixed } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS } from './support/report.js';
 import { walletAt } from './support/random.js';
 
 const LOGS = join('.data', 'bench');
 /** Wait after the start of the replicas: without Redis, a replica that has only just started grants no burst. */
 const SETTLE_MS = 5000;
 
-const options = readOptions({ rate: '100', burst: '100', seconds: '60', callers: '8' });
+const options = readOptions({
+  rate: '100',
+  burst: '100',
+  seconds: '60',
+  callers: '8',
+  ...REPORT_OPTIONS,
+});
 const policy = { rate: numberOf(options.rate), burst: numberOf(options.burst) };
 
 interface Admitted {
@@ -65,22 +72,12 @@ async function measure(databaseUrl: string): Promise<void> {
       const [found] = await Promise.all([hammer(replicas, apiKey, ms), whileAsking()]);
       return row(name, found);
     };
-    table(
-      [
-        'two replicas',
-        's',
-        'answers',
-        'admitted',
-        'allowed',
-        'of it',
-        'at once',
-        'neither 200 nor 429',
-      ],
-      [
-        await ask('with Redis', () => Promise.resolve()),
-        await ask('Redis killed twice', () => killTwice(redis, ms)),
-      ],
-    );
+    const head = ['s', 'answers', 'admitted', 'allowed', 'of it', 'at once', 'neither 200 nor 429'];
+    const rows = [
+      await ask('with Redis', () => Promise.resolve()),
+      await ask('Redis killed twice', () => killTwice(redis, ms)),
+    ];
+    await report(options, 'limits', { tables: [{ head: ['two replicas', ...head], rows }] });
     const { rate, burst } = policy;
     console.log(
       `allowed: ${burst} + ${rate} a second; at once: the most over any time beyond ${rate} a second, which is ${burst} with Redis and ${2 * burst} at most without`,

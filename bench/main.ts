@@ -7,11 +7,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 const BENCHMARKS = new Map([
-  ['backfill', 'the indexer beside the least that writes the same rows'],
+  ['backfill', 'the CPU of the indexer for an event, beside the least that writes the same rows'],
   ['providers', 'a first sync from providers as they are, beside the floor that each allows'],
   ['api', 'the API beside a bare server that signs a constant body'],
   ['batch', 'a batch of wallets beside as many single requests'],
-  ['size', 'an index of up to a hundred million changes: its size, writing to it, reading from it'],
+  ['size', 'the indexer at the size that people have: memory, CPU, kills, and every balance'],
+  ['gate', 'whether the benchmarks with a floor are as good as when their marks were accepted'],
   ['replicas', 'reads of the API with standbys of the database, and what each server pays for one'],
   ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],

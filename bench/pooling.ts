@@ -3,7 +3,7 @@
  * without a name through PgBouncer in transaction mode, and with a name through HAProxy. Needs Debian's pgbouncer and
  * haproxy.
  *
- *   npm run bench -- pooling [--seconds 5] [--rounds 3]
+ *   npm run bench -- pooling [--seconds 5] [--rounds 3] [--write-docs yes]
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,10 +12,11 @@ import pg from 'pg';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { PgBouncer } from '#libs/testing';
 import { BenchServer } from './support/bench-database.js';
-import { fixed, median, table } from './support/figures.js';
+import { fixed, median } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
+import { report, REPORT_OPTIONS } from './support/report.js';
 
-const options = readOptions({ seconds: '5', rounds: '3' });
+const options = readOptions({ seconds: '5', rounds: '3', ...REPORT_OPTIONS });
 const TEXT = 'SELECT n FROM bench_row WHERE n = $1';
 
 interface Way {
@@ -58,13 +59,12 @@ async function measure(ways: readonly Way[]): Promise<void> {
   }
   const medians = ways.map((way) => median(found.get(way) ?? []));
   const [first = Number.NaN] = medians;
-  table(
-    ['one statement', 'µs', 'more than the first'],
-    ways.map(({ name }, place) => {
-      const one = medians[place] ?? Number.NaN;
-      return [name, fixed(one, 0), fixed(one - first, 0)];
-    }),
-  );
+  const rows = ways.map(({ name }, place) => {
+    const one = medians[place] ?? Number.NaN;
+    return [name, fixed(one, 0), fixed(one - first, 0)];
+  });
+  const head = ['one statement', 'µs', 'more than the first'];
+  await report(options, 'pooling', { tables: [{ head, rows }] });
 }
 
 async function microseconds({ url, isNamed }: Way): Promise<number> {

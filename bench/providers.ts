@@ -11,6 +11,7 @@
  *     [--slice 1]         divides the chain's blocks, events and wallets by this number; default: by profile, mostly 1
  *     [--log-times yes]   logs carry their blocks' times, as geth sends them since 1.16
  *     [--follow 30]       measures instead the cost of following the head for this number of blocks
+ *     [--write-docs yes]
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,12 +20,13 @@ import { measureFollow } from './providers/follow.js';
 import { Oracle, wrongDays, wrongRows } from './providers/oracle.js';
 import { type ChainName, PROFILES, type Profile, profilesNamed } from './providers/profiles.js';
 import { ProviderProcess } from './providers/provider-process.js';
-import { printTable, type Round } from './providers/report.js';
+import { type Round, tableOf } from './providers/report.js';
 import { type IndexerRun, runFloor, runIndexer, type RunPlace } from './providers/runs.js';
 import { BenchServer } from './support/bench-database.js';
 import { fixed } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS } from './support/report.js';
 
 const FOLDER = join('.data', 'bench', 'providers');
 const LEAST_PATIENCE_SECONDS = 30;
@@ -39,6 +41,7 @@ const options = readOptions({
   slice: '0',
   'log-times': 'no',
   follow: '0',
+  ...REPORT_OPTIONS,
 });
 const settings = JSON.parse(options.settings) as Record<string, string>;
 
@@ -68,7 +71,7 @@ async function main(): Promise<void> {
     }
   } finally {
     await server.stop();
-    if (rounds.length > 0) printTable(rounds);
+    if (rounds.length > 0) await report(options, 'providers', { tables: [tableOf(rounds)] });
   }
 }
 

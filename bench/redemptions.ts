@@ -4,15 +4,21 @@
  * nothing may have been done twice. The partner (correct and without delay), the chain, PostgreSQL and the workers
  * share the machine.
  *
- *   npm run bench -- redemptions [--redemptions 4000] [--pool 8] [--at-once 32] [--bare-seconds 3]
+ * The ratio that the gate compares is of CPU: what a redemption costs all processes together (workers, partner, chain and
+ * PostgreSQL), beside what its number of bare `UPDATE` round trips costs.
+ *
+ *   npm run bench -- redemptions [--redemptions 4000] [--pool 8] [--at-once 32] [--bare-seconds 3] [--runs 1]
+ *     [--marks FILE] [--write-docs yes]
  */
 import type pg from 'pg';
 import { type StampedeFigures, stampede } from '../apps/redemption/test/load/stampede.js';
 import { type BareSql, measureBareSql } from './redemptions/bare-sql.js';
 import { BenchServer, printStatements, STATEMENT_STATISTICS } from './support/bench-database.js';
-import { count, fixed, table } from './support/figures.js';
+import { count, fixed, median } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
+import { familyCpuSeconds } from './support/program.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS, type Table } from './support/report.js';
 
 const WORKERS = 2;
 
@@ -21,93 +27,144 @@ const options = readOptions({
   pool: '8',
   'at-once': '32',
   'bare-seconds': '3',
+  runs: '1',
+  ...REPORT_OPTIONS,
 });
+
+interface Round {
+  readonly figures: StampedeFigures;
+  readonly bare: BareSql;
+  readonly connections: number;
+  /** Statements of a redemption. */
+  readonly statements: number;
+  /** CPU of all processes for a redemption. */
+  readonly cpuMicroseconds: number;
+}
 
 async function main(): Promise<void> {
   const server = await BenchServer.start(STATEMENT_STATISTICS);
+  const rounds: Round[] = [];
   try {
-    await server.withDatabase(async (url, client) => {
-      await client.query('CREATE EXTENSION pg_stat_statements');
-      const poolSize = numberOf(options.pool);
-      const connections = WORKERS * poolSize;
-      const ms = numberOf(options['bare-seconds']) * 1000;
-      say('bare round trips');
-      const bare = await measureBareSql(url, { connections, ms });
-      let statements = 0;
-      const figures = await stampede({
-        databaseUrl: url,
-        redemptions: numberOf(options.redemptions),
-        poolSize,
-        atOnce: numberOf(options['at-once']),
-        onBegin: () => reset(client),
-        onEnd: async () => {
-          statements = await statementsSince(client);
-        },
-        say,
-      });
-      print(figures, { bare, connections, statements });
-      await printStatements(client);
-      if (figures.faults.length === 0) return;
-      console.log(figures.faults.slice(0, 20).join('\n'));
+    while (rounds.length < numberOf(options.runs)) {
+      const round = await server.withDatabase(measure);
+      rounds.push(round);
+      if (round.figures.faults.length === 0) continue;
+      console.log(round.figures.faults.slice(0, 20).join('\n'));
       process.exitCode = 1;
-    });
+    }
   } finally {
     await server.stop();
   }
+  const tables = tablesOf(rounds);
+  const marks = {
+    redemptions: rounds.map((round) => round.cpuMicroseconds / bareMicroseconds(round)),
+  };
+  await report(options, 'redemptions', { tables, marks });
 }
 
-function print(
-  figures: StampedeFigures,
-  of: { readonly bare: BareSql; readonly connections: number; readonly statements: number },
-): void {
-  const { redemptions, firstHalfSeconds, secondHalfSeconds, endSeconds } = figures;
+async function measure(url: string, client: pg.Client): Promise<Round> {
+  await client.query('CREATE EXTENSION pg_stat_statements');
+  const poolSize = numberOf(options.pool);
+  const connections = WORKERS * poolSize;
+  const ms = numberOf(options['bare-seconds']) * 1000;
+  say('bare round trips');
+  const bare = await measureBareSql(url, { connections, ms });
+  let [statements, cpuBefore, cpuAfter] = [0, 0, 0];
+  const redemptions = numberOf(options.redemptions);
+  const figures = await stampede({
+    databaseUrl: url,
+    redemptions,
+    poolSize,
+    atOnce: numberOf(options['at-once']),
+    onBegin: async () => {
+      await reset(client);
+      cpuBefore = familyCpuSeconds(process.pid);
+    },
+    onEnd: async () => {
+      cpuAfter = familyCpuSeconds(process.pid);
+      statements = await statementsSince(client);
+    },
+    say,
+  });
+  await printStatements(client);
+  return {
+    ...{ figures, bare, connections },
+    statements: statements / redemptions,
+    cpuMicroseconds: ((cpuAfter - cpuBefore) * 1e6) / redemptions,
+  };
+}
+
+/** CPU of the bare `UPDATE` round trips that are as many as a redemption's statements. */
+function bareMicroseconds({ bare, statements }: Round): number {
+  return bare.cpuMicrosecondsOfUpdate * statements;
+}
+
+function tablesOf(rounds: readonly Round[]): Table[] {
+  const middle = (of: (round: Round) => number): number => median(rounds.map(of));
+  const { redemptions = 0 } = rounds[0]?.figures ?? {};
   const half = Math.floor(redemptions / 2);
-  const secondsEach = firstHalfSeconds / half + endSeconds / redemptions;
-  const perSecond = 1 / secondsEach;
-  const wholeSeconds = firstHalfSeconds + secondHalfSeconds + endSeconds;
-  const { bare, connections } = of;
-  const rate = (many: number, seconds: number): string => count(many / seconds);
-  table(
-    [`${count(redemptions)} redemptions`, 'seconds', 'a second'],
-    [
-      [
-        'to the authorised payout, two workers',
-        fixed(firstHalfSeconds),
-        rate(half, firstHalfSeconds),
+  const secondsEach = ({ figures }: Round): number =>
+    figures.firstHalfSeconds / half + figures.endSeconds / redemptions;
+  const time = (name: string, many: number, of: (figures: StampedeFigures) => number): string[] => {
+    const seconds = middle(({ figures }) => of(figures));
+    return [name, fixed(seconds), count(many / seconds)];
+  };
+  const perSecond = 1 / middle(secondsEach);
+  const statements = middle((round) => round.statements);
+  const trips = (name: string, of: (bare: BareSql) => number): string[] => {
+    const value = middle(({ bare }) => of(bare));
+    return [name, count(value), fixed(value / perSecond, 1), fixed(value / statements / perSecond)];
+  };
+  const connections = rounds[0]?.connections ?? 0;
+  return [
+    {
+      head: [`${count(redemptions)} redemptions`, 'seconds', 'a second'],
+      rows: [
+        time(
+          'to the authorised payout, first half, two workers',
+          half,
+          (figures) => figures.firstHalfSeconds,
+        ),
+        time(
+          'the same, second half, one worker, with the wait for the dead one’s leases',
+          redemptions - half,
+          (figures) => figures.secondHalfSeconds,
+        ),
+        time(
+          'from the final claim to the delivered confirmation, two workers',
+          redemptions,
+          (figures) => figures.endSeconds,
+        ),
+        ['all of it, as two workers did it', fixed(redemptions / perSecond), count(perSecond)],
       ],
-      [
-        'the same, one left, with the wait for leases',
-        fixed(secondHalfSeconds),
-        rate(redemptions - half, secondHalfSeconds),
+    },
+    {
+      head: ['bare SQL round trips', 'a second', 'a redemption is worth', 'x, at its statements'],
+      rows: [
+        trips('`UPDATE` of a row, 1 connection', ({ updatesOnOne }) => updatesOnOne),
+        trips(
+          `\`UPDATE\` of a row, ${connections} connections`,
+          ({ updatesOnMany }) => updatesOnMany,
+        ),
       ],
-      ['from the final claim to the end, two', fixed(endSeconds), rate(redemptions, endSeconds)],
-      ['all of it, with the kill', fixed(wholeSeconds), rate(redemptions, wholeSeconds)],
-      ['all of it, two workers', fixed(secondsEach * redemptions), count(perSecond)],
-    ],
-  );
-  console.log('');
-  const perRedemption = of.statements / redemptions;
-  const floor = (statementsPerSecond: number): string =>
-    fixed(statementsPerSecond / perRedemption / perSecond);
-  table(
-    ['bare SQL round trips', 'a second', 'a redemption is worth', 'x, at its statements'],
-    (
-      [
-        ['SELECT 1, 1 connection', bare.selectsOnOne],
-        ['UPDATE of a row, 1 connection', bare.updatesOnOne],
-        [`SELECT 1, ${connections} connections`, bare.selectsOnMany],
-        [`UPDATE of a row, ${connections} connections`, bare.updatesOnMany],
-      ] as const
-    ).map(([name, value]) => [name, count(value), fixed(value / perSecond, 1), floor(value)]),
-  );
-  console.log(
-    `\n${fixed(perRedemption)} statements and ${fixed(figures.calls / redemptions)} calls for each redemption; ` +
-      `the killed worker left ${figures.leasesOfTheDead} leases; ` +
-      (figures.faults.length === 0
-        ? 'everything is finished, and nothing was done twice.'
-        : `${figures.faults.length} FAULTS`),
-  );
-  console.log('');
+    },
+    {
+      head: ['for a redemption', ''],
+      rows: [
+        ['statements', fixed(statements, 1)],
+        ['calls to the partner', fixed(middle(({ figures }) => figures.calls / redemptions))],
+        ['CPU of all processes, µs', count(middle(({ cpuMicroseconds }) => cpuMicroseconds))],
+        [
+          'the same beside bare `UPDATE`s, x',
+          fixed(middle((round) => round.cpuMicroseconds / bareMicroseconds(round))),
+        ],
+        [
+          'leases that the killed worker left',
+          count(middle(({ figures }) => figures.leasesOfTheDead)),
+        ],
+      ],
+    },
+  ];
 }
 
 async function reset(client: pg.Client): Promise<void> {

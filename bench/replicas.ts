@@ -5,7 +5,7 @@
  * CPU time of the standbys without requests shows the cost of replay and of asking for their replication lag.
  *
  *   npm run bench -- replicas [--wallets 20000] [--changes 100000] [--standbys 3] [--runs 3] [--seconds 3]
- *     [--connections 16]
+ *     [--connections 16] [--write-docs yes]
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -15,10 +15,11 @@ import { ReplicatedPostgres, type ReplicatedServer } from '#libs/testing';
 import { putLoad, type Target } from './api/load.js';
 import { seedIndex, seedPartner } from './api/seed.js';
 import { type Listening, startApi } from './support/api-program.js';
-import { count, fixed, median, table } from './support/figures.js';
+import { count, fixed, median } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
 import { familyCpuSeconds } from './support/program.js';
 import { say } from './support/progress.js';
+import { report, REPORT_OPTIONS, type Table } from './support/report.js';
 import { walletAt } from './support/random.js';
 
 const LOGS = join('.data', 'bench');
@@ -33,6 +34,7 @@ const options = readOptions({
   runs: '3',
   seconds: '3',
   connections: '16',
+  ...REPORT_OPTIONS,
 });
 
 /** CPU seconds since the start of the processes. */
@@ -92,35 +94,37 @@ async function compare({ primary, standbys }: ReplicatedPostgres): Promise<void>
         if (round > 0) rows.get(used)?.push(found);
       }
     }
-    printReads(rows);
+    const reads = readsTable(rows);
     const before = apis.map((api) => cpuOf(api, primary, standbys));
     await sleep(REST_MS);
     const after = apis.map((api) => cpuOf(api, primary, standbys));
     const [first, last] = [before[0], after[0]];
     if (first === undefined || last === undefined) throw new Error('an API was started');
     const rest = difference(last, first);
-    console.log(
-      `at rest, with ${apis.length} APIs: CPU ms a second: primary ${fixed((rest.primary / REST_MS) * 1e6, 1)}, ` +
-        `standbys together ${fixed((rest.standbys / REST_MS) * 1e6, 1)}`,
-    );
+    const perSecond = (seconds: number): string => fixed((seconds / REST_MS) * 1e6, 1);
+    const atRest: Table = {
+      head: ['at rest', 'CPU ms a second: primary', 'standbys together'],
+      rows: [[`${apis.length} APIs`, perSecond(rest.primary), perSecond(rest.standbys)]],
+    };
+    await report(options, 'replicas', { tables: [reads, atRest] });
   } finally {
     for (const { program } of apis) await program.stop();
   }
 }
 
-function printReads(rows: ReadonlyMap<number, readonly Measured[]>): void {
+function readsTable(rows: ReadonlyMap<number, readonly Measured[]>): Table {
   const perRead = (found: readonly Measured[], of: keyof Cpu): string =>
     count(median(found.map((one) => (one[of] / one.requests) * 1e6)));
-  table(
-    ['standbys', 'reads/s', 'CPU µs a read: api', 'primary', 'standbys together'],
-    [...rows].map(([used, found]) => [
+  return {
+    head: ['standbys', 'reads/s', 'CPU µs a read: api', 'primary', 'standbys together'],
+    rows: [...rows].map(([used, found]) => [
       String(used),
       count(median(found.map(({ requests, seconds }) => requests / seconds))),
       perRead(found, 'api'),
       perRead(found, 'primary'),
       perRead(found, 'standbys'),
     ]),
-  );
+  };
 }
 
 function cpuOf(

@@ -1,272 +1,172 @@
 /**
- * The cost of an index of up to a hundred million balance changes: its size, the speed of a first sync compared with a
- * small index, and the latency of snapshots of quiet wallets and of the busiest one. The database generates the rows.
- * The measured writes and reads go through the stores of the indexer and of the API, on a PostgreSQL with default
- * durability.
+ * An index of the size that people have, by the indexer itself: a process that reads a history from the generator
+ * (support/generator.ts) and seals its days, on a PostgreSQL with default durability. At the end each balance of each
+ * block and day is compared with the generator's own. Without further options: 1 and 10 million events of 20,000 and
+ * 400,000 wallets.
  *
- *   npm run bench -- size [--changes 1000000,10000000,100000000] [--batches 60] [--reads 5000]
- *     [--layouts product]                        partitions of the tables: also one, hash:16, time:14
- *     [--settings '{"shared_buffers":"2GB"}']    settings of the server; default: none
- *     [--other '{"shared_buffers":"4GB",…}']     settings for a second measurement of each size, after a restart of the
- *                                                server; its writes continue after the rows of the first
+ *   npm run bench -- size [--events 1000000,10000000] [--wallets 20000,400000]
+ *     [--days 30]           the least length of each history
+ *     [--kills 0]           how often the indexer is killed and started again while it reads the history; where it is
+ *                           killed at all, once more while it seals
+ *     [--seal yes]          no: the days are not sealed
+ *     [--settings '{"shared_buffers":"2GB"}']    settings of PostgreSQL; default: none
+ *     [--indexer '{"SEAL_KEPT_DAYS":"3"}']      further settings of the indexer; default: none
+ *     [--seed 1]            of the moments of the kills
+ *     [--write-docs yes]
+ *
+ * The largest one: --events 100000000 --wallets 5000000 --kills 5, with some 60 GB of disk; the lists of the sealed days
+ * are a third of them.
  */
-import pg from 'pg';
-import { createDatabase, type Database, IndexStore, PartitionStore } from '#libs/db';
-import { type BlockRef, dayOf } from '#libs/domain';
-import { CHANGES_PER_BLOCK, LargeHistory } from './size/large-history.js';
-import { type Layout, layOut, layoutOf } from './size/layout.js';
-import { makeBusy, reads } from './size/reads.js';
-import { seedHistory } from './size/seed.js';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { GeneratedIndex, type Phase } from './size/generated-index.js';
+import { countRows, type RowCounts, wrongRows } from './size/verify-rows.js';
 import { BenchServer } from './support/bench-database.js';
-import { count, fixed, median, table } from './support/figures.js';
+import { count, fixed } from './support/figures.js';
+import { startGenerator } from './support/generator.js';
 import { numberOf, numbersOf, readOptions } from './support/options.js';
 import { say } from './support/progress.js';
+import { Random } from './support/random.js';
+import { report, REPORT_OPTIONS, type Table } from './support/report.js';
 
-const BLOCKS_A_BATCH = 1000;
-const CHANGES_A_BATCH = BLOCKS_A_BATCH * CHANGES_PER_BLOCK;
-const WARM_UP = 5;
-/** Batches between two checks for new partitions; the indexer checks every ten seconds. */
-const BATCHES_A_LOOK = 20;
+const FOLDER = join('.data', 'bench', 'size');
+const EVENTS_PER_BLOCK = 100;
 
 const options = readOptions({
-  changes: '1000000,10000000,100000000',
-  batches: '60',
-  reads: '5000',
-  layouts: 'product',
+  events: '1000000,10000000',
+  wallets: '20000,400000',
+  days: '30',
+  kills: '0',
+  seal: 'yes',
   settings: '{}',
-  other: '{"shared_buffers":"4GB","max_wal_size":"16GB","checkpoint_timeout":"30min"}',
+  indexer: '{}',
+  seed: '1',
+  ...REPORT_OPTIONS,
 });
 
-/** Settings of the server, by PostgreSQL's names. */
-type Settings = Readonly<Record<string, string>>;
+const indexerSettings = JSON.parse(options.indexer) as Record<string, string>;
 
-interface Written {
-  readonly changesPerSecond: number;
-  /**
-   * Share of the time of a range that is spent on reading the range's wallet states, while the range before is written.
-   */
-  readonly reading: number;
-  readonly slowestSeconds: number;
-  readonly walBytesPerChange: number;
-  /** CPU time of the server's processes: the figure to compare where other programs use the machine. */
-  readonly cpuMicrosPerChange: number;
+interface Size {
+  readonly events: number;
+  readonly wallets: number;
+}
+
+interface Result extends Size {
+  readonly rows: RowCounts;
+  readonly indexed: Phase;
+  readonly sealed: Phase | undefined;
+  readonly databaseSeconds: number;
+  readonly databaseBytes: number;
+  /** Empty where the index is right. */
+  readonly wrong: readonly string[];
 }
 
 async function main(): Promise<void> {
-  const usual = JSON.parse(options.settings) as Settings;
-  const other = JSON.parse(options.other) as Settings;
-  const server = await BenchServer.start(usual);
-  const sized: string[][] = [];
-  const read: string[][] = [];
-  const written: string[][] = [];
+  const wallets = numbersOf(options.wallets);
+  const sizes = numbersOf(options.events).map((events, at) => ({
+    events,
+    wallets: wallets[at] ?? wallets.at(-1) ?? 1,
+  }));
+  await mkdir(FOLDER, { recursive: true });
+  const settings = JSON.parse(options.settings) as Record<string, string>;
+  const server = await BenchServer.start(settings);
+  const results: Result[] = [];
   try {
-    const layouts = options.layouts.split(',').map(layoutOf);
-    const runs = numbersOf(options.changes).flatMap((changes) =>
-      layouts.map((layout) => ({ history: new LargeHistory(changes), layout })),
-    );
-    for (const { history, layout } of runs) {
-      const name = `${count(history.changes)}, ${layout.name}`;
-      say(`${name}: ${count(history.wallets)} wallets …`);
-      await server.withDatabase(async (url, client) => {
-        await layOut(client, layout, history);
-        await seedHistory(url, history);
-        sized.push([name, ...(await vacuumed(client, history))]);
-        await makeBusy(client);
-        await client.end();
-        const writer = new Writer(history, layout);
-        for (const [settings, which] of [
-          [usual, 'as it comes'],
-          [{ ...usual, ...other }, 'other settings'],
-        ] as const) {
-          await server.restart(settings);
-          await withConnections(url, async (connections) => {
-            await warm(connections.client);
-            read.push([
-              `${name}, ${which}`,
-              ...(await reads(connections.database, history, numberOf(options.reads))),
-            ]);
-            const cpuSeconds = (): number => server.cpuSeconds();
-            const figures = await writer.write({ ...connections, cpuSeconds });
-            written.push([`${name}, ${which}`, ...writtenRow(figures)]);
-          });
-        }
-      });
-      await server.restart(usual);
-      print({ sized, read, written });
+    for (const size of sizes) {
+      results.push(await measure(server, size));
     }
   } finally {
     await server.stop();
   }
+  await report(options, 'size', { tables: [tableOf(results)] });
+  if (results.some(({ wrong }) => wrong.length > 0)) process.exitCode = 1;
 }
 
-/** Prints all results so far, since the next size takes much longer. */
-function print({ sized, read, written }: Record<'sized' | 'read' | 'written', string[][]>): void {
-  table(['changes, layout', 'GiB', 'bytes/change', 'of them changes', 'days', 'vacuum s'], sized);
-  console.log();
-  table(['changes, layout, settings', 'quiet p50 ms', 'p99 ms', 'busiest p50 ms', 'p99 ms'], read);
-  console.log();
-  table(
-    [
-      'changes, layout, settings',
-      'changes/s',
-      'reading states',
-      'slowest batch s',
-      'WAL bytes/change',
-      'CPU µs/change',
-    ],
-    written,
-  );
-  console.log();
-}
-
-function writtenRow(written: Written): string[] {
-  return [
-    count(written.changesPerSecond),
-    `${fixed(100 * written.reading, 0)} %`,
-    fixed(written.slowestSeconds),
-    count(written.walBytesPerChange),
-    fixed(written.cpuMicrosPerChange, 0),
-  ];
-}
-
-interface Connections {
-  readonly database: Database;
-  readonly client: pg.Client;
-}
-
-interface WriterServer extends Connections {
-  /** CPU seconds of the server's processes so far. */
-  readonly cpuSeconds: () => number;
-}
-
-async function withConnections(
-  url: string,
-  work: (connections: Connections) => Promise<void>,
-): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const database = await createDatabase({ url, applicationName: 'bench', poolSize: 3 });
+async function measure(server: BenchServer, size: Size): Promise<Result> {
+  say(`${count(size.events)} events of ${count(size.wallets)} wallets …`);
+  const history = { ...size, eventsPerBlock: EVENTS_PER_BLOCK, days: numberOf(options.days) };
+  const generator = await startGenerator(history, join(FOLDER, 'generator.log'));
+  const { chain, urls } = generator;
   try {
-    await work({ database, client });
-  } finally {
-    await database.close();
-    await client.end();
-  }
-}
-
-/** Reads both keys into memory where they fit, as on a server that has run for a while. */
-async function warm(client: pg.Client): Promise<void> {
-  await client.query('SET enable_seqscan = off');
-  for (const table of ['balance_change', 'balance_day']) {
-    await client.query(`SELECT count(*) FROM staking.${table}`);
-  }
-  await client.query('RESET enable_seqscan');
-}
-
-/** Vacuums as after a first sync. @returns the size of the tables and the duration of the vacuum */
-async function vacuumed(client: pg.Client, { changes }: LargeHistory): Promise<string[]> {
-  const startMs = performance.now();
-  await client.query('VACUUM (ANALYZE, FREEZE) staking.balance_change, staking.balance_day');
-  const vacuumSeconds = (performance.now() - startMs) / 1000;
-  const { rows } = await client.query<Record<'changes' | 'days', string>>(
-    `SELECT sum(bytes) FILTER (WHERE name LIKE 'balance_change%') AS changes, sum(bytes) FILTER (WHERE name LIKE 'balance_day%') AS days
-      FROM (SELECT relname AS name, pg_total_relation_size(oid) AS bytes FROM pg_class
-        WHERE relnamespace = 'staking'::regnamespace AND relkind = 'r') AS t`,
-  );
-  const [ofChanges, ofDays] = [Number(rows[0]?.changes), Number(rows[0]?.days)];
-  return [
-    fixed((ofChanges + ofDays) / 2 ** 30),
-    ...[ofChanges + ofDays, ofChanges, ofDays].map((bytes) => fixed(bytes / changes, 0)),
-    fixed(vacuumSeconds, 1),
-  ];
-}
-
-/** Continues the history as a first sync does: ranges of a thousand blocks, whose days have no rows yet. */
-class Writer {
-  private head: BlockRef;
-  private number: number;
-  /** The write of the previous range. */
-  private writing: Promise<void> = Promise.resolve();
-
-  constructor(
-    private readonly history: LargeHistory,
-    private readonly layout: Layout,
-  ) {
-    this.head = history.block(history.blocks);
-    this.number = history.changes;
-  }
-
-  /**
-   * Writes and measures, starting with a checkpoint: after it, the first change of each page writes the whole page to
-   * the WAL.
-   */
-  async write({ database, client, cpuSeconds }: WriterServer): Promise<Written> {
-    const store = new IndexStore(database);
-    const partitions = new PartitionStore(database);
-    const fence = await store.takeLead();
-    await client.query('CHECKPOINT');
-    const reading: number[] = [];
-    const all: number[] = [];
-    let walBefore = '';
-    let cpuBefore = 0;
-    for (let batch = -WARM_UP; batch < numberOf(options.batches); batch += 1) {
-      if (batch === 0) {
-        walBefore = await walPosition(client);
-        cpuBefore = cpuSeconds();
+    return await server.withDatabase(async (databaseUrl, client) => {
+      const place = { chain, urls, databaseUrl, client, folder: FOLDER };
+      const kills = numberOf(options.kills);
+      const databaseBefore = server.cpuSeconds();
+      const index = new GeneratedIndex(place, new Random(numberOf(options.seed)), indexerSettings);
+      let indexed: Phase;
+      let sealed: Phase | undefined;
+      let databaseSeconds: number;
+      try {
+        indexed = await index.index(kills);
+        databaseSeconds = server.cpuSeconds() - databaseBefore;
+        sealed = options.seal === 'yes' ? await index.seal(Math.min(1, kills)) : undefined;
+      } finally {
+        await index.stop();
       }
-      const [readSeconds, seconds] = await this.range(store, fence);
-      // The indexer extends the partitions too.
-      if (this.layout.kind === 'product' && batch % BATCHES_A_LOOK === 0)
-        await partitions.extend(fence);
-      if (batch < 0) continue;
-      reading.push(readSeconds);
-      all.push(seconds);
-    }
-    await this.writing;
-    const cpuMicros = (cpuSeconds() - cpuBefore) * 1e6;
-    const { rows } = await client.query<{ bytes: string }>(
-      'SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), $1) AS bytes',
-      [walBefore],
-    );
-    return {
-      changesPerSecond: CHANGES_A_BATCH / median(all),
-      reading: median(reading) / median(all),
-      slowestSeconds: Math.max(...all),
-      walBytesPerChange: Number(rows[0]?.bytes) / (all.length * CHANGES_A_BATCH),
-      cpuMicrosPerChange: cpuMicros / (all.length * CHANGES_A_BATCH),
-    };
-  }
-
-  /**
-   * @returns the seconds for reading the wallets' states, and the seconds until the previous range was written as well
-   */
-  private async range(store: IndexStore, fence: bigint): Promise<[number, number]> {
-    const { history, head: previousHead } = this;
-    const head = history.block(Number(previousHead.number) + BLOCKS_A_BATCH);
-    const numbers = Array.from({ length: CHANGES_A_BATCH }, (_, place) => this.number + 1 + place);
-    const changes = numbers.map((one) => history.change(one));
-    const newDays = numbers.map((one) => history.day(one));
-    const wallets = changes.map(({ wallet }) => wallet);
-    const startMs = performance.now();
-    const states = await store.walletStates(wallets, dayOf(head.timestampSeconds));
-    const readMs = performance.now() - startMs;
-    if (states.size !== Math.min(CHANGES_A_BATCH, history.wallets)) {
-      throw new Error('a wallet is missing');
-    }
-    await this.writing;
-    this.writing = store.commit({
-      ...{ fence, previousHead, head, blocks: [head], finalised: head },
-      folded: { changes, days: newDays, wallets: [], totalDelta: 0n, dayDeltas: new Map() },
+      const databaseBytes = await bytesOf(client);
+      say('  comparing each row with the generator …');
+      const rows = countRows(chain);
+      const wrong = await wrongRows(client, chain, rows);
+      say(wrong.length === 0 ? '  every balance is right' : wrong.join('\n'));
+      return { ...size, rows, indexed, sealed, databaseSeconds, databaseBytes, wrong };
     });
-    this.head = head;
-    this.number += CHANGES_A_BATCH;
-    return [readMs / 1000, (performance.now() - startMs) / 1000];
+  } finally {
+    await generator.stop();
   }
 }
 
-async function walPosition(client: pg.Client): Promise<string> {
-  const { rows } = await client.query<{ lsn: string }>('SELECT pg_current_wal_lsn() AS lsn');
-  return rows[0]?.lsn ?? '';
+async function bytesOf(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(
+    'SELECT pg_database_size(current_database()) AS bytes',
+  );
+  return Number(rows[0]?.bytes);
+}
+
+function tableOf(results: readonly Result[]): Table {
+  const row = (what: string, of: (result: Result) => string): string[] => [
+    what,
+    ...results.map(of),
+  ];
+  const each = (of: (result: Result) => number) => (result: Result) =>
+    fixed((of(result) / result.events) * 1e6, 1);
+  const sealing = (of: (sealed: Phase) => string) => (result: Result) =>
+    result.sealed === undefined ? '-' : of(result.sealed);
+  return {
+    head: [
+      '',
+      ...results.map(({ events, wallets }) => `${count(events)} of ${count(wallets)} wallets`),
+    ],
+    rows: [
+      row('balance changes', ({ rows }) => count(rows.changes)),
+      row('days of wallets', ({ rows }) => count(rows.days)),
+      row('reading the history, s', ({ indexed }) => count(indexed.seconds)),
+      row(
+        'CPU of the indexer for an event, µs',
+        each(({ indexed }) => indexed.cpuSeconds),
+      ),
+      row(
+        'CPU of PostgreSQL for an event, µs',
+        each(({ databaseSeconds }) => databaseSeconds),
+      ),
+      row('peak memory, MiB', ({ indexed }) => count(indexed.peakMebibytes)),
+      row(
+        'sealing the days, s, with the wait for the minute',
+        sealing(({ seconds }) => count(seconds)),
+      ),
+      row(
+        'CPU of the indexer meanwhile, s',
+        sealing(({ cpuSeconds }) => count(cpuSeconds)),
+      ),
+      row(
+        'peak memory, MiB',
+        sealing(({ peakMebibytes }) => count(peakMebibytes)),
+      ),
+      row('database, GiB', ({ databaseBytes }) => fixed(databaseBytes / 2 ** 30)),
+      row('kills', () => options.kills),
+      row('rows that are wrong', ({ wrong }) => count(wrong.length)),
+    ],
+  };
 }
 
 await main();

@@ -9,6 +9,8 @@ import { SealThread } from '../../apps/indexer/src/seal/seal-thread.js';
 export interface SealedInBench {
   readonly outcome: SealOutcome;
   readonly seconds: number;
+  /** Of the process, its threads included. */
+  readonly cpuSeconds: number;
   /** The largest resident memory of the process so far. */
   readonly peakMb: number;
 }
@@ -23,9 +25,11 @@ process.on('message', (work: DayToSeal) => {
 process.on('disconnect', () => void thread.stop());
 
 async function seal(work: DayToSeal): Promise<void> {
-  const startMs = performance.now();
+  const [startMs, before] = [performance.now(), process.cpuUsage()];
   const outcome = await thread.seal(work);
   const seconds = (performance.now() - startMs) / 1000;
+  const { user, system } = process.cpuUsage(before);
   const peakMb = process.resourceUsage().maxRSS / 1024;
-  process.send?.({ outcome, seconds, peakMb } satisfies SealedInBench);
+  const cpuSeconds = (user + system) / 1e6;
+  process.send?.({ outcome, seconds, cpuSeconds, peakMb } satisfies SealedInBench);
 }

@@ -3,7 +3,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { FOLLOWED_POOL, ReplayChain, type ReplayShape, replayWallet } from '#libs/testing';
+import {
+  changesOf,
+  FOLLOWED_POOL,
+  ReplayChain,
+  type ReplayShape,
+  replayWallet,
+} from '#libs/testing';
 
 const ROWS_OF_PART = 10_000;
 
@@ -28,7 +34,7 @@ export class Oracle {
   private *rows(): Generator<Buffer> {
     const { chain } = this;
     let [text, count] = ['', 0];
-    for (const { wallet, block, balance } of chain.history.changes(FOLLOWED_POOL)) {
+    for (const { wallet, block, balance } of changesOf(chain.history, FOLLOWED_POOL)) {
       const address = replayWallet(chain.shape, wallet).slice(2);
       text += `\\\\x${address}\t${block}\t${chain.secondsOf(block)}\t${balance}\n`;
       if (++count % ROWS_OF_PART > 0) continue;

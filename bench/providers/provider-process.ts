@@ -1,5 +1,4 @@
 /** The process that simulates the providers, and its control over HTTP. */
-import { join } from 'node:path';
 import {
   type MethodCount,
   type ProviderBehaviour,
@@ -22,7 +21,7 @@ export class ProviderProcess {
       tracksRepeats = false,
     }: { readonly logFile: string; readonly tracksRepeats?: boolean },
   ): Promise<ProviderProcess> {
-    const program = Program.start(join(import.meta.dirname, 'provider.program.js'), {
+    const program = Program.start('dist/bench/providers/provider.program.js', {
       args: [JSON.stringify(shape), tracksRepeats ? 'yes' : 'no'],
       logFile,
     });

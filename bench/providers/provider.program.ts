@@ -6,8 +6,9 @@
 import { ReplayChain, type ReplayShape, ReplaySource, startReplayProvider } from '#libs/testing';
 
 const [shape = '{}', tracksRepeats] = process.argv.slice(2);
-const source = new ReplaySource(new ReplayChain(JSON.parse(shape) as ReplayShape));
-source.logs.prerender();
+const chain = new ReplayChain(JSON.parse(shape) as ReplayShape);
+const source = new ReplaySource(chain);
+if (chain.shape.history !== 'turns') source.logs.prerender();
 for (const name of ['first', 'second']) {
   const provider = await startReplayProvider({ source, tracksRepeats: tracksRepeats === 'yes' });
   console.log(`${name} provider on ${provider.url}`);

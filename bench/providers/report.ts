@@ -1,5 +1,6 @@
-/** Prints the results of the providers benchmark as a table. */
-import { count, fixed, table } from '../support/figures.js';
+/** The results of the providers benchmark as a table. */
+import { count, fixed } from '../support/figures.js';
+import { type Table } from '../support/report.js';
 import { type Bill } from './provider-process.js';
 import { type IndexerRun, type TimedRun } from './runs.js';
 
@@ -14,9 +15,9 @@ export interface Round {
   readonly verdict: string;
 }
 
-export function printTable(rounds: readonly Round[]): void {
-  table(
-    [
+export function tableOf(rounds: readonly Round[]): Table {
+  return {
+    head: [
       ...[
         'profile, chain',
         'floor s',
@@ -30,8 +31,8 @@ export function printTable(rounds: readonly Round[]): void {
       ...['getLogs', 'headers', 'eth_call', 'receipts', 'refused', 'requests', 'in flight'],
       ...['floor CU', 'CU', 'x', 'CPU s', 'peak MiB', 'result'],
     ],
-    rounds.map(row),
-  );
+    rows: rounds.map(row),
+  };
 }
 
 /** A row of the table. Ratios are shown for finished runs only. */

@@ -14,6 +14,8 @@ export interface RunPlace {
   readonly databaseUrl: string;
   readonly client: pg.Client;
   readonly folder: string;
+  /** Options of Node for the indexer, such as --cpu-prof. */
+  readonly nodeOptions?: readonly string[];
 }
 
 export interface TimedRun {
@@ -100,15 +102,16 @@ const USER_INFO = JSON.stringify(
 
 /** Starts the indexer on the providers, with `settings` added to the required ones. */
 export function startIndexer(
-  { chain, urls, databaseUrl, folder }: RunPlace,
+  { chain, urls, databaseUrl, folder, nodeOptions = [] }: Omit<RunPlace, 'client'>,
   settings: Readonly<Record<string, string>>,
 ): Program {
   const { staking, token, stakeEvents } = chain.contracts;
   const isFile = stakeEvents.startsWith('[');
   const file = join(folder, 'stake-events.json');
   if (isFile) writeFileSync(file, `{"events":${stakeEvents},"balanceView":${USER_INFO}}`);
-  return Program.start(join(import.meta.dirname, '..', '..', 'apps', 'indexer', 'src', 'main.js'), {
+  return Program.start('dist/apps/indexer/src/main.js', {
     logFile: join(folder, 'indexer.log'),
+    nodeOptions,
     environment: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: urls.join(),

@@ -1,11 +1,14 @@
 /** The best case of the database: round trips of one statement each, over one connection and over several at once. */
 import pg from 'pg';
+import { familyCpuSeconds } from '../support/program.js';
 
 export interface BareSql {
   readonly selectsOnOne: number;
   readonly updatesOnOne: number;
   readonly selectsOnMany: number;
   readonly updatesOnMany: number;
+  /** CPU of this process and of PostgreSQL for an update, over one connection. */
+  readonly cpuMicrosecondsOfUpdate: number;
 }
 
 const TABLE = 'bare_round_trip';
@@ -35,9 +38,13 @@ export async function measureBareSql(
     await first.query(`INSERT INTO ${TABLE} SELECT n, 0 FROM generate_series(0, ${connections}) n`);
     const measure = (part: readonly pg.Client[], isUpdate: boolean): Promise<number> =>
       perSecond(part, isUpdate, ms);
+    const cpuBefore = familyCpuSeconds(process.pid);
+    const updatesOnOne = await measure([first], true);
+    const cpuMicros = (familyCpuSeconds(process.pid) - cpuBefore) * 1e6;
     return {
       selectsOnOne: await measure([first], false),
-      updatesOnOne: await measure([first], true),
+      updatesOnOne,
+      cpuMicrosecondsOfUpdate: cpuMicros / (updatesOnOne * (ms / 1000)),
       selectsOnMany: await measure(clients, false),
       updatesOnMany: await measure(clients, true),
     };

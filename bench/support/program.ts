@@ -1,7 +1,7 @@
 /** Runs programs under measurement, each in a separate process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { watchdog } from '#libs/devprocess';
 
 export interface ProgramOptions {
@@ -64,8 +64,19 @@ export class Program {
     return kibibytes === undefined ? undefined : Number(kibibytes) / 1024;
   }
 
+  /** Lets `peakMebibytes` begin again with the present memory; see proc_pid_clear_refs(5). */
+  resetPeak(): void {
+    writeFileSync(`/proc/${this.pid}/clear_refs`, '5');
+  }
+
   cpuSeconds(): number {
     return cpuSeconds(this.pid);
+  }
+
+  /** Ends the program without a chance to clean up. */
+  async kill(): Promise<void> {
+    if (this.#code === undefined) process.kill(this.pid, 'SIGKILL');
+    await this.ended;
   }
 
   async stop(): Promise<void> {
@@ -88,13 +99,26 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-/** CPU seconds of a process and its children so far, including children that have ended. */
+/** CPU seconds of a process and all its descendants so far, including those that have ended. */
 export function familyCpuSeconds(pid: number): number {
   const fields = statOf(pid);
   const ended = (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) / TICKS_PER_SECOND;
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  const living = children === '' ? [] : children.split(' ').map(Number);
-  return living.reduce((sum, child) => sum + cpuSeconds(child), cpuSeconds(pid) + ended);
+  return childrenOf(pid).reduce(
+    (sum, child) => sum + familyCpuSeconds(child),
+    cpuSeconds(pid) + ended,
+  );
+}
+
+/** Children belong to the thread that started them. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
+      const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim();
+      return children === '' ? [] : children.split(' ').map(Number);
+    });
+  } catch {
+    return [];
+  }
 }
 
 /** The fields of /proc/<pid>/stat from the third on; see proc_pid_stat(5). */

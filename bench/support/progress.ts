@@ -6,7 +6,7 @@ export class Progress {
   readonly #startMs = performance.now();
 
   constructor(
-    private readonly what: string,
+    readonly what: string,
     private readonly all: number,
   ) {}
 

@@ -43,10 +43,16 @@ export { compileCache } from './programs/compile-cache.js';
 export { TestRegistry } from './registry/test-registry.js';
 export { startRedis, type TestRedis } from './redis/start-redis.js';
 export { priceOf } from './replay/budget-meter.js';
+export { changesOf, type ChainHistory, eventBlocksIn } from './replay/chain-history.js';
 export { type ProviderBehaviour } from './replay/provider-behaviour.js';
 export { type MethodCount, type ProviderStats } from './replay/provider-stats.js';
 export { ReplayChain } from './replay/replay-chain.js';
-export { FOLLOWED_POOL, type ReplayContracts, replayWallet } from './replay/replay-contracts.js';
+export {
+  FOLLOWED_POOL,
+  type ReplayContracts,
+  replayWallet,
+  replayWalletNumber,
+} from './replay/replay-contracts.js';
 export { ReplaySource } from './replay/replay-methods.js';
 export {
   ReplayProvider,

@@ -64,7 +64,15 @@ export class NightlyAudit {
   /** From now on the api does not answer about what is known to be wrong. */
   private async recordFinding(run: AuditRun): Promise<void> {
     if (run.result !== 'different') return;
-    const found = isExplained(run) ? run.different.map(({ wallet }) => wallet) : 'all';
+    const { different, differences, indexedTotal, contractTotal, sums } = run;
+    const isKnown = differences > 0 && differences === different.length;
+    const explained = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
+    const gaps = [
+      indexedTotal - (contractTotal ?? indexedTotal),
+      ...(sums ? [sums.closings - sums.stored, sums.balances - sums.stored] : []),
+    ];
+    const areExplained = gaps.every((gap) => gap === 0n || gap === explained);
+    const found = isKnown && areExplained ? different.map(({ wallet }) => wallet) : 'all';
     await recordFinding(this.database, found, 'audit');
   }
 
@@ -144,17 +152,6 @@ function findingsOf(
     contractTotal: total.contract,
     sums: { stored, closings, balances },
   };
-}
-
-/** Whether the wallets that differ make up for all that the sums differ by. */
-function isExplained(run: AuditComparison): boolean {
-  const { different, differences, indexedTotal, contractTotal, sums } = run;
-  const off = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
-  if (differences === 0 || differences > different.length) return false;
-  if (contractTotal !== undefined && indexedTotal - contractTotal !== off) return false;
-  if (sums === undefined) return true;
-  const [closingsOff, balancesOff] = [sums.closings - sums.stored, sums.balances - sums.stored];
-  return balancesOff === off && (closingsOff === off || closingsOff === 0n);
 }
 
 async function rejectWhenAborted(signal: AbortSignal): Promise<never> {

@@ -52,7 +52,7 @@ export class SealedDays {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws HttpProblem 404 (the contract is not indexed), 503 (nothing is indexed yet) */
+  /** @throws HttpProblem 404 (the contract is not indexed), 503 (nothing is indexed yet, or another contract) */
   async page(caller: Caller, { contract, ...page }: DaysQuery): Promise<SealedDaysAnswer> {
     const { days, of } = await this.of(caller, contract);
     const { before, limit } = page;
@@ -155,10 +155,10 @@ export class SealedDays {
 
   private async of({ stakeSet }: Caller, contract: AccountId | undefined): Promise<SetDays> {
     const requestedAt = new Date(this.clock.nowMs()).toISOString();
-    const name = await this.stakeSets.nameOf(contract, stakeSet);
+    const { name, holds } = await this.stakeSets.setFor(contract, stakeSet);
     const database = this.database.inSet(name);
     const state = await new IndexStore(database).state();
-    if (state === undefined) {
+    if (state === undefined || !holds(state)) {
       throw new HttpProblem(503, 'Nothing is indexed yet: try again later.', {
         retryAfterSeconds: RETRY_SOON_SECONDS,
       });

@@ -91,7 +91,7 @@ export class SealService implements BeforeApplicationShutdown {
       }
       const isPassing = error instanceof RetryableError && PASSING.has(error.code);
       if (!isPassing) this.work.pauseFor(RETRY_AFTER_MS);
-      if (isWrongSum(error)) this.tellWrongSum(error);
+      if (isWrongSum(error)) await this.reportWrongSum(error);
       else logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
     } finally {
       metrics.daysLeft(0);
@@ -189,12 +189,18 @@ export class SealService implements BeforeApplicationShutdown {
     }
   }
 
-  private tellWrongSum({ day, difference }: WrongSum): void {
+  /** From now on the api does not answer, and no day is sealed, until the index is repaired. */
+  private async reportWrongSum({ day, difference }: WrongSum): Promise<void> {
     this.metrics.sumDiffers(day, difference);
     this.logger.error(
       { day: dayText(day), difference },
-      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/sealed-days.md',
+      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/wrong-figures.md',
     );
+    try {
+      await this.index.recordFinding('all', 'seal');
+    } catch (error) {
+      this.logger.error({ err: error }, 'It could not be noted, and the api goes on answering');
+    }
   }
 
   private tell({ kind, sealed }: SealOutcome, tookMs: number): void {

@@ -255,7 +255,10 @@ async function replaceRows(
 }
 
 function totalArrays(dayTotals: ReadonlyMap<number, bigint>) {
-  return { days: `{${[...dayTotals.keys()].join()}}`, totals: `{${[...dayTotals.values()].join()}}` };
+  return {
+    days: `{${[...dayTotals.keys()].join()}}`,
+    totals: `{${[...dayTotals.values()].join()}}`,
+  };
 }
 
 async function writeDifferences(

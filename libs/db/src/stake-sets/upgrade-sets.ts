@@ -1,8 +1,8 @@
 import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { DayTotals1760000007000 } from '../migrations/day-totals.js';
-import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
 import { AuditSums1760000007900 } from '../migrations/audit-sums.js';
+import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
 import { Partitions1760000000044 } from '../migrations/partitions.js';
 import { SealedDays1760000000033 } from '../migrations/sealed-days.js';
 import { StakingIndex1760000000000 } from '../migrations/staking-index.js';

@@ -8,9 +8,11 @@ import {
   wordOfAddress,
   wordOfNumber,
 } from './replay-contracts.js';
+import { type ChainHistory, type EventSpan } from './chain-history.js';
 import { ReplayHistory } from './replay-history.js';
 import { type ReplayShape } from './replay-shape.js';
 import { blockHash, blockOfHash, mix32, seededAddress, seededHash } from './seeded.js';
+import { TurnHistory } from './turn-history.js';
 
 /**
  * How the blooms of a node may be wrong. `promised`: some blooms match events that do not exist. `system`: in addition
@@ -24,11 +26,8 @@ export interface ForeignLog {
   readonly topics: readonly string[];
 }
 
-export interface BlockLayout {
+export interface BlockLayout extends EventSpan {
   readonly foreign: readonly ForeignLog[];
-  /** The block's events: index of the first, and index after the last. */
-  readonly first: number;
-  readonly end: number;
   readonly transactions: number;
 }
 
@@ -48,17 +47,20 @@ const ONES = `0x${'f'.repeat(512)}`;
 export const EVENTS_OF_TRANSACTION = 10;
 
 export class ReplayChain {
-  readonly history: ReplayHistory;
+  readonly history: ChainHistory;
   readonly contracts: ReplayContracts;
   readonly chainId: number;
   private readonly moves: MoveGenerator;
-  private readonly walletTopics: string[] = [];
+  /** Undefined where the history is computed: it ends with the shape's blocks. */
+  private readonly stored: ReplayHistory | undefined;
   private readonly foreignKinds: readonly ForeignLog[];
   private newest: number;
 
   constructor(readonly shape: ReplayShape) {
     this.moves = new MoveGenerator(shape);
-    this.history = new ReplayHistory(shape.pools, this.moves.history());
+    this.stored =
+      shape.history === 'turns' ? undefined : new ReplayHistory(shape.pools, this.moves.history());
+    this.history = this.stored ?? new TurnHistory(shape);
     this.contracts = contractsOf(shape);
     this.chainId = 70_000_000 + (mix32(shape.seed) % 1_000_000);
     this.newest = shape.blocks;
@@ -118,9 +120,7 @@ export class ReplayChain {
     const foreign = Array.from({ length: number === 0 ? 0 : key & 3 }, (_, at) =>
       this.foreignKind((key >>> (2 + 5 * at)) % FOREIGN_KINDS),
     );
-    const place = this.history.placeOf(number);
-    const isEventBlock = this.history.eventBlocks[place] === number;
-    const { first, end } = isEventBlock ? this.history.eventsAt(place) : { first: 0, end: 0 };
+    const { first, end } = this.history.eventsOf(number);
     const ours = Math.ceil((end - first) / EVENTS_OF_TRANSACTION);
     const transactions = foreign.length + ours + (number === 0 ? 0 : (key >>> 17) & 3);
     return { foreign, first, end, transactions };
@@ -130,7 +130,7 @@ export class ReplayChain {
   topicsOf(event: number): readonly string[] {
     const { wallet, pool, effect } = this.history.move(event);
     const topic0 = this.contracts.topics[effect];
-    const topic = this.walletTopic(wallet);
+    const topic = wordOfAddress(replayWallet(this.shape, wallet));
     return this.shape.contract === 'simple' ? [topic0, topic] : [topic0, wordOfNumber(pool), topic];
   }
 
@@ -146,8 +146,7 @@ export class ReplayChain {
     for (const { address, topics } of foreign)
       for (const item of [address, ...topics]) bloom.add(item);
     if (first < end) bloom.add(this.contracts.staking);
-    for (let event = first; event < end; event++)
-      for (const topic of this.topicsOf(event)) bloom.add(topic);
+    for (const topic of this.bloomTopics({ first, end })) bloom.add(topic);
     if (isPromised) for (const item of this.promised()) bloom.add(item);
     if (isSystem) for (const item of [SYSTEM_CONTRACT, TRANSFER]) bloom.add(item);
     return bloom.text;
@@ -166,11 +165,11 @@ export class ReplayChain {
     );
   }
 
-  /** Appends blocks to the chain, with events as frequent as before. */
+  /** Appends blocks to the chain, with events as frequent as before; without events where the history is computed. */
   extend(blocks: number): void {
     for (let more = 0; more < blocks; more++) {
       const block = this.newest + 1;
-      this.history.append({ block, moves: this.moves.next() });
+      this.stored?.append({ block, moves: this.moves.next() });
       this.newest = block;
     }
   }
@@ -178,8 +177,22 @@ export class ReplayChain {
   /** Appends one block with this number of events. */
   extendWith(events: number): void {
     const block = this.newest + 1;
-    this.history.append({ block, moves: this.moves.moves(events) });
+    this.stored?.append({ block, moves: this.moves.moves(events) });
     this.newest = block;
+  }
+
+  /**
+   * The topics that a block's bloom has. The blooms of a computed history leave out the wallets, because hashing each
+   * topic would take longer than all the rest.
+   */
+  private bloomTopics({ first, end }: EventSpan): ReadonlySet<string> {
+    const found = new Set<string>();
+    const { topics } = this.contracts;
+    for (let event = first; event < end; event++) {
+      if (this.stored) for (const topic of this.topicsOf(event)) found.add(topic);
+      else if (found.size < 2) found.add(topics[this.history.move(event).effect]);
+    }
+    return found;
   }
 
   private has(number: number): boolean {
@@ -190,10 +203,6 @@ export class ReplayChain {
     const found = this.foreignKinds[kind];
     if (!found) throw new Error(`there is no foreign log of kind ${kind}`);
     return found;
-  }
-
-  private walletTopic(wallet: number): string {
-    return (this.walletTopics[wallet] ??= wordOfAddress(replayWallet(this.shape, wallet)));
   }
 
   private promised(): readonly string[] {

@@ -1,8 +1,8 @@
 /** The contracts of a synthetic chain: their addresses, events and views. */
-import { pad, parseAbi, toEventSelector, toFunctionSelector } from 'viem';
+import { parseAbi, toEventSelector, toFunctionSelector } from 'viem';
 import { type Address } from '#libs/domain';
 import { type ReplayShape } from './replay-shape.js';
-import { seededAddress } from './seeded.js';
+import { numberOfAddress, seededAddress } from './seeded.js';
 
 const STAKING_SALT = 0x57a4e;
 const TOKEN_SALT = 0x70ce7;
@@ -70,8 +70,17 @@ export function replayWallet({ seed }: ReplayShape, wallet: number): Address {
   return seededAddress(WALLET_SALT + seed, wallet);
 }
 
+/** The number of a wallet of the shape; undefined for other addresses. @param address lower case */
+export function replayWalletNumber(
+  { seed, wallets }: ReplayShape,
+  address: string,
+): number | undefined {
+  const number = numberOfAddress(WALLET_SALT + seed, address);
+  return number !== undefined && number < wallets ? number : undefined;
+}
+
 export function wordOfAddress(address: string): string {
-  return pad(address as `0x${string}`);
+  return `0x${'0'.repeat(24)}${address.slice(2)}`;
 }
 
 export function wordOfNumber(value: number | bigint): string {

@@ -3,24 +3,12 @@
  * by binary search. Invariant: events are in the order of blocks; `balances` and `totals` hold the values after each
  * event.
  */
+import { AMOUNT_UNIT, type ChainHistory, type EventSpan } from './chain-history.js';
 import { type MovesOfBlock, type ReplayMove } from './generate-moves.js';
 
-/**
- * All amounts are multiples of this unit. They have digits in all decimal places, while the stored quotients fit 64
- * bits.
- */
-export const AMOUNT_UNIT = 1_000_000_007n;
-
-export interface BalanceChangeOfOracle {
-  readonly wallet: number;
-  readonly block: number;
-  /** Balance at the end of the block. */
-  readonly balance: bigint;
-}
-
-export class ReplayHistory {
+export class ReplayHistory implements ChainHistory {
   /** Numbers of the blocks with events, ascending; `firstEvents` holds the first event of each. */
-  readonly eventBlocks: number[] = [];
+  private readonly eventBlocks: number[] = [];
   private readonly firstEvents: number[] = [];
   private readonly ofHolder = new Map<number, number[]>();
   private wallets = new Uint32Array(1024);
@@ -52,32 +40,24 @@ export class ReplayHistory {
 
   move(event: number): ReplayMove {
     return {
-      wallet: this.walletOf(event),
+      wallet: this.wallets[event] ?? 0,
       pool: this.poolIds[event] ?? 0,
       effect: this.decreases[event] === 1 ? 'decrease' : 'increase',
       units: this.units[event] ?? 0n,
     };
   }
 
-  walletOf(event: number): number {
-    return this.wallets[event] ?? 0;
-  }
-
   blockOf(event: number): number {
     return this.blocks[event] ?? 0;
   }
 
-  /** The index in `eventBlocks` of the first block that is not below `block`. */
-  placeOf(block: number): number {
-    return lowerBound(this.eventBlocks.length, (at) => (this.eventBlocks[at] ?? 0) >= block);
+  eventsOf(block: number): EventSpan {
+    const place = this.placeOf(block);
+    return this.eventBlocks[place] === block ? this.eventsAt(place) : { first: 0, end: 0 };
   }
 
-  /** The events of the block at an index of `eventBlocks`: index of the first, and index after the last. */
-  eventsAt(place: number): { readonly first: number; readonly end: number } {
-    return {
-      first: this.firstEvents[place] ?? this.count,
-      end: this.firstEvents[place + 1] ?? this.count,
-    };
+  eventBlockFrom(block: number): number | undefined {
+    return this.eventBlocks[this.placeOf(block)];
   }
 
   balanceAt(wallet: number, pool: number, block: number): bigint {
@@ -87,33 +67,21 @@ export class ReplayHistory {
     return newest === undefined ? 0n : (this.balances[newest] ?? 0n) * AMOUNT_UNIT;
   }
 
-  /** The total over all wallets and pools. */
   totalAt(block: number): bigint {
     const { first } = this.eventsAt(this.placeOf(block + 1));
     return first === 0 ? 0n : (this.totals[first - 1] ?? 0n) * AMOUNT_UNIT;
   }
 
-  /**
-   * The balance changes of a pool as the index must hold them. They are computed from the events alone, without the
-   * balances above. A wallet has no change in a block where its balance at the end equals its last known balance.
-   */
-  *changes(pool: number): Generator<BalanceChangeOfOracle> {
-    const standing = new Map<number, bigint>();
-    for (const [place, block] of this.eventBlocks.entries()) {
-      const { first, end } = this.eventsAt(place);
-      const before = new Map<number, bigint | undefined>();
-      for (let event = first; event < end; event++) {
-        const { wallet, pool: of, effect, units } = this.move(event);
-        if (of !== pool) continue;
-        const balance = standing.get(wallet);
-        if (!before.has(wallet)) before.set(wallet, balance);
-        standing.set(wallet, (balance ?? 0n) + (effect === 'increase' ? units : -units));
-      }
-      for (const [wallet, held] of before) {
-        const balance = standing.get(wallet) ?? 0n;
-        if (balance !== held) yield { wallet, block, balance: balance * AMOUNT_UNIT };
-      }
-    }
+  /** The index in `eventBlocks` of the first block that is not below `block`. */
+  private placeOf(block: number): number {
+    return lowerBound(this.eventBlocks.length, (at) => (this.eventBlocks[at] ?? 0) >= block);
+  }
+
+  private eventsAt(place: number): EventSpan {
+    return {
+      first: this.firstEvents[place] ?? this.count,
+      end: this.firstEvents[place + 1] ?? this.count,
+    };
   }
 
   private add(block: number, { wallet, pool, effect, units }: ReplayMove): void {

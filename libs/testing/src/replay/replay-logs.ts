@@ -1,6 +1,6 @@
 /**
- * eth_getLogs and eth_getBlockReceipts of a synthetic chain, as JSON text. The followed contract's logs of a block are
- * rendered once and cached.
+ * eth_getLogs and eth_getBlockReceipts of a synthetic chain, as JSON text. The logs are rendered on
+ * request, or all of the followed contract once before.
  */
 import {
   type BlockLayout,
@@ -8,7 +8,7 @@ import {
   type ForeignLog,
   type ReplayChain,
 } from './replay-chain.js';
-import { AMOUNT_UNIT } from './replay-history.js';
+import { AMOUNT_UNIT, eventBlocksIn } from './chain-history.js';
 import { type LogFilter } from './log-filter.js';
 import { wordOfNumber } from './replay-contracts.js';
 
@@ -27,6 +27,7 @@ export interface LogRange {
 interface LogPlace {
   readonly block: number;
   readonly transaction: number;
+  readonly transactionHash: string;
   readonly index: number;
 }
 
@@ -41,9 +42,10 @@ export class ReplayLogs {
 
   constructor(private readonly chain: ReplayChain) {}
 
-  /** Renders every block, so that the first reader does not wait for the rendering. */
+  /** Renders every block and keeps the texts, so that no reader waits for the rendering. */
   prerender(): void {
-    for (const block of this.chain.history.eventBlocks) this.wholeBlock(block);
+    for (const block of eventBlocksIn(this.chain.history, { from: 0, to: Infinity }))
+      this.whole.set(block, this.wholeBlock(block));
   }
 
   /**
@@ -108,12 +110,7 @@ export class ReplayLogs {
       for (let block = from; block <= to; block++) yield block;
       return;
     }
-    const { history } = this.chain;
-    for (let place = history.placeOf(from); place < history.eventBlocks.length; place++) {
-      const block = history.eventBlocks[place] ?? 0;
-      if (block > to) return;
-      yield block;
-    }
+    yield* eventBlocksIn(this.chain.history, { from, to });
   }
 
   private countOf(filter: LogFilter, block: number): number {
@@ -128,13 +125,9 @@ export class ReplayLogs {
   private wholeBlock(block: number): Buffer {
     const known = this.whole.get(block);
     if (known) return known;
-    const { staking } = this.chain.contracts;
-    const texts = this.logsOf(block)
-      .filter(({ address }) => address === staking)
-      .map(({ text }) => text);
-    const rendered = Buffer.from(texts.join(), 'latin1');
-    this.whole.set(block, rendered);
-    return rendered;
+    const layout = this.chain.layoutOf(block);
+    const texts = this.ownLogs(block, layout, this.blockFields(block)).map(({ text }) => text);
+    return Buffer.from(texts.join(), 'latin1');
   }
 
   private logsOf(block: number): RenderedLog[] {
@@ -142,7 +135,7 @@ export class ReplayLogs {
     const ofBlock = this.blockFields(block);
     return [
       ...layout.foreign.map((log, index) =>
-        this.foreignLog(log, { block, transaction: index, index }, ofBlock),
+        this.foreignLog(log, this.placeOf(block, index, index), ofBlock),
       ),
       ...this.ownLogs(block, layout, ofBlock),
     ];
@@ -154,11 +147,16 @@ export class ReplayLogs {
     ofBlock: string,
   ): RenderedLog[] {
     const { contracts, history } = this.chain;
+    let place = this.placeOf(block, foreign.length, foreign.length);
     return Array.from({ length: end - first }, (_, at) => {
       const event = first + at;
       const topics = this.chain.topicsOf(event);
       const transaction = foreign.length + Math.floor(at / EVENTS_OF_TRANSACTION);
-      const place = { block, transaction, index: foreign.length + at };
+      const index = foreign.length + at;
+      place =
+        transaction === place.transaction
+          ? { ...place, index }
+          : this.placeOf(block, transaction, index);
       const data = wordOfNumber(history.move(event).units * AMOUNT_UNIT);
       const address = contracts.staking;
       return {
@@ -170,6 +168,11 @@ export class ReplayLogs {
     });
   }
 
+  private placeOf(block: number, transaction: number, index: number): LogPlace {
+    const transactionHash = this.chain.transactionHash(block, transaction);
+    return { block, transaction, transactionHash, index };
+  }
+
   private foreignLog(log: ForeignLog, place: LogPlace, ofBlock: string): RenderedLog {
     const data = wordOfNumber(place.block);
     return { ...log, ...place, text: this.text({ ...log, data }, place, ofBlock) };
@@ -177,12 +180,12 @@ export class ReplayLogs {
 
   private text(
     { address, topics, data }: ForeignLog & { readonly data: string },
-    { block, transaction, index }: LogPlace,
+    { transaction, transactionHash, index }: LogPlace,
     ofBlock: string,
   ): string {
     return (
       `{"address":"${address}","topics":["${topics.join('","')}"],"data":"${data}",${ofBlock}` +
-      `"transactionHash":"${this.chain.transactionHash(block, transaction)}","transactionIndex":"0x${transaction.toString(16)}",` +
+      `"transactionHash":"${transactionHash}","transactionIndex":"0x${transaction.toString(16)}",` +
       `"logIndex":"0x${index.toString(16)}","removed":false}`
     );
   }

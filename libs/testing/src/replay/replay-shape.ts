@@ -8,6 +8,11 @@ export interface ReplayShape {
   readonly eventBlocks: number;
   readonly wallets: number;
   /**
+   * `random` (default): a few wallets are busy, and the events are scattered over the blocks; kept in memory. `turns`:
+   * computed on request (`TurnHistory`), for long histories; every block has events, of a `simple` contract.
+   */
+  readonly history?: 'random' | 'turns';
+  /**
    * `simple`: events Staked and Withdrawn, a balance per wallet and a total. `masterchef`: events UserStaked and
    * UserUnstaked of several pools, the view userInfo(pool, wallet), no total.
    */

@@ -5,7 +5,7 @@ import { type ReplayChain } from './replay-chain.js';
 import {
   MULTICALL3,
   MULTICALL_ABI,
-  replayWallet,
+  replayWalletNumber,
   SELECTORS,
   wordOfNumber,
 } from './replay-contracts.js';
@@ -23,12 +23,7 @@ interface CallResult {
 }
 
 export class ReplayViews {
-  private readonly wallets = new Map<string, number>();
-
-  constructor(private readonly chain: ReplayChain) {
-    for (let wallet = 0; wallet < chain.shape.wallets; wallet++)
-      this.wallets.set(replayWallet(chain.shape, wallet), wallet);
-  }
+  constructor(private readonly chain: ReplayChain) {}
 
   code(address: string, block: number): string {
     return this.isContract(address, block) ? CODE : '0x';
@@ -77,7 +72,7 @@ export class ReplayViews {
   }
 
   private balance(wallet: string, pool: number, block: number): bigint {
-    const index = this.wallets.get(wallet.toLowerCase());
+    const index = replayWalletNumber(this.chain.shape, wallet.toLowerCase());
     const isPool = Number.isInteger(pool) && pool < this.chain.shape.pools;
     return index === undefined || !isPool ? 0n : this.chain.history.balanceAt(index, pool, block);
   }

@@ -15,6 +15,15 @@ export function mix32(value: number): number {
   return (word ^ (word >>> 16)) >>> 0;
 }
 
+/** The word that `mix32` maps to this one. */
+function unmix32(mixed: number): number {
+  let word = mixed ^ (mixed >>> 16);
+  word = Math.imul(word, 0x7ed1b41d);
+  word ^= (word >>> 13) ^ (word >>> 26);
+  word = Math.imul(word, 0xa5cb9243);
+  return (word ^ (word >>> 16)) >>> 0;
+}
+
 function word(key: number, at: number): number {
   return mix32(key + Math.imul(at + 1, GOLDEN));
 }
@@ -36,6 +45,15 @@ export function seededHash(salt: number, number: number): string {
 
 export function seededAddress(salt: number, number: number): Address {
   return hexWords(mix32(mix32(salt) + number), 5) as Address;
+}
+
+/** @returns the number of an address with this salt, below 2 ** 32; undefined where this is no such address */
+export function numberOfAddress(salt: number, address: string): number | undefined {
+  const first = parseInt(address.slice(2, 10), 16);
+  if (address.length !== 42 || Number.isNaN(first)) return undefined;
+  const key = (unmix32(first) - GOLDEN) >>> 0;
+  const number = (unmix32(key) - mix32(salt)) >>> 0;
+  return seededAddress(salt, number) === address ? number : undefined;
 }
 
 /**

@@ -40,6 +40,7 @@ export * from './staking/audits.js';
 export * from './staking/compare-indexes.js';
 export {
   applyRepair,
+  completeRepairs,
   isRight,
   planRepair,
   type RepairContext,

@@ -43,7 +43,7 @@ export class EventsInDoubtError extends RetryableError {
   constructor({ from, to }: BlockRange, endpoints: readonly string[]) {
     super(
       'EVENTS_IN_DOUBT',
-      `${endpoints.join(' and ')} tell different events of the blocks ${from} to ${to}. Nothing was changed. Run the command again, or replace the endpoint in RPC_URLS that loses logs.`,
+      `Two reads of the blocks ${from} to ${to} by ${[...new Set(endpoints)].join(' and ')} have different events. Nothing was changed. Run the command again, or replace the endpoint in RPC_URLS that loses logs.`,
     );
   }
 }

@@ -4,6 +4,7 @@ import { type Findings } from '#libs/db';
 import { type Address, dayText } from '#libs/domain';
 import {
   applyRepair,
+  completeRepairs,
   isRight,
   moment,
   OptionError,
@@ -73,6 +74,13 @@ async function repair(call: Call, given: Given): Promise<void> {
     sessionUrl(settings),
     async (database) => {
       const context = { database, stakeSet, clock, settings };
+      const earlier =
+        given.apply === true
+          ? await withProgress(terminal, (onProgress) =>
+              completeRepairs({ ...context, onProgress }),
+            )
+          : [];
+      if (earlier.length > 0) terminal.err(toldText(earlier));
       const plan = await withProgress(terminal, (onProgress) =>
         planRepair({ ...context, onProgress }, asked),
       );
@@ -181,11 +189,14 @@ function tokensOf({ state: { tokenDecimals } }: RepairPlan): (amount: bigint) =>
 }
 
 function doneText({ repaired, told }: RepairDone): string {
+  return `\nRepaired ${repaired} wallets. The indexer seals the days again within a minute.\n${toldText(told)}`;
+}
+
+function toldText(told: RepairDone['told']): string {
   const rows = told.flatMap(({ correction, partners }) =>
     partners.map(({ partnerId, answers, mayBeWrong }) => [
       ...[correction, partnerId, String(answers), String(mayBeWrong)],
     ]),
   );
-  const answers = listed(['CORRECTION', 'PARTNER', 'WRONG ANSWERS', 'MAY BE WRONG'], rows);
-  return `\nRepaired ${repaired} wallets. The indexer seals the days again within a minute.\n${answers}`;
+  return listed(['CORRECTION', 'PARTNER', 'WRONG ANSWERS', 'MAY BE WRONG'], rows);
 }

@@ -144,6 +144,11 @@ export interface RepairDone {
   readonly told: readonly ToldCorrection[];
 }
 
+/** Tells the partners of earlier repairs that were cut short before. */
+export function completeRepairs(context: RepairContext): Promise<ToldCorrection[]> {
+  return tellCorrections(context);
+}
+
 /**
  * Repairs what `planRepair` found, and tells the partners. The api stops answering about the wallets before the first
  * change.

@@ -75,9 +75,12 @@ export class VerifySuite extends SealSuite {
     return day as SealedDay;
   }
 
-  /** Deploys a registry with the root of one day. @returns its address */
-  publishedRegistry({ day, root }: Pick<SealedDay, 'day' | 'root'>): Promise<Address> {
-    return this.registryWith({ kind: 'day', firstDay: day, lastDay: day }, root);
+  /** Deploys a registry with the root of one day, in blocks from `seconds` on. @returns its address */
+  publishedRegistry(
+    { day, root }: Pick<SealedDay, 'day' | 'root'>,
+    seconds?: number,
+  ): Promise<Address> {
+    return this.registryWith({ kind: 'day', firstDay: day, lastDay: day }, root, seconds);
   }
 
   /** Deploys a registry with the root of a period of these days. @returns its address */
@@ -87,13 +90,16 @@ export class VerifySuite extends SealSuite {
     return this.registryWith({ kind: 'period', firstDay, lastDay }, root);
   }
 
-  private async registryWith(slot: RegistrySlot, root: NodeHash): Promise<Address> {
+  private async registryWith(
+    slot: RegistrySlot,
+    root: NodeHash,
+    seconds = MIDNIGHT + 2 * DAY - 60,
+  ): Promise<Address> {
     const { rpc, contracts, chainId } = this.chain;
     const { treasury: from, staking } = contracts;
     const args = [from, DAY, from, `eip155:${chainId}:${staking}`];
     const abi: Abi = snapshotRegistryAbi;
     const data = encodeDeployData({ abi, bytecode: snapshotRegistryBytecode, args });
-    const seconds = MIDNIGHT + 2 * DAY - 60;
     const { contractAddress } = await mineOne(rpc, seconds, { from, data });
     const to = contractAddress as Address;
     await mineOne(rpc, seconds + 12, { from, to, data: publishCalldata(slot, root) });

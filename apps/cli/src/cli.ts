@@ -7,6 +7,7 @@ import { type CommandContext, commanderOf, type Terminal } from './command.js';
 import { auditCommand } from './commands/audit.command.js';
 import { consoleCommands } from './commands/console.command.js';
 import { doctorCommand } from './commands/doctor.command.js';
+import { indexRepairCommand } from './commands/index-repair.command.js';
 import { ledgerCommands } from './commands/ledger.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommands } from './commands/partner.command.js';
@@ -32,6 +33,7 @@ const LOWMARK = {
     priceCommands,
     ledgerCommands,
     auditCommand,
+    { name: 'index', description: 'the index of balances', commands: [indexRepairCommand] },
     registryCommands,
     secretsCommands,
     signCommand,

@@ -1,6 +1,7 @@
 /** Options of several commands, and strict parsers of their values. */
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import {
+  type Address,
   type Decimal,
   isStakeSetName,
   parseAddress,
@@ -114,6 +115,12 @@ export function partnerName(text: string): string {
 }
 
 export const wallet = expecting('0x and 40 hex digits.', (text) => parseAddress(text));
+
+/** Addresses separated by commas, each once. */
+export const walletList = expecting('addresses of 0x and 40 hex digits, with commas.', (text) => {
+  const wallets = text.split(',').map((one) => parseAddress(one.trim()));
+  return wallets.includes(undefined) ? undefined : ([...new Set(wallets)] as Address[]);
+});
 
 /** Parses the value, or the word `none`. */
 export function orNone<T>(parse: (text: string) => T): (text: string) => OrNone<T> {

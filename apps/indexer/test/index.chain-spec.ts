@@ -22,6 +22,15 @@ describe('the index', () => {
     expect(running.status.verifiedNumber).toBe(running.status.head?.number);
   });
 
+  it('is right whatever the cache of wallets has evicted', async () => {
+    const history = new HistoryMaker(randomOf(3), START);
+    await suite.chain.player.play(history.blocks(300));
+    const running = await suite.start({ overrides: { maxRangeBlocks: 7, cachedWallets: 2 } });
+    await running.level();
+    await suite.expectIndexed();
+    expect(running.log.filter(({ msg }) => msg === 'Trying again')).toEqual([]);
+  });
+
   it('goes on where it was after a restart', async () => {
     const history = new HistoryMaker(randomOf(2), START);
     await suite.chain.player.play(history.blocks(100));

@@ -17,6 +17,8 @@ export interface IndexTables {
   readonly changes: readonly string[];
   /** wallet, day, low, closing */
   readonly days: readonly string[];
+  /** day, sum of all balances at its end; for the days in `days` */
+  readonly totals: readonly string[];
 }
 
 interface RawLog {
@@ -46,14 +48,27 @@ export async function expectedTables(rpc: DevRpc, staking: string): Promise<Inde
   const seconds = await timesOf(rpc, new Set([...byWallet.values()].flatMap((b) => [...b.keys()])));
   const changes: string[] = [];
   const days: string[] = [];
+  const allSteps: Step[][] = [];
   for (const wallet of [...byWallet.keys()].sort()) {
     const steps = stepsOf(byWallet.get(wallet) ?? new Map<number, bigint>(), seconds);
+    allSteps.push(steps);
     for (const step of steps)
       changes.push([wallet, step.block, step.seconds, step.balance].join(' '));
     for (const day of [...new Set(steps.map((step) => Math.floor(step.seconds / DAY)))].sort())
       days.push([wallet, day, ...dayOf(day, steps)].join(' '));
   }
-  return { changes, days };
+  return { changes, days, totals: totalsOf(allSteps) };
+}
+
+/** Adds up the newest balance of each wallet at the end of each day with a change. */
+function totalsOf(allSteps: readonly (readonly Step[])[]): string[] {
+  const days = new Set(allSteps.flat().map(({ seconds }) => Math.floor(seconds / DAY)));
+  return [...days].sort().map((day) => {
+    const ends = allSteps.map((steps) =>
+      steps.findLast(({ seconds }) => seconds < (day + 1) * DAY),
+    );
+    return `${day} ${ends.reduce((sum, step) => sum + (step?.balance ?? 0n), 0n)}`;
+  });
 }
 
 /** The tables that the index has. */
@@ -66,7 +81,15 @@ export async function indexedTables(database: Database): Promise<IndexTables> {
     `SELECT concat_ws(' ', encode(wallet, 'hex'), day, coalesce(low::text, '-'), closing) AS row
      FROM staking.balance_day ORDER BY wallet, day`,
   );
-  return { changes: changes.rows.map(({ row }) => row), days: days.rows.map(({ row }) => row) };
+  // A rollback may leave the row of a day that has no change any more.
+  const totals = await database.pool.query<{ row: string }>(
+    `SELECT concat_ws(' ', day, total) AS row FROM staking.day_total
+     WHERE day IN (SELECT day FROM staking.balance_day) ORDER BY day`,
+  );
+  const [changeRows, dayRows, totalRows] = [changes, days, totals].map(({ rows }) =>
+    rows.map(({ row }) => row),
+  );
+  return { changes: changeRows ?? [], days: dayRows ?? [], totals: totalRows ?? [] };
 }
 
 interface Step {

@@ -72,6 +72,7 @@ const partnerRoutes = partner.addChildren([
   partners('/', 'OverviewPage', () => import('./partner/overview-page')),
   partners('/credentials', 'CredentialsPage', () => import('./partner/credentials-page')),
   partners('/requests', 'RequestsPage', () => import('./partner/requests-page')),
+  partners('/corrections', 'CorrectionsPage', () => import('./partner/corrections-page')),
   partners('/redemptions', 'RedemptionsPage', () => import('./partner/redemptions-page')),
   partners('/calls', 'CallsPage', () => import('./partner/calls-page')),
   partners('/webhooks', 'WebhooksPage', () => import('./partner/webhooks-page')),

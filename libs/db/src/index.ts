@@ -36,6 +36,19 @@ export * from './seal/seal-writer.js';
 export { type SealedDay, SealOutdatedError } from './seal/sealed-day.js';
 export { SealedDayStore, type SealSummary } from './seal/sealed-day-store.js';
 export { LEAVES_IN_CHUNK, SealedListStore } from './seal/sealed-list-store.js';
+export {
+  clearFindings,
+  type Findings,
+  hasFindings,
+  readFindings,
+  recordFinding,
+} from './index-store/finding-store.js';
+export {
+  IndexChangedError,
+  type RepairBatch,
+  RepairStore,
+  type StoredRows,
+} from './index-store/repair-store.js';
 export { type IndexBatch, IndexStore, ROLLBACK_WITHIN_MS } from './index-store/index-store.js';
 export * from './index-store/index-sums.js';
 export * from './index-store/partition-store.js';
@@ -142,6 +155,15 @@ export * from './console/sign-in-log.js';
 export { type OperatorRole, type Person, type Standing } from './console/standing.js';
 export { type LoggedRequest, RequestBatch } from './partners/request-batch.js';
 export { RequestLogStore } from './partners/request-log-store.js';
+export {
+  type CorrectedAnswer,
+  type CorrectedFigure,
+  type Correction,
+  type CorrectionEvent,
+  CorrectionStore,
+  type SignedAnswer,
+} from './corrections/correction-store.js';
+export { type OwnCorrectedAnswer, readCorrectedAnswers } from './portal/correction-page.js';
 export { type OpenDeduction, readOpenDeductions } from './portal/open-deductions.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export * from './portal/own-standing.js';

@@ -7,6 +7,7 @@ export {
   type FoldedWallet,
   NegativeBalanceError,
 } from './balance/fold-blocks.js';
+export * from './balance/wallet-rows.js';
 export { DEFAULT_STAKE_SET, isStakeSetName, STAKE_SET_RULE } from './chain/stake-set.js';
 export { dayOf, dayText, parseDay, SECONDS_PER_DAY } from './day/day.js';
 export * from './errors/errors.js';

@@ -37,6 +37,15 @@ export { inPageWords } from './text/page-words.js';
 export { waitsFor } from './redemptions/waits-for.js';
 export * from './secrets/stored-secrets.js';
 export * from './staking/audits.js';
+export {
+  applyRepair,
+  isRight,
+  planRepair,
+  type RepairContext,
+  type RepairDone,
+  type RepairPlan,
+} from './staking/repair.js';
+export { type ToldCorrection } from './staking/tell-corrections.js';
 export { StakingSettings } from './staking/staking.settings.js';
 export { DEFAULT_EVENTS, differenceText, givenSettings, stakeReader } from './staking/staking.js';
 export {

@@ -71,6 +71,8 @@ export {
   verifyMessage,
 } from './signing/message-signature.js';
 export {
+  type AnswersCorrectedEvent,
+  type CorrectedFigure,
   type DaySealedEvent,
   type RedemptionEvent,
   type RedemptionStatus,

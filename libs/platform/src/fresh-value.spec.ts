@@ -22,6 +22,23 @@ describe('FreshValue', () => {
     expect(await fresh.get()).toBe(2);
   });
 
+  it('counts the age from the beginning of the load', async () => {
+    const clock = new FakeClock(1_000_000);
+    const loads: ((value: number) => void)[] = [];
+    const load = (): Promise<number> => new Promise((resolve) => loads.push(resolve));
+    const fresh = new FreshValue(load, { clock, ttlMs: 2000 });
+    const first = fresh.get();
+    clock.advance(1500);
+    loads[0]?.(1);
+    expect(await first).toBe(1);
+    clock.advance(499);
+    expect(await fresh.get()).toBe(1);
+    clock.advance(1);
+    const second = fresh.get();
+    loads[1]?.(2);
+    expect(await second).toBe(2);
+  });
+
   it('keeps nothing of a load that fails', async () => {
     const { source, fresh } = setUp();
     source.isDown = true;

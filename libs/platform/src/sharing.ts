@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { type Clock } from './clock.js';
 
 /**
- * A value that is loaded on request when the cached one has expired. One load runs at a time, and a failed load leaves
- * no value.
+ * A value that is loaded on request when the cached one has expired. Its age counts from the beginning of the load. One
+ * load runs at a time, and a failed load leaves no value.
  */
 export class FreshValue<T> {
   private readonly kept: TtlCache<'value', { readonly value: T }>;
@@ -11,7 +11,7 @@ export class FreshValue<T> {
 
   constructor(
     private readonly load: () => Promise<T>,
-    options: { readonly clock: Clock; readonly ttlMs: number },
+    private readonly options: { readonly clock: Clock; readonly ttlMs: number },
   ) {
     this.kept = new TtlCache({ ...options, max: 1 });
   }
@@ -21,8 +21,9 @@ export class FreshValue<T> {
     const kept = this.kept.get('value');
     if (kept !== undefined) return Promise.resolve(kept.value);
     return this.loads.run(async () => {
+      const sinceMs = this.options.clock.nowMs();
       const value = await this.load();
-      this.kept.set('value', { value });
+      this.kept.set('value', { value }, { sinceMs });
       return value;
     });
   }
@@ -61,10 +62,15 @@ export interface TtlCacheOptions {
 
 const DEFAULT_MAX = 1_000;
 
-interface Entry<V> {
+export interface Lifetime {
+  /** From when on the value lives, in Unix milliseconds: the time before it was read. Default: now. */
+  readonly sinceMs?: number;
+  /** Default: that of the cache. */
+  readonly ttlMs?: number;
+}
+
+interface Entry<V> extends Required<Lifetime> {
   readonly value: V;
-  readonly sinceMs: number;
-  readonly ttlMs: number;
 }
 
 export class TtlCache<K extends string, V> {
@@ -92,7 +98,8 @@ export class TtlCache<K extends string, V> {
     this.entries.delete(key);
   }
 
-  set(key: K, value: V, ttlMs = this.options.ttlMs): void {
-    this.entries.set(key, { value, sinceMs: this.options.clock.nowMs(), ttlMs });
+  set(key: K, value: V, lifetime: Lifetime = {}): void {
+    const { sinceMs = this.options.clock.nowMs(), ttlMs = this.options.ttlMs } = lifetime;
+    this.entries.set(key, { value, sinceMs, ttlMs });
   }
 }

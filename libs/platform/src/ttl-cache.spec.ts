@@ -21,8 +21,8 @@ describe('TtlCache', () => {
 
   it('takes a time for one value, for ever too', () => {
     const { clock, cache } = setUp();
-    cache.set('short', 1, 10);
-    cache.set('ever', 2, Infinity);
+    cache.set('short', 1, { ttlMs: 10 });
+    cache.set('ever', 2, { ttlMs: Infinity });
     clock.advance(10);
     expect([cache.get('short'), cache.get('ever')]).toEqual([undefined, 2]);
     clock.advance(1e12);

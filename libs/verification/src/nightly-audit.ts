@@ -5,7 +5,13 @@
  */
 import { once } from 'node:events';
 import { type ChainReader } from '#libs/chain';
-import { type AuditComparison, type AuditRun, type AuditRunStore, type Database } from '#libs/db';
+import {
+  type AuditComparison,
+  type AuditRun,
+  type AuditRunStore,
+  type Database,
+  recordFinding,
+} from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { type Clock, type Logger, sleep } from '#libs/platform';
 import { auditIndex, isOfDatabase, requireIndex } from './audit-index.js';
@@ -50,8 +56,24 @@ export class NightlyAudit {
     signal.throwIfAborted();
     const run: AuditRun = { startedAt, finishedAt: new Date(this.clock.nowMs()), ...found };
     await this.runs.record(fence, run);
+    await this.recordFinding(run);
     this.log(run);
     return run;
+  }
+
+  /** From now on the api does not answer about what is known to be wrong. */
+  private async recordFinding(run: AuditRun): Promise<void> {
+    if (run.result !== 'different') return;
+    const { different, differences, indexedTotal, contractTotal, sums } = run;
+    const isKnown = differences > 0 && differences === different.length;
+    const explained = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
+    const gaps = [
+      indexedTotal - (contractTotal ?? indexedTotal),
+      ...(sums ? [sums.closings - sums.stored, sums.balances - sums.stored] : []),
+    ];
+    const areExplained = gaps.every((gap) => gap === 0n || gap === explained);
+    const found = isKnown && areExplained ? different.map(({ wallet }) => wallet) : 'all';
+    await recordFinding(this.database, found, 'audit');
   }
 
   private async compare(sample: number | 'all', signal: AbortSignal) {

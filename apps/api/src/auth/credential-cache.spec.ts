@@ -43,6 +43,21 @@ describe('CredentialCache', () => {
     expect(cache.wasKnown('k')).toBe(true);
   });
 
+  it('counts the time of a key from the beginning of its look-up', async () => {
+    const { source, clock, cache } = setUp();
+    let found: (caller: Caller) => void = () => undefined;
+    source.answer = () => new Promise((resolve) => (found = resolve));
+    const looking = cache.load('k');
+    // The row is read, and the key revoked; the answer comes late.
+    clock.advance(4000);
+    found(CALLER);
+    await looking;
+    clock.advance(999);
+    expect(cache.peek('k')).toBe(CALLER);
+    clock.advance(1);
+    expect(cache.peek('k')).toBeUndefined();
+  });
+
   it('remembers that a key is nobody’s', async () => {
     const { source, cache } = setUp();
     source.answer = () => Promise.resolve(undefined);

@@ -44,7 +44,7 @@ export class PartnerKeys {
 }
 
 interface CredentialCacheOptions {
-  /** Lifetime of a cached key, and the longest time for which a revoked key still works. */
+  /** Lifetime of a cached key from the beginning of its look-up, and how long a revoked key still works at most. */
   readonly ttlMs: number;
   /** Pause after a failed look-up of a known key. */
   readonly retryMs: number;
@@ -67,7 +67,7 @@ export class CredentialCache {
 
   constructor(
     private readonly keys: PartnerKeys,
-    clock: Clock,
+    private readonly clock: Clock,
     options: Partial<CredentialCacheOptions> = {},
   ) {
     const { ttlMs, retryMs, maxKeys: max } = { ...DEFAULTS, ...options };
@@ -95,17 +95,18 @@ export class CredentialCache {
   }
 
   private async lookUp(apiKey: string): Promise<Caller | undefined> {
+    const sinceMs = this.clock.nowMs();
     try {
       const caller = await this.keys.load(apiKey);
       if (caller === undefined) {
         this.callers.delete(apiKey);
-        this.unknown.set(apiKey, true);
-      } else this.callers.set(apiKey, caller);
+        this.unknown.set(apiKey, true, { sinceMs });
+      } else this.callers.set(apiKey, caller, { sinceMs });
       return caller;
     } catch (error) {
       const before = this.callers.last(apiKey);
       if (before === undefined) throw error;
-      this.callers.set(apiKey, before, this.retryMs);
+      this.callers.set(apiKey, before, { ttlMs: this.retryMs });
       return before;
     }
   }

@@ -190,6 +190,28 @@ describe(`${DAYS}/{day}/proof`, () => {
   });
 });
 
+describe('a set that is indexed again for another contract', () => {
+  it('is not answered of under the contract that was asked for', async () => {
+    const database = await api.database.open();
+    const index = async (contract: Address): Promise<void> => {
+      const text = 'UPDATE staking.index_state SET stake_contract = $1';
+      await database.pool.query(text, [Buffer.from(contract.slice(2), 'hex')]);
+    };
+    const [before, after] = [aWallet(0xa1), aWallet(0xa2)];
+    const target = `${DAYS}/${dayText(FIRST + 3)}?contract=eip155:31337:${before}`;
+    expect(await read(target)).toMatchObject({ stakeContract: before });
+    await index(after);
+    try {
+      expectError(await ask(target), 503, 'SERVICE_UNAVAILABLE');
+      api.clock.advance(6000);
+      expectError(await ask(target), 404, 'CONTRACT_NOT_FOUND');
+    } finally {
+      await index(before);
+      api.clock.advance(6000);
+    }
+  });
+});
+
 describe('the contract', () => {
   it.each([
     ['/api/staking/days', DAYS],

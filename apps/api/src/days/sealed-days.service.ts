@@ -11,6 +11,7 @@ import {
 import { CLOCK, type Clock } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
 import { type Caller } from '../auth/credential-cache.js';
+import { knownWrong } from '../snapshots/snapshot-answer.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 import {
   type DayProofAnswer,
@@ -39,8 +40,8 @@ export interface DayListSource {
 }
 
 /**
- * Answers about sealed days. A sealed revision never changes, so these answers need not check the state or the version
- * of the index.
+ * Answers about sealed days. A sealed revision never changes, so these answers need not check the version of the index.
+ * They are refused while a figure of the index is known to be wrong, as a root covers all wallets.
  */
 @Injectable()
 export class SealedDays {
@@ -51,13 +52,14 @@ export class SealedDays {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws HttpProblem 404 (the contract is not indexed), 503 (nothing is indexed yet) */
+  /** @throws HttpProblem 404 (the contract is not indexed), 503 (nothing is indexed yet, or another contract) */
   async page(caller: Caller, { contract, ...page }: DaysQuery): Promise<SealedDaysAnswer> {
     const { days, of } = await this.of(caller, contract);
     const { before, limit } = page;
     const found = await days.page({ ...(before !== undefined && { before }), limit: limit + 1 });
     const shown = found.slice(0, limit);
     const last = found.length > limit ? shown.at(-1) : undefined;
+    await requireSettled(days, shown);
     return {
       ...of,
       ...(before !== undefined && { before: dayText(before) }),
@@ -121,6 +123,7 @@ export class SealedDays {
   private async require({ days }: SetDays, day: number, revision?: number): Promise<SealedDay> {
     const sealed = await days.byDay(day);
     if (sealed !== undefined) {
+      await requireSettled(days, [sealed]);
       if (revision === undefined || revision === sealed.revision) return sealed;
       const found = (await days.revisions(day)).find((one) => one.revision === revision);
       if (found !== undefined) return found;
@@ -152,10 +155,10 @@ export class SealedDays {
 
   private async of({ stakeSet }: Caller, contract: AccountId | undefined): Promise<SetDays> {
     const requestedAt = new Date(this.clock.nowMs()).toISOString();
-    const name = await this.stakeSets.nameOf(contract, stakeSet);
+    const { name, holds } = await this.stakeSets.setFor(contract, stakeSet);
     const database = this.database.inSet(name);
     const state = await new IndexStore(database).state();
-    if (state === undefined) {
+    if (state === undefined || !holds(state)) {
       throw new HttpProblem(503, 'Nothing is indexed yet: try again later.', {
         retryAfterSeconds: RETRY_SOON_SECONDS,
       });
@@ -165,6 +168,12 @@ export class SealedDays {
     const of = { requestedAt, stakeContract, chainId, tokenDecimals, ...asked };
     return { name, days: new SealedDayStore(database), lists: new SealedListStore(database), of };
   }
+}
+
+/** @throws HttpProblem 503 while a wallet or a sum is known to be wrong, or one of the days is being worked out again */
+async function requireSettled(store: SealedDayStore, sealed: readonly SealedDay[]): Promise<void> {
+  const wrong = await store.firstDoubtful(sealed.map(({ day }) => day));
+  if (wrong !== undefined) throw knownWrong(`A leaf of ${dayText(wrong)}`);
 }
 
 function dayAnswer(sealed: SealedDay): SealedDayAnswer {

@@ -14,7 +14,13 @@ import { accountIdText, tokensToNumber } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ApiSettings } from '../api.env.js';
 import { ApiKeyGuard, requireCaller } from '../auth/admission.js';
-import { isoTime, noStake, requireCovered, unavailable } from '../snapshots/snapshot-answer.js';
+import {
+  isoTime,
+  noStake,
+  requireCovered,
+  requireNoFinding,
+  unavailable,
+} from '../snapshots/snapshot-answer.js';
 import { StakeSets } from '../snapshots/stake-sets.js';
 import { HistoryContract } from './history.contract.js';
 import {
@@ -69,6 +75,7 @@ export class HistoryController {
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
     const { state, changes } = found;
     requireCovered(state, { endSeconds: nowMs / 1000 }, nowMs, this.settings);
+    requireNoFinding(state, [wallet]);
     if (changes === undefined) throw noStake(wallet, { contract, requestedAt });
     void reply.header('x-index-block', state.head.number.toString());
     const { tokenSymbol, tokenContract, stakeContract, chainId } = state;

@@ -26,6 +26,7 @@ import {
   noStake,
   type Rendering,
   requireCovered,
+  requireNoFinding,
   snapshotOf,
   unavailable,
 } from './snapshot-answer.js';
@@ -106,6 +107,7 @@ export class BatchRoute {
     if (found === undefined || !holds(found.state)) throw unavailable('not-synced');
     const { state, sink } = found;
     requireCovered(state, window, requestedAtMs, this.settings);
+    requireNoFinding(state, wallets);
     // Canonical as written: the keys are in the order in which RFC 8785 sorts them.
     const head =
       (contract === undefined

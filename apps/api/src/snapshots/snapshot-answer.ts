@@ -49,6 +49,22 @@ export function requireCovered(
   if (covered !== 'covered') throw unavailable(covered.reason);
 }
 
+/** `Retry-After` in seconds: an operator has to repair the index. */
+const WRONG_RETRY_SECONDS = 60;
+
+export function knownWrong(what: string): HttpProblem {
+  const message = `${what} is known to be wrong in the index and is being corrected: try again later.`;
+  return new HttpProblem(503, message, { retryAfterSeconds: WRONG_RETRY_SECONDS });
+}
+
+/** @throws HttpProblem 503 if a check has found one of the wallets to be wrong, or a sum */
+export function requireNoFinding({ findings }: SnapshotState, wallets: readonly Address[]): void {
+  if (findings === 'all') throw knownWrong('A sum of balances');
+  if (findings.size === 0) return;
+  const wrong = wallets.find((wallet) => findings.has(wallet));
+  if (wrong !== undefined) throw knownWrong(`A balance of ${wrong}`);
+}
+
 /** US dollars for one token; undefined where the price is missing or too old. */
 export function freshPriceOf(
   { price }: SnapshotState,

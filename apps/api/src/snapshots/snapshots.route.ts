@@ -15,6 +15,7 @@ import {
   noStake,
   renderedOf,
   requireCovered,
+  requireNoFinding,
   unavailable,
 } from './snapshot-answer.js';
 import { type IndexedWallet } from './snapshot-reader.js';
@@ -91,6 +92,7 @@ export class SnapshotsRoute {
     if (found === undefined) throw unavailable('not-synced');
     const { state, part } = found;
     requireCovered(state, window, requestedAtMs, this.settings);
+    requireNoFinding(state, [wallet]);
     const usd = freshPriceOf(state, requestedAtMs, this.settings);
     const account = contract && accountIdText(contract);
     const rendered = renderedOf(part, { wallet, window, state, usd, contract: account });

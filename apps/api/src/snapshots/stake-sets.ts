@@ -40,10 +40,16 @@ interface Directory {
   readonly indexed: readonly IndexedSet[];
 }
 
-export interface ChosenReader {
-  readonly reader: SnapshotReader;
+type ContractOf = Pick<SnapshotState, 'chainId' | 'stakeContract'>;
+
+export interface ChosenSet {
+  readonly name: string;
   /** Whether a state belongs to the requested contract, because a stake set can be indexed again for other contracts. */
-  readonly holds: (state: SnapshotState) => boolean;
+  readonly holds: (state: ContractOf) => boolean;
+}
+
+export interface ChosenReader extends ChosenSet {
+  readonly reader: SnapshotReader;
 }
 
 /** The stake sets of the database: the contracts that each one indexes, and a reader for each. */
@@ -97,17 +103,15 @@ export class StakeSets {
    * @throws HttpProblem 404 (the contract is not indexed), DatabaseUnavailableError, DatabaseRefusedError
    */
   async readerFor(contract: AccountId | undefined, ownSet: string): Promise<ChosenReader> {
-    if (contract === undefined) return { reader: this.readerOf(ownSet), holds: () => true };
-    const set = await this.require(contract, ownSet);
-    return { reader: this.readerOf(set.name), holds: (state) => isOfSet(state, set) };
+    const set = await this.setFor(contract, ownSet);
+    return { ...set, reader: this.readerOf(set.name) };
   }
 
-  /**
-   * The name of the stake set that `choose` would read.
-   * @throws the errors of `choose`
-   */
-  async nameOf(contract: AccountId | undefined, ownSet: string): Promise<string> {
-    return contract === undefined ? ownSet : (await this.require(contract, ownSet)).name;
+  /** The stake set that `readerFor` reads. @throws the errors of `readerFor` */
+  async setFor(contract: AccountId | undefined, ownSet: string): Promise<ChosenSet> {
+    if (contract === undefined) return { name: ownSet, holds: () => true };
+    const set = await this.require(contract, ownSet);
+    return { name: set.name, holds: (state) => isOfSet(state, set) };
   }
 
   /**
@@ -175,6 +179,6 @@ export class StakeSets {
   }
 }
 
-function isOfSet(state: SnapshotState, { chainId, contracts }: IndexedSet): boolean {
+function isOfSet(state: ContractOf, { chainId, contracts }: IndexedSet): boolean {
   return state.chainId === chainId && state.stakeContract === contracts[0];
 }

@@ -41,7 +41,7 @@ export class Standby {
   readonly name: string;
   /**
    * Identity of the server behind the address. Replaced after each failure, because another server may then have the
-   * address.
+   * address. What a read or a probe finds counts only while the session in which it began lasts.
    */
   session: object = {};
   /** Why the standby is not used; undefined while it answers. */
@@ -81,27 +81,32 @@ export class Standby {
     if (this.isClosed || this.looking !== undefined || performance.now() < this.nextProbeMs) return;
     // The primary has not answered yet, so there is nothing to compare the standby with.
     if (this.options.primarySystem() === undefined) return;
-    this.looking = this.lookNow()
+    const { session } = this;
+    this.looking = this.lookNow(session)
       .catch((error: unknown) => {
-        this.fail(messageOf(error));
+        this.fail(messageOf(error), session);
       })
       .finally(() => {
         this.looking = undefined;
       });
   }
 
-  /** @returns undefined where the standby did not answer in time or failed; the standby is then not used for a pause */
+  /**
+   * @returns undefined where the standby did not answer in time or failed, also by another read meanwhile; the standby
+   *   is then not used for a pause
+   */
   async read<R>(ask: AskStore<R>, set: string): Promise<R | undefined> {
-    const { connected } = this;
+    const { connected, session } = this;
     if (connected === undefined) return undefined;
     try {
       const read = await withTimeout(ANSWER_MS, ask(storeOf(connected, set)), () => {
         throw new Error(`did not answer a read within ${ANSWER_MS} ms`);
       });
+      if (session !== this.session) return undefined;
       this.failures = 0;
       return read;
     } catch (error) {
-      this.fail(messageOf(error));
+      this.fail(messageOf(error), session);
       return undefined;
     }
   }
@@ -112,11 +117,12 @@ export class Standby {
     await withTimeout(CLOSE_MS, closing, () => undefined);
   }
 
-  private async lookNow(): Promise<void> {
+  private async lookNow(session: object): Promise<void> {
     const { history, clock, primarySystem } = this.options;
     const { database } = await this.connect();
     const atMs = clock.nowMs();
     const { isStandby, bytes, system } = await readWalPosition(database);
+    if (session !== this.session) return;
     if (!isStandby) throw new Error('is no standby: it can be written');
     if (system !== primarySystem()) throw new Error('is no standby of the server of DATABASE_URL');
     if (history.isShorterThan(this.bytes, this.probedAtQuestion)) {
@@ -145,7 +151,9 @@ export class Standby {
     return this.connected;
   }
 
-  private fail(reason: string): void {
+  /** Reads that fail together are one failure. */
+  private fail(reason: string, session: object): void {
+    if (session !== this.session) return;
     const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.failures);
     this.failures += 1;
     this.nextProbeMs = performance.now() + pauseMs;

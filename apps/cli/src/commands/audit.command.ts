@@ -30,8 +30,8 @@ import { type Field, fieldLines, table } from '../output/text.js';
 
 const MOST = 100_000;
 
-/** The settings of `audit`; the contracts come from the index. */
-class AuditSettings extends StakeSetSettings {
+/** The settings of commands that compare an index with the chain; the contracts come from the index. */
+export class AuditSettings extends StakeSetSettings {
   @Setting(RPC_URLS_SETTING)
   readonly rpcUrls!: string[];
 

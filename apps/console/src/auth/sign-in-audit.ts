@@ -26,15 +26,18 @@ export class SignInAudit {
   /** @param error noted only where it is a refusal of the sign-in */
   async noteRefused(error: unknown, note: SignInNote & { readonly who?: string | undefined }) {
     if (!(error instanceof HttpProblem) || !REFUSED.includes(error.status)) return;
-    const counted = { network: addressKey(note.from), unnoted: this.refusalsNotLogged };
-    const refused = { ...note, ...counted, code: error.code };
+    // Taken before the write, so that no concurrent refusal reports them as well.
+    const unnoted = this.refusalsNotLogged;
+    this.refusalsNotLogged = 0;
+    const refused = { ...note, network: addressKey(note.from), unnoted, code: error.code };
+    let isNoted = false;
     try {
-      const isNoted = await this.log.noteRefused(refused, this.clock.nowMs());
-      this.refusalsNotLogged = isNoted ? 0 : this.refusalsNotLogged + 1;
+      isNoted = await this.log.noteRefused(refused, this.clock.nowMs());
     } catch (failure) {
       // The caller reports the refusal to the person even where the database cannot note it.
       if (!(failure instanceof RetryableError)) throw failure;
-      this.refusalsNotLogged += 1;
+    } finally {
+      if (!isNoted) this.refusalsNotLogged += unnoted + 1;
     }
   }
 }

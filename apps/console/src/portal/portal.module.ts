@@ -9,6 +9,7 @@ import {
 import { provide } from '#libs/service';
 import { ConformanceController } from './conformance.controller.js';
 import { ConformanceService } from './conformance.service.js';
+import { CorrectionsController } from './corrections.controller.js';
 import { OpenDeductions } from './open-deductions.js';
 import { OwnRows } from './own-rows.js';
 import { OwnSecrets } from './own-secrets.js';
@@ -26,6 +27,7 @@ import { WebhooksController } from './webhooks.controller.js';
   controllers: [
     StandingController,
     RequestsController,
+    CorrectionsController,
     OwnRedemptionsController,
     SnapshotController,
     SignatureController,

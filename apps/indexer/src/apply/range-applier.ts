@@ -78,12 +78,12 @@ export class RangeApplier {
     answer: RangeAnswer,
     facts: IndexFacts,
   ): Promise<number | undefined> {
-    const { writer } = lead;
+    const { writer, signal } = lead;
     try {
       return await writer.apply(answer, facts);
     } catch (error) {
       if (!(error instanceof NegativeBalanceError)) throw error;
-      const to = await this.totals.suspectUnverified(writer.state, answer);
+      const to = await this.totals.suspectUnverified(writer.state, answer, signal);
       if (!to) throw error;
       await this.undo(lead, to, 'repair');
       return undefined;
@@ -95,7 +95,7 @@ export class RangeApplier {
    * @returns false where they differ and the index was rolled back
    */
   async checkIndexTotal(lead: WritingLead): Promise<boolean> {
-    const to = await this.totals.checkHead(lead.writer.state);
+    const to = await this.totals.checkHead(lead.writer.state, lead.signal);
     if (to) await this.undo(lead, to, 'repair');
     return to === undefined;
   }

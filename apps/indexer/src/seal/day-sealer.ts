@@ -66,21 +66,45 @@ export class DaySealer {
   async seal(work: DayToSeal): Promise<SealOutcome> {
     const basis = await this.means.writer.basis(work.fence);
     if (basis === undefined) throw new FencedError();
-    const { carried } = this;
-    this.carried = undefined;
-    const file = new DayFile(this.means.folder);
+    const file = await this.dayFile(work, basis);
     try {
-      const follows =
-        carried?.day === work.day - 1 && carried.basis.generation === basis.generation;
-      if (follows) await this.carryForward(work, carried.file, file);
-      else await this.readAll(work.day, file);
-      await this.verifySum(work, basis, file.closingTotal);
       const outcome = await this.write(work, basis, file);
       this.carried = { day: work.day, basis, file };
       return outcome;
     } catch (error) {
       file.close();
       throw error;
+    }
+  }
+
+  /**
+   * The wallets of the day, whose closings add up to the stored total. If carried balances do not, they are dropped and
+   * all wallets are read.
+   */
+  private async dayFile(work: DayToSeal, basis: IndexSnapshotRef): Promise<DayFile> {
+    const { carried } = this;
+    this.carried = undefined;
+    const { day } = work;
+    const carries = carried?.day === day - 1 && carried.basis.generation === basis.generation;
+    const sources = [
+      ...(carries ? [(file: DayFile) => this.carryForward(work, carried.file, file)] : []),
+      (file: DayFile) => this.readAll(day, file),
+    ];
+    try {
+      let difference = 0n;
+      for (const read of sources) {
+        const file = new DayFile(this.means.folder);
+        try {
+          await read(file);
+          difference = await this.sumDifference(work, basis, file.closingTotal);
+          if (difference === 0n) return file;
+        } catch (error) {
+          file.close();
+          throw error;
+        }
+        file.close();
+      }
+      throw new SealSumError(day, difference);
     } finally {
       carried?.file.close();
     }
@@ -109,17 +133,18 @@ export class DaySealer {
     for (; next.done !== true; next = carried.next()) file.carry(next.value);
   }
 
-  private async verifySum(
+  /** The sum less the stored total. */
+  private async sumDifference(
     { day, fence }: DayToSeal,
     { generation }: IndexSnapshotRef,
     sum: bigint,
-  ): Promise<void> {
+  ): Promise<bigint> {
     const { dayLows, writer } = this.means;
     const total = await dayLows.total(day);
-    if (sum === total) return;
     // Sum and total may be of different versions of the index, if it changed meanwhile.
-    if ((await writer.basis(fence))?.generation !== generation) throw new SealOutdatedError(day);
-    throw new SealSumError(day, sum - total);
+    if (sum !== total && (await writer.basis(fence))?.generation !== generation)
+      throw new SealOutdatedError(day);
+    return sum - total;
   }
 
   private async write(

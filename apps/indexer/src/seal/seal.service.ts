@@ -91,7 +91,7 @@ export class SealService implements BeforeApplicationShutdown {
       }
       const isPassing = error instanceof RetryableError && PASSING.has(error.code);
       if (!isPassing) this.work.pauseFor(RETRY_AFTER_MS);
-      if (isWrongSum(error)) this.tellWrongSum(error);
+      if (isWrongSum(error)) await this.reportWrongSum(error);
       else logger[isPassing ? 'warn' : 'error']({ err: error }, 'A day could not be sealed');
     } finally {
       metrics.daysLeft(0);
@@ -115,6 +115,8 @@ export class SealService implements BeforeApplicationShutdown {
     const state = await this.index.state();
     const { finalised, verifiedNumber, head, halted } = state ?? {};
     if (!finalised || !head || verifiedNumber === undefined || halted) return undefined;
+    // A day is not sealed from what is known to be wrong.
+    if (await this.index.hasFindings()) return undefined;
     const number = [finalised.number, verifiedNumber, head.number].reduce((a, b) =>
       a < b ? a : b,
     );
@@ -187,12 +189,18 @@ export class SealService implements BeforeApplicationShutdown {
     }
   }
 
-  private tellWrongSum({ day, difference }: WrongSum): void {
+  /** From now on the api does not answer, and no day is sealed, until the index is repaired. */
+  private async reportWrongSum({ day, difference }: WrongSum): Promise<void> {
     this.metrics.sumDiffers(day, difference);
     this.logger.error(
       { day: dayText(day), difference },
-      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/sealed-days.md',
+      'A day was not sealed: the balances at its end do not add up to the stored total. See docs/operating/wrong-figures.md',
     );
+    try {
+      await this.index.recordFinding('all', 'seal');
+    } catch (error) {
+      this.logger.error({ err: error }, 'It could not be noted, and the api goes on answering');
+    }
   }
 
   private tell({ kind, sealed }: SealOutcome, tookMs: number): void {
@@ -206,7 +214,7 @@ export class SealService implements BeforeApplicationShutdown {
     if (kind !== 'revised') return;
     logger.error(
       { ...line, previousRoot },
-      'A sealed day came out differently: see docs/operating/sealed-days.md',
+      'A sealed day came out differently: see docs/operating/wrong-figures.md',
     );
   }
 

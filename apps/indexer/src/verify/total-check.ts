@@ -60,7 +60,7 @@ export class TotalCheck {
     if (await this.isContradicted(answer.head, told, indexed, options.signal)) {
       return { kind: 'agreed', range: { ...range, contractTotal: indexed } };
     }
-    const to = await this.rollbackTarget(state, answer, contractTotal);
+    const to = await this.rollbackTarget(state, answer, contractTotal, options.signal);
     if (to) return { kind: 'roll-back', to };
     return { kind: 'agreed', range: await this.mender.mend(range, state.total, options) };
   }
@@ -71,24 +71,26 @@ export class TotalCheck {
    * @returns the block to which the index must be rolled back; undefined where the index agrees
    * @throws TotalMismatchError where the blocks were already read again often enough
    */
-  async checkHead(state: IndexState): Promise<BlockRef | undefined> {
+  async checkHead(state: IndexState, signal: AbortSignal): Promise<BlockRef | undefined> {
     const { reader } = this;
     const { head } = state;
     const told = await askFigure((said) => reader.stakeTotal(head, said));
     if (told === undefined || told.figure === state.total) return undefined;
-    if (await this.isContradicted(head, told, state.total)) return undefined;
+    if (await this.isContradicted(head, told, state.total, signal)) return undefined;
     const shown = { to: head.number, endpoint: reader.endpoints.join(', ') };
-    return this.rollbackTarget(state, shown, told.figure);
+    return this.rollbackTarget(state, shown, told.figure, signal);
   }
 
   /**
    * Marks all blocks after the newest verified one as suspect, to be read again.
    * @returns the newest verified block, to which the index must be rolled back; undefined where the head itself is
    * verified, or the blocks were already read again often enough
+   * @throws the reason of the signal: what an abandoned turn finds does not count as a re-read of the next lead
    */
   async suspectUnverified(
     { head, verifiedNumber }: IndexState,
     { to: toBlock, endpoint }: DoubtfulEvents,
+    signal: AbortSignal,
   ): Promise<BlockRef | undefined> {
     const { suspects } = this;
     const verified = verifiedNumber ?? this.options.firstBlock - 1n;
@@ -96,6 +98,7 @@ export class TotalCheck {
     if (verified === head.number || suspects.countAt(from) >= TRIES) return undefined;
     const [to] = await this.reader.headers([verified]);
     if (!to) return undefined;
+    signal.throwIfAborted();
     suspects.add({ from, to: toBlock, avoid: [endpoint], by: 'logs' });
     this.logger.warn(
       { fromBlock: from, toBlock, avoid: endpoint },
@@ -143,11 +146,12 @@ export class TotalCheck {
     state: IndexState,
     shown: DoubtfulEvents,
     contractTotal: bigint,
+    signal: AbortSignal,
   ): Promise<BlockRef | undefined> {
     const { head, total, verifiedNumber } = state;
     if (verifiedNumber === head.number) return undefined;
     if ((await this.reader.stakeTotal(head)) === total) return undefined;
-    const to = await this.suspectUnverified(state, shown);
+    const to = await this.suspectUnverified(state, shown, signal);
     if (to) return to;
     const { endpoint } = shown;
     const block = head.number;

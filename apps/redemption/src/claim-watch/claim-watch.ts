@@ -50,7 +50,9 @@ export class ClaimWatch {
    *   were checked
    */
   async check(signal = new AbortController().signal): Promise<readonly ClaimAlarm[] | undefined> {
-    const held = await this.store.exclusively(() => this.checkAll(signal));
+    const held = await this.store.exclusively((lease) =>
+      this.checkAll(AbortSignal.any([signal, lease])),
+    );
     return held?.result;
   }
 

@@ -29,6 +29,8 @@ const EVERY_MS = 10_000;
 export class LedgerWatch implements OnModuleInit, BeforeApplicationShutdown {
   private readonly alerts: HourlyAlerts;
   private readonly looks = new SingleFlight<void>();
+  /** The newest `keep` that is under way, or the last one. */
+  private keeping: Promise<unknown> = Promise.resolve();
 
   constructor(
     private readonly store: LedgerRestoreStore,
@@ -73,14 +75,31 @@ export class LedgerWatch implements OnModuleInit, BeforeApplicationShutdown {
     if ((await this.unnoted()) !== undefined) throw new RestoreNotNotedError();
   }
 
-  /** Keeps a transition that was committed, before anything outside of the ledger follows from it. */
-  keep({ id, version, openCall }: Redemption, event: string): Promise<void> {
-    return this.mark.keep({
-      redemptionId: id,
-      ...{ version, event },
-      requestId: openCall?.requestId ?? null,
-      atMs: this.clock.nowMs(),
-    });
+  /**
+   * Keeps a transition that was committed, before anything outside of the ledger follows from it. The ledger may have
+   * gone back since it was last looked at, so the transition kept before is looked for again before this one replaces
+   * it, one after the other.
+   * @throws RestoreNotNotedError: nothing may follow from the transition
+   */
+  async keep({ id, version, openCall }: Redemption, event: string): Promise<void> {
+    const requestId = openCall?.requestId ?? null;
+    const seen = { redemptionId: id, version, event, requestId, atMs: this.clock.nowMs() };
+    const replacing = this.keeping.then(() => this.replaceSeen(seen));
+    this.keeping = replacing.catch(() => undefined);
+    const { written } = await replacing;
+    await written;
+  }
+
+  /** @returns `written` resolves when the transition is on the disk: the next one need not wait for that */
+  private async replaceSeen(seen: SeenTransition): Promise<{ readonly written: Promise<void> }> {
+    try {
+      await this.requireNoted();
+    } catch (error) {
+      // Where the database cannot be asked now, the newest transition is the better mark.
+      if (error instanceof RestoreNotNotedError || !(error instanceof LowmarkError)) throw error;
+      this.logger.warn({ err: error }, 'Whether the ledger went back could not be read');
+    }
+    return { written: this.mark.keep(seen) };
   }
 
   private async attempt(): Promise<void> {

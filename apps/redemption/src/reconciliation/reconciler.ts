@@ -40,7 +40,9 @@ export class Reconciler {
   async reconcile(
     signal = new AbortController().signal,
   ): Promise<readonly Difference[] | undefined> {
-    const held = await this.store.exclusively(() => this.compare(signal));
+    const held = await this.store.exclusively((lease) =>
+      this.compare(AbortSignal.any([signal, lease])),
+    );
     return held?.result;
   }
 

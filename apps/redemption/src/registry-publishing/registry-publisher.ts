@@ -51,10 +51,11 @@ export class RegistryPublisher {
    * @throws LowmarkError where publishing is not possible now; nothing is lost, and the next poll tries again
    */
   async look(): Promise<boolean> {
-    return (await this.store.exclusively(() => this.lookAlone())) !== undefined;
+    const polled = await this.store.exclusively((lease) => this.lookAlone(lease));
+    return polled !== undefined;
   }
 
-  private async lookAlone(): Promise<void> {
+  private async lookAlone(lease: AbortSignal): Promise<void> {
     await this.plan();
     await this.tellRevised();
     const candidates = await this.refresh(await this.store.open(SLOTS_AT_ONCE));
@@ -63,6 +64,7 @@ export class RegistryPublisher {
     const sight = await this.link.reader.look(open, this.link.account.address);
     let isUnderWay = false;
     for (const [place, candidate] of candidates.entries()) {
+      lease.throwIfAborted();
       const slot = sight.slots[place];
       if (slot) isUnderWay = (await this.act(candidate, { slot, sight, isUnderWay })) || isUnderWay;
     }

@@ -1,4 +1,4 @@
-import { type Database, DayEvents, StakeSetStore, TierEvents } from '#libs/db';
+import { type Database, DayEvents, hasFindings, StakeSetStore, TierEvents } from '#libs/db';
 
 /** Pages of wallets per turn of one subscription. */
 const TURN = 20;
@@ -21,6 +21,8 @@ export class WebhookEvaluator {
     const sets = new StakeSetStore(this.database);
     for (const set of await sets.names()) {
       const database = await sets.open(set);
+      // What is known to be wrong is not told. The events follow after the repair.
+      if (await hasFindings(database)) continue;
       await new DayEvents(database, set).tell();
       const tiers = new TierEvents(database, set);
       let open = await tiers.followed();

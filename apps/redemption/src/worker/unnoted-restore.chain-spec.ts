@@ -178,6 +178,31 @@ describe('a restore without our command', () => {
     await bench.until(id, 'reverted');
   });
 
+  it('is noticed by a worker that has committed a transition since, and before the call follows', async () => {
+    const other = await bench.read(await authorised());
+    const id = await authorised();
+    await ledger.restore(id, 'deducted');
+    await expect(bench.ledger.keep(other, 'plan-committed')).rejects.toMatchObject(NOT_NOTED);
+    expect(await marks()).toHaveLength(1);
+    await note();
+    await bench.until(id, 'reverted');
+  });
+
+  it('is noticed where one of several workers committed to the ledger that is lost', async () => {
+    const id = await authorised();
+    const lost = await bench.read(id);
+    const other = await bench.read(await authorised());
+    await ledger.restore(id, 'deducted');
+    const kept = await Promise.allSettled([
+      bench.ledger.keep(lost, 'plan-committed'),
+      bench.ledger.keep(other, 'plan-committed'),
+    ]);
+    expect(kept.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(await marks()).toHaveLength(1);
+    await note();
+    await bench.until(id, 'reverted');
+  });
+
   it('is not explained by a note that begins after what is missing', async () => {
     const id = await authorised();
     await ledger.restore(id, 'deducted');

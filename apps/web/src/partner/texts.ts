@@ -3,6 +3,7 @@ export const texts = {
     overview: 'Overview',
     credentials: 'Credentials',
     requests: 'Your requests',
+    corrections: 'Corrections',
     redemptions: 'Redemptions',
     calls: 'Our calls',
     webhooks: 'Webhooks',
@@ -91,6 +92,18 @@ export const texts = {
     secret: 'Shared secret',
     stored: 'I have stored them',
     goodUntil: 'The old one works until',
+  },
+  corrections: {
+    intro:
+      'Answers to you that were signed with a figure that was wrong, found in the log of requests, with the correct figures.',
+    caption: 'Corrected answers',
+    empty: 'No answer to you had to be corrected.',
+    requestedAt: 'Answered',
+    correctedAt: 'Corrected',
+    figures: 'Signed and correct figures',
+    uncertain: 'Only the beginning of this answer is known; it may have a wrong figure. Ask again.',
+    reason: 'Reason',
+    none: 'none',
   },
   requests: {
     caption: 'Requests to the api',

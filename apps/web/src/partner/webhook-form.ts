@@ -5,7 +5,12 @@ export type Webhook = ConsoleBody<'Webhook'>;
 export type Topic = Webhook['topics'][number];
 type Rule = ConsoleBody<'TierRule'>;
 
-export const TOPICS: readonly Topic[] = ['day.sealed', 'wallet.tier-changed', 'redemption.*'];
+export const TOPICS: readonly Topic[] = [
+  'day.sealed',
+  'wallet.tier-changed',
+  'redemption.*',
+  'answers.corrected',
+];
 const AMOUNT = /^\d{1,78}$/;
 
 export interface WebhookForm {

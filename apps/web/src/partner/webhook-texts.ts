@@ -7,6 +7,7 @@ export const webhookTexts = {
     'day.sealed': 'the root of a day that is final, and each revision of one',
     'wallet.tier-changed': 'wallets whose tier changed, by the rule below',
     'redemption.*': 'each change of the status of a redemption',
+    'answers.corrected': 'answers to you that were signed with a wrong figure',
   },
   works: 'Works',
   paused: 'Paused',

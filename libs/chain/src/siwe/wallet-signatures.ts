@@ -127,8 +127,8 @@ export class WalletSignatures {
     for (const [index, form] of this.forms.entries()) {
       const { results } = await session.batch([form.call(question), form.probe]);
       if (form.isServed(results[1], session)) {
-        const holdsMs = index === 0 ? Infinity : REFUSAL_HOLDS_MS;
-        this.learned.set(session.endpoint, { form }, holdsMs);
+        const ttlMs = index === 0 ? Infinity : REFUSAL_HOLDS_MS;
+        this.learned.set(session.endpoint, { form }, { ttlMs });
         return verdict(results[0], form, session);
       }
       this.warnOnce(session, 'SIGN_IN_FORM', `For contract wallets: ${form.absence}.`);

@@ -49,6 +49,9 @@ const ALL = [
   'MemberLimits1760000005001',
   'UnnotedRestore1760000006000',
   'DayTotals1760000007000',
+  'Corrections1760000007001',
+  'TaskLease1760000007003',
+  'IndexRepair1760000007011',
   'AuditSums1760000007900',
 ];
 

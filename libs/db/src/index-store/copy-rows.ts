@@ -15,7 +15,7 @@ export function copyChanges(client: PoolClient, changes: readonly BalanceChange[
     chunks(
       changes,
       ({ wallet, blockNumber, timestampSeconds, balance }) =>
-        `\\\\x${wallet.slice(2)}\t${blockNumber.toString()}\t${timestampSeconds}\t${balance.toString()}\n`,
+        `\\\\x${wallet.slice(2)}\t${Number(blockNumber)}\t${timestampSeconds}\t${balance.toString()}\n`,
     ),
   );
 }
@@ -47,26 +47,19 @@ function* chunks<T>(rows: readonly T[], lineOf: (row: T) => string): Generator<B
   }
 }
 
-/**
- * Number of hex digits of an address that are compared. Their 16 million values are enough to order the
- * rows of a transaction.
- */
-const COMPARED_HEX_DIGITS = 6;
-/** Maximum number of rows in a transaction: row number and digits of the address share the 53 bits of a number. */
-const MAX_ROWS = 2 ** 28;
+/** Hex digits of an address by which rows are sorted, and the number of their values. */
+const SORTED_HEX_DIGITS = 3;
+const BUCKETS = 16 ** SORTED_HEX_DIGITS;
 
 /**
  * Rows in nearly the order of the tables' keys. PostgreSQL then finds each page of the index once instead of once per
- * row, which saves a third of the time to write the rows. Sorting numbers takes a fifth of the time of sorting texts.
+ * row, which saves a third of the time to write the rows. Buckets cost half as much as a complete sort.
  */
 export function byWallet<T extends { readonly wallet: Address }>(rows: readonly T[]): T[] {
-  const keys = new Float64Array(rows.length);
-  for (let place = 0; place < rows.length; place += 1) {
-    const { wallet } = rows[place] as T;
-    keys[place] = parseInt(wallet.slice(2, 2 + COMPARED_HEX_DIGITS), 16) * MAX_ROWS + place;
+  const buckets = new Array<T[] | undefined>(BUCKETS);
+  for (const row of rows) {
+    const place = parseInt(row.wallet.slice(2, 2 + SORTED_HEX_DIGITS), 16);
+    (buckets[place] ??= []).push(row);
   }
-  keys.sort();
-  const sorted: T[] = [];
-  for (const key of keys) sorted.push(rows[key % MAX_ROWS] as T);
-  return sorted;
+  return buckets.flatMap((bucket) => bucket ?? []);
 }

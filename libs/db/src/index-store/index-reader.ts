@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type Address, type BlockRef, type WalletState } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
+import { type Findings, hasFindings, recordFinding } from './finding-store.js';
 import { type IndexState, indexStateOf, type IndexStateRow, STATE_COLUMNS } from './index-state.js';
 import { addressOf, blockOf, byteaArray } from '../rows.js';
 
@@ -62,6 +63,16 @@ export class IndexReader {
   async state(): Promise<IndexState | undefined> {
     const [row] = await this.database.query<IndexStateRow>(READ_STATE({}));
     return row && indexStateOf(row);
+  }
+
+  /** Whether a check has found something wrong that is not repaired yet. */
+  hasFindings(): Promise<boolean> {
+    return hasFindings(this.database);
+  }
+
+  /** @see recordFinding */
+  recordFinding(found: Findings, foundBy: string): Promise<void> {
+    return recordFinding(this.database, found, foundBy);
   }
 
   /**

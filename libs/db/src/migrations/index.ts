@@ -1,37 +1,36 @@
-import { AuditSums1760000007900 } from './audit-sums.js';
 import { CallLogShares1760000004000 } from './call-log-shares.js';
 import { StakingIndex1760000000000 } from './staking-index.js';
 import {
-  CredentialEnd1760000000032,
-  CredentialUse1760000000009,
   Partners1760000000001,
+  CredentialUse1760000000009,
+  CredentialEnd1760000000032,
 } from './partners.js';
 import {
-  OlderStart1760000000012,
   ReaderRole1760000000002,
   ReaderSeesSchema1760000000008,
+  OlderStart1760000000012,
 } from './readers.js';
 import { Redemption1760000000003 } from './redemption.js';
 import {
-  Reconciliation1760000000006,
   RedemptionDue1760000000004,
-  SearchIndexes1760000000038,
   Sessions1760000000005,
+  Reconciliation1760000000006,
+  SearchIndexes1760000000038,
 } from './redemption-work.js';
 import {
-  AuditRun1760000000010,
   IndexGeneration1760000000007,
+  AuditRun1760000000010,
   PriceHold1760000000015,
 } from './staking-state.js';
 import {
-  ClaimWatch1760000000014,
-  CoinSpent1760000000013,
   RestoredLedger1760000000011,
+  CoinSpent1760000000013,
+  ClaimWatch1760000000014,
 } from './redemption-payouts.js';
 import {
   EvidenceMac1760000000017,
-  NamesMac1760000000022,
   SessionMac1760000000021,
+  NamesMac1760000000022,
 } from './redemption-macs.js';
 import { ReservedTokens1760000000019 } from './reserved-tokens.js';
 import { BoundedAttempts1760000000020 } from './bounded-attempts.js';
@@ -48,6 +47,10 @@ import { Partitions1760000000044 } from './partitions.js';
 import { GrantedRoles1760000005000 } from './granted-roles.js';
 import { MemberLimits1760000005001 } from './member-limits.js';
 import { DayTotals1760000007000 } from './day-totals.js';
+import { AuditSums1760000007900 } from './audit-sums.js';
+import { Corrections1760000007001 } from './corrections.js';
+import { IndexRepair1760000007011 } from './index-repair.js';
+import { TaskLease1760000007003 } from './task-lease.js';
 import { UnnotedRestore1760000006000 } from './unnoted-restore.js';
 
 /** All migrations, oldest first, whichever file they are in: each file is a topic. One that was released is never edited. */
@@ -93,5 +96,8 @@ export const migrations = [
   MemberLimits1760000005001,
   UnnotedRestore1760000006000,
   DayTotals1760000007000,
+  Corrections1760000007001,
+  TaskLease1760000007003,
+  IndexRepair1760000007011,
   AuditSums1760000007900,
 ];

@@ -136,7 +136,9 @@ export class ClaimWatchStore {
   constructor(private readonly database: Database) {}
 
   /** @see exclusively */
-  exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
+  exclusively<T>(
+    work: (lease: AbortSignal) => Promise<T>,
+  ): Promise<{ readonly result: T } | undefined> {
     return exclusively(this.database, 'claim-watch', work);
   }
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Difference } from '#libs/domain';
+import { exclusively } from './exclusively.js';
 import {
   CHAIN,
   FINAL,
@@ -121,20 +123,33 @@ describe('a run', () => {
     expect(await other.exclusively(() => Promise.resolve(2))).toEqual({ result: 2 });
   });
 
-  it('gives the lock back where its connection breaks, and the process lives on', async () => {
-    const ended = bench.store.exclusively(async () => {
-      await bench.database.query({
-        text: `SELECT pg_terminate_backend(pid) FROM pg_locks
-          WHERE relation = 'redemption.task'::regclass AND pid <> pg_backend_pid()`,
-      });
-      return 1;
+  it('keeps no transaction open meanwhile, and no connection', async () => {
+    const narrow = await bench.another({ poolSize: 1 });
+    await narrow.exclusively(async () => {
+      expect(await narrow.checkpoints(1)).toEqual([]);
+      const text = `SELECT state, backend_xid, backend_xmin FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+          AND (state <> 'idle' OR backend_xid IS NOT NULL OR backend_xmin IS NOT NULL)`;
+      expect(await bench.database.query({ text })).toEqual([]);
     });
-    expect(await ended).toEqual({ result: 1 });
-    // The server releases the lock with some delay, when it notices the end of the connection.
-    let next: { readonly result: number | undefined } | undefined;
-    for (let tries = 0; next?.result === undefined && tries < 200; tries++) {
-      next = await bench.store.exclusively(() => Promise.resolve(2));
-    }
-    expect(next).toEqual({ result: 2 });
+  });
+
+  it('is taken over from a process that no longer renews its lease, and that one stops', async () => {
+    const take = (work: (lease: AbortSignal) => Promise<unknown>) =>
+      exclusively(bench.database, 'reconciliation', work, 400);
+    await take(async (lease) => {
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      expect(lease.aborted).toBe(false);
+      const text = `UPDATE redemption.task SET held_until = now() - interval '1 s' WHERE task = 'reconciliation'`;
+      // As after a pause of the process: the lease is over before it is renewed.
+      await bench.database.query({ text });
+      const next = await take(async () => {
+        await once(lease, 'abort');
+        expect(lease.reason).toMatchObject({ code: 'TASK_LEASE_LOST' });
+        return 2;
+      });
+      expect(next).toEqual({ result: 2 });
+    });
+    expect(await take(() => Promise.resolve(3))).toEqual({ result: 3 });
   });
 });

@@ -108,11 +108,13 @@ export class ReconciliationStore {
   constructor(private readonly database: Database) {}
 
   /**
-   * If the connection breaks and two processes do the work, the checkpoint prevents harm: each process moves it only
-   * from where this process read it.
+   * If two processes do the work after all, the checkpoint prevents harm: each process moves it only from where this
+   * process read it.
    * @see exclusively
    */
-  exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
+  exclusively<T>(
+    work: (lease: AbortSignal) => Promise<T>,
+  ): Promise<{ readonly result: T } | undefined> {
     return exclusively(this.database, 'reconciliation', work);
   }
 

@@ -48,8 +48,8 @@ export class ReconciliationBench {
   }
 
   /** A store on its own connections, like that of another process. */
-  async another(): Promise<ReconciliationStore> {
-    return new ReconciliationStore(await this.test.open());
+  async another(options: { poolSize?: number } = {}): Promise<ReconciliationStore> {
+    return new ReconciliationStore(await this.test.open(options));
   }
 
   stop(): Promise<void> {

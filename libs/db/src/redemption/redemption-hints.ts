@@ -1,5 +1,6 @@
+import { SingleFlight } from '#libs/platform';
 import { connectionOptions } from '../connection/connection-options.js';
-import { databaseError } from '../connection/database.error.js';
+import { databaseError, DatabaseUnavailableError } from '../connection/database.error.js';
 import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
@@ -15,6 +16,8 @@ export interface HintListener {
  */
 export class RedemptionHints {
   private client: SupervisedClient | undefined;
+  private readonly starts = new SingleFlight<void>();
+  private isStopped = false;
   private readonly config: SupervisedConfig;
 
   /** @param options of a database that is not behind a pooler, because the session listens */
@@ -22,23 +25,28 @@ export class RedemptionHints {
     this.config = connectionOptions(options);
   }
 
-  /** Does nothing where it already listens. @throws DatabaseUnavailableError, DatabaseRefusedError */
+  /** Does nothing where it already listens or connects. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async start(listener: HintListener): Promise<void> {
-    if (this.client !== undefined) return;
+    if (this.client !== undefined || this.starts.underWay() !== undefined) return;
     try {
-      await this.config.supervision.hosts.attempt(() => this.listen(listener));
+      await this.starts.run(() =>
+        this.config.supervision.hosts.attempt(() => this.listen(listener)),
+      );
     } catch (error) {
       throw databaseError(error);
     }
   }
 
+  /** For good. A start that is under way tries no further host. */
   async stop(): Promise<void> {
+    this.isStopped = true;
     const { client } = this;
     this.client = undefined;
     await client?.close();
   }
 
   private async listen(listener: HintListener): Promise<void> {
+    if (this.isStopped) throw new DatabaseUnavailableError(new Error('the program stops'));
     const client = new SupervisedClient(this.config);
     this.client = client;
     client.on('error', (error) => {
@@ -54,7 +62,7 @@ export class RedemptionHints {
       await client.connect();
       await client.query(`LISTEN ${HINT_CHANNEL}`);
     } catch (error) {
-      this.client = undefined;
+      if (this.client === client) this.client = undefined;
       await client.close();
       throw error;
     }

@@ -113,7 +113,9 @@ export class PublicationStore {
   }
 
   /** @see exclusively */
-  exclusively<T>(work: () => Promise<T>): Promise<{ readonly result: T } | undefined> {
+  exclusively<T>(
+    work: (lease: AbortSignal) => Promise<T>,
+  ): Promise<{ readonly result: T } | undefined> {
     return exclusively(this.database, 'registry', work);
   }
 

@@ -38,7 +38,12 @@ const FIRST = named<{ from: number }>(
   'SELECT min(day) AS day FROM staking.sealed_day WHERE day >= :from',
 );
 
-const RECHECK = named('publishable_recheck', 'SELECT from_day FROM staking.seal_recheck');
+/** While a figure is known to be wrong, no day is published. */
+const RECHECK = named(
+  'publishable_recheck',
+  `SELECT min(from_day) AS from_day
+    FROM (SELECT from_day FROM staking.seal_recheck UNION ALL SELECT 0 FROM staking.finding) AS noted`,
+);
 
 export class PublishableDays {
   /** @param database of the stake set */
@@ -47,14 +52,14 @@ export class PublishableDays {
   /** The newest revisions of the days `from` to `to`, both included. */
   async range(from: number, to: number): Promise<SealedRange> {
     // The recheck is read first. If its row disappears between the two reads, the new roots are already written.
-    const [recheck] = await this.database.query<{ from_day: number }>(RECHECK({}));
+    const [recheck] = await this.database.query<{ from_day: number | null }>(RECHECK({}));
     type Row = { day: number; revision: number; root: string; sealed_at: Date };
     const rows = await this.database.query<Row>(RANGE({ from, to }));
     return {
       days: rows.map(({ day, revision, root, sealed_at: sealedAt }) => {
         return { day, revision, root: nodeOf(root), sealedAt };
       }),
-      recheckFrom: recheck?.from_day,
+      recheckFrom: recheck?.from_day ?? undefined,
     };
   }
 

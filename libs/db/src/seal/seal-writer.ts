@@ -90,6 +90,12 @@ const STILL_HOLDS = named<{ fence: bigint; generation: string; block: bigint }>(
     AND finalised_number > :block AND verified_number > :block AND head_number > :block FOR SHARE`,
 );
 
+/** Worked out again, the day is certain. */
+const SETTLE = named<{ day: number }>(
+  'seal_settle',
+  'DELETE FROM staking.doubtful_day WHERE day = :day',
+);
+
 const FORGET_LISTS = ['sealed_leaves', 'sealed_nodes'].map((table) =>
   named<{ before: number; fence: bigint }>(
     `seal_forget_${table}`,
@@ -141,6 +147,7 @@ export class SealWriter {
       const isSame = before?.root === content.root && before.blockHash === block.hash;
       const sealed = isSame ? before : await insert(client, content, before);
       if (!isSame && lists !== undefined) await insertLists(client, sealed, lists);
+      await client.query(SETTLE({ day }));
       // The lock comes last, so that the index can be written until then.
       const holds = await run(client, STILL_HOLDS({ ...basis, block: block.number }));
       if (holds.length === 0) throw new SealOutdatedError(day);

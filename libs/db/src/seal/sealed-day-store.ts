@@ -24,6 +24,13 @@ const PAGE = named<{ before: number; limit: number }>(
     WHERE day < :before ORDER BY day DESC, revision DESC LIMIT :limit`,
 );
 
+/** While there is a finding, all days are doubtful: from when on the wallet is wrong is not known. */
+const DOUBTFUL = named<{ days: number[] }>(
+  'sealed_doubtful',
+  `SELECT min(u.day) AS day FROM unnest(:days::int[]) AS u (day)
+    WHERE EXISTS (SELECT FROM staking.finding) OR EXISTS (SELECT FROM staking.doubtful_day d WHERE d.day = u.day)`,
+);
+
 const SUMMARY = named(
   'sealed_summary',
   `SELECT count(*) FILTER (WHERE revision = 1)::int AS days, min(day) AS first, max(day) AS last,
@@ -65,6 +72,16 @@ export class SealedDayStore {
   async revisions(day: number): Promise<SealedDay[]> {
     const rows = await this.database.query<SealedDayRow>(REVISIONS({ day }));
     return rows.map(sealedDayOf);
+  }
+
+  /**
+   * The first of these days about which nothing may be said now: a wallet or a sum of the index is known to be wrong,
+   * or the day was repaired and is not worked out again yet.
+   */
+  async firstDoubtful(days: readonly number[]): Promise<number | undefined> {
+    const statement = DOUBTFUL({ days: [...days] });
+    const [row] = await this.database.query<{ day: number | null }>(statement);
+    return row?.day ?? undefined;
   }
 
   async newest(): Promise<SealedDay | undefined> {

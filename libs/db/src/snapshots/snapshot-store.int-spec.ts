@@ -77,6 +77,7 @@ describe('SnapshotStore', () => {
       finalisedSeconds: undefined,
       syncedAt: undefined,
       haltedReason: undefined,
+      findings: new Set(),
       chainId: state?.chainId,
       stakeContract: state?.stakeContract,
       tokenContract: state?.tokenContract,

@@ -1,6 +1,7 @@
 import { type Address, type DayBalance } from '#libs/domain';
 import { named } from '../connection/named.js';
 import { type Database, type Statement } from '../connection/database.js';
+import { findingsOf } from '../index-store/finding-store.js';
 import { type InitialIndexState } from '../index-store/index-state.js';
 import { type Price } from '../prices/price.js';
 import { addressBytes, addressOf, byteaArray, hashOf } from '../rows.js';
@@ -15,6 +16,8 @@ export interface SnapshotState extends Omit<InitialIndexState, 'fingerprint' | '
   /** The last time at which the index was level with the chain. */
   readonly syncedAt: Date | undefined;
   readonly haltedReason: string | undefined;
+  /** Wallets that a check has found to be wrong; `all` if only a sum is known to be. */
+  readonly findings: ReadonlySet<Address> | 'all';
   /** The price that was read last, however old; absent while a price is held. */
   readonly price: Price | undefined;
 }
@@ -69,6 +72,7 @@ export interface WindowRead<S> extends IndexRead {
 const STATE_TEXT = `json_build_array(s.generation, s.head_number::text, encode(s.head_hash, 'hex'), s.head_seconds,
     s.finalised_seconds, s.synced_at, s.halted_reason, encode(s.stake_contract, 'hex'), encode(s.token_contract, 'hex'),
     s.token_symbol, s.token_decimals, s.chain_id,
+    (SELECT json_agg(encode(wallet, 'hex') ORDER BY wallet) FROM staking.finding),
     (SELECT json_build_array(usd::text, observed_at, source) FROM staking.price
       WHERE NOT EXISTS (SELECT FROM staking.price_hold) ORDER BY read_at DESC LIMIT 1))::text`;
 
@@ -248,6 +252,7 @@ type StateColumns = [
   tokenSymbol: string,
   tokenDecimals: number,
   chainId: number,
+  findings: string[] | null,
   price: [usd: string, observedAt: string, source: string] | null,
 ];
 
@@ -255,14 +260,15 @@ type StateColumns = [
 function snapshotStateFrom(text: string): SnapshotState {
   const [generation, number, hash, timestampSeconds, finalisedSeconds, syncedAt, ...facts] =
     JSON.parse(text) as StateColumns;
-  const [haltedReason, stakeContract, tokenContract, tokenSymbol, tokenDecimals, chainId, price] =
-    facts;
+  const [haltedReason, stakeContract, tokenContract, tokenSymbol, tokenDecimals, ...more] = facts;
+  const [chainId, findings, price] = more;
   return {
     generation,
     head: { number: BigInt(number), hash: hashOf(hash), timestampSeconds },
     finalisedSeconds: finalisedSeconds ?? undefined,
     syncedAt: syncedAt === null ? undefined : new Date(syncedAt),
     haltedReason: haltedReason ?? undefined,
+    findings: findingsOf((findings ?? []).map(addressOf)),
     chainId,
     stakeContract: addressOf(stakeContract),
     tokenContract: addressOf(tokenContract),

@@ -2,12 +2,13 @@ import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { DayTotals1760000007000 } from '../migrations/day-totals.js';
 import { AuditSums1760000007900 } from '../migrations/audit-sums.js';
+import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
 import { Partitions1760000000044 } from '../migrations/partitions.js';
 import { SealedDays1760000000033 } from '../migrations/sealed-days.js';
 import { StakingIndex1760000000000 } from '../migrations/staking-index.js';
 import {
-  AuditRun1760000000010,
   IndexGeneration1760000000007,
+  AuditRun1760000000010,
   PriceHold1760000000015,
 } from '../migrations/staking-state.js';
 import { schemaOf, sqlInSchema } from './stake-set.js';
@@ -24,6 +25,7 @@ export const SET_MIGRATIONS = [
   SealedDays1760000000033,
   Partitions1760000000044,
   DayTotals1760000007000,
+  IndexRepair1760000007011,
   AuditSums1760000007900,
 ];
 

@@ -5,7 +5,12 @@
 import { CONFIRM_SCHEDULE, type RetrySchedule } from '../redemption/schedule.js';
 
 /** Topics that a subscription can name; `redemption.*` stands for all events of redemptions. */
-export const WEBHOOK_TOPICS = ['day.sealed', 'wallet.tier-changed', 'redemption.*'] as const;
+export const WEBHOOK_TOPICS = [
+  'day.sealed',
+  'wallet.tier-changed',
+  'redemption.*',
+  'answers.corrected',
+] as const;
 export type WebhookTopic = (typeof WEBHOOK_TOPICS)[number];
 
 /** Event that an operator sends by hand to test the address of a subscription, whatever its topics. */

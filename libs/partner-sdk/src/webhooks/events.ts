@@ -79,13 +79,55 @@ export type RedemptionEvent = EventOf<
   }
 >;
 
+/** A figure that was wrong in an answer, in the unit of the answer. */
+export interface CorrectedFigure {
+  readonly walletAddress: string;
+  /** Of the answer, such as `snapshotAmount`. */
+  readonly field: string;
+  /** Such as `2026-11-21`; of an average the last day. */
+  readonly day?: string;
+  /** Of a history. */
+  readonly block?: number;
+  /** Null: the answer left the entry out. */
+  readonly signed: number | string | null;
+  /** Null: there is no such entry. */
+  readonly correct: number | string | null;
+}
+
+/** Answers to you were signed with a wrong figure, which is corrected now. */
+export type AnswersCorrectedEvent = EventOf<
+  'answers.corrected',
+  {
+    readonly correction: string;
+    readonly correctedAt: string;
+    readonly stakeSet: string;
+    readonly reason: string;
+    /** Number of answers, more than `answers` has where they are many. */
+    readonly count: number;
+    readonly answers: readonly {
+      /** Id in the log of requests. */
+      readonly request: string;
+      /** X-Request-Id; null in older rows. */
+      readonly requestId: string | null;
+      readonly requestedAt: string;
+      /** False: only the beginning of the answer is known, so it may have a wrong figure. */
+      readonly isCertain: boolean;
+      readonly figures: readonly CorrectedFigure[];
+    }[];
+  }
+>;
+
 /** A test event, which a person sends to try the address of a webhook. */
 export type WebhookTestEvent = EventOf<'webhook.test', Record<string, never>>;
 
 export type WebhookEvent =
-  DaySealedEvent | WalletTierChangedEvent | RedemptionEvent | WebhookTestEvent;
+  | DaySealedEvent
+  | WalletTierChangedEvent
+  | RedemptionEvent
+  | AnswersCorrectedEvent
+  | WebhookTestEvent;
 
-type Kind = 'text' | 'number' | 'text or null';
+export type Kind = 'text' | 'number' | 'text or null' | 'list';
 
 /** The fields that every event of a type has. */
 type Fields = Readonly<Record<string, Kind>>;
@@ -109,5 +151,9 @@ export const EVENT_FIELDS: Readonly<Record<WebhookEvent['type'], Fields>> = {
   'redemption.claimed': REDEMPTION,
   'redemption.reverted': REDEMPTION,
   'redemption.failed': REDEMPTION,
+  'answers.corrected': {
+    ...{ correction: 'text', correctedAt: 'text', stakeSet: 'text', reason: 'text' },
+    ...{ count: 'number', answers: 'list' },
+  },
   'webhook.test': {},
 };

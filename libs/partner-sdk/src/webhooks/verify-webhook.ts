@@ -1,7 +1,7 @@
 /** Verifies webhooks, which have the form of Standard Webhooks, and gives their events types. */
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { systemClock } from '../clock.js';
-import { EVENT_FIELDS, type WebhookEvent } from './events.js';
+import { EVENT_FIELDS, type Kind, type WebhookEvent } from './events.js';
 
 export type WebhookErrorCode =
   /** webhook-id, webhook-timestamp or webhook-signature is absent, empty, malformed or given twice. */
@@ -130,7 +130,8 @@ function eventOf(id: string, body: string): WebhookEvent {
   );
 }
 
-function isOf(kind: 'text' | 'number' | 'text or null', value: unknown): boolean {
+function isOf(kind: Kind, value: unknown): boolean {
+  if (kind === 'list') return Array.isArray(value);
   if (kind === 'number') return typeof value === 'number';
   return typeof value === 'string' || (kind === 'text or null' && value === null);
 }

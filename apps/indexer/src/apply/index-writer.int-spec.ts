@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type RangeAnswer } from '#libs/chain';
+import { type Database, fingerprintOf, IndexStore } from '#libs/db';
+import { type BlockDeltas } from '#libs/domain';
+import {
+  aBlock,
+  anInitialIndex,
+  aWallet,
+  createTestDatabase,
+  type TestDatabase,
+} from '#libs/testing';
+import { type IndexOptions, indexSettingsOf } from '../index-options.js';
+import { IndexWriter } from './index-writer.js';
+
+const OPTIONS = {
+  chainId: 31_337,
+  contracts: [aWallet(0xa1)],
+  tokenContract: aWallet(0xa2),
+  firstBlock: 1n,
+  events: [],
+  cachedWallets: 1,
+} as unknown as IndexOptions;
+const NO_FACTS = { finalised: undefined, synced: false };
+
+let test: TestDatabase;
+let database: Database;
+let lead: AbortController;
+let writer: IndexWriter;
+
+beforeAll(async () => {
+  test = await createTestDatabase();
+  database = await test.open({ url: test.urlAs('indexer') });
+});
+beforeEach(async () => {
+  await test.empty();
+  const settings = indexSettingsOf(OPTIONS);
+  const fingerprint = fingerprintOf(settings);
+  await new IndexStore(database).create(anInitialIndex({ settings: { ...settings }, fingerprint }));
+  lead = new AbortController();
+  writer = await IndexWriter.takeLead(new IndexStore(database), OPTIONS, lead.signal);
+});
+afterAll(() => test.drop());
+
+/** The answer for one block, in which each of the wallets stakes 5. */
+function range(number: number, ...wallets: readonly number[]): RangeAnswer {
+  const head = aBlock(number);
+  const block: BlockDeltas = {
+    ...{ blockNumber: head.number, timestampSeconds: head.timestampSeconds },
+    deltas: wallets.map((wallet) => ({ wallet: aWallet(wallet), amount: 5n })),
+  };
+  return {
+    head: { ...head, parentHash: head.hash },
+    headers: [],
+    blocks: [block],
+  } as unknown as RangeAnswer;
+}
+
+describe('IndexWriter', () => {
+  it('keeps the states that it folds, whatever is evicted meanwhile', async () => {
+    const wallets = [1, 2, 3, 4];
+    // The commit of each range ends, and evicts all wallets but one, while the next one reads its states.
+    for (let number = 1; number <= 6; number += 1) {
+      await writer.apply(range(number, ...wallets, 10 + number), NO_FACTS);
+    }
+    await writer.settled();
+    const balances = await new IndexStore(database).balancesAt([...wallets, 16].map(aWallet), 6n);
+    expect(balances).toEqual([30n, 30n, 30n, 30n, 5n]);
+    expect(writer.stored).toMatchObject({ total: 150n, head: aBlock(6) });
+  });
+
+  it('writes nothing once its lead has ended', async () => {
+    await writer.apply(range(1, 1), NO_FACTS);
+    await writer.settled();
+    const next = await IndexWriter.takeLead(
+      new IndexStore(database),
+      OPTIONS,
+      new AbortController().signal,
+    );
+    const before = await new IndexStore(database).state();
+    lead.abort(new Error('the lead has ended'));
+    for (const write of [
+      () => writer.apply(range(2, 1), NO_FACTS),
+      () => writer.note({ finalised: aBlock(1), synced: true }),
+      () => writer.rollback(aBlock(0)),
+      () => writer.halt('a reason'),
+      () => writer.resume(),
+    ]) {
+      await expect(write()).rejects.toThrow('the lead has ended');
+    }
+    expect(await new IndexStore(database).state()).toEqual(before);
+    await next.apply(range(2, 1), NO_FACTS);
+    await next.settled();
+    expect(next.stored.total).toBe(10n);
+  });
+
+  it('is refused by the database, should it not know that its lead has ended', async () => {
+    await IndexWriter.takeLead(new IndexStore(database), OPTIONS, new AbortController().signal);
+    await writer.apply(range(1, 1), NO_FACTS);
+    await expect(writer.settled()).rejects.toMatchObject({ code: 'INDEX_FENCED' });
+    expect(writer.isOpen).toBe(false);
+  });
+});

@@ -1,0 +1,82 @@
+/** Turns that hang, long rollbacks, and failures of several kinds under one lead. */
+import { expect, it } from '@jest/globals';
+import { type Database } from '#libs/db';
+import { startFaultyNode } from '#libs/testing';
+import { begunHistory } from './history.js';
+import { type IndexerUnderTest } from './harness.js';
+import { IndexerSuite, START } from './suite.js';
+
+const STALL_MS = 300;
+const STALLED = 'Nothing moved for too long: starting the loop afresh';
+
+const begun = () => begunHistory(17, START, 40);
+const suite = new IndexerSuite(({ player }) => player.play(begun().blocks));
+
+const count = ({ log }: IndexerUnderTest, text: string): number =>
+  log.filter(({ msg }) => msg === text).length;
+
+/** Keeps a table locked while `work` runs. */
+async function whileLocked(table: string, mode: string, work: () => Promise<void>): Promise<void> {
+  const database: Database = await suite.database.open();
+  await database.transaction(async (client) => {
+    await client.query(`LOCK TABLE staking.${table} IN ${mode} MODE`);
+    await work();
+  });
+}
+
+it('writes nothing through a turn that was abandoned', async () => {
+  const { history } = begun();
+  const running = await suite.start({ overrides: { stallAfterMs: STALL_MS, cachedWallets: 1 } });
+  await running.level();
+  // Each turn hangs in the read of its wallets' states, until several were abandoned.
+  await whileLocked('balance_day', 'ACCESS EXCLUSIVE', async () => {
+    await suite.chain.player.play(history.blocks(9));
+    await running.until('abandoned', () => count(running, STALLED) >= 3);
+  });
+  await running.level();
+  await suite.chain.player.play(history.blocks(9));
+  await running.level();
+  await suite.expectIndexed();
+  expect(count(running, 'Trying again')).toBe(0);
+});
+
+it('gives a rollback the time that it needs', async () => {
+  const { history } = begun();
+  const fork = history.save();
+  await suite.chain.player.play(history.blocks(9));
+  const running = await suite.start({ overrides: { stallAfterMs: STALL_MS } });
+  await running.level();
+  history.restore(fork);
+  // A rollback removes remembered blocks, and waits for the lock.
+  await whileLocked('block', 'SHARE', async () => {
+    await suite.chain.player.reorganise(9, history.blocks(12));
+    await running.until('rolling back', ({ longWork }) => longWork !== undefined);
+    await new Promise((resolve) => setTimeout(resolve, 4 * STALL_MS));
+  });
+  await running.level();
+  await suite.expectIndexed();
+  expect(count(running, STALLED)).toBe(0);
+  expect(count(running, 'Rolled back')).toBe(1);
+  expect(running.status.longWork).toBeUndefined();
+});
+
+it('halts over a finding only when it was made three times, whatever failed before', async () => {
+  const { history } = begun();
+  const fork = history.save();
+  await suite.chain.player.play(history.blocks(12));
+  const node = await startFaultyNode({ upstream: suite.chain.rpc.url });
+  const running = await suite.start({ urls: [node.url], finality: 'depth:5', timeoutMs: 200 });
+  await running.level();
+  node.fault = { kind: 'never-answers' };
+  await running.until('failing', () => count(running, 'Trying again') >= 2);
+  const failures = count(running, 'Trying again');
+  history.restore(fork);
+  await suite.chain.player.reorganise(12, history.blocks(13));
+  node.fault = undefined;
+  await running.until('halted', ({ phase }) => phase === 'halted');
+  const codes = running.log
+    .filter(({ msg }) => msg === 'Trying again')
+    .map(({ err }) => (err as { code?: string }).code);
+  expect(codes.slice(failures).filter((code) => code === 'DEEP_REORGANISATION')).toHaveLength(2);
+  await node.close();
+});

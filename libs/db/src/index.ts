@@ -14,6 +14,7 @@ export {
   type AuditComparison,
   type AuditDifference,
   type AuditRun,
+  type SumsOfIndex,
 } from './index-store/audit-run.js';
 export { AuditRunStore } from './index-store/audit-run-store.js';
 export {

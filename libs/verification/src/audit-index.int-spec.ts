@@ -281,7 +281,11 @@ describe('auditIndex', () => {
         expect(agrees(result)).toBe(false);
         const { stored, ...others } = equalSums();
         expect(result).toMatchObject({
-          sums: { stored, closings: others.closings + closings, balances: others.balances + changes },
+          sums: {
+            stored,
+            closings: others.closings + closings,
+            balances: others.balances + changes,
+          },
           notAsked: expect.stringContaining('endpoint'),
           ...{ block: BLOCK, compared: undefined, differences: [], wallets: WALLETS },
           total: { indexed: others.balances + changes, contract: undefined },

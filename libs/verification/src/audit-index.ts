@@ -17,7 +17,11 @@ import {
   readIndexSums,
 } from '#libs/db';
 import { type BlockRef, LowmarkError } from '#libs/domain';
-import { type AuditQuestion, compareBalances, type ContractComparison } from './compare-balances.js';
+import {
+  type AuditQuestion,
+  compareBalances,
+  type ContractComparison,
+} from './compare-balances.js';
 import { indexedContracts } from './indexed-contracts.js';
 import {
   agreesWithContract,

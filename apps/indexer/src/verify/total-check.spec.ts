@@ -28,7 +28,14 @@ function setUp() {
     { firstBlock: 1n } as IndexOptions,
   );
   const verified = aBlock(10) as BlockHeader;
-  return { check, suspects, verified, answer: () => { answer([verified]); } };
+  return {
+    check,
+    suspects,
+    verified,
+    answer: () => {
+      answer([verified]);
+    },
+  };
 }
 
 it('marks the blocks after the newest verified one as suspect', async () => {

@@ -1,13 +1,22 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 import { type Address, type BlockHash } from '#libs/domain';
 import { BIGINT, COUNT, HEX } from '../connection/columns.js';
-import { type SumsOfIndex } from './index-sums.js';
 
 /** A wallet whose balance differs between index and contract, both in the token's smallest unit. */
 export interface AuditDifference {
   readonly wallet: Address;
   readonly indexed: bigint;
   readonly contract: bigint;
+}
+
+/** In the token's smallest unit. All three are equal in a sound index. */
+export interface SumsOfIndex {
+  /** The stored total, at the head. */
+  readonly stored: bigint;
+  /** The newest closings of all wallets (staking.balance_day), added up. */
+  readonly closings: bigint;
+  /** The newest balances of all wallets (staking.balance_change), added up. */
+  readonly balances: bigint;
 }
 
 /** Result of a comparison of the index with the contract at one block. */

@@ -4,16 +4,7 @@ import { type BlockRef } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type BlockColumns, blockOf } from '../rows.js';
-
-/** In the token's smallest unit. All three are equal in a sound index. */
-export interface SumsOfIndex {
-  /** The stored total, at the head. */
-  readonly stored: bigint;
-  /** The newest closings of all wallets (staking.balance_day), added up. */
-  readonly closings: bigint;
-  /** The newest balances of all wallets (staking.balance_change), added up. */
-  readonly balances: bigint;
-}
+import { type SumsOfIndex } from './audit-run.js';
 
 export interface IndexSums extends SumsOfIndex {
   readonly head: BlockRef;

@@ -229,7 +229,7 @@ describe('figures of the contract', () => {
       code: 'TOKEN_DISPUTED',
       message: expect.stringMatching(/6 decimals by .*, but .* 18 decimals by /),
     });
-    expect(await suite.tables()).toEqual({ changes: [], days: [] });
+    expect(await suite.tables()).toEqual({ changes: [], days: [], totals: [] });
   });
 });
 

@@ -55,6 +55,7 @@ async function fill(partner: PartnerId, rows: number): Promise<void> {
         ...{ path_length: 1, status: 200, body: partner, body_bytes: 100 },
         ...{ signature: randomBytes(32), duration_us: 1 },
       });
+      await fillCorrection(insert, partner);
       const subject = `link:m${row}-${partner}`;
       await insert('console.conformance_deduction', {
         ...{ partner, redemption_id: randomUUID(), run_id: randomUUID(), points: '1.5' },
@@ -98,6 +99,23 @@ async function fillLedger(
 
 let sequence = 0;
 
+async function fillCorrection(
+  insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
+  partner: PartnerId,
+): Promise<void> {
+  const correction = (sequence += 1);
+  await owner.query(
+    {
+      text: `INSERT INTO partners.correction (id, stake_set, reason, actor, blocks) OVERRIDING SYSTEM VALUE VALUES ($1, 'default', 'a disk lost writes', 'operator:anna', '[]')`,
+    },
+    [correction],
+  );
+  await insert('partners.corrected_answer', {
+    ...{ correction, partner_id: partner, request: correction, requested_at: new Date() },
+    ...{ method: 'GET', path: partner, is_certain: true, figures: '[]' },
+  });
+}
+
 async function fillWebhooks(
   insert: (table: string, values: Record<string, unknown>) => Promise<unknown>,
   partner: PartnerId,
@@ -131,6 +149,7 @@ const OWNER: Record<string, string> = {
   'portal.callback': `split_part(substr(url, 9), '.', 1)`,
   'portal.request': `convert_from(body, 'UTF8')`,
   'portal.member': 'name',
+  'portal.corrected_answer': 'path',
   'portal.conformance_deduction': 'substr(address, 3, 32)::uuid::text',
   'portal.webhook_subscription': `split_part(substr(url, 9), '.', 1)`,
   'portal.webhook_event': `payload::jsonb ->> 'partner'`,

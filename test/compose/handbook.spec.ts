@@ -81,7 +81,9 @@ describe('what the handbook names in a sentence', () => {
     '$page: $words',
     ({ words: [, first = '', ...more] }) => {
       const [verb = '', ...rest] = first === 'local' ? more : [first, ...more];
-      expect([...own, 'help', 'migrate', 'cli', 'index', 'console', ...COMPOSE_VERBS]).toContain(verb);
+      expect([...own, 'help', 'migrate', 'cli', 'index', 'console', ...COMPOSE_VERBS]).toContain(
+        verb,
+      );
       if (!['restart', 'stop', 'logs'].includes(verb)) return;
       const names = rest.filter((word) => !/^(?:-|\d)/.test(word));
       expect(services).toEqual(expect.arrayContaining(names));

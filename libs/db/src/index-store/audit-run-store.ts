@@ -3,8 +3,12 @@ import { parseAddress } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { type LogPage, nextKey, type PageRequest } from '../connection/page.js';
-import { type AuditComparison, type AuditRun, AuditRunEntity } from './audit-run.js';
-import { type SumsOfIndex } from './index-sums.js';
+import {
+  type AuditComparison,
+  type AuditRun,
+  AuditRunEntity,
+  type SumsOfIndex,
+} from './audit-run.js';
 import { FencedError } from './index-state.js';
 
 /** Milliseconds for which runs are kept. Each new run deletes older ones. */

@@ -52,7 +52,7 @@ export class IndexStatus {
     return this.taken?.signal.aborted === false ? this.taken : undefined;
   }
 
-  /** Does a long step. The watchdog gives it the time that it has, and readers of the status see what it is. */
+  /** Does a long step. The watchdog gives it the time that it has. */
   async during<T>(work: LongWork, step: () => Promise<T>): Promise<T> {
     this.longWork = work;
     try {

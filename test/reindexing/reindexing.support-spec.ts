@@ -165,6 +165,15 @@ export class ReindexingBench {
     }
   }
 
+  /** Changes the sums of the days as well, so that days with rows of `falsify` are sealed. */
+  async falsifySums(block: bigint): Promise<void> {
+    await this.ofSet.query({
+      text: `UPDATE staking.day_total SET total = total + ${WRONG_BY} WHERE day >= (SELECT min(day) FROM staking.balance_day WHERE wallet = $1
+        AND day > (SELECT min(seconds) / ${DAY} FROM staking.balance_change WHERE wallet = $1 AND block >= $2))`,
+      values: [Buffer.from(aWallet(1).slice(2), 'hex'), block.toString()],
+    });
+  }
+
   /** Has all sealed days calculated again. */
   async recheck(): Promise<void> {
     await this.ofSet.query({ text: 'INSERT INTO staking.seal_recheck (from_day) VALUES (0)' });

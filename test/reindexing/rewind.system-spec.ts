@@ -47,6 +47,7 @@ describe('index rewind', () => {
     const sealed = await bench.sealed();
     expect(sealed.length).toBeGreaterThan(15);
     await bench.falsify(150n);
+    await bench.falsifySums(150n);
     await bench.recheck();
     const wrong = (await bench.sealed()).filter(({ revision }) => revision === 2);
     expect(wrong.length).toBeGreaterThan(0);

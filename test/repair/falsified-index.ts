@@ -55,7 +55,7 @@ export class RepairSuite extends VerifySuite {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: process.env['PATH'],
-        DATABASE_URL: this.database.urlAs('cli'),
+        DATABASE_URL: this.database.url,
         RPC_URLS: this.chain.rpc.url,
       },
     });

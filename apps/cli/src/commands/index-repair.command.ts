@@ -56,7 +56,7 @@ export const indexRepairCommand = command({
     YES,
     JSON_LINE,
   ],
-  note: '\nWithout --apply nothing is changed. All events since STAKE_START_BLOCK are read.',
+  note: '\nWithout --apply nothing is changed. All events since STAKE_START_BLOCK are read.\nWith the owner’s DATABASE_URL, as for `migrate`.',
   check({ apply, reason: given }: Given) {
     if (apply === true && given === undefined) {
       throw new OptionError('--apply needs --reason: partners read it.');

@@ -210,7 +210,7 @@ describe('partitions', () => {
       text: `SELECT replace(concat_ws(E'\\n', c.reloptions, (c.relowner = p.relowner)::text, (SELECT coalesce(count(*), 0) FROM aclexplode(c.relacl) a WHERE a.grantee <> c.relowner),
           (SELECT string_agg(pg_get_triggerdef(t.oid), E'\\n' ORDER BY tgname) FROM pg_trigger t WHERE tgrelid = c.oid AND NOT tgisinternal),
           (SELECT string_agg(pg_get_constraintdef(k.oid), E'\\n' ORDER BY conname) FROM pg_constraint k WHERE conrelid = c.oid),
-          (SELECT string_agg(pg_get_indexdef(indexrelid), E'\\n' ORDER BY 1) FROM pg_index WHERE indrelid = c.oid)), c.relname, 'part') AS shape
+          (SELECT string_agg(pg_get_indexdef(indexrelid), E'\\n' ORDER BY pg_get_indexdef(indexrelid) LIKE '%UNIQUE%') FROM pg_index WHERE indrelid = c.oid)), c.relname, 'part') AS shape
         FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid JOIN pg_class p ON p.oid = inhparent
         WHERE p.oid = 'staking.balance_change'::regclass ORDER BY c.oid`,
     });

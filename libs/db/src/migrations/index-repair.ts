@@ -2,8 +2,7 @@ import { SqlMigration } from '../connection/schema-migration.js';
 
 /**
  * What is known to be wrong in the index, and the way to repair it. The guards of balance changes let a transaction pass that says that it
- * repairs rows (`SET LOCAL lowmark.repair = 'on'`); see index-store/repair-store.ts. Partitions need no such guard: programs name the
- * parent alone.
+ * repairs rows (`SET LOCAL lowmark.repair = 'on'`); see index-store/repair-store.ts.
  */
 export class IndexRepair1760000007011 extends SqlMigration {
   /** An older program does not know findings, and works as before. */
@@ -28,13 +27,22 @@ CREATE TABLE staking.doubtful_day (day int PRIMARY KEY);
 COMMENT ON TABLE staking.doubtful_day IS 'sealed days whose rows were repaired, until they are worked out again: the api does not answer about them';
 `;
 
+/** On the parent, and on its partitions, for statements that name one. */
 function guards(when: string): string {
   return `
-DROP TRIGGER added ON staking.balance_change;
-CREATE TRIGGER added AFTER INSERT ON staking.balance_change
+DO $do$
+DECLARE
+  part regclass;
+BEGIN
+  FOR part IN SELECT 'staking.balance_change'::regclass
+      UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = 'staking.balance_change'::regclass LOOP
+    EXECUTE format('DROP TRIGGER added ON %1$s; DROP TRIGGER removed ON %1$s', part);
+    EXECUTE format($f$
+CREATE TRIGGER added AFTER INSERT ON %1$s
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT ${when} EXECUTE FUNCTION staking.guard_added_changes();
-DROP TRIGGER removed ON staking.balance_change;
-CREATE TRIGGER removed AFTER DELETE ON staking.balance_change
-  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT ${when} EXECUTE FUNCTION staking.guard_removed_changes();
+CREATE TRIGGER removed AFTER DELETE ON %1$s
+  REFERENCING OLD TABLE AS removed FOR EACH STATEMENT ${when} EXECUTE FUNCTION staking.guard_removed_changes()$f$, part);
+  END LOOP;
+END $do$;
 `;
 }

@@ -13,7 +13,7 @@ interface Lease {
 }
 
 /** Milliseconds without a renewal after which another process may take the task. */
-const HELD_MS = 20_000;
+const HELD_MS = 5000;
 
 const TAKE = named<Lease & { heldMs: number }>(
   'task_take',

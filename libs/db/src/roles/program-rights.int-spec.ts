@@ -162,20 +162,11 @@ describe('the rights of the programs', () => {
     expect(rows.map(({ may }) => may)).toEqual(PROGRAMS.map((program) => program === 'api'));
   });
 
-  it('of the console are those of the cli without the repair of the index, and its own schema', () => {
-    const repaired = /^(staking|partners\.correct)/;
+  it('of the console are those of the cli, and its own schema and the request log', () => {
     const more = TABLES.filter(
-      (table) =>
-        rightsOf('console', table).join('') !== rightsOf('cli', table).join('') &&
-        !repaired.test(table),
+      (table) => rightsOf('console', table).join('') !== rightsOf('cli', table).join(''),
     );
-    expect(more.every((table) => table.startsWith('console.'))).toBe(true);
-    const written = TABLES.filter((table) => repaired.test(table));
-    for (const table of written) {
-      expect(rightsOf('cli', table)).toEqual(
-        expect.arrayContaining([...rightsOf('console', table)]),
-      );
-    }
+    expect(more.filter((table) => !table.startsWith('console.'))).toEqual(['partners.request']);
     for (const table of more) {
       expect(rightsOf('console', table)).toEqual(
         expect.arrayContaining([...rightsOf('cli', table)]),

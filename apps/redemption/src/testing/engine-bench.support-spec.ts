@@ -113,6 +113,7 @@ export class EngineBench {
     this.payouts = payouts;
     const directory = new PartnerDirectory(new CallbackStore(served), KEY_RING, clock, logger);
     const client = new PartnerClient({
+      random: () => 0,
       clock,
       policy: { allowPrivate: true },
       timeouts: { connectMs: 500, readMs: 1000, writeMs: 1000 },

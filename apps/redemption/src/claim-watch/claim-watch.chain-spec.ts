@@ -90,6 +90,18 @@ describe('a claim that nothing authorised', () => {
     expect(alerts).toHaveLength(2);
   });
 
+  it('alerts nobody where the pause comes into a block while the vault is asked', async () => {
+    await kinds();
+    await steal();
+    await kinds();
+    await bench.mine();
+    expect(await isPaused()).toBe(true);
+    const notPaused = `0x${'00'.repeat(32)}`;
+    const late = await aNode({ kind: 'result', method: 'eth_call', result: notPaused, times: 1 });
+    expect(await kinds(aWatch({ urls: [late] }))).toEqual([]);
+    expect(alerts).toHaveLength(1);
+  });
+
   it.each<[string, Partial<Voucher>]>([
     ['amount', { amount: 101n }],
     ['recipient', { recipient: THIEF }],

@@ -13,6 +13,7 @@ import {
   redemptionIdOf,
   RpcPool,
   type ShownClaim,
+  type VaultAccount,
 } from '#libs/chain';
 import { type ClaimAlarm, ClaimWatchStore, type WatchedVault } from '#libs/db';
 import { type Address, LowmarkError, PermanentError } from '#libs/domain';
@@ -132,19 +133,15 @@ export class ClaimWatch {
    * whatever that contract does.
    */
   private async pause(vault: Address): Promise<void> {
-    const { pool, store, alerts, clock, logger } = this;
+    const { alerts } = this;
     const { pauser } = this.accounts;
-    const { chainId, vaultContract: own } = this.settings;
+    const { vaultContract: own } = this.settings;
     try {
-      if (await isPausedByAll(pool, vault)) {
-        await store.paused(chainId, vault, clock.nowMs());
-        logger.warn({ vault }, 'The vault is paused');
-      } else if (pauser && vault !== own) {
+      if (await this.isPaused(vault)) return;
+      if (pauser && vault !== own) {
         throw new PermanentError('VAULT_NOT_OWN', 'it is not VAULT_CONTRACT');
-      } else if (pauser) {
-        const endpoints = await pauser.pause(vault);
-        logger.warn({ vault, endpoints }, 'Pausing the vault');
       }
+      if (pauser) await this.sendPause(pauser, vault);
     } catch (error) {
       if (!(error instanceof LowmarkError)) throw error;
       const account = pauser?.address ?? vault;
@@ -159,5 +156,24 @@ export class ClaimWatch {
         alerts.raise({ severity: 'critical', code: 'vault-not-paused', detail });
       }
     }
+  }
+
+  /** The vault refuses the call where a pause that was sent before came into a block in the meantime. */
+  private async sendPause(pauser: VaultAccount, vault: Address): Promise<void> {
+    try {
+      const endpoints = await pauser.pause(vault);
+      this.logger.warn({ vault, endpoints }, 'Pausing the vault');
+    } catch (error) {
+      if (!(error instanceof ExecutionRevertedError) || !(await this.isPaused(vault))) throw error;
+    }
+  }
+
+  /** Notes it where the vault is paused. @throws ExecutionRevertedError where the address is no vault */
+  private async isPaused(vault: Address): Promise<boolean> {
+    const { pool, store, clock, logger } = this;
+    if (!(await isPausedByAll(pool, vault))) return false;
+    await store.paused(this.settings.chainId, vault, clock.nowMs());
+    logger.warn({ vault }, 'The vault is paused');
+    return true;
   }
 }

@@ -151,7 +151,7 @@ function tableOf(results: readonly Result[]): Table {
       ),
       row('peak memory, MiB', ({ indexed }) => count(indexed.peakMebibytes)),
       row(
-        'sealing the days, s, with the wait for the minute',
+        'sealing the days, s',
         sealing(({ seconds }) => count(seconds)),
       ),
       row(

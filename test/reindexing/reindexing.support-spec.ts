@@ -19,7 +19,6 @@ const HOURS_APART = 2 * 3600;
 const WALLETS = 7;
 /** Five tokens. */
 const WRONG_BY = 5n * 10n ** 18n;
-/** The indexer looks for days to seal once a minute. */
 const SEALED_WITHIN_MS = 150_000;
 /** Midnight. */
 const START = 1_760_054_400;

@@ -22,7 +22,7 @@ import {
 } from './days.dto.js';
 import { OlderProofs } from './older-proofs.service.js';
 
-/** `Retry-After` in seconds: the indexer looks for a day to seal each minute. */
+/** `Retry-After`: the indexer seals a day soon after its end is final. */
 const RETRY_SOON_SECONDS = 60;
 
 interface SetDays {

@@ -3,7 +3,7 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { Cron } from '@nestjs/schedule';
 import { ChainReader } from '#libs/chain';
 import { sessionUrl } from '#libs/config';
-import { IndexStore, SealedDayStore, type SealOutcome, SealWriter } from '#libs/db';
+import { type IndexState, IndexStore, SealedDayStore, type SealOutcome, SealWriter } from '#libs/db';
 import { type BlockRef, dayOf, RetryableError, dayText, SECONDS_PER_DAY } from '#libs/domain';
 import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
@@ -19,7 +19,7 @@ const RETRY_AFTER_MS = 10 * 60_000;
 
 /**
  * Codes of errors that the day itself did not cause: the index changed, another process leads, or the database is
- * unavailable. The next tick, a minute later, tries again.
+ * unavailable. The next tick tries again.
  */
 const PASSING = new Set(['SEAL_OUTDATED', 'INDEX_FENCED', 'DATABASE_UNAVAILABLE']);
 
@@ -45,8 +45,8 @@ interface Recheck {
 }
 
 /**
- * Seals each final UTC day, oldest first, in the leader and only while it follows the chain. A check each minute looks
- * for such days. Each run also draws an older day at random and recomputes it.
+ * Seals each final UTC day, oldest first, in the leader and only while it follows the chain. It looks for such days
+ * every 10 seconds. Each run also draws an older day at random and recomputes it.
  */
 @Injectable()
 export class SealService implements BeforeApplicationShutdown {
@@ -72,7 +72,7 @@ export class SealService implements BeforeApplicationShutdown {
   }
 
   /** Never rejects, so that a failure to seal does not stop the index. One run is made at a time. */
-  @Cron('* * * * *', { name: 'seal', timeZone: 'UTC' })
+  @Cron('*/10 * * * * *', { name: 'seal', timeZone: 'UTC' })
   tick(): Promise<void> {
     // Another leader reports what it finds itself.
     if (this.status.lead === undefined) this.metrics.forgetSums();
@@ -99,9 +99,15 @@ export class SealService implements BeforeApplicationShutdown {
   }
 
   private async dueRun(lead: Lead): Promise<SealRun | undefined> {
-    const newestSettledBlock = await this.settledBlock();
-    if (newestSettledBlock === undefined) return undefined;
+    const state = await this.index.state();
     const { first, last, recheckFrom } = await this.days.summary();
+    const newest = state?.finalised && dayOf(state.finalised.timestampSeconds) - 1;
+    // Most checks end here, without a call to a node.
+    if (newest === undefined || (last !== null && last >= newest && recheckFrom === null)) {
+      return undefined;
+    }
+    const newestSettledBlock = await this.settledBlock(state);
+    if (newestSettledBlock === undefined) return undefined;
     const { firstBlock } = this.options;
     const firstDay = first ?? dayOf((await this.block(firstBlock)).timestampSeconds);
     const due = dueDays({ settled: newestSettledBlock, firstDay, newestDay: last, recheckFrom });
@@ -111,10 +117,9 @@ export class SealService implements BeforeApplicationShutdown {
     return { ...due, lead, newestSettledBlock, keptFrom, recheck };
   }
 
-  private async settledBlock(): Promise<BlockRef | undefined> {
-    const state = await this.index.state();
-    const { finalised, verifiedNumber, head, halted } = state ?? {};
-    if (!finalised || !head || verifiedNumber === undefined || halted) return undefined;
+  private async settledBlock(state: IndexState): Promise<BlockRef | undefined> {
+    const { finalised, verifiedNumber, head, halted } = state;
+    if (!finalised || verifiedNumber === undefined || halted) return undefined;
     // A day is not sealed from what is known to be wrong.
     if (await this.index.hasFindings()) return undefined;
     const number = [finalised.number, verifiedNumber, head.number].reduce((a, b) =>

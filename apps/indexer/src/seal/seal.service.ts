@@ -101,11 +101,10 @@ export class SealService implements BeforeApplicationShutdown {
   private async dueRun(lead: Lead): Promise<SealRun | undefined> {
     const state = await this.index.state();
     const { first, last, recheckFrom } = await this.days.summary();
-    const newest = state?.finalised && dayOf(state.finalised.timestampSeconds) - 1;
+    if (!state?.finalised) return undefined;
+    const newest = dayOf(state.finalised.timestampSeconds) - 1;
     // Most checks end here, without a call to a node.
-    if (newest === undefined || (last !== null && last >= newest && recheckFrom === null)) {
-      return undefined;
-    }
+    if (last !== null && last >= newest && recheckFrom === null) return undefined;
     const newestSettledBlock = await this.settledBlock(state);
     if (newestSettledBlock === undefined) return undefined;
     const { firstBlock } = this.options;

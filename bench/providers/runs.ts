@@ -111,7 +111,8 @@ export function startIndexer(
   if (isFile) writeFileSync(file, `{"events":${stakeEvents},"balanceView":${USER_INFO}}`);
   return Program.start('dist/apps/indexer/src/main.js', {
     logFile: join(folder, 'indexer.log'),
-    nodeOptions,
+    // As docker-compose.yml starts it.
+    nodeOptions: ['--max-semi-space-size=8', ...nodeOptions],
     environment: {
       DATABASE_URL: databaseUrl,
       RPC_URLS: urls.join(),

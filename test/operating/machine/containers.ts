@@ -190,7 +190,7 @@ export class Containers {
   async startIndexer(): Promise<void> {
     if (this.running.has('indexer')) return;
     const environment = this.environmentOf('indexer');
-    const words = [process.execPath, 'dist/apps/indexer/src/main.js'];
+    const words = [process.execPath, '--max-semi-space-size=8', 'dist/apps/indexer/src/main.js'];
     const program = await Program.start(words, { ...environment, PATH: this.path }, this.root);
     this.running.set('indexer', program);
     await program.health();

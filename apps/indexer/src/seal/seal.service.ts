@@ -3,7 +3,13 @@ import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/comm
 import { Cron } from '@nestjs/schedule';
 import { ChainReader } from '#libs/chain';
 import { sessionUrl } from '#libs/config';
-import { type IndexState, IndexStore, SealedDayStore, type SealOutcome, SealWriter } from '#libs/db';
+import {
+  type IndexState,
+  IndexStore,
+  SealedDayStore,
+  type SealOutcome,
+  SealWriter,
+} from '#libs/db';
 import { type BlockRef, dayOf, RetryableError, dayText, SECONDS_PER_DAY } from '#libs/domain';
 import { CLOCK, type Clock, inSpan, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';

@@ -89,7 +89,8 @@ export function toldIn(path: string): string[] {
 
 /** The program of a container. The container `cli` starts no program by itself; operators run the commands in it. */
 export function programOf({ name, command }: Container): string {
-  const program = name === 'cli' ? 'dist/apps/cli/src/main.js' : (command[1] ?? '');
+  const named = command.find((word) => word.endsWith('.js')) ?? '';
+  const program = name === 'cli' ? 'dist/apps/cli/src/main.js' : named;
   return program.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 }
 

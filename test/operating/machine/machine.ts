@@ -219,7 +219,7 @@ export class Machine {
   }
 
   private async node({ words, input }: Question): Promise<Answer> {
-    const [program = ''] = words;
+    const program = words.find((word) => !word.startsWith('--')) ?? '';
     if (program === 'apps/web/build.mjs') return this.checkOnly('node apps/web/build.mjs');
     const service = /^dist\/apps\/(\w+)\/src\/main\.js$/.exec(program)?.[1];
     if (service === 'cli')

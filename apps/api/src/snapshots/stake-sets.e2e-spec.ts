@@ -141,7 +141,7 @@ describe('GET /api/staking/snapshots of several stake sets', () => {
     await read('', golfer);
   });
 
-  it('never answers of another contract than was asked for, when a set is indexed anew', async () => {
+  it('never answers of another contract than was asked for, when a set is indexed again', async () => {
     await read(account(GOLF));
     const state = await golf();
     const tables =

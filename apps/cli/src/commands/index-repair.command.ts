@@ -189,7 +189,7 @@ function tokensOf({ state: { tokenDecimals } }: RepairPlan): (amount: bigint) =>
 }
 
 function doneText({ repaired, told }: RepairDone): string {
-  return `\nRepaired ${repaired} wallets. The indexer seals the days again within seconds.\n${toldText(told)}`;
+  return `\nRepaired ${repaired} wallets. The indexer begins to seal the days again within ten seconds.\n${toldText(told)}`;
 }
 
 function toldText(told: RepairDone['told']): string {

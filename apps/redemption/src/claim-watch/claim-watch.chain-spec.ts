@@ -90,7 +90,7 @@ describe('a claim that nothing authorised', () => {
     expect(alerts).toHaveLength(2);
   });
 
-  it('alerts nobody where the pause comes into a block while the vault is asked', async () => {
+  it('raises no alert if the pause comes into a block while the vault is asked', async () => {
     await kinds();
     await steal();
     await kinds();

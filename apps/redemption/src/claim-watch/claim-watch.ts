@@ -158,7 +158,7 @@ export class ClaimWatch {
     }
   }
 
-  /** The vault refuses the call where a pause that was sent before came into a block in the meantime. */
+  /** The vault refuses the call if an earlier pause came into a block in the meantime. That is no failure. */
   private async sendPause(pauser: VaultAccount, vault: Address): Promise<void> {
     try {
       const endpoints = await pauser.pause(vault);
@@ -168,7 +168,7 @@ export class ClaimWatch {
     }
   }
 
-  /** Notes it where the vault is paused. @throws ExecutionRevertedError where the address is no vault */
+  /** Records the pause of a paused vault. @throws ExecutionRevertedError if the address is no vault */
   private async isPaused(vault: Address): Promise<boolean> {
     const { pool, store, clock, logger } = this;
     if (!(await isPausedByAll(pool, vault))) return false;

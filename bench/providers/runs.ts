@@ -123,6 +123,8 @@ export function startIndexer(
       TOKEN_CONTRACT: token,
       INDEXER_PORT: '0',
       INDEXER_HOST: '127.0.0.1',
+      // As in the image.
+      MALLOC_ARENA_MAX: '2',
       ...settings,
     },
   });

@@ -1,6 +1,5 @@
 export * from './abi/lowmark-token.generated.js';
 export * from './abi/redemption-vault.generated.js';
-export * from './abi/redemption-vault-v2.generated.js';
 export * from './abi/snapshot-registry.generated.js';
 export * from './abi/staking.generated.js';
 export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';

@@ -85,7 +85,7 @@ it('looks at the fields of all routes', () => {
       'POST /api/operate/partners/{partner}/settings callback',
       'POST /api/operate/partners/{partner}/settings callback.bonusFrom',
       'POST /api/partner/webhooks/{id}/set url',
-      'POST /api/partner/webhooks rule.measure',
+      'POST /api/partner/webhooks topics',
       'POST /api/operate/unsealed-redemptions/adopt redemptions.version',
     ]),
   );

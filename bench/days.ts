@@ -1,10 +1,9 @@
 /**
  * Sealing the days of an index of a million wallets, compared with the floor, the hashing alone, in the same run. A
  * process of its own seals, so that its memory is measured. Two days are measured: one on which every wallet has a
- * stake, and the next one, for which a part of the wallets has changed. The tiers of all wallets are computed after the
- * first of these days, and their changes after the second. Then a sealed day is read: proofs, and the whole list. All
- * this uses the thread and the stores of the indexer, of the redemption service and of the API, on a PostgreSQL with
- * default durability. At the end the API sends the list, and ordinary reads are measured meanwhile.
+ * stake, and the next one, for which a part of the wallets has changed. Then a sealed day is read: proofs, and
+ * the whole list. All this uses the thread and the stores of the indexer and of the API, on a PostgreSQL with default
+ * durability. At the end the API sends the list, and ordinary reads are measured meanwhile.
  *
  *   npm run bench -- days [--wallets 1000000] [--changed 50000] [--proofs 5000] [--runs 1]
  *     [--only sealing]   measures the sealing alone
@@ -28,7 +27,6 @@ import { createKeccak256 } from '#libs/keccak';
 import { type DayToSeal } from '../apps/indexer/src/seal/day-sealer.js';
 import { measureExport } from './days/export.js';
 import { type SealedInBench } from './days/sealing.program.js';
-import { TierBench } from './days/tiers.js';
 import { BenchServer } from './support/bench-database.js';
 import { count, fixed, median, percentile, table } from './support/figures.js';
 import { numberOf, readOptions } from './support/options.js';
@@ -136,11 +134,7 @@ interface Sealed {
   readonly peakMb: number;
 }
 
-async function sealDays(
-  url: string,
-  fence: bigint,
-  afterEach: (what: string) => Promise<void>,
-): Promise<Sealed[]> {
+async function sealDays(url: string, fence: bigint): Promise<Sealed[]> {
   const child = fork(join(import.meta.dirname, 'days', 'sealing.program.js'), [url], {
     serialization: 'advanced',
   });
@@ -164,7 +158,6 @@ async function sealDays(
     for (const place of [2, 3]) {
       const { outcome, ...cost } = await seal(place);
       sealed.push({ day: outcome.sealed, ...cost });
-      await afterEach(place === 2 ? 'all wallets' : `${count(changed)} changed`);
     }
   } finally {
     if (child.connected) child.disconnect();
@@ -207,15 +200,11 @@ interface Round {
   readonly changed: Sealed;
 }
 
-/** @param afterEach called after each of the two days */
-async function sealRound(
-  url: string,
-  afterEach: (what: string) => Promise<void> = () => Promise.resolve(),
-): Promise<Round> {
+async function sealRound(url: string): Promise<Round> {
   say(`an index of ${count(wallets)} wallets …`);
   const fence = await seed(url);
   const floor = floorSeconds(await createKeccak256());
-  const [all, changed] = await sealDays(url, fence, afterEach);
+  const [all, changed] = await sealDays(url, fence);
   if (all === undefined || changed === undefined) throw new Error('two days are sealed');
   return { floor, all, changed };
 }
@@ -283,15 +272,10 @@ try {
   while (rounds.length < numberOf(options.runs))
     await server.withDatabase(async (url) => {
       const isLast = rounds.length === numberOf(options.runs) - 1;
-      if (options.only === 'sealing' || !isLast) {
-        rounds.push(await sealRound(url));
-        return;
-      }
-      const tiers = await TierBench.start(server, url);
-      const round = await sealRound(url, (what) => tiers.follow(what));
+      const round = await sealRound(url);
       rounds.push(round);
+      if (options.only === 'sealing' || !isLast) return;
       await measureReads(url, round.changed.day, round.floor);
-      await tiers.print();
       await measureExport(url, round.changed.day);
     });
   const ratios = (of: (round: Round) => Sealed): number[] =>

@@ -43,15 +43,11 @@ function compile() {
   return names.flatMap((name) => Object.entries(output.contracts[name]));
 }
 
-/**
- * The parts of each contract that the TypeScript code needs. Version 1 of the vault is deployed on local chains only,
- * and version 2 has all its functions and events, so only its constructor is written.
- */
+/** The parts of each contract that the TypeScript code needs. */
 const PARTS = {
   LowmarkToken: [abiOf],
   Staking: [abiOf],
-  RedemptionVault: [constructorOf],
-  RedemptionVaultV2: [abiOf, runtimeOf],
+  RedemptionVault: [abiOf, runtimeOf],
   SnapshotRegistry: [abiOf, runtimeOf],
 };
 
@@ -59,10 +55,6 @@ function abiOf(stem, { abi }) {
   const lines = abi.map((item) => `  '${signatureOf(item)}',`);
   requireSame(parseAbi(abi.map(signatureOf)), abi);
   return `export const ${stem}Abi = parseAbi([\n${lines.join('\n')}\n]);`;
-}
-
-function constructorOf(stem, { abi }) {
-  return abiOf(stem, { abi: abi.filter(({ type }) => type === 'constructor') });
 }
 
 /** The code at the contract's address. It is the end of the bytecode, with a word of 0 for each immutable. */

@@ -1,5 +1,5 @@
 /**
- * Deploys RedemptionVaultV2 to a real chain; see contracts/README.md. After `npm run build`:
+ * Deploys RedemptionVault to a real chain; see contracts/README.md. After `npm run build`:
  *
  *   node contracts/deploy-vault.mjs --settings vault.json --key-file deployer.key
  *

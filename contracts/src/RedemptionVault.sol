@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {AccessControl} from "@openzeppelin/contracts/access/AccessControl.sol";
+import {AccessControlDefaultAdminRules} from
+    "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
@@ -20,12 +21,15 @@ import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 /// - After the first block with a timestamp above a voucher's deadline, that voucher can never be paid. A redemption whose
 ///   status is NONE at the end of such a block stays unpaid for ever; no role can change that.
 /// - No more than `windowCap` is paid in one window, hence at most twice that within any `windowSeconds`.
+/// - A voucher is paid only in the last `maxTtlSeconds` before its deadline. One that was signed for a far deadline, by a
+///   mistake or a wrong clock, pays nothing before; its signer can be revoked meanwhile.
+/// - `DEFAULT_ADMIN_ROLE` has one holder at a time. Another account gets it only after a delay, which an event announces.
 ///
 /// Pausing, a lowered cap, a revoked signer or an empty vault only refuse claims for a while: none of them touches `status`,
 /// so none of them proves that a redemption will stay unpaid.
 /// @dev No proxy, no upgrade. The token must move exactly the amount it is asked to move; claims of one that takes a fee
 /// revert.
-contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTransient {
+contract RedemptionVault is AccessControlDefaultAdminRules, EIP712, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
     enum Status {
@@ -34,15 +38,26 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
         CANCELLED
     }
 
-    /// @param admin grants roles, unpauses, sets the cap, withdraws
+    /// @param admin grants the other roles, unpauses, sets the cap, withdraws
     /// @param signer signs vouchers
     /// @param canceller cancels redemptions
-    /// @param pauser stops claims
+    /// @param pauser stops claims; not the signer, whose stolen key is a reason to pause
     struct Roles {
         address admin;
         address signer;
         address canceller;
         address pauser;
+    }
+
+    /// @param windowSeconds for ever the length of a window
+    /// @param windowCap the first cap, in the token's smallest unit
+    /// @param maxTtlSeconds for ever how far after a claim its deadline may be
+    /// @param adminDelaySeconds how long another account waits for `DEFAULT_ADMIN_ROLE`
+    struct Limits {
+        uint256 windowSeconds;
+        uint256 windowCap;
+        uint256 maxTtlSeconds;
+        uint48 adminDelaySeconds;
     }
 
     bytes32 public constant SIGNER_ROLE = keccak256("SIGNER_ROLE");
@@ -55,6 +70,8 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
     IERC20 public immutable token;
     /// @notice The length of a window in seconds; windows begin at multiples of it, in Unix time.
     uint256 public immutable windowSeconds;
+    /// @notice How far after the block of a claim the voucher's deadline may be.
+    uint256 public immutable maxTtlSeconds;
     /// @notice The most that is paid in one window, in the token's smallest unit; 0 stops all claims.
     uint256 public windowCap;
     /// @notice What became of a redemption.
@@ -72,9 +89,13 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
     error ZeroAddress();
     error ZeroAmount();
     error ZeroWindow();
+    error ZeroMaxTtl();
+    error ZeroAdminDelay();
+    error PauserIsSigner(address holder);
     error NotAContract(address token);
     error InvalidRecipient(address recipient);
     error VoucherExpired(bytes32 redemptionId, uint256 deadline);
+    error DeadlineTooFar(bytes32 redemptionId, uint256 deadline, uint256 latest);
     error RedemptionNotOpen(bytes32 redemptionId, Status status);
     error NotASigner(address recovered);
     error WindowCapExceeded(uint256 remaining, uint256 requested);
@@ -83,21 +104,23 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
 
     /// @param token_ an ERC-20 that takes no fee on transfers
     /// @param roles the first holder of each role
-    /// @param windowSeconds_ for ever the length of a window
-    /// @param windowCap_ the first cap, in the token's smallest unit
-    constructor(IERC20 token_, Roles memory roles, uint256 windowSeconds_, uint256 windowCap_)
+    /// @param limits what bounds the vault
+    constructor(IERC20 token_, Roles memory roles, Limits memory limits)
+        AccessControlDefaultAdminRules(limits.adminDelaySeconds, roles.admin)
         EIP712("Lowmark Redemption Vault", "1")
     {
         if (address(token_).code.length == 0) revert NotAContract(address(token_));
-        if (
-            roles.admin == address(0) || roles.signer == address(0) || roles.canceller == address(0)
-                || roles.pauser == address(0)
-        ) revert ZeroAddress();
-        if (windowSeconds_ == 0) revert ZeroWindow();
+        if (roles.signer == address(0) || roles.canceller == address(0) || roles.pauser == address(0)) {
+            revert ZeroAddress();
+        }
+        if (roles.pauser == roles.signer) revert PauserIsSigner(roles.pauser);
+        if (limits.windowSeconds == 0) revert ZeroWindow();
+        if (limits.maxTtlSeconds == 0) revert ZeroMaxTtl();
+        if (limits.adminDelaySeconds == 0) revert ZeroAdminDelay();
         token = token_;
-        windowSeconds = windowSeconds_;
-        _setWindowCap(windowCap_);
-        _grantRole(DEFAULT_ADMIN_ROLE, roles.admin);
+        windowSeconds = limits.windowSeconds;
+        maxTtlSeconds = limits.maxTtlSeconds;
+        _setWindowCap(limits.windowCap);
         _grantRole(SIGNER_ROLE, roles.signer);
         _grantRole(CANCELLER_ROLE, roles.canceller);
         _grantRole(PAUSER_ROLE, roles.pauser);
@@ -107,7 +130,8 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
     /// @param redemptionId the 16 bytes of the redemption's UUID, then 16 zero bytes
     /// @param recipient who is paid
     /// @param amount in the token's smallest unit
-    /// @param deadline the last Unix second at which the voucher is good: a block of exactly this time still pays it
+    /// @param deadline the last Unix second at which the voucher is good: a block of exactly this time still pays it, and none
+    /// that is more than `maxTtlSeconds` older
     /// @param signature 65 bytes, of a holder of `SIGNER_ROLE` at this moment
     function claim(
         bytes32 redemptionId,
@@ -117,6 +141,8 @@ contract RedemptionVault is AccessControl, EIP712, Pausable, ReentrancyGuardTran
         bytes calldata signature
     ) external whenNotPaused nonReentrant {
         if (block.timestamp > deadline) revert VoucherExpired(redemptionId, deadline);
+        uint256 latest = block.timestamp + maxTtlSeconds;
+        if (deadline > latest) revert DeadlineTooFar(redemptionId, deadline, latest);
         _requireOpen(redemptionId);
         if (recipient == address(0) || recipient == address(this)) revert InvalidRecipient(recipient);
         if (amount == 0) revert ZeroAmount();

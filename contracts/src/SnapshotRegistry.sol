@@ -14,7 +14,6 @@ import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProo
 /// Invariants:
 /// - The root of a day is set once, and never changes.
 /// - No day has a root before it is over.
-/// - A day belongs to one period at most.
 /// @dev No proxy, no upgrade; it holds no funds. Days are counted from 1970-01-01 UTC.
 contract SnapshotRegistry is AccessControlDefaultAdminRules {
     /// @notice A leaf of a day's tree, with the way to its root.
@@ -29,40 +28,20 @@ contract SnapshotRegistry is AccessControlDefaultAdminRules {
         bytes32[] proof;
     }
 
-    /// @param lastDay the last day of the period
-    /// @param root of the tree over `(uint256 day, bytes32 root)` of its days
-    struct Period {
-        uint256 lastDay;
-        bytes32 root;
-    }
-
     bytes32 public constant PUBLISHER_ROLE = keccak256("PUBLISHER_ROLE");
-    /// @notice A period has at most so many days.
-    uint256 public constant MAX_PERIOD_DAYS = 366;
-    /// @notice An average is over at most so many days.
-    uint256 public constant MAX_AVERAGE_DAYS = 366;
 
     /// @notice The staking contracts whose balances are added up: CAIP-10 account ids, separated by commas.
     string public stakedIn;
     /// @notice The root of a day; 0 where there is none.
     mapping(uint256 day => bytes32 root) public rootOf;
-    /// @notice The periods, by their first day.
-    mapping(uint256 firstDay => Period period) public periods;
-    /// @notice The next period begins on this day or later.
-    uint256 public nextPeriodDay;
 
     event DayPublished(uint256 indexed day, bytes32 root);
-    event PeriodPublished(uint256 indexed firstDay, uint256 lastDay, bytes32 root);
 
     error ZeroAddress();
     error ZeroRoot();
     error DayNotOver(uint256 day);
     error DayHasRoot(uint256 day, bytes32 root);
-    error PeriodOverlaps(uint256 firstDay, uint256 nextPeriodDay);
-    error InvalidPeriod(uint256 firstDay, uint256 lastDay);
-    error NotInPeriod(uint256 day, uint256 firstDay);
     error InvalidProof(uint256 day, address wallet);
-    error InvalidWindow(uint256 endDay, uint256 lastDays);
 
     /// @param admin grants and revokes `PUBLISHER_ROLE`
     /// @param adminDelaySeconds how long another account waits for `DEFAULT_ADMIN_ROLE`
@@ -78,34 +57,11 @@ contract SnapshotRegistry is AccessControlDefaultAdminRules {
 
     /// @notice Sets the root of one day, for ever.
     function publish(uint256 day, bytes32 root) external onlyRole(PUBLISHER_ROLE) {
-        _requireOver(day);
+        if (day >= block.timestamp / 1 days) revert DayNotOver(day);
         if (rootOf[day] != 0) revert DayHasRoot(day, rootOf[day]);
-        _setRoot(day, root);
-    }
-
-    /// @notice Sets the roots of many days at once, for ever: for the gas of one. `openDay` takes a day out of it.
-    /// @param root of the StandardMerkleTree over `(uint256 day, bytes32 root)`
-    function publishPeriod(uint256 firstDay, uint256 lastDay, bytes32 root) external onlyRole(PUBLISHER_ROLE) {
-        if (lastDay < firstDay || lastDay - firstDay >= MAX_PERIOD_DAYS) revert InvalidPeriod(firstDay, lastDay);
-        if (firstDay < nextPeriodDay) revert PeriodOverlaps(firstDay, nextPeriodDay);
-        _requireOver(lastDay);
         if (root == 0) revert ZeroRoot();
-        periods[firstDay] = Period(lastDay, root);
-        nextPeriodDay = lastDay + 1;
-        emit PeriodPublished(firstDay, lastDay, root);
-    }
-
-    /// @notice Takes the root of a day out of a published period, so that it can be verified against; anyone may.
-    /// @param firstDay of the period
-    function openDay(uint256 firstDay, uint256 day, bytes32 root, bytes32[] calldata proof) external {
-        Period memory period = periods[firstDay];
-        if (day < firstDay || day > period.lastDay) revert NotInPeriod(day, firstDay);
-        bytes32 leaf = keccak256(bytes.concat(keccak256(abi.encode(day, root))));
-        if (!MerkleProof.verifyCalldata(proof, period.root, leaf)) revert InvalidProof(day, address(0));
-        bytes32 known = rootOf[day];
-        if (known == root) return;
-        if (known != 0) revert DayHasRoot(day, known);
-        _setRoot(day, root);
+        rootOf[day] = root;
+        emit DayPublished(day, root);
     }
 
     /// @notice Whether `wallet` held at least `low` all through the day, and no more at its lowest moment.
@@ -135,27 +91,5 @@ contract SnapshotRegistry is AccessControlDefaultAdminRules {
             return 0;
         }
         revert InvalidProof(day, wallet);
-    }
-
-    /// @notice The average of what `wallet` kept staked over the days that end with `endDay`, rounded down.
-    /// @param leaves one for each day, the earliest first
-    function verifyAverage(uint256 endDay, address wallet, Leaf[] calldata leaves) external view returns (uint256) {
-        uint256 lastDays = leaves.length;
-        if (lastDays == 0 || lastDays > MAX_AVERAGE_DAYS || endDay < lastDays) revert InvalidWindow(endDay, lastDays);
-        uint256 sum = 0;
-        for (uint256 i = 0; i < lastDays; ++i) {
-            sum += provenLow(endDay + 1 - lastDays + i, wallet, leaves[i]);
-        }
-        return sum / lastDays;
-    }
-
-    function _setRoot(uint256 day, bytes32 root) private {
-        if (root == 0) revert ZeroRoot();
-        rootOf[day] = root;
-        emit DayPublished(day, root);
-    }
-
-    function _requireOver(uint256 day) private view {
-        if (day >= block.timestamp / 1 days) revert DayNotOver(day);
     }
 }

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeDeployData, encodeFunctionData, getAddress } from 'viem';
 import {
   lowmarkTokenAbi,
-  redemptionVaultV2Abi,
-  redemptionVaultV2Bytecode,
+  redemptionVaultAbi,
+  redemptionVaultBytecode,
   VoucherSigner,
 } from '#libs/chain';
 import { mineOne } from '#libs/devchain';
@@ -188,8 +188,8 @@ describe('RedemptionVault', () => {
     const limits = { windowSeconds: 60n, windowCap: 1n, maxTtlSeconds: 60n, adminDelaySeconds: 60 };
     const deploy = async (where: Address, changedRoles = {}, changedLimits = {}) => {
       const data = encodeDeployData({
-        abi: redemptionVaultV2Abi,
-        bytecode: redemptionVaultV2Bytecode,
+        abi: redemptionVaultAbi,
+        bytecode: redemptionVaultBytecode,
         args: [where, { ...roles, ...changedRoles }, { ...limits, ...changedLimits }] as never,
       });
       const [outcome] = await chain.mine({ from: treasury, data });

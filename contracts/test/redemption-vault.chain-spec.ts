@@ -10,10 +10,10 @@ const [NONE, CLAIMED, CANCELLED] = [0, 1, 2];
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const role = (name: string) => keccak256(stringToBytes(name));
 
-describe.each([1, 2] as const)('the vault, version %i', (version) => {
+describe('the vault', () => {
   let bench: VaultBench;
   beforeAll(async () => {
-    bench = await VaultBench.start({ version });
+    bench = await VaultBench.start();
   });
   afterAll(() => bench.stop());
 

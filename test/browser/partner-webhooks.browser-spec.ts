@@ -152,16 +152,13 @@ it('sends all since a time again', async () => {
   await remove();
 });
 
-it('takes thresholds for tiers, is changed and paused, and its secret replaced', async () => {
+it('is changed and paused, and its secret replaced', async () => {
   await visit.press('Add a webhook');
   const form = dialog('Add a webhook');
   await form.getByRole('textbox', { name: 'URL' }).fill(url());
-  await form.getByLabel('wallet.tier-changed').check();
-  const thresholds = form.getByRole('textbox', { name: 'Thresholds' });
-  await thresholds.fill('5000\n1000');
   await visit.press('Add a webhook', form);
-  await form.getByText('Thresholds are given in ascending order, each once.').waitFor();
-  await thresholds.fill('1000\n5000');
+  await form.getByText('Choose one topic at least.').waitFor();
+  await form.getByLabel('redemption.*').check();
   expect(await visit.findings()).toEqual([]);
   await form.getByRole('textbox', { name: 'URL' }).fill('https://user:word@hooks.example/');
   await visit.press('Add a webhook', form);
@@ -172,10 +169,9 @@ it('takes thresholds for tiers, is changed and paused, and its secret replaced',
 
   await visit.press('Change');
   const change = dialog('Change');
-  expect(await change.getByRole('textbox', { name: 'Thresholds' }).inputValue()).toBe('1000\n5000');
   await change.getByLabel('day.sealed').check();
   await visit.press('Save', change);
-  await visit.page.getByText('day.sealed, wallet.tier-changed').waitFor();
+  await visit.page.getByText('day.sealed, redemption.*').waitFor();
 
   await confirm('Pause');
   await visit.page.getByText('Paused', { exact: true }).waitFor();

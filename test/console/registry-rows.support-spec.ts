@@ -23,17 +23,16 @@ export async function seedPublications(
 ): Promise<void> {
   const store = new PublicationStore(database, place);
   for (const offset of [0, 1, 2, 3, 4]) {
-    const [firstDay, root] = [FIRST + offset, rootOf(FIRST + offset)];
-    await seal(database, firstDay, root);
-    const content = { kind: 'day', firstDay, lastDay: firstDay, revisions: [1], root } as const;
-    await store.add(content, 'default', nowMs - 60_000);
+    const [day, root] = [FIRST + offset, rootOf(FIRST + offset)];
+    await seal(database, day, root);
+    await store.add({ day, revision: 1, root }, 'default', nowMs - 60_000);
     if (offset > 2) continue;
     await store.sign({
-      ...{ firstDay, root, nonce: offset, hash: transactionOf(firstDay), account: aWallet(0xac) },
+      ...{ day, root, nonce: offset, hash: transactionOf(day), account: aWallet(0xac) },
       ...{ gasPrice: 1n, gas: 48_000n, nowMs },
     });
-    await store.mined(firstDay);
-    if (offset < 2) await store.final(firstDay, nowMs);
+    await store.mined(day);
+    if (offset < 2) await store.final(day, nowMs);
   }
   await store.refused(FIRST + 3, REASON, nowMs);
   await seal(database, FIRST, rootOf(9));

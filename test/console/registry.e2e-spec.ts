@@ -57,7 +57,7 @@ describe('the registry', () => {
     });
     expect(one?.status?.publications[0]).toMatchObject({ status: 'due', transactionHash: null });
     expect(one?.status?.publications.at(-1)).toMatchObject({
-      ...{ firstDay: dayText(FIRST), status: 'final', root: rootOf(FIRST), reason: null },
+      ...{ day: dayText(FIRST), status: 'final', root: rootOf(FIRST), reason: null },
       transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
     // The page does not show the nonce.
@@ -72,8 +72,8 @@ describe('the registry', () => {
     expect([one?.registry, one?.status]).toEqual([registry, shown]);
     // Publications of another registry are not shown.
     const other = new PublicationStore(database, { chainId, registry: aWallet(0xea) });
-    const day = { firstDay: FIRST, lastDay: FIRST, revisions: [1], root: rootOf(1) };
-    await other.add({ kind: 'day', ...day }, 'default', clock.nowMs());
+    const day = { day: FIRST, revision: 1, root: rootOf(1) };
+    await other.add(day, 'default', clock.nowMs());
     expect((await get<RegistriesBody>(viewer, PATH)).registries).toEqual([one]);
   });
 

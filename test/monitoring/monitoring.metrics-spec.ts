@@ -9,7 +9,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
-import { redemptionVaultV2Abi } from '#libs/chain';
+import { redemptionVaultAbi } from '#libs/chain';
 import { freePort } from '#libs/devprocess';
 import { eventually } from '#libs/testing';
 import { monitoringProgram } from '../../libs/testing/src/jest/monitoring-programs.mjs';
@@ -228,7 +228,7 @@ describe('Alertmanager', () => {
     await treasury(
       vault,
       encodeFunctionData({
-        abi: redemptionVaultV2Abi,
+        abi: redemptionVaultAbi,
         functionName: 'withdraw',
         args: [token, owner, amount],
       }),

@@ -92,7 +92,7 @@ describe('docs/security.md', () => {
     const vault = globSync(
       'node_modules/@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol',
     )
-      .concat('contracts/src/RedemptionVaultV2.sol')
+      .concat('contracts/src/RedemptionVault.sol')
       .map(read)
       .join('\n');
     const names = named(/`(window[A-Z]\w+|maxTtl\w+|defaultAdmin\w+|unpause)`/g);

@@ -25,8 +25,6 @@ const SHOWS: readonly (readonly [begins: string, shows: RegExp])[] = [
   ['LOWMARK_API_KEY=', /^Everything was tried, and no error was found\.$/m],
   ['cd ../lowmark', /^GOOD$/m],
   ['url=', /^$/],
-  ['rpc()', /"result":"0x[0-9a-f]{64}"/],
-  ['send "$STAKE_CONTRACT"', /"result":"0x[0-9a-f]{64}"/],
   ['curl -i', /HTTP\/1\.1 404[^]*^x-api-signature: [0-9a-f]{64}\r$/im],
   ['printf %s "$STAKING_SECRET"', /^\d+\n0{7} .*\n0{6}1\n$/],
   ['curl -s -H "X-API-KEY', /^[0-9a-f]{64} {2}-\n\d+\n$/],
@@ -57,8 +55,6 @@ describe('the pages for partners', () => {
   let terminal: PartnerTerminal;
   let stack: RunningStack;
   let port: string;
-  /** The line about the chain that `npm start` prints. */
-  let chain: string;
   /** The output of tier.ts. */
   let tier: string;
   /** Replacements for the pages' placeholders of values that `npm start` prints, and for the example's port. */
@@ -74,7 +70,6 @@ describe('the pages for partners', () => {
     const line = (name: string): string =>
       new RegExp(`^ +${name} +(\\S+)`, 'm').exec(stack.output)?.[1] ?? '';
     const [, url = ''] = /^ +(url=\S+ rpc=\S+ chain=\S+)/m.exec(stack.output) ?? [];
-    [, chain = ''] = /^ +(export LOWMARK_RPC_URL=.*)$/m.exec(stack.output) ?? [];
     printed = [
       ['http://127.0.0.1:3000', line('Staking API')],
       ['svck_…', line('API key')],
@@ -166,7 +161,6 @@ describe('the pages for partners', () => {
     if (/^node \w+\.ts/.test(code)) saveCode();
     if (page === QUICK_START) return;
     await terminal.type(READERS_OWN);
-    if (code.startsWith('rpc()')) await terminal.type(chain);
     if (code.includes('cli -- sign ')) await terminal.type(MISTAKE);
   }
 

@@ -4,7 +4,6 @@ import { type ShellBlock, shellBlocks } from '../operating/machine/shell-blocks.
 /** Run by pages.soak-spec.ts, all of them, in the order in which a partner needs them. */
 export const WALKED_BLOCKS: readonly ShellBlock[] = [
   'quick-start',
-  'webhooks',
   'api-reference',
   'why-does-my-signature-fail',
 ].flatMap((name) => shellBlocks(`docs/partners/${name}.md`));

@@ -35,10 +35,6 @@ const EVENTS: Readonly<Record<string, Record<string, unknown>>> = {
     ...{ wallets: 3, total: '5', tokenDecimals: 18, blockNumber: 9 },
     blockHash: `0x${'b'.repeat(64)}`,
   },
-  'wallet.tier-changed': {
-    ...{ walletAddress: WALLET, tier: 1, previousTier: 0, measure: 'low', amount: '5' },
-    ...{ tokenDecimals: 18, stakeSet: 'default', day: '2026-11-21' },
-  },
   'redemption.claimed': {
     ...{ redemptionId: '01935000-0000-7000-8000-000000000000', walletAddress: WALLET },
     ...{ status: 'claimed', points: 5, usdAmount: '1.5', tokenAmount: '7', tokenDecimals: 18 },
@@ -80,7 +76,7 @@ describe('the schemas of the wire', () => {
       },
   );
 
-  it.each(['day.sealed', 'wallet.tier-changed', 'redemption.claimed'])('fit %s', (type) => {
+  it.each(['day.sealed', 'redemption.claimed'])('fit %s', (type) => {
     const data = EVENTS[type] as Record<string, unknown>;
     const fitting = schemas.filter(({ required, properties }) => {
       const names = Object.keys(data);

@@ -87,7 +87,7 @@ describe('a wrong figure', () => {
       const partner = { api, apiKey };
       const database = await suite.database.open();
       const [game] = await rowsOf<{ id: PartnerId }>(database, 'SELECT id FROM partners.partner');
-      const terms = { topics: ['answers.corrected'], rule: undefined } as const;
+      const terms = { topics: ['answers.corrected'] } as const;
       await subscribeAgain(database, game?.id as PartnerId, {
         ...terms,
         url: 'https://a.example/',

@@ -86,27 +86,6 @@ describe('with the api', () => {
     });
   });
 
-  it('names the first day of a period of which it says something else', async () => {
-    const { bench, days } = await suite.twoSealedDays();
-    const [first, last] = ends(days);
-    const revised = await suite.revised(bench, 33n);
-    const registry = await suite.publishedPeriod([first, revised]);
-    await withApi(async ({ url }, partner) => {
-      // The requested day is right, but another day of the period is not.
-      const args = [...suite.chainArgs(first), '--api', url, '--registry', registry, '--json'];
-      const done = await verify.run(args, credentials(partner));
-      const [firstDay, lastDay] = [dayText(first.day), dayText(last.day)];
-      expect(reportOf(done).days[0]?.comparisons).toMatchObject([
-        { with: 'api', result: 'agrees' },
-        {
-          ...{ with: 'registry', result: 'differs', period: { firstDay, lastDay } },
-          differentDay: { day: lastDay, chain: last.root, api: revised.root },
-        },
-      ]);
-      expect(done.status).toBe(1);
-    });
-  });
-
   it('names the wallet by proofs where the list is not kept', async () => {
     const { bench, days } = await suite.twoSealedDays({ keptDays: 0 });
     await suite.revised(bench, 33n);

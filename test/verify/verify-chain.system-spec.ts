@@ -4,7 +4,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type SealedDay } from '#libs/db';
-import { dayText } from '#libs/domain';
 import { aWallet } from '#libs/testing';
 import { InstalledVerify } from './installed-verify.js';
 import { LimitedNode } from './limited-node.js';
@@ -38,35 +37,6 @@ describe('without the api', () => {
       'NOT CHECKED against the registry: it has no root of the day',
     );
     expect(unpublished.status).toBe(2);
-  });
-
-  it('works out the whole period that the registry has a root of, for a day of it', async () => {
-    const { days } = await suite.twoSealedDays();
-    const [first, last] = ends(days);
-    const registry = await suite.publishedPeriod(days);
-    const span = `${dayText(first.day)}..${dayText(last.day)}`;
-    for (const day of days) {
-      const done = await verify.run([...suite.chainArgs(day), '--registry', registry]);
-      expect(done.out).toContain(`AGREES with the registry, by its root of ${span}`);
-      expect(done.out.match(/by the chain:/g)).toHaveLength(1);
-      expect(done.status).toBe(0);
-    }
-    const both = await verify.run([...suite.chainArgs(first, last), '--registry', registry]);
-    expect(both.out.match(/AGREES with the registry/g)).toHaveLength(2);
-    expect(both.status).toBe(0);
-  });
-
-  it('says that the root of a period is another one', async () => {
-    const { days } = await suite.twoSealedDays();
-    const [first, last] = ends(days);
-    const registry = await suite.publishedPeriod([first, { ...last, root: first.root }]);
-    const args = [...suite.chainArgs(first), '--registry', registry, '--root', first.root];
-    const { status, out } = await verify.run(args);
-    expect(out).toMatch(
-      /DIFFERS from the registry: its root of \S+ is 0x\w{64}, by the chain 0x\w{64}; give --api/,
-    );
-    expect(out).toContain('AGREES with the root that was given');
-    expect(status).toBe(1);
   });
 
   it('does not take another contract for a registry', async () => {

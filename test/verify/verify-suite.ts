@@ -1,16 +1,10 @@
 /** Days that an index has sealed, and the arguments with which `@lowmark/verify` checks them. */
 import { expect } from '@jest/globals';
 import { type Abi, encodeDeployData } from 'viem';
-import {
-  publishCalldata,
-  type RegistrySlot,
-  snapshotRegistryAbi,
-  snapshotRegistryBytecode,
-} from '#libs/chain';
+import { publishCalldata, snapshotRegistryAbi, snapshotRegistryBytecode } from '#libs/chain';
 import { type SealedDay } from '#libs/db';
 import { mineOne } from '#libs/devchain';
-import { type Address, buildPeriodTree, type DayRoot, dayText, type NodeHash } from '#libs/domain';
-import { createKeccak256 } from '#libs/keccak';
+import { type Address, dayText } from '#libs/domain';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
 import { type SealBench } from '../../apps/indexer/test/seal-bench.js';
 import { DAY, MIDNIGHT, SealSuite } from '../../apps/indexer/test/seal-suite.js';
@@ -76,23 +70,8 @@ export class VerifySuite extends SealSuite {
   }
 
   /** Deploys a registry with the root of one day, in blocks from `seconds` on. @returns its address */
-  publishedRegistry(
+  async publishedRegistry(
     { day, root }: Pick<SealedDay, 'day' | 'root'>,
-    seconds?: number,
-  ): Promise<Address> {
-    return this.registryWith({ kind: 'day', firstDay: day, lastDay: day }, root, seconds);
-  }
-
-  /** Deploys a registry with the root of a period of these days. @returns its address */
-  async publishedPeriod(days: readonly DayRoot[]): Promise<Address> {
-    const [firstDay, lastDay] = [days[0]?.day ?? NaN, days.at(-1)?.day ?? NaN];
-    const { root } = buildPeriodTree(days, await createKeccak256());
-    return this.registryWith({ kind: 'period', firstDay, lastDay }, root);
-  }
-
-  private async registryWith(
-    slot: RegistrySlot,
-    root: NodeHash,
     seconds = MIDNIGHT + 2 * DAY - 60,
   ): Promise<Address> {
     const { rpc, contracts, chainId } = this.chain;
@@ -102,7 +81,7 @@ export class VerifySuite extends SealSuite {
     const data = encodeDeployData({ abi, bytecode: snapshotRegistryBytecode, args });
     const { contractAddress } = await mineOne(rpc, seconds, { from, data });
     const to = contractAddress as Address;
-    await mineOne(rpc, seconds + 12, { from, to, data: publishCalldata(slot, root) });
+    await mineOne(rpc, seconds + 12, { from, to, data: publishCalldata(day, root) });
     return to;
   }
 }

@@ -36,10 +36,10 @@ describe('doctor of a registry', () => {
     const database = await bench.test.open();
     const store = new PublicationStore(database, place);
     const root = `0x${'7'.repeat(64)}` as NodeHash;
-    const day = { kind: 'day', firstDay: 20_000, lastDay: 20_000, revisions: [1], root } as const;
+    const day = 20_000;
     expect((await bench.finding('registry: roots', settings())).state).toBe('ok');
-    await store.add(day, 'default', 1);
-    await store.final(day.firstDay, 2);
+    await store.add({ day, revision: 1, root }, 'default', 1);
+    await store.final(day, 2);
     expect((await bench.finding('registry: roots', settings())).state).toBe('ok');
     await database.query({
       text: `INSERT INTO staking.sealed_day (day, revision, root, wallets, total, block_number, block_hash, software)

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PublicationStore, PublicationViews } from '#libs/db';
-import { buildPeriodTree, dayText, type NodeHash } from '#libs/domain';
-import { createKeccak256 } from '#libs/keccak';
+import { dayText, type NodeHash } from '#libs/domain';
 import { aWallet } from '#libs/testing';
 import { CliBench } from './testing/cli-bench.support-spec.js';
 
@@ -15,13 +14,11 @@ let store: PublicationStore;
 beforeAll(async () => {
   bench = await CliBench.start();
   store = new PublicationStore(bench.database, place);
-  for (let day = FIRST; day < FIRST + 4; day++) await seal(day, rootOf(day));
-  const days = [0, 1, 2].map((place) => ({ day: FIRST + place, root: rootOf(FIRST + place) }));
-  const { root } = buildPeriodTree(days, await createKeccak256());
-  const span = { firstDay: FIRST, lastDay: FIRST + 2, revisions: [1, 1, 1] };
-  await store.add({ kind: 'period', ...span, root }, 'default', 1);
-  const day = { firstDay: FIRST + 3, lastDay: FIRST + 3, revisions: [1], root: rootOf(FIRST + 3) };
-  await store.add({ kind: 'day', ...day }, 'default', 2);
+  for (const day of [FIRST, FIRST + 3]) {
+    await seal(day, rootOf(day));
+    await store.add({ day, revision: 1, root: rootOf(day) }, 'default', 1);
+  }
+  await store.final(FIRST, 3);
 });
 afterAll(() => bench.drop());
 
@@ -37,33 +34,13 @@ async function seal(day: number, root: NodeHash): Promise<void> {
 
 const run = (...argv: string[]) => bench.runWith({ settings }, 'registry', ...argv);
 
-describe('registry proof', () => {
-  it('gives none before the period is published', async () => {
-    const { code, err } = await run('proof', dayText(FIRST + 1));
-    expect({ code, err }).toEqual({
-      code: 1,
-      err: expect.stringMatching(/is in no published period.*\[PERIOD_NOT_PUBLISHED\]/),
-    });
-  });
-
-  it('gives the arguments of openDay afterwards', async () => {
-    await store.final(FIRST, 3);
-    const { code, out } = await run('proof', dayText(FIRST + 1));
-    expect(code).toBe(0);
-    expect(JSON.parse(out)).toMatchObject({
-      ...{ firstDay: FIRST, day: FIRST + 1, root: rootOf(FIRST + 1) },
-      proof: [expect.stringMatching(/^0x[0-9a-f]{64}$/), expect.stringMatching(/^0x/)],
-    });
-  });
-
-  it.each(['yesterday', '2026-02-30', '20310'])('takes no %s for a day', async (text) => {
-    const { code, err } = await run('proof', text);
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Expected a day') });
-  });
-});
-
 describe('registry acknowledge', () => {
   const text = dayText(FIRST + 3);
+
+  it.each(['yesterday', '2026-02-30', '20310'])('takes no %s for a day', async (day) => {
+    const { code, err } = await run('acknowledge', day, '--note', 'by hand');
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('Expected a day') });
+  });
 
   it('refuses what waits for nothing, and audits that', async () => {
     const { code, err } = await run('acknowledge', text, '--note', 'by hand', '--as', 'ann');
@@ -80,10 +57,10 @@ describe('registry acknowledge', () => {
     await store.refused(FIRST + 3, 'the registry holds another', 4);
     const before = await run('status', '--json');
     expect(JSON.parse(before.out)).toMatchObject({
-      ...{ final: 1, lastDay: dayText(FIRST + 2), different: 1, revised: 0, waiting: 0 },
+      ...{ final: 1, lastDay: dayText(FIRST), different: 1, revised: 0, waiting: 0 },
       publications: [
-        { firstDay: text, status: 'refused', acknowledged: false, root: rootOf(FIRST + 3) },
-        { firstDay: dayText(FIRST), lastDay: dayText(FIRST + 2), kind: 'period', status: 'final' },
+        { day: text, status: 'refused', acknowledged: false, root: rootOf(FIRST + 3) },
+        { day: dayText(FIRST), status: 'final' },
       ],
     });
     const { code } = await run('acknowledge', text, '--note', 'by hand', '--as', 'ann');
@@ -101,13 +78,11 @@ describe('registry acknowledge', () => {
 });
 
 describe('registry status', () => {
-  it('names days of a period that were sealed anew', async () => {
-    await seal(FIRST + 1, rootOf(9));
+  it('names days that were sealed anew', async () => {
+    await seal(FIRST, rootOf(9));
     const { out } = await run('status');
     expect(out).toMatch(new RegExp(`sealed anew since +${dayText(FIRST)}\n`));
     expect(await new PublicationViews(bench.database, place).revised()).toEqual([FIRST]);
-    // The earlier publication still has its proof.
-    expect((await run('proof', dayText(FIRST + 1))).code).toBe(0);
   });
 
   it('says which setting is missing', async () => {

@@ -1,6 +1,5 @@
 export * from './abi/lowmark-token.generated.js';
 export * from './abi/redemption-vault.generated.js';
-export * from './abi/redemption-vault-v2.generated.js';
 export * from './abi/snapshot-registry.generated.js';
 export * from './abi/staking.generated.js';
 export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';
@@ -22,12 +21,7 @@ export { multicallOf } from './reader/multicall.js';
 export { type StakeView } from './reader/stake-view.js';
 export { type FigureOptions, resolveStakeViews, WALLETS_AT_ONCE } from './reader/stake-views.js';
 export { RegistryAccount, type RegistryTransaction } from './registry/registry-account.js';
-export {
-  openDayCalldata,
-  publishCalldata,
-  type RegistryEntry,
-  type RegistrySlot,
-} from './registry/registry-entry.js';
+export { publishCalldata } from './registry/registry-root.js';
 export * from './registry/registry-facts.js';
 export * from './registry/registry-reader.js';
 export * from './rpc/endpoint-urls.js';

@@ -62,8 +62,8 @@ const BY_HAND: Record<string, string> = {
   'webhooks.lane': 'upserted by a trigger, leased by a statement',
   'webhooks.attempt': 'written in the statement that ends the attempt',
   'webhooks.told_day': 'noted in the statement that tells the day',
-  'webhooks.tier_cursor': 'locked and moved with each page of wallets',
-  'webhooks.wallet_tier': 'written page by page in one statement',
+  'webhooks.tier_cursor': 'not used any more',
+  'webhooks.wallet_tier': 'not used any more',
   'partners.request': 'written through a function, in batches',
 };
 

@@ -4,8 +4,6 @@ import {
   lowmarkTokenBytecode,
   redemptionVaultAbi,
   redemptionVaultBytecode,
-  redemptionVaultV2Abi,
-  redemptionVaultV2Bytecode,
   snapshotRegistryAbi,
   snapshotRegistryBytecode,
   stakingAbi,
@@ -80,8 +78,6 @@ export interface VaultSetup {
   readonly maxTtlSeconds?: bigint;
   /** Default: a day. */
   readonly adminDelaySeconds?: number;
-  /** Default: 2, the version for new deployments on real chains. */
-  readonly version?: 1 | 2;
 }
 
 export interface LocalVault {
@@ -122,7 +118,7 @@ export async function deployLocalVault(
 
 function creationOf(setup: VaultSetup): Hex {
   const { token, treasury, signer, canceller = treasury, pauser = treasury } = setup;
-  const { windowSeconds = DAY, windowCap = FUNDS, maxTtlSeconds = DAY, version = 2 } = setup;
+  const { windowSeconds = DAY, windowCap = FUNDS, maxTtlSeconds = DAY } = setup;
   const { adminDelaySeconds = Number(DAY) } = setup;
   const roles = {
     admin: treasury as Hex,
@@ -130,17 +126,11 @@ function creationOf(setup: VaultSetup): Hex {
     canceller: canceller as Hex,
     pauser: pauser as Hex,
   };
-  return version === 1
-    ? encodeDeployData({
-        abi: redemptionVaultAbi,
-        bytecode: redemptionVaultBytecode,
-        args: [token as Hex, roles, windowSeconds, windowCap],
-      })
-    : encodeDeployData({
-        abi: redemptionVaultV2Abi,
-        bytecode: redemptionVaultV2Bytecode,
-        args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
-      });
+  return encodeDeployData({
+    abi: redemptionVaultAbi,
+    bytecode: redemptionVaultBytecode,
+    args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
+  });
 }
 
 interface RegistrySetup {

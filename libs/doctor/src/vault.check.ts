@@ -141,9 +141,9 @@ function vaultAnswers({ question, address, ...facts }: Vault): Answer | Answer[]
     : ok(`${address} takes our vouchers`);
 }
 
-function timeAnswer(vault: Vault): Answer {
+function timeAnswer(vault: Vault): Answer | undefined {
   const { maxTtlSeconds } = vault;
-  if (maxTtlSeconds === undefined) return ok('version 1: it pays vouchers of any deadline');
+  if (maxTtlSeconds === undefined) return undefined;
   const [text] = ttlFaults(vault, vault.question);
   if (text !== undefined) {
     return fault(text, 'Lower VOUCHER_TTL_SECONDS, or deploy a vault with a longer one.');

@@ -95,6 +95,5 @@ export {
   inOrder,
   siblingsOf,
 } from './seal/day-tree.js';
-export { buildPeriodTree, type DayRoot } from './seal/period-tree.js';
 export { type DayProof, provenLow, rootOf } from './seal/day-proof.js';
 export * from './webhook/webhook.js';

@@ -76,7 +76,6 @@ export {
   type DaySealedEvent,
   type RedemptionEvent,
   type RedemptionStatus,
-  type WalletTierChangedEvent,
   type WebhookEvent,
   type WebhookTestEvent,
 } from './webhooks/events.js';

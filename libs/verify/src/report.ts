@@ -1,10 +1,14 @@
 import { dayText } from '#libs/domain';
-import { type ComparedPeriod, type Comparison, type Result } from './compare/comparison.js';
+import { type Comparison, type Result } from './compare/comparison.js';
 import { type ChainDay } from './day/chain-days.js';
 
 export interface CheckedDay {
   readonly chain: Omit<ChainDay, 'list'> & { readonly wallets: number; readonly total: bigint };
   readonly comparisons: readonly Comparison[];
+}
+
+export function factsOf({ day, root, list, closing }: ChainDay): CheckedDay['chain'] {
+  return { day, root, closing, wallets: list.length, total: list.total };
 }
 
 export const EXIT_STATUS: Readonly<Record<Result, 0 | 1 | 2>> = {
@@ -61,9 +65,8 @@ export function textOf({ chain, comparisons }: CheckedDay): string {
 }
 
 function lineOf(comparison: Comparison): string {
-  const { with: name, result, root, revision, difference, reason, period, signedBy } = comparison;
+  const { with: name, result, root, revision, difference, reason, signedBy } = comparison;
   const other = NAMES[name];
-  if (period !== undefined) return periodLineOf(comparison, period);
   const of = revision !== undefined && revision > 1 ? ` (revision ${revision})` : '';
   const by = signedBy === undefined ? '' : `, signed by key ${signedBy}`;
   if (result === 'agrees') return `AGREES with ${other}${of}${by}`;
@@ -73,16 +76,4 @@ function lineOf(comparison: Comparison): string {
     difference &&
     `; wallet ${difference.wallet} kept ${difference.chain} by the chain, ${difference.listed} by ${other}`;
   return `DIFFERS from ${other}${of}${roots}${by}${wallet ?? `; ${reason ?? ''}`}`;
-}
-
-function periodLineOf(
-  { with: name, result, root = '', differentDay, reason = '' }: Comparison,
-  { firstDay, lastDay, chainRoot }: ComparedPeriod,
-): string {
-  const span = `${firstDay}..${lastDay}`;
-  if (result === 'agrees') return `AGREES with ${NAMES[name]}, by its root of ${span}`;
-  const day =
-    differentDay &&
-    `the first day of which the api says something else is ${differentDay.day}: ${differentDay.chain} by the chain, ${differentDay.api} by the api`;
-  return `DIFFERS from ${NAMES[name]}: its root of ${span} is ${root}, by the chain ${chainRoot}; ${day ?? reason}`;
 }

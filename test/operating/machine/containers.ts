@@ -6,7 +6,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { redemptionVaultV2Abi } from '#libs/chain';
+import { redemptionVaultAbi } from '#libs/chain';
 import { freePort, ManagedProcess } from '#libs/devprocess';
 import { type ComposeFile, trialFile, yamlOf } from '../../compose/compose-file.js';
 import { type LocalPostgres } from './local-postgres.js';
@@ -131,7 +131,7 @@ export class Containers {
 
   /** Checks that the vault has this function. @returns an empty string, since there is nothing to print */
   hasVaultFunction(name: string, inputs: readonly string[]): '' {
-    const found = redemptionVaultV2Abi.some(
+    const found = redemptionVaultAbi.some(
       (one) =>
         one.type === 'function' &&
         one.name === name &&

@@ -1,4 +1,4 @@
-/** Commands on a partner's webhooks for sealed days, tiers and redemptions. Partners can do the same on their pages. */
+/** Commands on a partner's webhooks for sealed days and redemptions. Partners can do the same on their pages. */
 import {
   EVENT_STATES,
   messageId,
@@ -7,7 +7,7 @@ import {
   WebhookMissingError,
   type WebhookSubscription,
 } from '#libs/db';
-import { type TierRule, type WebhookTopic } from '#libs/domain';
+import { type WebhookTopic } from '#libs/domain';
 import {
   addWebhook,
   moment,
@@ -26,9 +26,8 @@ import { command, type CommandGroup, type CommandSpec } from '../command.js';
 import { AS, JSON_LINE, LIMIT, oneOf, option, required, YES } from '../options.js';
 import { fieldLines, table } from '../output/text.js';
 import {
+  ALLOW_PRIVATE,
   overlapHours,
-  RULE_OPTIONS,
-  tierRuleChangeOf,
   type TermOptions,
   TOPICS_OPTION,
   URL_OPTION,
@@ -50,17 +49,11 @@ const add = command({
   name: 'add',
   description: 'tell a partner at an address, and print the secret that signs, once',
   arguments: [PARTNER],
-  options: [required(...URL_OPTION), required(...TOPICS_OPTION), ...RULE_OPTIONS, JSON_LINE, AS],
+  options: [required(...URL_OPTION), required(...TOPICS_OPTION), ALLOW_PRIVATE, JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call, given: PartnerArgument & TermOptions & AddGiven) {
     const { url, topics, allowPrivate } = given;
-    const wish = {
-      url,
-      topics,
-      rule: tierRuleChangeOf(given),
-      allowPrivate,
-      mayAllowPrivate: true,
-    };
+    const wish = { url, topics, allowPrivate, mayAllowPrivate: true };
     const keyRing = call.keyRing();
     const made = await call.withPartner(given.name, (database, { partnerId: partner }) =>
       addWebhook(database, call.operator, { partner, ...wish }, keyRing),
@@ -83,7 +76,6 @@ const list = command({
         ['url', one.url],
         ['topics', one.topics.join(', ')],
         ['stake set', one.stakeSet],
-        ['tiers', one.rule && ruleText(one.rule)],
         ['waiting', String(one.waiting)],
         ['last delivery', moment(one.lastDeliveredAt) ?? 'none'],
         ['paused', pausedText(one)],
@@ -95,23 +87,17 @@ const list = command({
 
 const set = command({
   name: 'set',
-  description: 'change the address, the topics or the rule for tiers; what is absent stays',
+  description: 'change the address or the topics; what is absent stays',
   arguments: [PARTNER, WEBHOOK],
-  options: [option(...URL_OPTION), option(...TOPICS_OPTION), ...RULE_OPTIONS, AS],
+  options: [option(...URL_OPTION), option(...TOPICS_OPTION), ALLOW_PRIVATE, AS],
   settings: OperatorSettings,
   async action(call, given: Chosen & TermOptions) {
     const { url, topics, allowPrivate } = given;
-    const change = {
-      url,
-      topics,
-      rule: tierRuleChangeOf(given),
-      allowPrivate,
-      mayAllowPrivate: true,
-    };
+    const change = { url, topics, allowPrivate, mayAllowPrivate: true };
     await onWebhook(call, given, (database, choice) =>
       setWebhook(database, call.operator, choice, change),
     );
-    call.terminal.out('It is set. Tiers of another rule are worked out first, and tell nothing.\n');
+    call.terminal.out('It is set.\n');
   },
 });
 
@@ -266,14 +252,9 @@ const log = command({
 
 export const webhookCommands: CommandGroup = {
   name: 'webhook',
-  description: 'where a partner is told of sealed days, tiers and redemptions',
+  description: 'where a partner is told of sealed days and redemptions',
   commands: [add, list, set, test, pause, resume, rotate, replay, log, remove],
 };
-
-function ruleText({ measure, days, thresholds, hysteresis }: TierRule): string {
-  const of = measure === 'average' ? `average of ${days} days` : measure;
-  return `${of}, from ${thresholds.join(', ')}, hysteresis ${hysteresis}`;
-}
 
 function pausedText({ pausedAt, pausedBecause }: WebhookSubscription): string | undefined {
   if (pausedAt === null) return undefined;

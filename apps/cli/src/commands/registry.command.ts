@@ -10,7 +10,6 @@ import { parseDay } from '#libs/domain';
 import {
   acknowledgePublication,
   moment,
-  openingProof,
   OptionError,
   registryStatus,
   type RegistryStatus,
@@ -29,7 +28,7 @@ class RegistrySettings extends StakeSetSettings {
 }
 
 const DAY = argument('<day>', 'as 2026-01-31', expecting('a day such as 2026-01-31.', parseDay));
-const HEAD = ['DAYS', 'STATUS', 'ROOT', 'TRANSACTION', 'REASON'];
+const HEAD = ['DAY', 'STATUS', 'ROOT', 'TRANSACTION', 'REASON'];
 
 const status = command({
   name: 'status',
@@ -41,20 +40,6 @@ const status = command({
     const place = placeOf(call.settings);
     const found = await call.withDatabase(registryStatus, place, call.limit);
     call.print(found, statusText(found));
-  },
-});
-
-const proof = command({
-  name: 'proof',
-  description:
-    'print the arguments of openDay, a call of the registry: where months are published, contracts can verify against a day after it',
-  arguments: [DAY],
-  options: [ON_STAKE_SET],
-  settings: RegistrySettings,
-  async action(call, given: { readonly day: number }) {
-    const place = placeOf(call.settings);
-    const found = await call.withDatabase(openingProof, place, given.day);
-    call.terminal.out(`${JSON.stringify(found)}\n`);
   },
 });
 
@@ -78,7 +63,7 @@ const acknowledge = command({
 export const registryCommands: CommandGroup = {
   name: 'registry',
   description: 'roots of sealed days that are published in the SnapshotRegistry on chain',
-  commands: [status, proof, acknowledge],
+  commands: [status, acknowledge],
 };
 
 /** @throws OptionError where the stake set has no registry */
@@ -100,7 +85,7 @@ function statusText(found: RegistryStatus): string {
   ]);
   if (found.publications.length === 0) return fields;
   const rows = found.publications.map((line) => [
-    line.firstDay === line.lastDay ? line.firstDay : `${line.firstDay} to ${line.lastDay}`,
+    line.day,
     line.status,
     line.root,
     line.transactionHash ?? '',

@@ -14,7 +14,7 @@ const SAMPLES = {
   ...{ message: 'text', signature: `0x${'00'.repeat(65)}`, returnTo: '/operate' },
   ...{ request: ID, address: `0x${'00'.repeat(20)}`, keyPrefix: 'svck_test' },
   ...{ secretOf: 'callback', method: 'GET', path: '/', url: 'https://hooks.example/' },
-  ...{ topics: ['wallet.tier-changed'], thresholds: ['1'], hysteresis: '0', days: 1 },
+  ...{ topics: ['day.sealed'] },
 };
 const CASES = nullFields(DOCUMENT, SAMPLES);
 
@@ -85,7 +85,7 @@ it('looks at the fields of all routes', () => {
       'POST /api/operate/partners/{partner}/settings callback',
       'POST /api/operate/partners/{partner}/settings callback.bonusFrom',
       'POST /api/partner/webhooks/{id}/set url',
-      'POST /api/partner/webhooks rule.measure',
+      'POST /api/partner/webhooks topics',
       'POST /api/operate/unsealed-redemptions/adopt redemptions.version',
     ]),
   );

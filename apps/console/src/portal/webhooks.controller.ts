@@ -8,7 +8,7 @@ import {
   Post,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiParam } from '@nestjs/swagger';
+import { ApiParam } from '@nestjs/swagger';
 import { Database, messageId, readOwnWebhooks } from '#libs/db';
 import { Answers, Fails, Field, Operation } from '#libs/openapi';
 import {
@@ -39,10 +39,7 @@ import {
   ReplayDto,
   ReplayedBody,
   RotatedWebhookBody,
-  ruleOf,
   TestBody,
-  TierRuleDto,
-  webhookBody,
   WebhookChangeDto,
   WebhookRotationDto,
   WebhooksBody,
@@ -55,7 +52,6 @@ const ID = { name: 'id', schema: Field.UUID };
 @Controller('api/partner/webhooks')
 @ForPartners()
 @UseInterceptors(REFUSALS)
-@ApiExtraModels(TierRuleDto)
 export class WebhooksController {
   private readonly allowPrivate: boolean;
 
@@ -73,8 +69,7 @@ export class WebhooksController {
   @Operation('Webhooks', 'Where you are told of what; no secret.')
   @Answers(200, 'All of them, the oldest first.', WebhooksBody)
   async list(@CurrentMember() member: ConsoleMember): Promise<WebhooksBody> {
-    const found = await this.rows.read(member, readOwnWebhooks);
-    return { webhooks: found.map(webhookBody) };
+    return { webhooks: await this.rows.read(member, readOwnWebhooks) };
   }
 
   @Post()
@@ -85,12 +80,12 @@ export class WebhooksController {
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(409, 'You have ten.', 'TOO_MANY_WEBHOOKS')
   async add(
-    @Body() { url, topics, rule }: NewWebhookDto,
+    @Body() { url, topics }: NewWebhookDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<MadeWebhookBody> {
     const { keyRing } = this.secrets;
     const { partnerId: partner } = member;
-    const wish = { partner, url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
+    const wish = { partner, url, topics, allowPrivate: this.allowPrivate };
     const by = operatorOf(member, 'add');
     return addWebhook(this.database, by, wish, keyRing);
   }
@@ -98,20 +93,17 @@ export class WebhooksController {
   @Post(':id/set')
   @HttpCode(204)
   @FreshSignIn()
-  @Operation(
-    'Change a webhook',
-    'What is absent stays. The tiers of another rule are worked out first, and tell nothing.',
-  )
+  @Operation('Change a webhook', 'What is absent stays.')
   @ApiParam(ID)
   @Answers(204, 'It is set.')
   @Fails(400, MALFORMED, 'BAD_REQUEST')
   @Fails(404, MISSING, 'WEBHOOK_MISSING')
   async set(
     @Param('id') id: string,
-    @Body() { url, topics, rule }: WebhookChangeDto,
+    @Body() { url, topics }: WebhookChangeDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<void> {
-    const change = { url, topics, rule: ruleOf(rule), allowPrivate: this.allowPrivate };
+    const change = { url, topics, allowPrivate: this.allowPrivate };
     const by = operatorOf(member, 'set');
     await setWebhook(this.database, by, choice(member, id), change);
   }

@@ -1,50 +1,10 @@
 import { ApiProperty, ApiPropertyOptional, ApiSchema, PartialType } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsBoolean, IsIn, Matches } from 'class-validator';
-import { type WebhookSubscription } from '#libs/db';
-import {
-  LONGEST_AVERAGE_DAYS,
-  MOST_TIERS,
-  TIER_MEASURES,
-  type TierMeasure,
-  type TierRule,
-  WEBHOOK_TOPICS,
-  type WebhookTopic,
-} from '#libs/domain';
+import { ArrayMaxSize, IsArray, IsBoolean, IsIn } from 'class-validator';
+import { WEBHOOK_TOPICS, type WebhookTopic } from '#libs/domain';
 import { Field } from '#libs/openapi';
 import { LONGEST_OVERLAP_HOURS } from '#libs/operations';
 import { MayBeAbsent } from '#libs/service';
 import * as Input from '../http/inputs.js';
-
-const AMOUNT = /^\d{1,78}$/;
-const AMOUNT_FAULT = { message: '$property must be a whole number in the smallest unit.' };
-const AMOUNT_TEXT = { type: 'string', pattern: AMOUNT.source } as const;
-
-@ApiSchema({ name: 'TierRule' })
-export class TierRuleDto {
-  @Field.OneOf(TIER_MEASURES)
-  @IsIn(TIER_MEASURES)
-  readonly measure!: TierMeasure;
-
-  @Input.Whole(
-    { minimum: 1, maximum: LONGEST_AVERAGE_DAYS },
-    `be a whole number from 1 to ${LONGEST_AVERAGE_DAYS}`,
-    { description: `Of the average 2 to ${LONGEST_AVERAGE_DAYS}, else 1.` },
-  )
-  readonly days!: number;
-
-  @ApiProperty({ type: 'array', items: AMOUNT_TEXT, description: 'Ascending.' })
-  @IsArray()
-  @ArrayMaxSize(MOST_TIERS)
-  @Matches(AMOUNT, { each: true, ...AMOUNT_FAULT })
-  readonly thresholds!: string[];
-
-  @ApiProperty({
-    ...AMOUNT_TEXT,
-    description: 'A wallet leaves a tier only with more than so much less than its threshold.',
-  })
-  @Matches(AMOUNT, AMOUNT_FAULT)
-  readonly hysteresis!: string;
-}
 
 @ApiSchema({ name: 'NewWebhook' })
 export class NewWebhookDto {
@@ -56,11 +16,6 @@ export class NewWebhookDto {
   @ArrayMaxSize(WEBHOOK_TOPICS.length)
   @IsIn(WEBHOOK_TOPICS, { each: true })
   readonly topics!: WebhookTopic[];
-
-  @ApiPropertyOptional({ type: TierRuleDto })
-  @MayBeAbsent()
-  @Input.Nested(() => TierRuleDto)
-  readonly rule?: TierRuleDto;
 }
 
 @ApiSchema({ name: 'WebhookChange' })
@@ -103,10 +58,7 @@ export class WebhookBody {
 
   @ApiProperty({ isArray: true, enum: WEBHOOK_TOPICS })
   readonly topics!: readonly string[];
-  @Field.Text('Whose sealed days and tiers are told.') readonly stakeSet!: string;
-
-  @ApiProperty({ type: TierRuleDto, nullable: true })
-  readonly rule!: TierRuleDto | null;
+  @Field.Text('Whose sealed days are told.') readonly stakeSet!: string;
   @Field.TimeOrNull() readonly pausedAt!: Date | null;
   @Field.TextOrNull('`gone`: its address answered 410.') readonly pausedBecause!: string | null;
   @Field.Time() readonly createdAt!: Date;
@@ -140,18 +92,4 @@ export class TestBody {
 @ApiSchema({ name: 'ReplayedWebhook' })
 export class ReplayedBody {
   @Field.Whole() readonly events!: number;
-}
-
-export function webhookBody({ rule, ...one }: WebhookSubscription): WebhookBody {
-  return { ...one, rule: rule === undefined ? null : ruleDto(rule) };
-}
-
-function ruleDto({ measure, days, thresholds, hysteresis }: TierRule): TierRuleDto {
-  return { measure, days, thresholds: thresholds.map(String), hysteresis: hysteresis.toString() };
-}
-
-export function ruleOf(dto: TierRuleDto | undefined): TierRule | undefined {
-  if (dto === undefined) return undefined;
-  const { measure, days, thresholds, hysteresis } = dto;
-  return { measure, days, thresholds: thresholds.map(BigInt), hysteresis: BigInt(hysteresis) };
 }

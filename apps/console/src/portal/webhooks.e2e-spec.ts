@@ -6,7 +6,6 @@ import { type Visitor } from '../testing/visitor.support-spec.js';
 
 const PATH = '/api/partner/webhooks';
 const URL = 'https://hooks.example/lowmark';
-const RULE = { measure: 'low', days: 1, thresholds: ['100', '200'], hysteresis: '5' };
 
 let bench: ConsoleBench;
 let ann: Visitor;
@@ -42,31 +41,15 @@ async function listed(visitor = ann): Promise<Record<string, unknown>[]> {
   return (await json<{ webhooks: Record<string, unknown>[] }>(visitor.get(PATH))).webhooks;
 }
 
-describe('a rule', () => {
-  it.each<[string, unknown]>([
-    ['an empty list', []],
-    ['a list of a rule', [RULE]],
-    ['a list of lists', [[]]],
-    ['a text', 'low'],
-    ['a number', 1],
-    ['a flag', true],
-  ])('that is %s is refused', async (_, rule) => {
-    const answer = add({ topics: ['wallet.tier-changed'], rule });
-    expect(await refusalOf(answer)).toBe('400 BAD_REQUEST');
-  });
-});
-
 describe('the webhooks of a partner', () => {
   it('are added, with a secret that is shown this once, changed, paused and removed', async () => {
     const { id, secret } = await json<Made>(add());
     expect(secret).toMatch(/^whsec_/);
-    expect(await listed()).toMatchObject([
-      { id, url: URL, rule: null, waiting: 0, lastDeliveredAt: null },
-    ]);
+    expect(await listed()).toMatchObject([{ id, url: URL, waiting: 0, lastDeliveredAt: null }]);
     expect(JSON.stringify(await listed())).not.toContain('whsec_');
-    const topics = ['wallet.tier-changed', 'day.sealed'];
-    await json(ann.post(`${PATH}/${id}/set`, { topics, rule: RULE }));
-    expect(await listed()).toMatchObject([{ url: URL, topics, rule: RULE }]);
+    const topics = ['answers.corrected', 'day.sealed'];
+    await json(ann.post(`${PATH}/${id}/set`, { topics }));
+    expect(await listed()).toMatchObject([{ url: URL, topics }]);
     await json(ann.post(`${PATH}/${id}/pause`, { paused: true }));
     expect(await listed()).toMatchObject([{ pausedBecause: 'partner' }]);
     await json(ann.post(`${PATH}/${id}/pause`, { paused: false }));
@@ -136,14 +119,6 @@ describe('the webhooks of a partner', () => {
     [{ topics: [] }],
     [{ topics: ['day.eaten'] }],
     [{ topics: 'day.sealed' }],
-    [{ topics: ['wallet.tier-changed'] }],
-    [{ rule: RULE }],
-    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, thresholds: ['-1'] } }],
-    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, thresholds: ['200', '100'] } }],
-    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, hysteresis: '1e3' } }],
-    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, days: 1.5 } }],
-    [{ topics: ['wallet.tier-changed'], rule: { ...RULE, days: 31 } }],
-    [{ topics: ['wallet.tier-changed'], rule: 'all' }],
   ])('are refused where %j', async (body) => {
     expect(await refusalOf(add(body))).toBe('400 BAD_REQUEST');
     expect(await listed()).toEqual([]);

@@ -1,75 +1,51 @@
 /**
  * Decides which days are published, by which root and when, and the next step of a publication, from what the registry
- * holds. Pure: the hash function is an argument.
+ * holds. Pure.
  */
-import { type RegistryEntry, type SlotContents } from '#libs/chain';
+import { type HeldRoot } from '#libs/chain';
 import {
   type Publication,
   type PublicationContent,
   type PublishableDay,
   type SealedRange,
 } from '#libs/db';
-import {
-  type Address,
-  buildPeriodTree,
-  type Keccak256,
-  type NodeHash,
-  SECONDS_PER_DAY,
-} from '#libs/domain';
-import { type RegistryPeriod } from './registry.env.js';
+import { type Address, type NodeHash } from '#libs/domain';
 
 export interface PlanRules {
-  readonly period: RegistryPeriod;
   readonly delayMs: number;
   readonly nowMs: number;
 }
 
-/** Days that are read for a plan: two months. */
+/** Days that are read for a plan. */
 export const DAYS_PLANNED = 62;
 
-/**
- * The publications that are possible from day `first` on, without a gap: single days, or whole months, of which the
- * first may begin after its first day.
- */
+/** The publications that are possible from day `first` on, without a gap. */
 export function planFrom(
   first: number,
   { days, recheckFrom }: SealedRange,
   rules: PlanRules,
-  keccak: Keccak256,
 ): PublicationContent[] {
-  const ready: PublishableDay[] = [];
-  for (const [place, day] of days.entries()) {
-    if (day.day !== first + place || !isReady(day, recheckFrom, rules)) break;
-    ready.push(day);
+  const plan: PublicationContent[] = [];
+  for (const [place, sealed] of days.entries()) {
+    if (sealed.day !== first + place || !isReady(sealed, recheckFrom, rules)) break;
+    plan.push(contentOf(sealed));
   }
-  const slots: PublicationContent[] = [];
-  let from = 0;
-  while (from < ready.length) {
-    const day = first + from;
-    const count = rules.period === 'day' ? 1 : lastOfMonth(day) - day + 1;
-    const some = ready.slice(from, from + count);
-    if (some.length < count) break;
-    slots.push(contentOf(rules.period === 'day' ? 'day' : 'period', some, keccak));
-    from += count;
-  }
-  return slots;
+  return plan;
 }
 
 /**
  * The content that a publication would have now.
- * @returns undefined where one of its days is not sealed, was sealed too recently, or is being worked out again: the
+ * @returns undefined where the day is not sealed, was sealed too recently, or is being worked out again: the
  *   publication waits
  */
 export function currentContent(
-  { kind, firstDay, lastDay }: Pick<PublicationContent, 'kind' | 'firstDay' | 'lastDay'>,
+  day: number,
   { days, recheckFrom }: SealedRange,
   rules: PlanRules,
-  keccak: Keccak256,
 ): PublicationContent | undefined {
-  const its = days.filter(({ day }) => day >= firstDay && day <= lastDay);
-  const isWhole = its.length === lastDay - firstDay + 1;
-  if (!isWhole || !its.every((day) => isReady(day, recheckFrom, rules))) return undefined;
-  return contentOf(kind, its, keccak);
+  const sealed = days.find((one) => one.day === day);
+  if (sealed === undefined || !isReady(sealed, recheckFrom, rules)) return undefined;
+  return contentOf(sealed);
 }
 
 function isReady(
@@ -81,32 +57,18 @@ function isReady(
   return !isRechecked && sealedAt.getTime() + delayMs <= nowMs;
 }
 
-/** @param days at least one, without a gap */
-function contentOf(
-  kind: PublicationContent['kind'],
-  days: readonly PublishableDay[],
-  keccak: Keccak256,
-): PublicationContent {
-  const [first] = days as [PublishableDay];
-  const root: NodeHash = kind === 'day' ? first.root : buildPeriodTree(days, keccak).root;
-  const revisions = days.map(({ revision }) => revision);
-  return { kind, firstDay: first.day, lastDay: first.day + days.length - 1, revisions, root };
-}
-
-function lastOfMonth(day: number): number {
-  const date = new Date(day * SECONDS_PER_DAY * 1000);
-  const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
-  return next / 1000 / SECONDS_PER_DAY - 1;
+function contentOf({ day, revision, root }: PublishableDay): PublicationContent {
+  return { day, revision, root };
 }
 
 export type PublicationStep =
   /** A final block holds the publication. */
   | 'final'
-  /** A final block holds another root or last day, which can never be changed. */
+  /** A final block holds another root, which can never be changed. */
   | 'different'
   /** The newest block of an endpoint holds the publication. */
   | 'mined'
-  /** The newest block of an endpoint holds another root or last day, which a reorganisation may remove. */
+  /** The newest block of an endpoint holds another root, which a reorganisation may remove. */
   | 'wait'
   | 'sign'
   /**
@@ -127,13 +89,12 @@ export interface StepRules {
 
 export function stepOf(
   publication: Publication,
-  { final, latest }: SlotContents,
+  { final, latest }: HeldRoot,
   rules: StepRules,
 ): PublicationStep {
-  const isSameRoot = (entry: RegistryEntry): boolean =>
-    entry.root === publication.root && entry.lastDay === publication.lastDay;
+  const isSameRoot = (root: NodeHash): boolean => root === publication.root;
   if (final !== undefined) return isSameRoot(final) ? 'final' : 'different';
-  const held = latest.filter((entry) => entry !== undefined);
+  const held = latest.filter((root) => root !== undefined);
   // The word of one node is enough: neither step sends a transaction, and neither is final.
   if (held.length > 0) return held.every(isSameRoot) ? 'mined' : 'wait';
   const { sender, transaction, status } = publication;

@@ -7,13 +7,7 @@ import {
   type RegistryTransaction,
   type SignedTransaction,
 } from '#libs/chain';
-import {
-  CoinStore,
-  type Publication,
-  type PublicationContent,
-  PublicationStore,
-  type StoredTransaction,
-} from '#libs/db';
+import { CoinStore, type Publication, PublicationStore, type StoredTransaction } from '#libs/db';
 import { type BlockHash, dayText, type NodeHash, PermanentError } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
@@ -80,7 +74,7 @@ export class PublicationSender {
     if (signed.hash !== hash) {
       throw new PermanentError(
         'REGISTRY_TRANSACTION_DIFFERS',
-        `The transaction ${hash} of ${daysText(publication)} comes out differently: was CHAIN_ID or its row changed?`,
+        `The transaction ${hash} of ${dayText(publication.day)} comes out differently: was CHAIN_ID or its row changed?`,
       );
     }
     await this.send(publication, signed);
@@ -90,17 +84,17 @@ export class PublicationSender {
     publication: Publication,
     { nonce, instead }: SigningRequest,
   ): Promise<boolean> {
-    const { firstDay, root } = publication;
+    const { day, root } = publication;
     const { address: account } = this.link.account;
     await this.check.requireVerified();
     const cost = await this.affordable(publication, instead);
     if (cost === undefined) return false;
     const signed = await this.signed(publication, root, { nonce, ...cost });
     const nowMs = this.clock.nowMs();
-    const kept = { firstDay, root, account, nonce, hash: signed.hash, ...cost, nowMs };
+    const kept = { day, root, account, nonce, hash: signed.hash, ...cost, nowMs };
     if (!(await this.store.sign(kept))) return true;
     const { gasPrice } = cost;
-    const fields = { days: daysText(publication), transaction: signed.hash, nonce };
+    const fields = { day: dayText(publication.day), transaction: signed.hash, nonce };
     this.logger.info({ ...fields, gasPrice: gasPrice.toString() }, 'Publishing');
     await this.send(publication, signed);
     return true;
@@ -111,8 +105,8 @@ export class PublicationSender {
     publication: Publication,
     instead: StoredTransaction | undefined,
   ): Promise<Cost | undefined> {
-    const what = daysText(publication);
-    const data = publishCalldata(publication, publication.root);
+    const what = dayText(publication.day);
+    const data = publishCalldata(publication.day, publication.root);
     try {
       if (instead !== undefined) return await this.replacementCost(what, data, instead);
       const cost = await this.link.account.price(data);
@@ -166,7 +160,7 @@ export class PublicationSender {
     root: NodeHash,
     cost: Omit<RegistryTransaction, 'data'>,
   ): Promise<SignedTransaction> {
-    return this.link.account.sign({ ...cost, data: publishCalldata(publication, root) });
+    return this.link.account.sign({ ...cost, data: publishCalldata(publication.day, root) });
   }
 
   /**
@@ -178,7 +172,7 @@ export class PublicationSender {
     if (refusals.some((refusal) => NO_COIN.test(refusal))) this.alertCoinShort();
     if (taken > 0) return;
     const transaction: BlockHash = signed.hash;
-    this.logger.warn({ days: daysText(publication), transaction, refusals }, 'No node took it');
+    this.logger.warn({ day: dayText(publication.day), transaction, refusals }, 'No node took it');
   }
 
   private alertCoinShort(): void {
@@ -201,10 +195,4 @@ export class PublicationSender {
       'REGISTRY_GAS_REFUSED',
     );
   }
-}
-
-/** `2026-01-31`, or `2026-01-01 to 2026-01-31`. */
-export function daysText({ firstDay, lastDay }: PublicationContent): string {
-  const first = dayText(firstDay);
-  return lastDay === firstDay ? first : `${first} to ${dayText(lastDay)}`;
 }

@@ -11,7 +11,7 @@ const rules = { account, finalNonce: 5, replaceMs: 1_000, nowMs: SIGNED_AT };
 
 function aPublication(changes: Partial<Publication> = {}): Publication {
   return {
-    ...{ kind: 'day', firstDay: 7, lastDay: 7, revisions: [1], root: node('1') },
+    ...{ day: 7, revision: 1, root: node('1') },
     ...{ stakeSet: 'default', status: 'sent', sender: { account, nonce: 5 } },
     transaction: {
       hash: node('f') as string as BlockHash,
@@ -25,15 +25,14 @@ function aPublication(changes: Partial<Publication> = {}): Publication {
   };
 }
 const unsigned = { sender: undefined, transaction: undefined };
-const ours = { root: node('1'), lastDay: 7 };
-const theirs = { root: node('2'), lastDay: 7 };
+const ours = node('1');
+const theirs = node('2');
 const none = { final: undefined, latest: [undefined, undefined] };
 
 describe('the next step of a publication', () => {
   it.each([
     ['final once a final block holds it', {}, { final: ours, latest: [undefined] }, 'final'],
     ['different for ever', {}, { final: theirs, latest: [ours] }, 'different'],
-    ['different of another end', {}, { final: { ...ours, lastDay: 8 }, latest: [] }, 'different'],
     ['mined by the word of one', {}, { final: undefined, latest: [undefined, ours] }, 'mined'],
     ['to wait while endpoints differ', {}, { final: undefined, latest: [theirs, ours] }, 'wait'],
     ['to be signed', { status: 'due', ...unsigned }, none, 'sign'],
@@ -43,8 +42,8 @@ describe('the next step of a publication', () => {
     ['to be replaced with another root', { root: node('3') }, none, 'replace'],
     ['another key’s', { sender: { account: other, nonce: 5 } }, none, 'unsigned'],
     ['of a nonce that is used for good', { sender: { account, nonce: 4 } }, none, 'unsigned'],
-  ] as const)('is %s', (_, changes, slot, step) => {
-    expect(stepOf(aPublication(changes as Partial<Publication>), slot, rules)).toBe(step);
+  ] as const)('is %s', (_, changes, held, step) => {
+    expect(stepOf(aPublication(changes as Partial<Publication>), held, rules)).toBe(step);
   });
 
   it('is to replace it after REGISTRY_REPLACE_SECONDS, and no earlier', () => {

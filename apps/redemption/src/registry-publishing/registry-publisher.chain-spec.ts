@@ -69,7 +69,7 @@ describe('sealed days', () => {
     const first = new Date(FIRST * 86_400_000).toISOString().slice(0, 10);
     const one = await stage.publisher({ REGISTRY_FIRST_DAY: first });
     await one.publisher.look();
-    expect((await one.views.page(10)).map(({ firstDay }) => firstDay)).toEqual([FIRST]);
+    expect((await one.views.page(10)).map(({ day }) => day)).toEqual([FIRST]);
   });
 
   it('wait for REGISTRY_DELAY_SECONDS, and while they are worked out again', async () => {
@@ -88,45 +88,6 @@ describe('sealed days', () => {
     expect(await stage.registry.published()).toEqual([FIRST]);
   });
 });
-
-describe('months', () => {
-  it('are published as a tree of their days, of which anyone opens one and verifies', async () => {
-    // Days 2025-08-10 to 2025-09-30.
-    const [first, end] = [20_310, 20_361];
-    const tree = await treeOf([ALICE, 77n]);
-    for (let day = first; day <= end; day++) {
-      await stage.seal(day, day === 20_340 ? tree.root : rootOf(day));
-    }
-    await stage.seal(end + 1);
-    const one = await stage.publisher({
-      REGISTRY_PERIOD: 'month',
-      REGISTRY_FIRST_DAY: '2025-08-10',
-    });
-    await stage.round(one, 3);
-    await finish(one);
-    const spans = (await one.views.page(10)).map(({ firstDay, lastDay }) => [firstDay, lastDay]);
-    expect(spans).toEqual([
-      [20_332, 20_361],
-      [20_310, 20_331],
-    ]);
-    expect(await stage.registry.published()).toEqual([20_310, 20_332]);
-    expect(await stage.statuses(one)).toEqual(['final', 'final']);
-    const { proof } = await periodProof(20_332, 20_361, 20_340, tree.root);
-    expect(await stage.registry.verify(20_340, tree.prove(ALICE))).toBe(false);
-    await stage.registry.openDay(20_332, { day: 20_340, root: tree.root, proof });
-    expect(await stage.registry.verify(20_340, tree.prove(ALICE))).toBe(true);
-  });
-});
-
-async function periodProof(first: number, last: number, day: number, root: string) {
-  const { StandardMerkleTree } = await import('@openzeppelin/merkle-tree');
-  const leaves = Array.from({ length: last - first + 1 }, (_, place): [string, string] => {
-    const at = first + place;
-    return [String(at), at === day ? root : rootOf(at)];
-  });
-  const tree = StandardMerkleTree.of(leaves, ['uint256', 'bytes32']);
-  return { proof: tree.getProof(day - first) as ReturnType<typeof rootOf>[] };
-}
 
 describe('a price of gas', () => {
   it('beyond the cap is waited for, and publishing goes on when it falls', async () => {
@@ -202,8 +163,7 @@ describe('a registry', () => {
   it('that holds another root of a day is an alert and no attempt; other days go on', async () => {
     await stage.seal(FIRST);
     await stage.seal(FIRST + 1);
-    const slot = { kind: 'day', firstDay: FIRST, lastDay: FIRST } as const;
-    await stage.registry.publish(slot, rootOf(FIRST, 9));
+    await stage.registry.publish(FIRST, rootOf(FIRST, 9));
     await stage.registry.mine(FINALITY_DEPTH);
     const one = await stage.publisher();
     await stage.round(one, 2);
@@ -221,8 +181,7 @@ describe('a registry', () => {
 
   it('that holds the root already gets no transaction', async () => {
     await stage.seal(FIRST);
-    const slot = { kind: 'day', firstDay: FIRST, lastDay: FIRST } as const;
-    await stage.registry.publish(slot, rootOf(FIRST));
+    await stage.registry.publish(FIRST, rootOf(FIRST));
     const one = await stage.publisher();
     await one.publisher.look();
     expect(await stage.statuses(one)).toEqual(['mined']);

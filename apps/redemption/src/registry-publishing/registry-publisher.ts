@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type RegistrySight, SLOTS_AT_ONCE, type SlotContents } from '#libs/chain';
+import { DAYS_AT_ONCE, type HeldRoot, type RegistrySight } from '#libs/chain';
 import { type Publication, PublicationStore, PublicationViews, PublishableDays } from '#libs/db';
-import { type Keccak256 } from '#libs/domain';
-import { createKeccak256 } from '#libs/keccak';
+import { dayText } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';
@@ -13,14 +12,14 @@ import {
   type PlanRules,
   stepOf,
 } from './publication-plan.js';
-import { PublicationSender, daysText } from './publication-sender.js';
+import { PublicationSender } from './publication-sender.js';
 import { RegistryLink } from './registry-link.js';
 import { RegistryTerms } from './registry-terms.js';
 
 interface Candidate {
   readonly publication: Publication;
   /**
-   * True where nothing may be signed: the publication is mined, or its days are too fresh or being worked out again.
+   * True where nothing may be signed: the publication is mined, or its day is too fresh or being worked out again.
    */
   readonly isHeld: boolean;
 }
@@ -31,8 +30,6 @@ interface Candidate {
  */
 @Injectable()
 export class RegistryPublisher {
-  private readonly keccak: Promise<Keccak256> = createKeccak256();
-
   constructor(
     private readonly terms: RegistryTerms,
     private readonly link: RegistryLink,
@@ -58,15 +55,15 @@ export class RegistryPublisher {
   private async lookAlone(lease: AbortSignal): Promise<void> {
     await this.plan();
     await this.tellRevised();
-    const candidates = await this.refresh(await this.store.open(SLOTS_AT_ONCE));
+    const candidates = await this.refresh(await this.store.open(DAYS_AT_ONCE));
     if (candidates.length === 0) return;
-    const open = candidates.map(({ publication }) => publication);
-    const sight = await this.link.reader.look(open, this.link.account.address);
+    const days = candidates.map(({ publication }) => publication.day);
+    const sight = await this.link.reader.look(days, this.link.account.address);
     let isUnderWay = false;
     for (const [place, candidate] of candidates.entries()) {
       lease.throwIfAborted();
-      const slot = sight.slots[place];
-      if (slot) isUnderWay = (await this.act(candidate, { slot, sight, isUnderWay })) || isUnderWay;
+      const root = sight.roots[place];
+      if (root) isUnderWay = (await this.act(candidate, { root, sight, isUnderWay })) || isUnderWay;
     }
   }
 
@@ -77,28 +74,27 @@ export class RegistryPublisher {
     const first = await this.days.first(Math.max(firstDay, last + 1));
     if (first === undefined) return;
     const range = await this.days.range(first, first + DAYS_PLANNED - 1);
-    for (const content of planFrom(first, range, this.rules(), await this.keccak)) {
+    for (const content of planFrom(first, range, this.rules())) {
       await this.store.add(content, stakeSet, this.clock.nowMs());
     }
   }
 
-  /** Brings publications that are not on chain yet to the newest revisions of their days. */
+  /** Brings publications that are not on chain yet to the newest revision of their day. */
   private async refresh(open: readonly Publication[]): Promise<Candidate[]> {
     const unpublished = open.filter(({ status }) => status !== 'mined');
-    const [first, last] = [unpublished[0]?.firstDay, unpublished.at(-1)?.lastDay];
+    const [first, last] = [unpublished[0]?.day, unpublished.at(-1)?.day];
     if (first === undefined || last === undefined) return open.map(held);
     const range = await this.days.range(first, last);
-    const keccak = await this.keccak;
     const candidates: Candidate[] = [];
     for (const publication of open) {
-      const content = currentContent(publication, range, this.rules(), keccak);
+      const content = currentContent(publication.day, range, this.rules());
       if (content === undefined || publication.status === 'mined') {
         candidates.push(held(publication));
         continue;
       }
       if (content.root === publication.root) candidates.push({ publication, isHeld: false });
       else if (await this.store.revise(content)) {
-        this.logger.info({ days: daysText(content) }, 'Sealed anew before it was published');
+        this.logger.info({ day: dayText(content.day) }, 'Sealed anew before it was published');
         candidates.push({ publication: { ...publication, ...content }, isHeld: false });
       }
     }
@@ -108,10 +104,10 @@ export class RegistryPublisher {
   /** @returns whether a transaction is under way, for which the next publication waits */
   private async act(
     { publication, isHeld }: Candidate,
-    at: { slot: SlotContents; sight: RegistrySight; isUnderWay: boolean },
+    at: { root: HeldRoot; sight: RegistrySight; isUnderWay: boolean },
   ): Promise<boolean> {
-    const { slot, sight, isUnderWay } = at;
-    const { firstDay, sender } = publication;
+    const { root, sight, isUnderWay } = at;
+    const { day, sender } = publication;
     const nowMs = this.clock.nowMs();
     const rules = {
       account: this.link.account.address,
@@ -119,22 +115,22 @@ export class RegistryPublisher {
       replaceMs: this.terms.replaceMs,
       nowMs,
     };
-    const step = stepOf(publication, slot, rules);
+    const step = stepOf(publication, root, rules);
     switch (step) {
       case 'final':
-        await this.store.final(firstDay, nowMs);
-        this.logger.info({ days: daysText(publication), root: publication.root }, 'Published');
+        await this.store.final(day, nowMs);
+        this.logger.info({ day: dayText(day), root: publication.root }, 'Published');
         return false;
       case 'different':
-        await this.refuse(publication, slot, nowMs);
+        await this.refuse(publication, root, nowMs);
         return false;
       case 'mined':
-        if (publication.status !== 'mined') await this.store.mined(firstDay);
+        if (publication.status !== 'mined') await this.store.mined(day);
         return false;
       case 'wait':
         return sender !== undefined;
       case 'unsigned':
-        await this.store.unsigned(firstDay);
+        await this.store.unsigned(day);
         return true;
       case 'sign':
         if (isUnderWay || isHeld) return false;
@@ -165,39 +161,37 @@ export class RegistryPublisher {
   ): Promise<void> {
     const nonce = publication.sender?.nonce;
     if (nonce === undefined) return;
-    if (publication.status === 'mined') await this.store.takenBack(publication.firstDay);
-    // The signed transaction may be mined at any time. While its days are in doubt, no more is spent on it.
+    if (publication.status === 'mined') await this.store.takenBack(publication.day);
+    // The signed transaction may be mined at any time. While its day is in doubt, no more is spent on it.
     if (isHeld && publication.status !== 'mined') return;
     if (step === 'replace') await this.sender.replace(publication, nonce);
     else await this.sender.sendAgain(publication, nonce);
   }
 
   private async refuse(
-    publication: Publication,
-    { final }: SlotContents,
+    { day, root }: Publication,
+    { final }: HeldRoot,
     nowMs: number,
   ): Promise<void> {
-    const reason = `the registry holds ${final?.root ?? 'nothing'}, and it was to be ${publication.root}`;
-    if (!(await this.store.refused(publication.firstDay, reason, nowMs))) return;
-    const detail = `${daysText(publication)}: ${reason}. It can never be changed: docs/operating/registry.md says what to do.`;
+    const reason = `the registry holds ${final ?? 'nothing'}, and it was to be ${root}`;
+    if (!(await this.store.refused(day, reason, nowMs))) return;
+    const detail = `${dayText(day)}: ${reason}. It can never be changed: docs/operating/registry.md says what to do.`;
     const alert = { severity: 'critical', code: 'registry-root-differs', detail } as const;
-    this.alerts.raise(alert, String(publication.firstDay));
+    this.alerts.raise(alert, String(day));
   }
 
   /** Raises an alert for each day that was sealed again, with another root, after it was published. */
   private async tellRevised(): Promise<void> {
-    for (const firstDay of await this.views.revised()) {
-      const publication = await this.views.ofDay(firstDay);
-      if (publication === undefined) continue;
-      const detail = `${daysText(publication)}: sealed anew with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
+    for (const day of await this.views.revised()) {
+      const detail = `${dayText(day)}: sealed anew with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
       const alert = { severity: 'critical', code: 'registry-day-revised', detail } as const;
-      this.alerts.raise(alert, String(firstDay));
+      this.alerts.raise(alert, String(day));
     }
   }
 
   private rules(): PlanRules {
-    const { period, delayMs } = this.terms;
-    return { period, delayMs, nowMs: this.clock.nowMs() };
+    const { delayMs } = this.terms;
+    return { delayMs, nowMs: this.clock.nowMs() };
   }
 }
 

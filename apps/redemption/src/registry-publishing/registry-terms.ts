@@ -3,7 +3,6 @@ import { type SetRegistry } from '#libs/config';
 import { type RegistryPlace } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type RedemptionSettings } from '../redemption.env.js';
-import { type RegistryPeriod } from './registry.env.js';
 
 /** Where and how the days of one stake set are published. */
 export class RegistryTerms {
@@ -11,7 +10,6 @@ export class RegistryTerms {
   readonly privateKey: string;
   /** Days since 1970-01-01 UTC. */
   readonly firstDay: number;
-  readonly period: RegistryPeriod;
   readonly stakeSet: string;
   readonly delayMs: number;
   readonly replaceMs: number;
@@ -25,7 +23,6 @@ export class RegistryTerms {
     this.stakeSet = stakeSet;
     this.privateKey = required.privateKey;
     this.firstDay = required.firstDay;
-    this.period = settings.registryPeriod;
     this.delayMs = settings.registryDelaySeconds * 1000;
     this.replaceMs = settings.registryReplaceSeconds * 1000;
   }

@@ -1,5 +1,4 @@
 import {
-  oneOf,
   REGISTRY_ADDRESS_SETTING,
   REGISTRY_PRIVATE_KEY_SETTING,
   SecretsSettings,
@@ -8,9 +7,6 @@ import {
 } from '#libs/config';
 import { parseDay } from '#libs/domain';
 import { smallestUnits } from '../setting-values.js';
-
-const PERIODS = ['day', 'month'] as const;
-export type RegistryPeriod = (typeof PERIODS)[number];
 
 export abstract class RegistrySettings extends SecretsSettings {
   @Setting(REGISTRY_ADDRESS_SETTING)
@@ -27,14 +23,6 @@ export abstract class RegistrySettings extends SecretsSettings {
     parse: day,
   })
   readonly registryFirstDay?: number;
-
-  @Setting({
-    description:
-      'day: a transaction for each day. month: one for a month, after its last day; contracts then open a day with a proof before they verify against it.',
-    default: 'day',
-    parse: oneOf(PERIODS),
-  })
-  readonly registryPeriod!: RegistryPeriod;
 
   @Setting({
     description:

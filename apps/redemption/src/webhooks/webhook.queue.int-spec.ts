@@ -119,7 +119,7 @@ async function aSubscriber(partner?: PartnerId): Promise<Subscriber> {
   servers.push(server);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const ciphertext = RING.seal(mintWebhookSecret(), webhookSealContext(id));
-  const terms = { id, ciphertext, url, topics: ['redemption.*'], rule: undefined } as const;
+  const terms = { id, ciphertext, url, topics: ['redemption.*'] } as const;
   await new SubscriptionStore(admin).add(subscriber.partnerId, terms, AUDIT);
   return subscriber;
 }

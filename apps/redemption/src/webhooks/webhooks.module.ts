@@ -18,18 +18,14 @@ const PER_SUBSCRIPTION = 8;
 /** Half of the default of WEBHOOKS_AT_ONCE: the webhooks of one partner leave room for those of others. */
 const PER_PARTNER = 16;
 
-/** Sends webhooks about sealed days, tiers and redemptions to their subscribers. */
+/** Sends webhooks about sealed days and redemptions to their subscribers. */
 @Module({
   providers: [
     WebhooksService,
     provide(EventQueue, Database),
     provide(WebhookSweep, Database),
     provide(WebhookMetrics, Registry, EventQueue, LOGGER),
-    {
-      provide: WebhookEvaluator,
-      inject: [Database],
-      useFactory: (of: Database) => new WebhookEvaluator(of),
-    },
+    provide(WebhookEvaluator, Database),
     {
       provide: WebhookSender,
       inject: [CLOCK, RedemptionSettings],

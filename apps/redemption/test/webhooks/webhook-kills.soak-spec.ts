@@ -112,7 +112,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
 
   async function subscribe(): Promise<void> {
     const ciphertext = KeyRing.parse(world.secretsKey).seal(secret, webhookSealContext(id));
-    const terms = { url: subscriber.url, topics: ['redemption.*'], rule: undefined } as const;
+    const terms = { url: subscriber.url, topics: ['redemption.*'] } as const;
     const audit = { actor: 'operator:test', note: { command: 'test', outcome: 'done' } };
     await new SubscriptionStore(admin).add(players.partnerId, { id, ciphertext, ...terms }, audit);
   }

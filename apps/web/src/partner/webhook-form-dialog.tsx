@@ -1,19 +1,11 @@
-import { Button, Checkbox, Group, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Dialog } from '../desk/dialog';
 import { consoleApi, type ConsoleBody, dataOf } from '../api/console-client';
 import { Problem } from '../shared/loaded';
 import { texts } from './texts';
-import {
-  formOf,
-  hasTiers,
-  measureOf,
-  TOPICS,
-  type Webhook,
-  type WebhookForm,
-  wishOf,
-} from './webhook-form';
+import { formOf, TOPICS, type Webhook, type WebhookForm, wishOf } from './webhook-form';
 import { webhookTexts as words } from './webhook-texts';
 
 interface WebhookDialogProps {
@@ -60,10 +52,6 @@ export function WebhookDialog({ webhook, onClose, onSaved }: WebhookDialogProps)
             onChange={({ currentTarget: { value } }) => put({ url: value })}
           />
           <Topics form={form} put={put} />
-          {hasTiers(form) && <Tiers form={form} put={put} />}
-          {webhook?.rule !== null && webhook !== undefined && hasTiers(form) && (
-            <Text size="sm">{words.ruleChange}</Text>
-          )}
           {fault !== undefined && <Problem problem={fault} />}
           {fault === undefined && save.isError && <Problem problem={save.error} />}
           <Group justify="end">
@@ -108,46 +96,5 @@ function Topics({ form, put }: FieldsProps) {
         ))}
       </Stack>
     </Checkbox.Group>
-  );
-}
-
-function Tiers({ form, put }: FieldsProps) {
-  return (
-    <>
-      <Select
-        label={words.measure}
-        data={words.measures}
-        value={form.measure}
-        allowDeselect={false}
-        onChange={(text) => {
-          const measure = measureOf(text);
-          if (measure !== undefined) put({ measure });
-        }}
-      />
-      {form.measure === 'average' && (
-        <TextInput
-          label={words.days}
-          inputMode="numeric"
-          value={form.days}
-          onChange={({ currentTarget: { value } }) => put({ days: value })}
-        />
-      )}
-      <Textarea
-        label={words.thresholds}
-        description={words.thresholdsHint}
-        rows={4}
-        maxLength={2000}
-        value={form.thresholds}
-        onChange={({ currentTarget: { value } }) => put({ thresholds: value })}
-      />
-      <TextInput
-        label={words.hysteresis}
-        description={words.hysteresisHint}
-        inputMode="numeric"
-        maxLength={80}
-        value={form.hysteresis}
-        onChange={({ currentTarget: { value } }) => put({ hysteresis: value })}
-      />
-    </>
   );
 }

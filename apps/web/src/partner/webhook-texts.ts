@@ -1,11 +1,10 @@
 export const webhookTexts = {
-  empty: 'No webhooks yet. Add one, and we tell you of sealed days, tiers and redemptions.',
+  empty: 'No webhooks yet. Add one, and we tell you of sealed days and redemptions.',
   url: 'URL',
   urlHint: 'https, at a public address, without a query',
   topics: 'Topics',
   topicHints: {
     'day.sealed': 'the root of a day that is final, and each revision of one',
-    'wallet.tier-changed': 'wallets whose tier changed, by the rule below',
     'redemption.*': 'each change of the status of a redemption',
     'answers.corrected': 'answers to you that were signed with a wrong figure',
   },
@@ -18,20 +17,6 @@ export const webhookTexts = {
   add: 'Add a webhook',
   change: 'Change',
   save: 'Save',
-  ruleChange:
-    'The tiers of another rule are worked out first, and tell nothing: only later changes are told.',
-  measure: 'Measure',
-  measures: [
-    { value: 'low', label: 'Low-water mark of the newest sealed day' },
-    { value: 'average', label: 'Average of the low-water marks of the last days' },
-    { value: 'balance', label: 'Balance at the newest final block' },
-  ],
-  days: 'Days of the average (2 to 30)',
-  thresholds: 'Thresholds, ascending, one a line',
-  thresholdsHint: '1 to 20 whole numbers in the smallest unit of the token: tier 1 first',
-  hysteresis: 'Hysteresis',
-  hysteresisHint:
-    'How far below the threshold of its tier a wallet may fall and still stay in it: with 1000 and 100 it leaves below 900.',
   pause: 'Pause',
   resume: 'Resume',
   pausing: (url: string) => `Nothing is sent to ${url}. Events wait for up to 30 days.`,

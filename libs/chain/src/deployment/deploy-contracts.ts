@@ -1,10 +1,7 @@
 /** Deploys our contracts on a real chain. libs/devchain sets up local chains. */
 import { encodeDeployData } from 'viem';
 import { type Address, isUnheldAddress, PermanentError } from '#libs/domain';
-import {
-  redemptionVaultV2Abi,
-  redemptionVaultV2Bytecode,
-} from '../abi/redemption-vault-v2.generated.js';
+import { redemptionVaultAbi, redemptionVaultBytecode } from '../abi/redemption-vault.generated.js';
 import {
   snapshotRegistryAbi,
   snapshotRegistryBytecode,
@@ -36,7 +33,7 @@ interface VaultDeployment extends DeploymentPlace {
 const VAULT = {
   code: 'VAULT',
   name: 'vault',
-  source: 'contracts/src/RedemptionVaultV2.sol',
+  source: 'contracts/src/RedemptionVault.sol',
   isCode: isVaultCode,
 };
 
@@ -59,8 +56,8 @@ export async function deployVault(
     pauser: pauser as Hex,
   };
   const data = encodeDeployData({
-    abi: redemptionVaultV2Abi,
-    bytecode: redemptionVaultV2Bytecode,
+    abi: redemptionVaultAbi,
+    bytecode: redemptionVaultBytecode,
     args: [token as Hex, roles, { windowSeconds, windowCap, maxTtlSeconds, adminDelaySeconds }],
   });
   const node = new DeploymentNode(deployment, VAULT);

@@ -7,7 +7,7 @@ import { type RpcPool } from '../rpc/rpc-pool.js';
 import { type Hex, wideQuantity } from '../shape/hex.js';
 
 const PUBLISHER_ROLE = keccak256(stringToBytes('PUBLISHER_ROLE'));
-/** Gas of one publication: a day takes 48,000, a period 76,000, the first period 93,000. */
+/** Gas of one publication, which takes 48,000. */
 const GAS_OF_PUBLICATION = 80_000n;
 /** Number of publications that an account should be able to pay for. */
 export const PUBLICATIONS_KEPT = 30n;

@@ -1,12 +1,12 @@
-/** Reads the contents of a registry, by two endpoints where there are two. */
-import { type Address, type BlockRef, PermanentError } from '#libs/domain';
+/** Reads the roots in a registry, by two endpoints where there are two. */
+import { type Address, type BlockRef, type NodeHash, PermanentError } from '#libs/domain';
 import { EndpointsDisagreeError, MalformedAnswerError } from '../errors/rpc.errors.js';
 import { FINAL_BLOCK_CODES, FinalBlocks, parseFinality } from '../reader/final-blocks.js';
 import { ethCall, PinnedCalls } from '../reader/pinned-calls.js';
 import { type RpcResult, valueOf } from '../rpc/rpc-call.js';
 import { type RpcPool, type RpcSession } from '../rpc/rpc-pool.js';
 import { bytes, type Hex, quantity } from '../shape/hex.js';
-import { entryOf, type RegistryEntry, type RegistrySlot, slotCalldata } from './registry-entry.js';
+import { rootIn, rootOfCalldata } from './registry-root.js';
 
 interface RegistryReaderOptions {
   readonly registry: Address;
@@ -16,17 +16,18 @@ interface RegistryReaderOptions {
   readonly clock?: { nowMs(): number };
 }
 
-export interface SlotContents {
+/** The root that the registry holds for a day; undefined: none. */
+export interface HeldRoot {
   /** At the newest final block, as all asked endpoints have it. */
-  readonly final: RegistryEntry | undefined;
+  readonly final: NodeHash | undefined;
   /** At the newest block of each of these endpoints. */
-  readonly latest: readonly (RegistryEntry | undefined)[];
+  readonly latest: readonly (NodeHash | undefined)[];
 }
 
 export interface RegistrySight {
   readonly final: BlockRef;
-  /** In the order of the slots. */
-  readonly slots: readonly SlotContents[];
+  /** In the order of the days. */
+  readonly roots: readonly HeldRoot[];
   /** Number of the account's transactions in final blocks. */
   readonly finalNonce: number;
   /** Number of the account's transactions up to the newest block of each endpoint. */
@@ -36,14 +37,14 @@ export interface RegistrySight {
 /** The statement of one endpoint, at the final block that both hold and at its own newest block. */
 interface EndpointReading {
   readonly endpoint: string;
-  readonly final: readonly (RegistryEntry | undefined)[];
+  readonly final: readonly (NodeHash | undefined)[];
   readonly finalNonce: number;
-  readonly latest: readonly (RegistryEntry | undefined)[];
+  readonly latest: readonly (NodeHash | undefined)[];
   readonly latestNonce: number;
 }
 
-/** Slots in one call of `look`. */
-export const SLOTS_AT_ONCE = 50;
+/** Days in one call of `look`. */
+export const DAYS_AT_ONCE = 50;
 
 export class RegistryReader {
   private readonly finals: FinalBlocks;
@@ -60,16 +61,17 @@ export class RegistryReader {
 
   /**
    * Where there are two endpoints both must answer, so that nothing is published on the statement of one.
+   * @param days counted from 1970-01-01 UTC
    * @param account the account whose transactions are counted
    * @throws EndpointsDisagreeError, reported to the pool's observer as well; AllEndpointsFailedError; PermanentError
    * where there is no contract at the address
    */
-  async look(slots: readonly RegistrySlot[], account: Address): Promise<RegistrySight> {
+  async look(days: readonly number[], account: Address): Promise<RegistrySight> {
     const { final, witnesses } = await this.agreedBlock();
     const looks: EndpointReading[] = [];
     for (const only of witnesses) {
       looks.push(
-        await this.pool.run((session) => this.lookBy(session, { slots, account, final }), {
+        await this.pool.run((session) => this.lookBy(session, { days, account, final }), {
           only,
           patienceMs: 0,
         }),
@@ -81,7 +83,7 @@ export class RegistryReader {
       final,
       finalNonce: first.finalNonce,
       latestNonces: looks.map(({ latestNonce }) => latestNonce),
-      slots: slots.map((_, index) => ({
+      roots: days.map((_, index) => ({
         final: first.final[index],
         latest: looks.map(({ latest }) => latest[index]),
       })),
@@ -100,11 +102,11 @@ export class RegistryReader {
 
   private async lookBy(
     session: RpcSession,
-    asked: { slots: readonly RegistrySlot[]; account: Address; final: BlockRef },
+    asked: { days: readonly number[]; account: Address; final: BlockRef },
   ): Promise<EndpointReading> {
-    const { slots, account, final } = asked;
+    const { days, account, final } = asked;
     const { registry: to } = this.options;
-    const calls = slots.map((slot) => ({ to, data: slotCalldata(slot) }));
+    const calls = days.map((day) => ({ to, data: rootOfCalldata(day) }));
     const count = (block: unknown) => ({
       method: 'eth_getTransactionCount',
       params: [account, block],
@@ -118,9 +120,9 @@ export class RegistryReader {
     const [now, ...latest] = results;
     return {
       endpoint: session.endpoint,
-      final: slots.map((slot, index) => this.entry(slot, atFinal[index], session)),
+      final: days.map((_, index) => this.root(atFinal[index], session)),
       finalNonce: nonceOf(counted, session),
-      latest: slots.map((slot, index) => {
+      latest: days.map((_, index) => {
         const data = bytes(valueOf(latest[index]));
         // An address without a contract answers nothing. It would accept the transaction without storing a root.
         if (data === '0x') {
@@ -129,19 +131,15 @@ export class RegistryReader {
             `REGISTRY_ADDRESS: there is no contract at ${to}. Correct it; contracts/deploy-registry.mjs makes one.`,
           );
         }
-        return this.entry(slot, data, session);
+        return this.root(data, session);
       }),
       latestNonce: nonceOf(now, session),
     };
   }
 
-  private entry(
-    slot: RegistrySlot,
-    data: Hex | undefined,
-    session: RpcSession,
-  ): RegistryEntry | undefined {
+  private root(data: Hex | undefined, session: RpcSession): NodeHash | undefined {
     try {
-      return entryOf(slot, data ?? '0x0');
+      return rootIn(data ?? '0x0');
     } catch {
       throw new MalformedAnswerError('the registry answers in another form', session);
     }
@@ -151,10 +149,7 @@ export class RegistryReader {
   private requireSame(one: EndpointReading, other: EndpointReading, { number }: BlockRef): void {
     const differs =
       one.finalNonce !== other.finalNonce ||
-      one.final.some((entry, index) => {
-        const its = other.final[index];
-        return entry?.root !== its?.root || entry?.lastDay !== its?.lastDay;
-      });
+      one.final.some((root, index) => root !== other.final[index]);
     if (!differs) return;
     const endpoints = `${one.endpoint}, ${other.endpoint}`;
     const text = `${endpoints} differ about the registry at final block ${number.toString()}`;

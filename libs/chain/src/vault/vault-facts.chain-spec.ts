@@ -73,18 +73,6 @@ describe('a vault', () => {
     expect(vaultFaults(facts, asked)).toEqual([expect.stringMatching(text)]);
   });
 
-  it('of version 1 bounds no deadline, and is served too', async () => {
-    const old = await bench.another({ version: 1, pauser: PAUSER });
-    const asked = { ...question, place: old.place, pauser: PAUSER, voucherTtlSeconds: 86_400 };
-    const facts = await readVaultFacts(pool, asked);
-    expect(facts).toMatchObject({
-      ...{ maxTtlSeconds: undefined, admin: undefined },
-      ...{ isPauser: true, isSigner: true },
-    });
-    expect(vaultFaults(facts, asked)).toEqual([]);
-    bench.seconds = old.seconds;
-  });
-
   it('is told from wallets, other contracts and vaults of other chains', async () => {
     const { chainId, vault } = bench.place;
     const cases: [VaultQuestion['place'], RegExp][] = [

@@ -3,10 +3,10 @@ import { decodeFunctionResult, encodeFunctionData, keccak256, stringToBytes } fr
 import { type Address, parseAddress } from '#libs/domain';
 import { lowmarkTokenAbi } from '../abi/lowmark-token.generated.js';
 import {
-  redemptionVaultV2Abi,
-  redemptionVaultV2Bytecode,
-  redemptionVaultV2Runtime,
-} from '../abi/redemption-vault-v2.generated.js';
+  redemptionVaultAbi,
+  redemptionVaultBytecode,
+  redemptionVaultRuntime,
+} from '../abi/redemption-vault.generated.js';
 import { unlessAllFail } from '../errors/rpc.errors.js';
 import { bytesUnlessReverted, ethCall, wordIn } from '../reader/pinned-calls.js';
 import { valueOf } from '../rpc/rpc-call.js';
@@ -23,16 +23,13 @@ export interface VaultFacts {
   readonly hasOurVoucherDomain: boolean;
   /** The token that the vault pays; undefined where the address is no vault. */
   readonly token: Address | undefined;
-  /** The holder of `DEFAULT_ADMIN_ROLE`; undefined in a vault of version 1, which can have several. */
+  /** The holder of `DEFAULT_ADMIN_ROLE`; undefined where the address is no vault. */
   readonly admin: Address | undefined;
   readonly isSigner: boolean;
   readonly isCanceller: boolean;
   readonly isPauser: boolean;
   readonly isPaused: boolean;
-  /**
-   * Seconds by which a voucher's deadline may be after its claim; undefined in a vault of version 1, which sets no
-   * bound.
-   */
+  /** Seconds by which a voucher's deadline may be after its claim; undefined where the address is no vault. */
   readonly maxTtlSeconds: bigint | undefined;
   /** Balance in the token's smallest unit, as `windowCap` and `remainingInWindow`. */
   readonly balance: bigint;
@@ -156,12 +153,12 @@ type Plain =
   | 'eip712Domain';
 
 function encode(functionName: Plain): Hex {
-  return encodeFunctionData({ abi: redemptionVaultV2Abi, functionName });
+  return encodeFunctionData({ abi: redemptionVaultAbi, functionName });
 }
 
 function encodeHasRole(role: Hex, holder: Address): Hex {
   return encodeFunctionData({
-    abi: redemptionVaultV2Abi,
+    abi: redemptionVaultAbi,
     functionName: 'hasRole',
     args: [role, holder as Hex],
   });
@@ -176,7 +173,7 @@ function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
   const expected = voucherDomain(place);
   try {
     const [, name, version, chainId, contract] = decodeFunctionResult({
-      abi: redemptionVaultV2Abi,
+      abi: redemptionVaultAbi,
       functionName: 'eip712Domain',
       data,
     });
@@ -195,19 +192,19 @@ function isOurDomain(data: Hex | undefined, place: VaultPlace): boolean {
 const WORD_DIGITS = 64;
 
 /**
- * Whether the code is that of the vault that is deployed now, version 2, as compiled. The words that its constructor
- * fills in (immutables, among them the vault's own address) may have any value.
+ * Whether the code is that of the vault, as compiled. The words that its constructor fills in (immutables, among them
+ * the vault's own address) may have any value.
  * @param code `0x` and hex digits
  */
 export function isVaultCode(code: string): boolean {
-  const digits = redemptionVaultV2Runtime.bytes * 2;
-  const compiled = redemptionVaultV2Bytecode.slice(-digits);
+  const digits = redemptionVaultRuntime.bytes * 2;
+  const compiled = redemptionVaultBytecode.slice(-digits);
   return withoutImmutables(code.toLowerCase().slice(2)) === withoutImmutables(compiled);
 }
 
 function withoutImmutables(code: string): string {
   let at = 0;
-  const kept = redemptionVaultV2Runtime.immutables.map((offset) => {
+  const kept = redemptionVaultRuntime.immutables.map((offset) => {
     const part = code.slice(at, offset * 2);
     at = offset * 2 + WORD_DIGITS;
     return part;
@@ -220,7 +217,7 @@ function withoutImmutables(code: string): string {
  * @throws ExecutionRevertedError where the address is no vault
  */
 export async function isPausedByAll(pool: RpcPool, vault: Address): Promise<boolean> {
-  const data = encodeFunctionData({ abi: redemptionVaultV2Abi, functionName: 'paused' });
+  const data = encodeFunctionData({ abi: redemptionVaultAbi, functionName: 'paused' });
   const answers: boolean[] = [];
   for (const only of pool.endpoints) {
     const asked = pool.run(

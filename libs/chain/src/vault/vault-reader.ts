@@ -10,7 +10,7 @@ import {
   type VaultSighting,
   type VaultStatus,
 } from '#libs/domain';
-import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
+import { redemptionVaultAbi as abi } from '../abi/redemption-vault.generated.js';
 import {
   AllEndpointsFailedError,
   EndpointsDisagreeError,

@@ -2,7 +2,7 @@ import { type PrivateKeyAccount } from 'viem/accounts';
 import { encodeFunctionData } from 'viem/utils';
 import { type Address, isUnheldAddress, type PayoutTerms, PermanentError } from '#libs/domain';
 import { accountOf, addressOfAccount } from '../accounts/private-key.js';
-import { redemptionVaultV2Abi as abi } from '../abi/redemption-vault-v2.generated.js';
+import { redemptionVaultAbi as abi } from '../abi/redemption-vault.generated.js';
 import { type VaultId } from './vault-event.js';
 import { type Hex } from '../shape/hex.js';
 

@@ -20,7 +20,7 @@ import {
   type RegistryPlace,
 } from './publication.js';
 
-const SLOT = `${AT_PLACE} AND p.first_day = :firstDay`;
+const OF_DAY = `${AT_PLACE} AND p.first_day = :day`;
 
 const OPEN = named<PlaceParameters & { limit: number }>(
   'publications_open',
@@ -37,27 +37,27 @@ const HIGHEST_NONCE = named<{ chainId: number; account: string }>(
 
 const LAST_DAY = named<PlaceParameters>(
   'publications_last_day',
-  `SELECT max(last_day) AS day FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
+  `SELECT max(first_day) AS day FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
 );
 
 const ADD = named<PlaceParameters & Record<string, unknown>>(
   'publication_add',
   `INSERT INTO redemption.registry_publication (chain_id, registry, kind, first_day, last_day, stake_set, revisions, root, due_at)
-    VALUES (:chainId, decode(:registry, 'hex'), :kind, :firstDay, :lastDay, :stakeSet, :revisions, decode(:root, 'hex'), :now)
+    VALUES (:chainId, decode(:registry, 'hex'), 'day', :day, :day, :stakeSet, ARRAY[:revision::int], decode(:root, 'hex'), :now)
     ON CONFLICT (chain_id, registry, first_day) DO NOTHING`,
 );
 
 const REVISE = named<PlaceParameters & Record<string, unknown>>(
   'publication_revise',
-  `UPDATE redemption.registry_publication p SET revisions = :revisions, root = decode(:root, 'hex')
-    WHERE ${SLOT} AND status IN ('due', 'sent') RETURNING first_day`,
+  `UPDATE redemption.registry_publication p SET revisions = ARRAY[:revision::int], root = decode(:root, 'hex')
+    WHERE ${OF_DAY} AND status IN ('due', 'sent') RETURNING first_day`,
 );
 
 /** Signs under a new nonce, or again under the nonce that the publication has. */
 const SIGN = named<PlaceParameters & Record<string, unknown>>(
   'publication_sign',
   `UPDATE redemption.registry_publication p SET status = 'sent', account = decode(:account, 'hex'), nonce = :nonce
-    WHERE ${SLOT} AND root = decode(:root, 'hex') AND (
+    WHERE ${OF_DAY} AND root = decode(:root, 'hex') AND (
       (status = 'due' AND p.nonce IS NULL)
       OR (status IN ('sent', 'mined') AND p.account = decode(:account, 'hex') AND p.nonce = :nonce))
     RETURNING first_day`,
@@ -66,34 +66,34 @@ const SIGN = named<PlaceParameters & Record<string, unknown>>(
 const KEEP_TRANSACTION = named<PlaceParameters & Record<string, unknown>>(
   'publication_transaction',
   `INSERT INTO redemption.registry_transaction (chain_id, hash, registry, first_day, account, nonce, root, gas_price, gas, signed_at)
-    VALUES (:chainId, decode(:hash, 'hex'), decode(:registry, 'hex'), :firstDay, decode(:account, 'hex'), :nonce,
+    VALUES (:chainId, decode(:hash, 'hex'), decode(:registry, 'hex'), :day, decode(:account, 'hex'), :nonce,
       decode(:root, 'hex'), :gasPrice, :gas, :now)
     ON CONFLICT (chain_id, hash) DO NOTHING`,
 );
 
-const SENT = named<PlaceParameters & { firstDay: number }>(
+const SENT = named<PlaceParameters & { day: number }>(
   'publication_sent',
-  `UPDATE redemption.registry_publication p SET status = 'sent' WHERE ${SLOT} AND status = 'mined' AND nonce IS NOT NULL`,
+  `UPDATE redemption.registry_publication p SET status = 'sent' WHERE ${OF_DAY} AND status = 'mined' AND nonce IS NOT NULL`,
 );
 
-const MINED = named<PlaceParameters & { firstDay: number }>(
+const MINED = named<PlaceParameters & { day: number }>(
   'publication_mined',
-  `UPDATE redemption.registry_publication p SET status = 'mined' WHERE ${SLOT} AND status IN ('due', 'sent')`,
+  `UPDATE redemption.registry_publication p SET status = 'mined' WHERE ${OF_DAY} AND status IN ('due', 'sent')`,
 );
 
-const UNSIGNED = named<PlaceParameters & { firstDay: number }>(
+const UNSIGNED = named<PlaceParameters & { day: number }>(
   'publication_unsigned',
   `UPDATE redemption.registry_publication p SET status = 'due', account = NULL, nonce = NULL
-    WHERE ${SLOT} AND status IN ('sent', 'mined')`,
+    WHERE ${OF_DAY} AND status IN ('sent', 'mined')`,
 );
 
 const SETTLED = named<PlaceParameters & Record<string, unknown>>(
   'publication_settled',
   `UPDATE redemption.registry_publication p SET status = :status, settled_at = :now, reason = nullif(:reason, '')
-    WHERE ${SLOT} AND status IN ('due', 'sent', 'mined') RETURNING first_day`,
+    WHERE ${OF_DAY} AND status IN ('due', 'sent', 'mined') RETURNING first_day`,
 );
 
-export interface SignedPublication extends Pick<PublicationContent, 'firstDay' | 'root'> {
+export interface SignedPublication extends Pick<PublicationContent, 'day' | 'root'> {
   readonly account: Address;
   readonly nonce: number;
   readonly hash: BlockHash;
@@ -144,25 +144,20 @@ export class PublicationStore {
 
   /** Adds a publication. Does nothing where there is one for the day. */
   async add(
-    { kind, firstDay, lastDay, revisions, root }: PublicationContent,
+    { day, revision, root }: PublicationContent,
     stakeSet: string,
     nowMs: number,
   ): Promise<void> {
     const now = new Date(nowMs);
-    await this.database.query(
-      ADD({
-        ...{ ...this.at, kind, firstDay, lastDay, stakeSet, now },
-        ...{ revisions: [...revisions], root: hexOf(root) },
-      }),
-    );
+    await this.database.query(ADD({ ...this.at, day, revision, root: hexOf(root), stakeSet, now }));
   }
 
   /**
    * Sets the root of a sealed day that came out differently before its root was on chain.
    * @returns false where it is too late
    */
-  async revise({ firstDay, revisions, root }: PublicationContent): Promise<boolean> {
-    const change = { firstDay, revisions: [...revisions], root: hexOf(root) };
+  async revise({ day, revision, root }: PublicationContent): Promise<boolean> {
+    const change = { day, revision, root: hexOf(root) };
     const rows = await this.database.query(REVISE({ ...this.at, ...change }));
     return rows.length > 0;
   }
@@ -173,9 +168,9 @@ export class PublicationStore {
    * @throws DatabaseRefusedError where another publication has the nonce
    */
   sign(signed: SignedPublication): Promise<boolean> {
-    const { firstDay, nonce, gasPrice, gas, nowMs } = signed;
+    const { day, nonce, gasPrice, gas, nowMs } = signed;
     const values = {
-      ...{ ...this.at, firstDay, nonce, gasPrice, gas, now: new Date(nowMs) },
+      ...{ ...this.at, day, nonce, gasPrice, gas, now: new Date(nowMs) },
       ...{ account: hexOf(signed.account), hash: hexOf(signed.hash), root: hexOf(signed.root) },
     };
     return this.database.transaction(async (client) => {
@@ -187,37 +182,37 @@ export class PublicationStore {
   }
 
   /** The newest block contains the publication. */
-  async mined(firstDay: number): Promise<void> {
-    await this.database.query(MINED({ ...this.at, firstDay }));
+  async mined(day: number): Promise<void> {
+    await this.database.query(MINED({ ...this.at, day }));
   }
 
   /** The newest block does not contain the publication any more. Its transaction has to be sent again. */
-  async takenBack(firstDay: number): Promise<void> {
-    await this.database.query(SENT({ ...this.at, firstDay }));
+  async takenBack(day: number): Promise<void> {
+    await this.database.query(SENT({ ...this.at, day }));
   }
 
   /** A final block contains another transaction with this nonce. The publication needs another nonce. */
-  async unsigned(firstDay: number): Promise<void> {
-    await this.database.query(UNSIGNED({ ...this.at, firstDay }));
+  async unsigned(day: number): Promise<void> {
+    await this.database.query(UNSIGNED({ ...this.at, day }));
   }
 
   /** A final block contains the publication. */
-  async final(firstDay: number, nowMs: number): Promise<void> {
-    await this.settle(firstDay, 'final', '', nowMs);
+  async final(day: number, nowMs: number): Promise<void> {
+    await this.settle(day, 'final', '', nowMs);
   }
 
-  /** The registry holds something else for these days. @returns whether this is new */
-  refused(firstDay: number, reason: string, nowMs: number): Promise<boolean> {
-    return this.settle(firstDay, 'refused', reason, nowMs);
+  /** The registry holds something else for the day. @returns whether this is new */
+  refused(day: number, reason: string, nowMs: number): Promise<boolean> {
+    return this.settle(day, 'refused', reason, nowMs);
   }
 
   private async settle(
-    firstDay: number,
+    day: number,
     status: 'final' | 'refused',
     reason: string,
     nowMs: number,
   ): Promise<boolean> {
-    const settled = { firstDay, status, reason, now: new Date(nowMs) };
+    const settled = { day, status, reason, now: new Date(nowMs) };
     return (await this.database.query(SETTLED({ ...this.at, ...settled }))).length > 0;
   }
 }

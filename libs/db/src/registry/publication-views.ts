@@ -14,17 +14,11 @@ import {
   type RegistryPlace,
 } from './publication.js';
 
-/**
- * A publication on chain whose days were sealed again with another root and that was not acknowledged since. For a day
- * the published root is compared, for a period the roots of its days.
- */
+/** A publication on chain whose day was sealed again with another root and that was not acknowledged since. */
 const REVISED = `(p.status IN ('mined', 'final') AND EXISTS (
-    SELECT FROM unnest(p.revisions) WITH ORDINALITY AS u (revision, place)
-    CROSS JOIN LATERAL (SELECT root, sealed_at FROM staking.sealed_day
-      WHERE day = p.first_day + u.place - 1 ORDER BY revision DESC LIMIT 1) AS n
-    LEFT JOIN staking.sealed_day o ON o.day = p.first_day + u.place - 1 AND o.revision = u.revision
-    WHERE n.root <> CASE p.kind WHEN 'day' THEN p.root ELSE coalesce(o.root, n.root) END
-      AND (p.acknowledged_at IS NULL OR n.sealed_at > p.acknowledged_at)))`;
+    SELECT FROM (SELECT root, sealed_at FROM staking.sealed_day
+      WHERE day = p.first_day ORDER BY revision DESC LIMIT 1) AS n
+    WHERE n.root <> p.root AND (p.acknowledged_at IS NULL OR n.sealed_at > p.acknowledged_at)))`;
 const DIFFERENT = `(p.status = 'refused' AND p.acknowledged_at IS NULL)`;
 
 const SUMMARY = named<PlaceParameters>(
@@ -33,7 +27,7 @@ const SUMMARY = named<PlaceParameters>(
       min(due_at) FILTER (WHERE status IN ('due', 'sent', 'mined')) AS "waitingSince",
       count(*) FILTER (WHERE status = 'mined')::int AS mined,
       count(*) FILTER (WHERE status = 'final')::int AS final,
-      max(last_day) FILTER (WHERE status = 'final') AS "lastDay",
+      max(first_day) FILTER (WHERE status = 'final') AS "lastDay",
       count(*) FILTER (WHERE ${DIFFERENT})::int AS different,
       count(*) FILTER (WHERE ${REVISED})::int AS revised
     FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
@@ -41,7 +35,7 @@ const SUMMARY = named<PlaceParameters>(
 
 const REVISED_DAYS = named<PlaceParameters>(
   'publications_revised',
-  `SELECT first_day FROM redemption.registry_publication p WHERE ${AT_PLACE} AND ${REVISED} ORDER BY first_day LIMIT 100`,
+  `SELECT first_day AS day FROM redemption.registry_publication p WHERE ${AT_PLACE} AND ${REVISED} ORDER BY first_day LIMIT 100`,
 );
 
 const PAGE = named<PlaceParameters & { limit: number; before: number }>(
@@ -50,17 +44,11 @@ const PAGE = named<PlaceParameters & { limit: number; before: number }>(
     WHERE ${AT_PLACE} AND p.first_day < :before ORDER BY p.first_day DESC LIMIT :limit`,
 );
 
-const OF_DAY = named<PlaceParameters & { day: number }>(
-  'publication_of_day',
-  `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
-    WHERE ${AT_PLACE} AND :day BETWEEN p.first_day AND p.last_day`,
-);
-
 const ACKNOWLEDGE = named<PlaceParameters & Record<string, unknown>>(
   'publication_acknowledge',
   `WITH noted AS (
       UPDATE redemption.registry_publication p SET acknowledged_at = :now, acknowledged_by = :actor, note = :note
-      WHERE ${AT_PLACE} AND :day BETWEEN p.first_day AND p.last_day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
+      WHERE ${AT_PLACE} AND p.first_day = :day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
     ), audited AS (
       INSERT INTO redemption.audit (actor, command, arguments, outcome)
       SELECT :actor, :command, :arguments, 'acknowledged' FROM noted
@@ -79,7 +67,7 @@ export interface PublicationSummary {
   readonly lastDay: number | null;
   /** Publications where the registry holds another root, and that were not acknowledged. */
   readonly different: number;
-  /** Publications on chain whose days were sealed again with another root, and that were not acknowledged. */
+  /** Publications on chain whose day was sealed again with another root, and that were not acknowledged. */
   readonly revised: number;
 }
 
@@ -124,22 +112,16 @@ export class PublicationViews {
     return row;
   }
 
-  /** First days of publications whose days were sealed again with another root; at most 100. */
+  /** Days that were sealed again with another root after they were published; at most 100. */
   async revised(): Promise<number[]> {
-    const rows = await this.database.query<{ first_day: number }>(REVISED_DAYS(this.at));
-    return rows.map(({ first_day: day }) => day);
+    const rows = await this.database.query<{ day: number }>(REVISED_DAYS(this.at));
+    return rows.map(({ day }) => day);
   }
 
   /** Newest first. */
   async page(limit: number, before = AFTER_LAST_DAY): Promise<Publication[]> {
     const statement = PAGE({ ...this.at, limit, before });
     return (await this.database.query<PublicationRow>(statement)).map(publicationOf);
-  }
-
-  /** The publication that contains a day. */
-  async ofDay(day: number): Promise<Publication | undefined> {
-    const [row] = await this.database.query<PublicationRow>(OF_DAY({ ...this.at, day }));
-    return row && publicationOf(row);
   }
 
   /** @returns whether there was something to acknowledge */

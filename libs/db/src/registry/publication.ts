@@ -22,14 +22,12 @@ export function placeParameters({ chainId, registry }: RegistryPlace): PlacePara
 
 export type PublicationStatus = 'due' | 'sent' | 'mined' | 'final' | 'refused';
 
-/** What a registry is to hold for a day, or for the days of a period. */
+/** What a registry is to hold for a day. */
 export interface PublicationContent {
-  readonly kind: 'day' | 'period';
   /** Days since 1970-01-01 UTC. */
-  readonly firstDay: number;
-  readonly lastDay: number;
-  /** Revisions of the sealed days, from `firstDay` on. */
-  readonly revisions: readonly number[];
+  readonly day: number;
+  /** Of the sealed day. */
+  readonly revision: number;
   readonly root: NodeHash;
 }
 
@@ -57,7 +55,7 @@ export interface Publication extends PublicationContent {
 }
 
 /** The columns of a PublicationRow, with `p` as alias of the publication and `t` of its newest transaction. */
-export const PUBLICATION_COLUMNS = `p.kind, p.first_day AS "firstDay", p.last_day AS "lastDay", p.revisions, '0x' || encode(p.root, 'hex') AS root,
+export const PUBLICATION_COLUMNS = `p.first_day AS day, p.revisions[1] AS revision, '0x' || encode(p.root, 'hex') AS root,
   p.stake_set AS "stakeSet", p.status, '0x' || encode(p.account, 'hex') AS account, p.nonce, p.due_at AS "dueAt",
   p.settled_at AS "settledAt", p.reason, p.acknowledged_at AS "acknowledgedAt", '0x' || encode(t.hash, 'hex') AS hash,
   '0x' || encode(t.root, 'hex') AS "sentRoot", t.gas_price AS "gasPrice", t.gas, t.signed_at AS "signedAt"`;

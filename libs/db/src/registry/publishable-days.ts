@@ -1,5 +1,5 @@
 /** The sealed days of a stake set, as publishing needs them. */
-import { type DayRoot, type NodeHash } from '#libs/domain';
+import { type NodeHash } from '#libs/domain';
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { nodeOf } from '../rows.js';
@@ -24,13 +24,6 @@ const RANGE = named<{ from: number; to: number }>(
   'publishable_days',
   `SELECT DISTINCT ON (s.day) s.day, s.revision, encode(s.root, 'hex') AS root, s.sealed_at
     FROM staking.sealed_day s WHERE s.day BETWEEN :from AND :to ORDER BY s.day, s.revision DESC`,
-);
-
-const ROOTS = named<{ from: number; revisions: number[] }>(
-  'publishable_roots',
-  `SELECT s.day, encode(s.root, 'hex') AS root
-    FROM unnest(:revisions::int[]) WITH ORDINALITY AS u (revision, place)
-    JOIN staking.sealed_day s ON s.day = :from::int + u.place - 1 AND s.revision = u.revision ORDER BY s.day`,
 );
 
 const FIRST = named<{ from: number }>(
@@ -61,14 +54,6 @@ export class PublishableDays {
       }),
       recheckFrom: recheck?.from_day ?? undefined,
     };
-  }
-
-  /** The roots of these revisions of the days from `from` on; undefined where one of them does not exist. */
-  async roots(from: number, revisions: readonly number[]): Promise<DayRoot[] | undefined> {
-    const statement = ROOTS({ from, revisions: [...revisions] });
-    const rows = await this.database.query<{ day: number; root: string }>(statement);
-    if (rows.length !== revisions.length) return undefined;
-    return rows.map(({ day, root }) => ({ day, root: nodeOf(root) }));
   }
 
   /** The first sealed day at or after `from`. */

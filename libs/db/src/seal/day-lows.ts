@@ -27,19 +27,16 @@ interface LowRow {
 /** Wallets in a page: few enough to be garbage of the youngest generation, which keeps the heap small. */
 const PAGE_SIZE = 2000;
 
-/** A query for WITH RECURSIVE that steps from wallet to wallet, starting after `:after`, by the primary key. */
-export const EVERY_WALLET = `every AS (
-      (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
-      UNION ALL
-      SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
-      FROM every WHERE every.wallet IS NOT NULL
-    )`;
-
 // Steps from wallet to wallet, and to the newest row of each up to the day, both by the primary key. The time grows
 // with the number of wallets, not with their days.
 const PAGE = named<{ after: Buffer; day: number; limit: number }>(
   'day_lows_page',
-  `WITH RECURSIVE ${EVERY_WALLET}, page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
+  `WITH RECURSIVE every AS (
+      (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
+      UNION ALL
+      SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
+      FROM every WHERE every.wallet IS NOT NULL
+    ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
     SELECT page.wallet, coalesce(CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END, 0)::text AS low,
       coalesce(d.closing, 0)::text AS closing
     FROM page

@@ -10,10 +10,7 @@ const LOCK = named<{ set: string }>(
   'SELECT pg_try_advisory_xact_lock(4223, hashtext(:set)) AS locked',
 );
 
-/**
- * A sealed day is final and never changed, so it is its own outbox: days that are not in told_day have no events yet.
- * After a revision, the tiers that depend on its day are calculated again.
- */
+/** A sealed day is final and never changed, so it is its own outbox: days that are not in told_day have no events yet. */
 const TELL = named<{ set: string; limit: number }>(
   'webhook_tell_days',
   `WITH untold AS MATERIALIZED (
@@ -34,10 +31,6 @@ const TELL = named<{ set: string; limit: number }>(
         AND u.sealed_at > w.created_at
       ORDER BY u.sealed_at, u.day, u.revision, w.id
       RETURNING 1
-    ), rechecked AS (
-      UPDATE webhooks.tier_cursor c SET recheck = true
-      FROM webhooks.subscription w WHERE w.id = c.subscription AND w.stake_set = :set AND w.measure IN ('low', 'average')
-        AND EXISTS (SELECT FROM untold u WHERE u.revision > 1 AND u.day <= greatest(c.point, c.pass_point))
     )
     SELECT (SELECT count(*) FROM untold)::int AS days, (SELECT count(*) FROM told)::int AS events`,
 );

@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await admin.query({
-    text: 'TRUNCATE webhooks.subscription, webhooks.event, webhooks.lane, webhooks.attempt, webhooks.secret, webhooks.tier_cursor',
+    text: 'TRUNCATE webhooks.subscription, webhooks.event, webhooks.lane, webhooks.attempt, webhooks.secret',
   });
   one = await subscribe(admin, ['redemption.*']);
 });
@@ -152,7 +152,7 @@ describe('a subscription', () => {
   });
 
   it('shares what its partner may have under way, which leaves room for other partners', async () => {
-    const terms = { topics: ['redemption.*'], rule: undefined, url: 'https://a.example' } as const;
+    const terms = { topics: ['redemption.*'], url: 'https://a.example' } as const;
     const own = [one];
     while (own.length < 4) own.push(await subscribeAgain(admin, one.partnerId, terms));
     for (const to of own) for (const wallet of 'abc') await add(wallet, 1, to);
@@ -219,7 +219,7 @@ describe('a subscription', () => {
     const service = await test.open({ url: test.urlAs('redemption') });
     const removed = await new WebhookSweep(service).run(30, new AbortController().signal);
     expect(removed).toBeGreaterThan(3);
-    for (const table of ['subscription', 'secret', 'event', 'lane', 'tier_cursor']) {
+    for (const table of ['subscription', 'secret', 'event', 'lane']) {
       const { rows } = await admin.pool.query(`SELECT 1 FROM webhooks.${table}`);
       expect([table, rows]).toEqual([table, []]);
     }
@@ -239,7 +239,7 @@ describe('a subscription', () => {
 
   it('is one of ten at most', async () => {
     const store = new SubscriptionStore(admin);
-    const terms = { url: 'https://a.example', topics: ['day.sealed'], rule: undefined } as const;
+    const terms = { url: 'https://a.example', topics: ['day.sealed'] } as const;
     const another = () =>
       store.add(one.partnerId, { id: aWebhookId(), ciphertext: Buffer.alloc(1), ...terms }, AUDIT);
     for (let count = 1; count < 10; count += 1) await another();

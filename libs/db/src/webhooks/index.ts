@@ -12,6 +12,5 @@ export {
   type WebhookSubscription,
 } from './subscription.js';
 export { SubscriptionStore } from './subscription-store.js';
-export { TierEvents } from './tier-events.js';
 export * from './webhook-log.js';
 export { WebhookSweep } from './webhook-sweep.js';

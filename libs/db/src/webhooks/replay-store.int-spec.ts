@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await admin.query({
-    text: 'TRUNCATE webhooks.subscription, webhooks.event, webhooks.lane, webhooks.attempt, webhooks.secret, webhooks.tier_cursor',
+    text: 'TRUNCATE webhooks.subscription, webhooks.event, webhooks.lane, webhooks.attempt, webhooks.secret',
   });
   one = await subscribe(admin, ['redemption.*']);
 });

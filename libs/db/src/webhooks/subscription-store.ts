@@ -1,17 +1,14 @@
 /** Subscriptions of partners to webhooks, and the changes by partners and operators. */
 import { type PoolClient } from 'pg';
 import { type EntityManager } from 'typeorm';
-import { type PartnerId, type TierRule, type WebhookId } from '#libs/domain';
+import { type PartnerId, type WebhookId } from '#libs/domain';
 import { type Database, run } from '../connection/database.js';
 import { named } from '../connection/named.js';
 import { auditPartner, lockPartner, type PartnerAudit } from '../partners/partner-changes.js';
 import {
   MOST_SUBSCRIPTIONS,
   type PausedBecause,
-  type RuleColumns,
   SUBSCRIPTION_COLUMNS,
-  subscriptionOf,
-  type SubscriptionRow,
   type SubscriptionTerms,
   TooManyWebhooksError,
   WebhookMissingError,
@@ -39,32 +36,19 @@ const LOCK = named<{ partnerId: PartnerId; id: WebhookId }>(
     WHERE s.partner = :partnerId AND s.id = :id::uuid AND s.removed_at IS NULL FOR UPDATE`,
 );
 
-type StoredTerms = Omit<SubscriptionTerms, 'rule'> & RuleColumns & { readonly id: WebhookId };
-
-const ADD = named<StoredTerms & { partnerId: PartnerId; ciphertext: Buffer }>(
+const ADD = named<NewSubscription & { partnerId: PartnerId }>(
   'webhook_add',
   `WITH added AS (
-      INSERT INTO webhooks.subscription (id, partner, url, topics, stake_set, measure, days, thresholds, hysteresis)
-      SELECT :id::uuid, p.id, :url, :topics::text[], coalesce(p.stake_set, 'default'), :measure, :days::int,
-        :thresholds::numeric[], :hysteresis::numeric
-      FROM partners.partner p WHERE p.id = :partnerId RETURNING id, measure
-    ), sealed AS (INSERT INTO webhooks.secret (subscription, ciphertext) SELECT id, :ciphertext FROM added)
-    INSERT INTO webhooks.tier_cursor (subscription) SELECT id FROM added`,
+      INSERT INTO webhooks.subscription (id, partner, url, topics, stake_set)
+      SELECT :id::uuid, p.id, :url, :topics::text[], coalesce(p.stake_set, 'default')
+      FROM partners.partner p WHERE p.id = :partnerId RETURNING id
+    )
+    INSERT INTO webhooks.secret (subscription, ciphertext) SELECT id, :ciphertext FROM added`,
 );
 
-const SET = named<StoredTerms>(
+const SET = named<SubscriptionTerms & { id: WebhookId }>(
   'webhook_set',
-  `UPDATE webhooks.subscription SET url = :url, topics = :topics::text[], measure = :measure, days = :days::int,
-      thresholds = :thresholds::numeric[], hysteresis = :hysteresis::numeric, failures = 0 WHERE id = :id::uuid`,
-);
-
-/**
- * The tiers of the previous rule do not count any more. The tiers of the new rule are first calculated for all wallets.
- */
-const RESTART_TIERS = named<{ id: WebhookId }>(
-  'webhook_restart_tiers',
-  `UPDATE webhooks.tier_cursor SET version = version + 1, point = NULL, pass = NULL, pass_point = NULL, pass_after = NULL, recheck = false
-    WHERE subscription = :id::uuid`,
+  'UPDATE webhooks.subscription SET url = :url, topics = :topics::text[], failures = 0 WHERE id = :id::uuid',
 );
 
 const PAUSE = named<{ id: WebhookId; because: PausedBecause | null }>(
@@ -100,27 +84,26 @@ export class SubscriptionStore {
 
   /** Oldest first. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async list(partnerId: PartnerId): Promise<WebhookSubscription[]> {
-    const rows = await this.database.query<SubscriptionRow & object>(LIST({ partnerId }));
-    return rows.map(subscriptionOf);
+    return this.database.query<WebhookSubscription & object>(LIST({ partnerId }));
   }
 
   /** @throws PartnerUnknownError, TooManyWebhooksError */
   async add(
     partnerId: PartnerId,
-    { id, ciphertext, ...terms }: NewSubscription,
+    subscription: NewSubscription,
     audit: PartnerAudit,
   ): Promise<void> {
     await this.database.transaction(async (client, manager) => {
       await lockPartner(client, partnerId);
       const there = await run(client, LIST({ partnerId }));
       if (there.length >= MOST_SUBSCRIPTIONS) throw new TooManyWebhooksError();
-      await run(client, ADD({ partnerId, ciphertext, ...stored(id, terms) }));
+      await run(client, ADD({ partnerId, ...subscription }));
       await auditPartner(manager, partnerId, audit);
     });
   }
 
   /**
-   * Sets the terms. With another rule, the tiers of all wallets are calculated anew, without events.
+   * Sets the terms.
    * @param merge makes the new terms from the present ones
    * @throws WebhookMissingError, and what `merge` throws
    */
@@ -131,9 +114,7 @@ export class SubscriptionStore {
     audit: PartnerAudit,
   ): Promise<void> {
     await this.on({ partnerId, id, audit }, async (client, before) => {
-      const terms = merge(before);
-      await run(client, SET(stored(id, terms)));
-      if (ruleText(before.rule) !== ruleText(terms.rule)) await run(client, RESTART_TIERS({ id }));
+      await run(client, SET({ id, ...merge(before) }));
     });
   }
 
@@ -201,23 +182,7 @@ export async function lockSubscription(
   partnerId: PartnerId,
   id: WebhookId,
 ): Promise<WebhookSubscription> {
-  const [row] = await run<SubscriptionRow>(client, LOCK({ partnerId, id }));
+  const [row] = await run<WebhookSubscription>(client, LOCK({ partnerId, id }));
   if (row === undefined) throw new WebhookMissingError();
-  return subscriptionOf(row);
-}
-
-function stored(id: WebhookId, { url, topics, rule }: SubscriptionTerms): StoredTerms {
-  return {
-    ...{ id, url, topics },
-    measure: rule?.measure ?? null,
-    days: rule?.days ?? null,
-    thresholds: rule?.thresholds.map(String) ?? null,
-    hysteresis: rule?.hysteresis.toString() ?? null,
-  };
-}
-
-function ruleText(rule: TierRule | undefined): string {
-  if (rule === undefined) return '';
-  const { measure, days, thresholds, hysteresis } = rule;
-  return [measure, days, thresholds.join(' '), hysteresis].join();
+  return row;
 }

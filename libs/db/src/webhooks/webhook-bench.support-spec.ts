@@ -1,27 +1,17 @@
-/** Subscriptions, and an index whose days become final one by one. Counts as a test file without being one. */
+/** Subscriptions, and sealed days. Counts as a test file without being one. */
 import { randomUUID } from 'node:crypto';
-import {
-  type Address,
-  type BlockRef,
-  foldBlocks,
-  type PartnerId,
-  type TierRule,
-  type WebhookId,
-  type WebhookTopic,
-} from '#libs/domain';
-import { aBlock, anInitialIndex, aWebhookId } from '#libs/testing';
+import { type PartnerId, type WebhookId, type WebhookTopic } from '#libs/domain';
+import { aWebhookId } from '#libs/testing';
 import {
   type AttemptRecord,
   type Database,
   type DueEvent,
   type EventQueue,
-  IndexStore,
   SubscriptionStore,
 } from '../index.js';
 import { type LaneLease } from './event-queue.js';
 import { type SubscriptionTerms } from './subscription.js';
 
-export const DAY_SECONDS = 86_400;
 export const AUDIT = {
   actor: 'operator:test',
   note: { command: 'partner webhook', outcome: 'done' },
@@ -35,7 +25,6 @@ export interface Subscribed {
 export async function subscribe(
   database: Database,
   topics: readonly WebhookTopic[],
-  rule?: TierRule,
   url = 'https://partner.example/hooks',
 ): Promise<Subscribed> {
   const [partner] = await database.query<{ id: PartnerId }>(
@@ -43,7 +32,7 @@ export async function subscribe(
     [randomUUID()],
   );
   if (partner === undefined) throw new Error('it was added');
-  return subscribeAgain(database, partner.id, { topics, rule, url });
+  return subscribeAgain(database, partner.id, { topics, url });
 }
 
 /** Another webhook of a partner. */
@@ -78,45 +67,6 @@ export async function eventsOf(database: Database, { id }: Subscribed): Promise<
   });
 }
 
-/** The changes of wallets' stakes in a block. */
-export interface StakeStep {
-  readonly block: number;
-  readonly seconds: number;
-  readonly deltas: readonly { readonly wallet: Address; readonly amount: bigint }[];
-}
-
-/** Indexes all steps. `finalTo` sets how far the index is final and verified. */
-export async function indexStakes(
-  database: Database,
-  steps: readonly StakeStep[],
-  last: BlockRef,
-): Promise<void> {
-  const store = new IndexStore(database);
-  const first = aBlock(0, 0);
-  await store.create(anInitialIndex({ head: first }));
-  const fence = await store.takeLead();
-  const folded = foldBlocks(
-    new Map(),
-    steps.map(({ block, seconds, deltas }) => ({
-      blockNumber: BigInt(block),
-      timestampSeconds: seconds,
-      deltas: [...deltas],
-    })),
-  );
-  const batch = { fence, previousHead: first, head: last, folded, blocks: [] };
-  await store.commit({ ...batch, synced: true });
-}
-
-export async function finalTo(database: Database, block: number): Promise<void> {
-  await database.query(
-    {
-      text: `UPDATE staking.index_state SET finalised_number = $1, finalised_hash = decode(repeat('0a', 32), 'hex'),
-        finalised_seconds = $1, verified_number = $1`,
-    },
-    [block],
-  );
-}
-
 export async function seal(
   database: Database,
   day: number,
@@ -131,15 +81,6 @@ export async function seal(
     },
     [day, lastBlock, revision],
   );
-}
-
-/** Numbers from 0 to below `most`, the same for the same seed. */
-export function dice(seed: number): (most: number) => number {
-  let state = seed >>> 0;
-  return (most) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * most);
-  };
 }
 
 export const ADD = {

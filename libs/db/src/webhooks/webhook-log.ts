@@ -4,12 +4,7 @@ import { type WebhookId } from '#libs/domain';
 import { type Statement } from '../connection/database.js';
 import { named, type OrNull, orNull } from '../connection/named.js';
 import { canonicalPayload } from './event-queue.js';
-import {
-  SUBSCRIPTION_COLUMNS,
-  subscriptionOf,
-  type SubscriptionRow,
-  type WebhookSubscription,
-} from './subscription.js';
+import { SUBSCRIPTION_COLUMNS, type WebhookSubscription } from './subscription.js';
 
 type Query = <R extends QueryResultRow>(statement: Statement) => Promise<R[]>;
 
@@ -89,7 +84,7 @@ type EventRow = Omit<LoggedEvent, 'sequence'> & { readonly sequence: string };
 
 /** @param query of `PortalDatabase.asPartner` */
 export async function readOwnWebhooks(query: Query): Promise<WebhookSubscription[]> {
-  return (await query<SubscriptionRow & object>(OWN_SUBSCRIPTIONS({}))).map(subscriptionOf);
+  return query<WebhookSubscription & object>(OWN_SUBSCRIPTIONS({}));
 }
 
 export class WebhookLog {

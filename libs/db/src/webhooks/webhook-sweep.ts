@@ -1,7 +1,4 @@
-/**
- * Deletes what is over: events that were finished long ago, empty lanes, tiers of former rules, expired secrets,
- * removed subscriptions.
- */
+/** Deletes what is over: events that were finished long ago, empty lanes, expired secrets, removed subscriptions. */
 import { type Database } from '../connection/database.js';
 import { named } from '../connection/named.js';
 
@@ -41,30 +38,15 @@ const EMPTY_LANES = named<{ limit: number }>(
     SELECT count(*)::int AS count FROM gone`,
 );
 
-const TIERS = named<{ limit: number }>(
-  'webhook_forget_tiers',
-  `WITH gone AS (
-      DELETE FROM webhooks.wallet_tier t USING (
-        SELECT o.subscription, o.version, o.wallet FROM webhooks.tier_cursor c
-          JOIN webhooks.subscription s ON s.id = c.subscription
-          CROSS JOIN LATERAL (SELECT * FROM webhooks.wallet_tier w WHERE w.subscription = c.subscription
-            AND (w.version < c.version OR s.removed_at IS NOT NULL) LIMIT :limit) AS o
-        LIMIT :limit) AS old
-      WHERE (t.subscription, t.version, t.wallet) = (old.subscription, old.version, old.wallet) RETURNING 1)
-    SELECT count(*)::int AS count FROM gone`,
-);
-
 /** The last step, for subscriptions of which nothing else is left. */
 const SUBSCRIPTIONS = named<{ limit: number }>(
   'webhook_forget_subscriptions',
   `WITH over AS (
       SELECT s.id FROM webhooks.subscription s WHERE s.removed_at < now() - interval '1 hour'
         AND NOT EXISTS (SELECT FROM webhooks.event e WHERE e.subscription = s.id)
-        AND NOT EXISTS (SELECT FROM webhooks.wallet_tier t WHERE t.subscription = s.id)
       LIMIT :limit
     ), lanes AS (DELETE FROM webhooks.lane l USING over WHERE l.subscription = over.id
     ), secrets AS (DELETE FROM webhooks.secret k USING over WHERE k.subscription = over.id
-    ), cursors AS (DELETE FROM webhooks.tier_cursor c USING over WHERE c.subscription = over.id
     ), gone AS (DELETE FROM webhooks.subscription s USING over WHERE s.id = over.id RETURNING 1)
     SELECT count(*)::int AS count FROM gone`,
 );
@@ -76,7 +58,7 @@ const ENDED_SECRETS = named<{ limit: number }>(
 );
 
 const LIMIT = 1000;
-const STEPS = [EVENTS, EMPTY_LANES, TIERS, ENDED_SECRETS, SUBSCRIPTIONS] as const;
+const STEPS = [EVENTS, EMPTY_LANES, ENDED_SECRETS, SUBSCRIPTIONS] as const;
 
 export class WebhookSweep {
   constructor(private readonly database: Database) {}

@@ -87,7 +87,7 @@ export class DayTree {
   }
 }
 
-export function nodeAt(nodes: Uint8Array, index: number): NodeHash {
+function nodeAt(nodes: Uint8Array, index: number): NodeHash {
   return nodeFrom(nodes.subarray(index * NODE_BYTES, (index + 1) * NODE_BYTES));
 }
 
@@ -110,7 +110,7 @@ export function buildDayTree(list: DayList, keccak: Keccak256): DayTree {
  * Builds the nodes of a StandardMerkleTree over the hashes of leaves, 32 bytes each.
  * @returns all nodes, the root first, and the indices of the leaves among them, in the order of `hashes`
  */
-export function buildNodes(
+function buildNodes(
   hashes: Uint8Array,
   keccak: Keccak256,
 ): { readonly nodes: Uint8Array; readonly indices: Uint32Array } {

@@ -14,8 +14,6 @@ import {
   parseWebhookId,
   type PartnerId,
   TEST_EVENT,
-  type TierRule,
-  tierRuleFault,
   type WebhookId,
   type WebhookTopic,
 } from '#libs/domain';
@@ -30,13 +28,9 @@ export interface WebhookChoice {
   readonly webhook: WebhookId;
 }
 
-export type TierRuleChange = { readonly [Field in keyof TierRule]?: TierRule[Field] | undefined };
-
 export interface WebhookChange {
   readonly url?: string | undefined;
   readonly topics?: readonly WebhookTopic[] | undefined;
-  /** Absent fields of an existing rule stay as they are. */
-  readonly rule?: TierRuleChange | undefined;
   /** Development only: `url` may be http or a private address. */
   readonly allowPrivate?: boolean | undefined;
   /** Whether the caller can set `allowPrivate` by --allow-private, which the refusal of a URL then mentions. */
@@ -62,7 +56,7 @@ export async function addWebhook(
   const [id, secret] = [randomUUID() as WebhookId, mintWebhookSecret()];
   const given = { partner, arguments: { webhook: id, ...auditedWish(wish) } };
   await onPartner(database, operator, given, async ({ partnerId }, audit) => {
-    const terms = mergeTerms({ ...wish, rule: undefined }, wish);
+    const terms = mergeTerms(wish, wish);
     const ciphertext = keyRing.seal(secret, webhookSealContext(id));
     await new SubscriptionStore(database).add(partnerId, { id, ciphertext, ...terms }, audit);
   });
@@ -191,26 +185,7 @@ function mergeTerms(before: SubscriptionTerms, change: WebhookChange): Subscript
   const url = change.url === undefined ? before.url : usableUrl(change.url, change);
   const topics = [...new Set(change.topics ?? before.topics)];
   if (topics.length === 0) throw new OptionError('A webhook tells of one topic at least.');
-  if (!topics.includes('wallet.tier-changed')) {
-    if (change.rule === undefined) return { url, topics, rule: undefined };
-    throw new OptionError('Only wallet.tier-changed takes a rule for tiers.');
-  }
-  const rule = change.rule === undefined ? before.rule : mergeRule(before.rule, change.rule);
-  if (rule === undefined) throw new OptionError('wallet.tier-changed needs a rule for tiers.');
-  const fault = tierRuleFault(rule);
-  if (fault !== undefined) throw new OptionError(fault);
-  return { url, topics, rule };
-}
-
-/** Days belong to the measure: another measure without `days` begins with 1 day. */
-function mergeRule(before: TierRule | undefined, change: TierRuleChange): TierRule {
-  const measure = change.measure ?? before?.measure;
-  const thresholds = change.thresholds ?? before?.thresholds;
-  if (measure === undefined || thresholds === undefined) {
-    throw new OptionError('A rule for tiers needs a measure and thresholds.');
-  }
-  const days = change.days ?? (measure === before?.measure ? before.days : 1);
-  return { measure, days, thresholds, hysteresis: change.hysteresis ?? before?.hysteresis ?? 0n };
+  return { url, topics };
 }
 
 function usableUrl(text: string, change: WebhookChange): string {
@@ -231,17 +206,10 @@ function calledUrl(text: string): string {
 }
 
 /** A refused URL may contain a credential, so the audit row does not have it. */
-function auditedWish({ url, topics, rule }: WebhookChange): object {
+function auditedWish({ url, topics }: WebhookChange): object {
   const isUsable = url !== undefined && parsePartnerUrl(url, { allowPrivate: true }).ok;
   return {
     ...(url !== undefined && { url: isUsable ? calledUrl(url) : 'unusable' }),
     ...(topics !== undefined && { topics }),
-    ...(rule !== undefined && {
-      rule: {
-        ...rule,
-        thresholds: rule.thresholds?.slice(0, 20).map(String),
-        hysteresis: rule.hysteresis?.toString(),
-      },
-    }),
   };
 }

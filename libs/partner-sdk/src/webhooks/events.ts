@@ -33,33 +33,6 @@ export type DaySealedEvent = EventOf<
   }
 >;
 
-/** A wallet moved to another tier of your rule. */
-export type WalletTierChangedEvent = EventOf<
-  'wallet.tier-changed',
-  {
-    readonly walletAddress: string;
-    /** Number of thresholds that the wallet reaches; 0 is below the first. */
-    readonly tier: number;
-    readonly previousTier: number;
-    /**
-     * The threshold of the tier, by the rule at the time of the event; null below the first. Absent in older events,
-     * which do not have this field.
-     */
-    readonly threshold?: string | null;
-    readonly measure: 'low' | 'average' | 'balance';
-    /** The measured amount; an average is rounded down. */
-    readonly amount: string;
-    readonly tokenDecimals: number;
-    readonly stakeSet: string;
-    /** The last day that was measured; absent for the measure `balance`. */
-    readonly day?: string;
-    /** Number of days of an average, up to and including `day`; only for the measure `average`. */
-    readonly days?: number;
-    /** Number of the final block at which the balance was measured; only for the measure `balance`. */
-    readonly blockNumber?: number;
-  }
->;
-
 export type RedemptionStatus = 'initial' | 'pending' | 'claimed' | 'reverted' | 'failed';
 
 /** The public status of a redemption with you changed. */
@@ -121,30 +94,22 @@ export type AnswersCorrectedEvent = EventOf<
 export type WebhookTestEvent = EventOf<'webhook.test', Record<string, never>>;
 
 export type WebhookEvent =
-  | DaySealedEvent
-  | WalletTierChangedEvent
-  | RedemptionEvent
-  | AnswersCorrectedEvent
-  | WebhookTestEvent;
+  DaySealedEvent | RedemptionEvent | AnswersCorrectedEvent | WebhookTestEvent;
 
 export type Kind = 'text' | 'number' | 'text or null' | 'list';
 
 /** The fields that every event of a type has. */
 type Fields = Readonly<Record<string, Kind>>;
 
-const WALLET: Fields = { walletAddress: 'text', tokenDecimals: 'number' };
 const REDEMPTION: Fields = {
-  ...{ ...WALLET, redemptionId: 'text', status: 'text', points: 'number' },
+  ...{ walletAddress: 'text', tokenDecimals: 'number' },
+  ...{ redemptionId: 'text', status: 'text', points: 'number' },
   ...{ usdAmount: 'text', tokenAmount: 'text', transactionHash: 'text or null' },
 };
 export const EVENT_FIELDS: Readonly<Record<WebhookEvent['type'], Fields>> = {
   'day.sealed': {
     ...{ stakeSet: 'text', day: 'text', revision: 'number', root: 'text', wallets: 'number' },
     ...{ total: 'text', tokenDecimals: 'number', blockNumber: 'number', blockHash: 'text' },
-  },
-  'wallet.tier-changed': {
-    ...{ ...WALLET, tier: 'number', previousTier: 'number', measure: 'text' },
-    ...{ amount: 'text', stakeSet: 'text' },
   },
   'redemption.initial': REDEMPTION,
   'redemption.pending': REDEMPTION,

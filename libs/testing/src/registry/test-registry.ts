@@ -6,13 +6,7 @@ import {
   keccak256,
   stringToBytes,
 } from 'viem';
-import {
-  openDayCalldata,
-  publishCalldata,
-  type RegistrySlot,
-  snapshotRegistryAbi,
-  stakedInText,
-} from '#libs/chain';
+import { publishCalldata, snapshotRegistryAbi, stakedInText } from '#libs/chain';
 import { deployLocalRegistry, type DevReceipt, mineOne } from '#libs/devchain';
 import { type Address, type DayProof, type NodeHash } from '#libs/domain';
 import { type TestChain } from '../chain/start-chain.js';
@@ -59,8 +53,8 @@ export class TestRegistry {
   }
 
   /** Publishes a root directly, without the redemption service. */
-  publish(slot: RegistrySlot, root: NodeHash, from = this.publisher): Promise<DevReceipt> {
-    return this.send(publishCalldata(slot, root), from);
+  publish(day: number, root: NodeHash, from = this.publisher): Promise<DevReceipt> {
+    return this.send(publishCalldata(day, root), from);
   }
 
   /** Revokes the publisher's role as the contract's admin. */
@@ -72,10 +66,6 @@ export class TestRegistry {
       args: [role, this.publisher],
     });
     return this.send(data, this.chain.contracts.treasury);
-  }
-
-  openDay(firstDay: number, proof: { day: number; root: NodeHash; proof: readonly NodeHash[] }) {
-    return this.send(openDayCalldata(firstDay, proof), this.chain.contracts.treasury);
   }
 
   private send(data: Hex, from: Address): Promise<DevReceipt> {
@@ -97,7 +87,7 @@ export class TestRegistry {
     return this.ask('verify', BigInt(day), leaf.wallet, leaf.low, leaf.next, proof);
   }
 
-  /** The published days, or first days of periods, in the order of publication. */
+  /** The published days, in the order of publication. */
   async published(): Promise<number[]> {
     const filter = { address: this.address, fromBlock: '0x0', toBlock: 'latest' };
     const logs = await this.chain.rpc.call<{ topics: string[]; data: string }[]>(

@@ -9,7 +9,7 @@ import {
 import {
   cancelCalldata,
   claimCalldata,
-  redemptionVaultV2Abi,
+  redemptionVaultAbi,
   vaultIdOf,
   type VaultPlace,
   type Voucher,
@@ -33,11 +33,8 @@ const START = 1_760_000_000;
 const FINALITY_DEPTH = 4;
 /** Number of unlocked accounts, enough for all the tests' players to sign. */
 const ACCOUNTS = 40;
-/**
- * The ABI of version 2, which includes version 1. It is untyped, since half of the calls of the tests are meant to be
- * wrong.
- */
-const abi: Abi = redemptionVaultV2Abi;
+/** Untyped, since half of the calls of the tests are meant to be wrong. */
+const abi: Abi = redemptionVaultAbi;
 
 /** A vault on its own chain. The chain's time advances with each block. */
 export class VaultBench {
@@ -199,7 +196,7 @@ export class VaultBench {
     const events = receipt.logs
       .filter(({ address }) => address === this.vault)
       .map(({ data, topics }) => {
-        const { eventName, args } = decodeEventLog({ abi: redemptionVaultV2Abi, data, topics });
+        const { eventName, args } = decodeEventLog({ abi: redemptionVaultAbi, data, topics });
         return { eventName, args };
       });
     if (receipt.status === '0x1') {

@@ -24,7 +24,7 @@ What the chain is compared with, one at least:
   --api-key-file FILE        the API key for it                     or LOWMARK_API_KEY
   --shared-secret-file FILE  the shared secret of the key           or LOWMARK_SHARED_SECRET; without it the service's
                              public keys vouch for its answers
-  --registry ADDRESS         the SnapshotRegistry on the same chain, which holds the root of the day or of its month
+  --registry ADDRESS         the SnapshotRegistry on the same chain, which holds the root of the day
   --root ROOT                a root that is known otherwise; of one day
   --list FILE                lines of {"walletAddress":"0x…","low":"123"}, ascending; of one day
 

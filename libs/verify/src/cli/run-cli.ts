@@ -1,12 +1,10 @@
 import { createKeccak256 } from '#libs/keccak';
 import { NodeClient } from '../chain/node-client.js';
-import { checkedDays } from '../compare/checked-days.js';
 import { Comparer, type Comparison } from '../compare/comparison.js';
-import { PeriodComparer } from '../compare/period-comparison.js';
-import { neededDays, type Published, SnapshotRegistry } from '../compare/registry.js';
+import { type Published, SnapshotRegistry } from '../compare/registry.js';
 import { ServiceApi } from '../compare/service-api.js';
 import { ChainDays } from '../day/chain-days.js';
-import { EXIT_STATUS, jsonOf, resultOf, textOf } from '../report.js';
+import { EXIT_STATUS, factsOf, jsonOf, resultOf, textOf } from '../report.js';
 import { UncheckedError, UsageError } from '../verify.error.js';
 import { type CliArguments, type Environment, readArguments, USAGE } from './arguments.js';
 
@@ -61,15 +59,14 @@ async function check(
   const published: ReadonlyMap<number, Published> =
     (await roots?.published(days)) ?? new Map<number, Published>();
   const keccak = await createKeccak256();
-  const needed = neededDays(days, published);
-  const reading = { node, keccak, contracts, rules, fromBlock, days: needed, onProgress };
+  const reading = { node, keccak, contracts, rules, fromBlock, days, onProgress };
   const comparer = new Comparer(others, onProgress);
-  const periods = new PeriodComparer(keccak, api, onProgress);
   const comparisons: Comparison[] = [];
   const shown: object[] = [];
-  const chain = new ChainDays(reading).days();
-  for await (const checked of checkedDays(chain, { days, published, comparer, periods })) {
-    comparisons.push(...checked.comparisons);
+  for await (const day of new ChainDays(reading).days()) {
+    const found = await comparer.compare(day, published.get(day.day));
+    const checked = { chain: factsOf(day), comparisons: found };
+    comparisons.push(...found);
     if (isJson) shown.push(jsonOf(checked));
     else out(`${textOf(checked)}\n`);
   }

@@ -12,11 +12,8 @@ export type Result = 'agrees' | 'differs' | 'unchecked';
 export interface Comparison {
   readonly with: 'api' | 'registry' | 'root' | 'list';
   readonly result: Result;
-  /** The root that the other side claims, of the period where there is one, else of the day. */
+  /** The root that the other side claims. */
   readonly root?: string;
-  readonly period?: ComparedPeriod;
-  /** The first day of the period on which the api and the chain differ. */
-  readonly differentDay?: { readonly day: string; readonly chain: string; readonly api: string };
   readonly revision?: number;
   /** The id of the public key that signed the answer of the api. */
   readonly signedBy?: string;
@@ -24,13 +21,6 @@ export interface Comparison {
   readonly difference?: Difference;
   /** Why the comparison was not made, or why no wallet is named. */
   readonly reason?: string;
-}
-
-/** A compared period, with its days as texts such as `2026-11-20`. */
-export interface ComparedPeriod {
-  readonly firstDay: string;
-  readonly lastDay: string;
-  readonly chainRoot: string;
 }
 
 /** The sources that the chain is compared with, besides the registry. */
@@ -53,13 +43,13 @@ export class Comparer {
     private readonly onProgress: (text: string) => void,
   ) {}
 
-  /** @param published the claim of the registry; `PeriodComparer` compares a period */
+  /** @param published the claim of the registry */
   async compare(chain: ChainDay, published?: Published): Promise<Comparison[]> {
     const { api, root, list } = this.others;
     const day = dayText(chain.day);
     const found: Comparison[] = [];
     if (api !== undefined) found.push(await this.with('api', chain, () => api.day(day)));
-    if (published !== undefined && !('period' in published)) {
+    if (published !== undefined) {
       found.push(await this.with('registry', chain, () => rootIn(published)));
     }
     if (root !== undefined)
@@ -127,7 +117,7 @@ export class Comparer {
   }
 }
 
-function rootIn(published: Exclude<Published, { period: unknown }>): Promise<ClaimedRoot> {
+function rootIn(published: Published): Promise<ClaimedRoot> {
   if ('root' in published) return Promise.resolve(published);
   return Promise.reject(new UncheckedError(published.reason));
 }

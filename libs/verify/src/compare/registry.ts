@@ -1,4 +1,4 @@
-/** Reads days from the contract `SnapshotRegistry`: the root of each day, or the root of a period with the day. */
+/** Reads the roots of days from the contract `SnapshotRegistry`. */
 import { parseAbi } from 'viem';
 import { type Address, type NodeHash } from '#libs/domain';
 import { type Hex } from '../chain/effect-decoder.js';
@@ -8,24 +8,12 @@ import { UncheckedError } from '../verify.error.js';
 const ABI = parseAbi([
   'function stakedIn() view returns (string)',
   'function rootOf(uint256 day) view returns (bytes32)',
-  'function periods(uint256 firstDay) view returns (uint256 lastDay, bytes32 root)',
-  'function nextPeriodDay() view returns (uint256)',
 ]);
 const NONE = `0x${'0'.repeat(64)}`;
-/** `MAX_PERIOD_DAYS` of the contract. */
-const MOST_DAYS = 366;
-
-/** A root over all days of a period. To compare it, the roots of all its days are needed. */
-export interface Period {
-  readonly firstDay: number;
-  readonly lastDay: number;
-  readonly root: NodeHash;
-}
 
 export type Published =
   | { readonly root: NodeHash }
-  | { readonly period: Period }
-  /** Why there is neither a root nor a period, or why the node does not tell. */
+  /** Why there is no root, or why the node does not tell. */
   | { readonly reason: string };
 
 export interface DaySpan {
@@ -34,8 +22,6 @@ export interface DaySpan {
 }
 
 export class SnapshotRegistry {
-  private readonly begun = new Map<number, Promise<Period | undefined>>();
-
   constructor(
     private readonly node: NodeClient,
     private readonly address: Address,
@@ -80,13 +66,11 @@ export class SnapshotRegistry {
     try {
       const root = await this.rootOf(day);
       if (root !== undefined) return { root };
-      const period = await this.periodOf(day);
-      if (period !== undefined) return { period };
     } catch (error) {
       if (!(error instanceof UncheckedError)) throw error;
       return { reason: error.message };
     }
-    return { reason: 'it has no root of the day, nor of a period with it: none was published' };
+    return { reason: 'it has no root of the day: none was published' };
   }
 
   private async rootOf(day: number): Promise<NodeHash | undefined> {
@@ -100,41 +84,6 @@ export class SnapshotRegistry {
     return root === NONE ? undefined : (root as NodeHash);
   }
 
-  /** Periods do not overlap, so only the last period that begins on or before the day can contain the day. */
-  private async periodOf(day: number): Promise<Period | undefined> {
-    const next = await this.read('periods', (contract) =>
-      this.node.client.readContract({ ...contract, functionName: 'nextPeriodDay' }),
-    );
-    if (BigInt(day) >= next) return undefined;
-    for (let firstDay = day; firstDay > day - MOST_DAYS && firstDay >= 0; firstDay -= 1) {
-      const period = await this.periodFrom(firstDay);
-      if (period !== undefined) return period.lastDay >= day ? period : undefined;
-    }
-    return undefined;
-  }
-
-  private periodFrom(firstDay: number): Promise<Period | undefined> {
-    const known = this.begun.get(firstDay) ?? this.readPeriod(firstDay);
-    this.begun.set(firstDay, known);
-    return known;
-  }
-
-  private async readPeriod(firstDay: number): Promise<Period | undefined> {
-    const [last, root] = await this.read('periods', (contract) =>
-      this.node.client.readContract({
-        ...contract,
-        functionName: 'periods',
-        args: [BigInt(firstDay)],
-      }),
-    );
-    if (root === NONE) return undefined;
-    const lastDay = Number(last);
-    if (lastDay >= firstDay && lastDay - firstDay < MOST_DAYS) {
-      return { firstDay, lastDay, root: root as NodeHash };
-    }
-    throw new UncheckedError(`${this.address} is no SnapshotRegistry: it has a period without end`);
-  }
-
   private read<T>(
     what: string,
     ask: (contract: { readonly address: Hex; readonly abi: typeof ABI }) => Promise<T>,
@@ -142,16 +91,4 @@ export class SnapshotRegistry {
     const contract = { address: this.address as Hex, abi: ABI };
     return this.node.asked(`the ${what} of the registry ${this.address}`, () => ask(contract));
   }
-}
-
-/** All days whose roots are needed to compare the given days, with those of their periods. */
-export function neededDays(
-  { first, last }: DaySpan,
-  published: ReadonlyMap<number, Published>,
-): DaySpan {
-  const periods = [...published.values()].flatMap((one) => ('period' in one ? [one.period] : []));
-  return {
-    first: Math.min(first, ...periods.map(({ firstDay }) => firstDay)),
-    last: Math.max(last, ...periods.map(({ lastDay }) => lastDay)),
-  };
 }

@@ -9,14 +9,11 @@ import { ConsoleSettings } from '../../console.env.js';
 import { PAGE_SIZE } from '../schema.js';
 import { StakeSets } from '../stake-sets.js';
 
-const KINDS = ['day', 'period'] as const;
 const STATUSES = ['due', 'sent', 'mined', 'final', 'refused'] as const;
 
 @ApiSchema({ name: 'Publication' })
 export class PublicationBody {
-  @Field.Day() readonly firstDay!: string;
-  @Field.Day() readonly lastDay!: string;
-  @Field.OneOf(KINDS) readonly kind!: PublicationLine['kind'];
+  @Field.Day() readonly day!: string;
   @Field.OneOf(STATUSES) readonly status!: PublicationLine['status'];
   @Field.Text() readonly root!: string;
   @Field.TextOrNull('What was signed for it last.') readonly transactionHash!: string | null;
@@ -35,7 +32,7 @@ export class RegistryStatusBody {
   @Field.DayOrNull('The last day that a final block holds.') readonly lastDay!: string | null;
   @Field.Count('Another root is on chain; not acknowledged.') readonly different!: number;
   @Field.Count('Sealed anew after it was on chain; likewise.') readonly revised!: number;
-  @Field.ListOf(String, 'The first days of those, a hundred at most.')
+  @Field.ListOf(String, 'Those days, a hundred at most.')
   readonly revisedDays!: readonly string[];
   @Field.ListOf(PublicationBody, 'The newest first.')
   readonly publications!: readonly PublicationBody[];
@@ -99,6 +96,6 @@ function statusBody(found: RegistryStatus): RegistryStatusBody {
 }
 
 function publicationBody(line: PublicationLine): PublicationBody {
-  const { firstDay, lastDay, kind, status, root, transactionHash, reason, acknowledged } = line;
-  return { firstDay, lastDay, kind, status, root, transactionHash, reason, acknowledged };
+  const { day, status, root, transactionHash, reason, acknowledged } = line;
+  return { day, status, root, transactionHash, reason, acknowledged };
 }

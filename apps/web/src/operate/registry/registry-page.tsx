@@ -79,7 +79,7 @@ function Standing({
 
 function Published({ status }: { readonly status: Status }) {
   const { lastDay, publications, different, revised, revisedDays } = status;
-  const last = publications.find((one) => one.status === 'final' && one.lastDay === lastDay);
+  const last = publications.find((one) => one.status === 'final' && one.day === lastDay);
   return (
     <>
       {different > 0 && <Text role="alert">{words.differentMeans(different)}</Text>}
@@ -106,7 +106,7 @@ function Published({ status }: { readonly status: Status }) {
           caption={words.publications}
           items={publications}
           columns={COLUMNS}
-          rowKey={({ firstDay }) => firstDay}
+          rowKey={({ day }) => day}
           minWidth={960}
         />
       )}
@@ -115,7 +115,7 @@ function Published({ status }: { readonly status: Status }) {
 }
 
 const COLUMNS: readonly Column<Publication>[] = [
-  { header: words.days, cell: (one) => <PublishedDays {...one} /> },
+  { header: words.day, cell: ({ day }) => <span className="together">{day}</span> },
   { header: words.status, cell: (one) => <PublicationStatus {...one} /> },
   { header: words.root, cell: ({ root }) => <Code className="text-of-others">{root}</Code> },
   {
@@ -123,15 +123,6 @@ const COLUMNS: readonly Column<Publication>[] = [
     cell: ({ transactionHash }) => <Code className="text-of-others">{transactionHash ?? '–'}</Code>,
   },
 ];
-
-function PublishedDays({ firstDay, lastDay }: Publication) {
-  return (
-    <>
-      <span className="together">{firstDay}</span>
-      {lastDay !== firstDay && <span className="together"> – {lastDay}</span>}
-    </>
-  );
-}
 
 function PublicationStatus({ status, reason, acknowledged }: Publication) {
   return (

@@ -14,7 +14,7 @@ export const registryTexts = {
   differentMeans: (count: number) =>
     `Of ${count} ${count === 1 ? 'publication' : 'publications'} the registry holds another root, and contracts that rely on it refuse our proofs. Its reason is below.`,
   revisedMeans: (count: number, days: string) =>
-    `Sealed anew after ${count === 1 ? 'it was' : 'they were'} published, with another root than on chain: from ${days} on.`,
+    `Sealed anew after ${count === 1 ? 'it was' : 'they were'} published, with another root than on chain: ${days}.`,
   chain: 'Chain',
   lastDay: 'Last day in a final block',
   lastTransaction: 'Its transaction',
@@ -27,7 +27,7 @@ export const registryTexts = {
   nothingYet:
     'Nothing was due yet: a day is published REGISTRY_DELAY_SECONDS after it was sealed, from REGISTRY_FIRST_DAY on.',
   publications: 'Publications, the newest first',
-  days: 'UTC days',
+  day: 'UTC day',
   status: 'Status',
   root: 'Root',
   transaction: 'Transaction',

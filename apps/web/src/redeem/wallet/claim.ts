@@ -19,7 +19,7 @@ export type ClaimEnd =
 /** The voucher's status up to the chain's newest block. */
 export type ClaimState = 'open' | 'claimed' | 'cancelled';
 
-/** Selector of `status(bytes32)`, the same in all versions of the vault. */
+/** Selector of `status(bytes32)`. */
 const STATUS_SELECTOR = '0x52ad0d5e';
 const STATES: readonly ClaimState[] = ['open', 'claimed', 'cancelled'];
 

@@ -1,6 +1,4 @@
-/**
- * Tests what version 2 adds: vouchers with a distant deadline, and an administrator who is replaced only after a delay.
- */
+/** Tests vouchers with a distant deadline, and an administrator who is replaced only after a delay. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keccak256, stringToBytes } from 'viem';
 import { VoucherSigner } from '#libs/chain';

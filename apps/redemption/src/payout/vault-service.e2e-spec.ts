@@ -1,7 +1,4 @@
-/**
- * The whole service on either version of the vault, the settings that it refuses to start with, and a theft while it
- * runs.
- */
+/** The whole service on a vault, the settings that it refuses to start with, and a theft while it runs. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
@@ -39,9 +36,9 @@ async function aService(
   return service;
 }
 
-describe.each([1, 2] as const)('on a vault of version %i', (version) => {
+describe('on a vault', () => {
   it('one redemption is claimed and one is cancelled, from the first request to the end', async () => {
-    const running = await aService({ VAULT_CANCELLER_KEY: CANCELLER_KEY }, { version, canceller });
+    const running = await aService({ VAULT_CANCELLER_KEY: CANCELLER_KEY }, { canceller });
     const { bench } = running;
     const user = await aPlayer(running);
     const claimed = (await user.redeem('arena', 5000).expect(201)).body.id as string;

@@ -1,6 +1,6 @@
 /**
- * Tests problems during a player's visit, and rarer cases: contract wallets, no connection, no event stream, a moving
- * price, many redemptions.
+ * Tests problems during a player's visit, and rarer cases: contract wallets, no connection, a moving price,
+ * many redemptions.
  */
 import { expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -9,8 +9,6 @@ import { FAKE_WALLET, fakeWalletScript } from './fake-wallet.js';
 import { PlayerPage } from './player-page.js';
 import { usePlayers } from './players.js';
 import { PARTNER } from './player-stage.js';
-
-const EVENTS = '**/player/api/redemptions/events';
 
 const players = usePlayers();
 
@@ -35,8 +33,6 @@ it('a contract wallet signs in (EIP-1271)', async () => {
 it('without a connection the page says so and keeps what it shows; back, it shows what has happened', async () => {
   const account = players.account();
   const context = await players.context();
-  // An open stream would continue, since the browser's offline mode affects new connections only.
-  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
   const player = await PlayerPage.open(players.stage, context, account);
   await player.signIn();
   await player.redeem(1500);
@@ -54,26 +50,10 @@ it('without a connection the page says so and keeps what it shows; back, it show
   expect(await player.page.getByText('You are offline.').count()).toBe(0);
 });
 
-it('without a stream the page asks by itself, and nothing looks wrong', async () => {
-  const context = await players.context();
-  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
-  const player = await PlayerPage.open(players.stage, context, players.account());
-  await player.signIn();
-  await player.sees('Updated every few seconds');
-  await player.redeem(1500);
-  await player.isAt('claimable');
-  await player.button(/^Claim 100/).click();
-  await player.isAt('sent');
-  await players.stage.finalise();
-  await player.isAt('claimed');
-  expect(await player.page.getByRole('alert').count()).toBe(0);
-});
-
 it('redemptions of before are shown page by page', async () => {
   const partners = [PARTNER, 'Second', 'Third'];
   for (const name of partners.slice(1)) await players.stage.addPartner(name);
   const context = await players.context();
-  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
   // Changes the page size from twenty to one.
   await context.route('**/player/api/redemptions?limit=20*', (route) =>
     route.continue({ url: route.request().url().replace('limit=20', 'limit=1') }),
@@ -102,7 +82,6 @@ it('redemptions of before are shown page by page', async () => {
 
 it('a click that is answered before the list has come hides none of the older ones', async () => {
   const context = await players.context();
-  await context.route(EVENTS, (route) => route.fulfill({ status: 502 }));
   const player = await PlayerPage.open(players.stage, context, players.account());
   await player.signIn();
   await player.redeem(1000);

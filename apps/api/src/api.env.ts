@@ -10,7 +10,6 @@ import {
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
-  SIGNATURE_DEBUGGER_SETTING,
   TRUSTED_PROXIES_SETTING,
 } from '#libs/config';
 
@@ -94,9 +93,6 @@ export class ApiSettings extends SecretsSettings {
 
   @Setting(SHUTDOWN_DELAY_SETTING)
   readonly shutdownDelayMs!: number;
-
-  @Setting(SIGNATURE_DEBUGGER_SETTING)
-  readonly signatureDebugger!: boolean;
 
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;

@@ -7,7 +7,6 @@ import { DaysModule } from './days/days.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HistoryController } from './history/history.controller.js';
 import { MessageSignatures } from './http/message-signatures.js';
-import { SignatureDebuggerController } from './http/signature-debugger.controller.js';
 import { SignedWire } from './http/signed-wire.js';
 import { type ApiOptions, SettingsModule } from './settings.module.js';
 import { SnapshotsModule } from './snapshots/snapshots.module.js';
@@ -15,7 +14,7 @@ import { SnapshotsModule } from './snapshots/snapshots.module.js';
 @Module({})
 export class ApiModule {
   static register(options: ApiOptions): DynamicModule {
-    const { apiManagementPort: port, apiHost: host, signatureDebugger } = options.settings;
+    const { apiManagementPort: port, apiHost: host } = options.settings;
     const address = port === undefined ? undefined : { port, host };
     return {
       module: ApiModule,
@@ -28,11 +27,7 @@ export class ApiModule {
         DaysModule,
         HealthModule,
       ],
-      controllers: [
-        AnswerKeysController,
-        HistoryController,
-        ...(signatureDebugger ? [SignatureDebuggerController] : []),
-      ],
+      controllers: [AnswerKeysController, HistoryController],
       providers: [SignedWire, MessageSignatures],
     };
   }

@@ -1,7 +1,6 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { openRedis, refuseDevelopment } from '#libs/config';
 import { Database } from '#libs/db';
-import { PermanentError } from '#libs/domain';
 import { serveDocs } from '#libs/openapi';
 import { systemClock } from '#libs/platform';
 import { createHttpApp, measureConnections, measureRequests, Registry } from '#libs/service';
@@ -16,18 +15,12 @@ import { SnapshotsRoute } from './snapshots/snapshots.route.js';
 /**
  * Builds the whole API, ready to listen. `close()` stops the API and everything it opened.
  * @throws DatabaseUnavailableError, DatabaseRefusedError where there is no database to start with; PermanentError
- * DEBUGGER_REFUSED, DEVELOPMENT_SETTINGS, DATABASE_RIGHTS_EXCESSIVE in production
+ * DEVELOPMENT_SETTINGS, DATABASE_RIGHTS_EXCESSIVE in production
  */
 export async function createApi(
   options: Omit<ApiOptions, 'clock'> & Partial<ApiOptions>,
 ): Promise<NestFastifyApplication> {
   const { settings, logger, clock = systemClock } = options;
-  if (settings.signatureDebugger && settings.nodeEnv === 'production') {
-    throw new PermanentError(
-      'DEBUGGER_REFUSED',
-      'SIGNATURE_DEBUGGER hands out signatures and is not for production. Turn it off.',
-    );
-  }
   refuseDevelopment(settings.nodeEnv, [openRedis(settings.redisUrl)]);
   const app = await createHttpApp(ApiModule.register({ ...options, clock }), {
     logger,

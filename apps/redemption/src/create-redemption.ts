@@ -15,7 +15,6 @@ import { ChainModule } from './chain/chain.module.js';
 import { Connections, ConnectionsModule } from './connections.module.js';
 import { MAX_BODY_BYTES, UserWire } from './http/user-wire.js';
 import { UserError } from './http/user.error.js';
-import { LiveModule } from './live/live.module.js';
 import { Alerts } from './observe/alerts.js';
 import { PartnersModule } from './partner/partners.module.js';
 import { type RedemptionSettings } from './redemption.env.js';
@@ -99,7 +98,7 @@ export function openApiOf(app: INestApplication): OpenApi {
     version: '2026-11-21',
     description:
       'Points become tokens. Changes are additive only; expect new fields and error messages.',
-    modules: [ChainModule, AuthModule, PartnersModule, RedemptionsModule, LiveModule],
+    modules: [ChainModule, AuthModule, PartnersModule, RedemptionsModule],
     security: ['session', { type: 'http', scheme: 'bearer' }],
   });
 }

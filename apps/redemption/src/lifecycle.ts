@@ -7,7 +7,6 @@ import { type CheckResult, HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#
 import { ChainLink } from './chain/chain-link.js';
 import { Connections } from './connections.module.js';
 import { LedgerWatch } from './ledger/ledger-watch.js';
-import { LiveRedemptions } from './live/live-redemptions.js';
 import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { RedemptionSettings } from './redemption.env.js';
@@ -96,7 +95,6 @@ export class Shutdown extends HttpShutdown {
     lifecycle: Lifecycle,
     engine: Engine,
     payouts: VoucherPayout,
-    live: LiveRedemptions,
     { opened }: Connections,
   ) {
     super({
@@ -105,7 +103,6 @@ export class Shutdown extends HttpShutdown {
         lifecycle.stopping();
       },
       delayMs,
-      streams: live,
       opened: [{ close: () => engine.stop() }, payouts, ...opened],
     });
   }

@@ -251,13 +251,4 @@ export class RedemptionSettings extends RegistrySettings {
     max: 3650,
   })
   readonly webhookKeptDays!: number;
-
-  @Setting({
-    description:
-      'Streams of changes that one process keeps open for pages at the same time; where there are more, pages ask every few seconds.',
-    default: '1000',
-    min: 0,
-    max: 50_000,
-  })
-  readonly eventStreamsAtMost!: number;
 }

@@ -6,7 +6,6 @@ import { ClaimWatchModule } from './claim-watch/claim-watch.module.js';
 import { EngineModule } from './engine.module.js';
 import { LedgerModule } from './ledger/ledger.module.js';
 import { Lifecycle, Shutdown } from './lifecycle.js';
-import { LiveModule } from './live/live.module.js';
 import { PartnersModule } from './partner/partners.module.js';
 import { PayoutModule } from './payout/payout.module.js';
 import { ReconciliationModule } from './reconciliation/reconciliation.module.js';
@@ -20,7 +19,6 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
     ChainModule,
     PartnersModule,
     RedemptionsModule,
-    LiveModule,
     PayoutModule,
     EngineModule,
     LedgerModule,

@@ -47,7 +47,7 @@ const SERVICES: readonly ServiceRow[] = [
       SECRETS_KEY: secrets.secretsKey,
       API_ANON_SECRET: secrets.anonSecret,
     }),
-    defaults: ({ chain }) => ({ ...chain.defaults, SIGNATURE_DEBUGGER: 'true' }),
+    defaults: ({ chain }) => chain.defaults,
   },
   {
     name: 'indexer',

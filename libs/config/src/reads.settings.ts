@@ -27,9 +27,3 @@ export const INDEX_MAX_LAG_SETTING: SettingOptions = {
   default: '120',
   min: 1,
 };
-
-export const SIGNATURE_DEBUGGER_SETTING: SettingOptions = {
-  description:
-    'Staging only: POST /api/debug/signature tells a partner what is signed and where its own signature differs. Refused where NODE_ENV is production.',
-  default: 'false',
-};

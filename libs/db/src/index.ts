@@ -112,7 +112,6 @@ export * from './registry/publication-views.js';
 export * from './registry/publishable-days.js';
 export { NonceStore } from './redemption/nonce-store.js';
 export * from './redemption/redemption.error.js';
-export * from './redemption/redemption-changes.js';
 export { RedemptionHints } from './redemption/redemption-hints.js';
 export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {

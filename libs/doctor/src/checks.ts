@@ -132,8 +132,6 @@ export interface CheckOptions {
   readonly faulty: ReadonlyMap<string, string>;
   /** Time limit of each check, in milliseconds. */
   readonly timeoutMs: number;
-  /** Called with each finding as it arrives, and with the index of its check. */
-  readonly onFinding?: ((finding: Finding, at: number) => void) | undefined;
   /** Called every two seconds with the titles of the checks in progress. */
   readonly onWaiting?: ((titles: readonly string[]) => void) | undefined;
 }
@@ -155,11 +153,8 @@ export async function makeChecks(
   }, TELL_EVERY_MS);
   try {
     const found = await Promise.all(
-      checks.map(async (one, at) => {
-        const findings = await makeCheck(one, subject, {
-          ...options,
-          onFinding: (finding) => options.onFinding?.(finding, at),
-        });
+      checks.map(async (one) => {
+        const findings = await makeCheck(one, subject, options);
         waiting.delete(one.title);
         return findings;
       }),
@@ -170,23 +165,17 @@ export async function makeChecks(
   }
 }
 
-interface OneCheckOptions extends CheckOptions {
-  readonly onFinding: (finding: Finding) => void;
-}
-
 async function makeCheck(
   check: Check,
   subject: Subject,
-  { faulty, timeoutMs, onFinding }: OneCheckOptions,
+  { faulty, timeoutMs }: CheckOptions,
 ): Promise<Finding[]> {
   const { title, needs } = check;
   const findings: Finding[] = [];
   let isLate = false;
   const found = (finding: Finding): void => {
     // Findings after the timeout are dropped.
-    if (isLate) return;
-    findings.push(finding);
-    onFinding(finding);
+    if (!isLate) findings.push(finding);
   };
   const collect = async (): Promise<void> => {
     try {

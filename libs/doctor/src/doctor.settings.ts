@@ -16,7 +16,6 @@ import {
   SettingsError,
   settingsOf,
   type SettingsSource,
-  SIGNATURE_DEBUGGER_SETTING,
   SIWE_DOMAINS_SETTING,
   TOKEN_CONTRACT_SETTING,
   TOKEN_DECIMALS_SETTING,
@@ -140,9 +139,6 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
   readonly allowPrivatePartners!: boolean;
-
-  @Setting(SIGNATURE_DEBUGGER_SETTING)
-  readonly signatureDebugger!: boolean;
 
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;

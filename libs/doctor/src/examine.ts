@@ -22,11 +22,8 @@ import { vaultCheck } from './vault.check.js';
 const TIMEOUT_MS = 45_000;
 
 export interface ExamineOptions {
-  /**
-   * Called with each finding as it arrives. @param at index of its check in the report; the findings of one check come
-   * in order
-   */
-  readonly onFinding?: (finding: Finding, at: number) => void;
+  /** Time limit of one check, in milliseconds; they run at the same time. */
+  readonly timeoutMs?: number;
   /** Called every two seconds with the titles of the checks in progress. */
   readonly onWaiting?: (titles: readonly string[]) => void;
 }
@@ -39,11 +36,11 @@ export interface ExamineOptions {
 export async function examine(
   source: SettingsSource,
   clock: Clock,
-  { onFinding, onWaiting }: ExamineOptions = {},
+  { timeoutMs = TIMEOUT_MS, onWaiting }: ExamineOptions = {},
 ): Promise<Finding[]> {
   const read = readDoctorSettings(source);
   const subject = new Subject(read.settings, clock);
-  const options = { faulty: read.faults, timeoutMs: TIMEOUT_MS, onFinding, onWaiting };
+  const options = { faulty: read.faults, timeoutMs, onWaiting };
   try {
     return await makeChecks(checksFor(read), subject, options);
   } finally {

@@ -61,11 +61,6 @@ function developmentSettings(settings: DoctorSettings): Answer | readonly Answer
     privatePartners(settings.allowPrivatePartners),
     ...publishedKeys(settings),
     ...looseLimits(settings),
-    {
-      variable: 'SIGNATURE_DEBUGGER',
-      isGiven: settings.signatureDebugger,
-      why: 'hands out signatures',
-    },
   ].filter(({ isGiven }) => isGiven);
   if (refused.length === 0) return ok('nothing is set that is meant for development');
   return refused.map(({ variable, why }) =>

@@ -8,7 +8,6 @@ import {
   type IncomingHttpHeaders,
   type RequestListener,
   type Server,
-  type ServerResponse,
 } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -167,32 +166,6 @@ describe('the web pages', () => {
     ]);
   });
 
-  it('get events as they happen, by both entrances', async () => {
-    const streams: ServerResponse[] = [];
-    await startReplica(PAGES, (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('data: 1\n\n');
-      streams.push(response);
-    });
-    Object.assign(names.addresses, { console: [PAGES], redemption: [PAGES] });
-    const proxy = await startProxy();
-    await proxy.serves([PAGES], 'console');
-    await proxy.serves([PAGES], 'redemption');
-    for (const url of [proxy.urls.console, proxy.urls.inner]) {
-      const reader = (await fetch(`${url}/events`)).body?.getReader();
-      const next = async (): Promise<string> => {
-        const { value, done } = (await reader?.read()) ?? { done: true };
-        return done ? 'end' : Buffer.from(value as Uint8Array).toString();
-      };
-      // Each event is sent only after the previous one has arrived.
-      expect(await next()).toBe('data: 1\n\n');
-      streams.at(-1)?.write('data: 2\n\n');
-      expect(await next()).toBe('data: 2\n\n');
-      streams.at(-1)?.end();
-      expect(await next()).toBe('end');
-    }
-  });
-
   it('are found by their host where there is TLS, and no other path of the services is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
     opened.push(() => rm(folder, { recursive: true, force: true }));
@@ -217,7 +190,7 @@ describe('the web pages', () => {
       return answer.statusCode === 200 ? text : String(answer.statusCode);
     };
     for (const host of ['pages.example.com', 'PAGES.example.com:3443']) {
-      for (const path of ['/', '/redeem', '/api/auth/me', '/player/api/redemptions/events']) {
+      for (const path of ['/', '/redeem', '/api/auth/me', '/player/api/redemptions']) {
         expect(await answerOf(host, path)).toBe('console');
       }
     }

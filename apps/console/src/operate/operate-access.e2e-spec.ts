@@ -31,7 +31,6 @@ const READ = [
   'reconciliation/claims',
   'audits',
   'registries',
-  'doctor',
   'log',
 ];
 

@@ -12,7 +12,6 @@ import { AuditsController } from './audits/audits.controller.js';
 import { ChainAccess } from './chain-access.js';
 import { ConsequencesController } from './consequences.controller.js';
 import { DoctorController } from './doctor/doctor.controller.js';
-import { DoctorService } from './doctor/doctor.service.js';
 import { LogController } from './log/log.controller.js';
 import { OperateKeys } from './operate-keys.js';
 import { DatabaseAlerts } from './overview/database-alerts.js';
@@ -59,7 +58,6 @@ import { WalletsController } from './wallets/wallets.controller.js';
     AdoptionActions,
     ChainAccess,
     DatabaseAlerts,
-    DoctorService,
     IndexFigures,
     OpenAlerts,
     OperateKeys,

@@ -79,17 +79,6 @@ export class PlayerApiController {
     send(reply, await this.service.ask(request, '/api/auth/logout', token));
   }
 
-  @Get('redemptions/events')
-  async events(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const stream = await this.service.follow(request, pathOf(request), this.tokenOf(request));
-    const { body } = stream;
-    // The redemption service may end the stream at any moment; pages connect again.
-    body.on('error', () => reply.raw.destroy());
-    if (reply.raw.destroyed) body.destroy();
-    if (stream.status === 401) this.cookie.clear(reply);
-    void reply.code(stream.status).headers(stream.headers).send(body);
-  }
-
   private logForeignDomain({ status, body }: ServiceAnswer): void {
     if (status !== 401 || !/"SIWE_(?:DOMAIN|URI)"/.test(body.toString())) return;
     const { host } = new URL(this.settings.consoleOrigin);

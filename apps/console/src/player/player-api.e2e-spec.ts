@@ -14,7 +14,6 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import request, { type Test } from 'supertest';
 import { readSettings } from '#libs/config';
 import { createLogger } from '#libs/service';
-import { eventually } from '#libs/testing';
 import { ConsoleSettings } from '../console.env.js';
 import { createConsole } from '../create-console.js';
 import { csrfTokenOf } from '../http/session-cookie.js';
@@ -144,7 +143,7 @@ describe('a request of the page', () => {
       const [answered] = (await once(get({ host, port, path }), 'response')) as [IncomingMessage];
       return answered.resume().statusCode;
     };
-    for (const path of ['/%70layer/api/chain', '/%70layer/api/redemptions/events']) {
+    for (const path of ['/%70layer/api/chain', '/%70layer/api/redemptions']) {
       expect(await statusOf(path)).toBe(404);
     }
     expect(asked).toEqual([]);
@@ -264,32 +263,6 @@ describe('a service', () => {
     expect([status, body, headers['retry-after']]).toEqual([409, said, '77']);
     expect([headers['set-cookie'], headers['server']]).toEqual([undefined, undefined]);
   });
-});
-
-it('a stream comes through as it is written, and ends when its reader does', async () => {
-  let stream: ServerResponse | undefined;
-  answer = (_, response) => {
-    stream = response;
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write('event: snapshot\ndata: 1\n\n');
-  };
-  const reader = new AbortController();
-  const answered = await fetch(`${url}/player/api/redemptions/events`, {
-    headers: { cookie: COOKIE, 'last-event-id': '17' },
-    signal: reader.signal,
-  });
-  expect(answered.headers.get('content-type')).toBe('text/event-stream');
-  const chunks = answered.body?.getReader();
-  const next = async () => new TextDecoder().decode((await chunks?.read())?.value as Uint8Array);
-  expect(await next()).toBe('event: snapshot\ndata: 1\n\n');
-  stream?.write('data: 2\n\n');
-  expect(await next()).toBe('data: 2\n\n');
-  expect(asked[0]?.headers).toMatchObject({
-    'last-event-id': '17',
-    authorization: `Bearer ${TOKEN}`,
-  });
-  reader.abort();
-  await eventually(() => stream?.destroyed === true);
 });
 
 it('there is no test wallet where none is set', async () => {

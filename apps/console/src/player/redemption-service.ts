@@ -1,9 +1,4 @@
-import { type Readable } from 'node:stream';
-import {
-  type BeforeApplicationShutdown,
-  Injectable,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { Pool } from 'undici';
 import { HttpProblem, REQUEST_ID_HEADER } from '#libs/service';
@@ -13,29 +8,23 @@ import { bytesUpTo } from '../http/bytes-up-to.js';
 const CONNECT_MS = 2_000;
 /** Longer than the longest call to a partner that an answer waits for. */
 const ANSWER_MS = 20_000;
-/**
- * Maximum silence of an event stream: a missed heartbeat, due every 15 s, and a third more. The page then polls, and
- * says so where it gets no answer.
- */
-const SILENCE_MS = 20_000;
 /** More than twice the size of a page of a hundred redemptions. */
 const MAX_ANSWER_BYTES = 1_048_576;
 const RETRY_AFTER_SECONDS = 3;
 /** Headers of a request that are passed on. All others, cookies above all, are withheld from the service. */
-const PASSED_ON = ['idempotency-key', 'last-event-id', 'accept'] as const;
-const PASSED_BACK = ['content-type', 'retry-after', 'x-accel-buffering'] as const;
+const PASSED_ON = ['idempotency-key', 'accept'] as const;
+const PASSED_BACK = ['content-type', 'retry-after'] as const;
 
-export interface ServiceAnswer<Body = Buffer> {
+export interface ServiceAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Body;
+  readonly body: Buffer;
 }
 
 /** Sends players' requests to the redemption service, each once, with the player's session token and address. */
 @Injectable()
-export class RedemptionService implements BeforeApplicationShutdown, OnApplicationShutdown {
+export class RedemptionService implements OnApplicationShutdown {
   private readonly pool: Pool;
-  private readonly streams = new Set<Readable>();
 
   constructor({ redemptionUrl }: ConsoleSettings) {
     this.pool = new Pool(redemptionUrl, {
@@ -50,42 +39,6 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
    * @throws HttpProblem 503 where the service does not answer; 502 where its answer is too large
    */
   async ask(request: FastifyRequest, path: string, token?: string): Promise<ServiceAnswer> {
-    const answer = await this.dispatch(request, { path, token });
-    const body = await bytesUpTo(MAX_ANSWER_BYTES, answer.body).catch((error: unknown) => {
-      throw unavailable(error);
-    });
-    if (body !== undefined) return { ...answer, body };
-    throw new HttpProblem(502, 'The answer of the redemption service is too large.', {
-      code: 'ANSWER_TOO_LARGE',
-    });
-  }
-
-  /** Opens an event stream, which lasts until either side ends it. The caller must destroy the body. */
-  async follow(
-    request: FastifyRequest,
-    path: string,
-    token?: string,
-  ): Promise<ServiceAnswer<Readable>> {
-    const answer = await this.dispatch(request, { path, token, bodyTimeout: SILENCE_MS });
-    const { body } = answer;
-    this.streams.add(body);
-    body.once('close', () => this.streams.delete(body));
-    return answer;
-  }
-
-  /** Ends the open streams, which would delay the shutdown. Pages connect to another process, or poll. */
-  beforeApplicationShutdown(): void {
-    for (const stream of this.streams) stream.destroy();
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    return this.pool.close();
-  }
-
-  private async dispatch(
-    request: FastifyRequest,
-    { path, token, ...options }: { path: string; token: string | undefined; bodyTimeout?: number },
-  ): Promise<ServiceAnswer<Readable>> {
     const { method } = request;
     try {
       const answer = await this.pool.request({
@@ -93,13 +46,22 @@ export class RedemptionService implements BeforeApplicationShutdown, OnApplicati
         path,
         headers: headersOf(request, token),
         ...(method === 'POST' && { body: JSON.stringify(request.body ?? {}) }),
-        ...options,
       });
-      const { statusCode: status, body } = answer;
-      return { status, headers: chosen(answer.headers, PASSED_BACK), body };
+      const { statusCode: status } = answer;
+      const body = await bytesUpTo(MAX_ANSWER_BYTES, answer.body);
+      if (body !== undefined) {
+        return { status, headers: chosen(answer.headers, PASSED_BACK), body };
+      }
     } catch (error) {
       throw unavailable(error);
     }
+    throw new HttpProblem(502, 'The answer of the redemption service is too large.', {
+      code: 'ANSWER_TOO_LARGE',
+    });
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    return this.pool.close();
   }
 }
 

@@ -26,6 +26,5 @@ import { RedemptionsController } from './redemptions.controller.js';
     RedemptionPresenter,
     provide(AttemptStore, Database),
   ],
-  exports: [RedemptionPresenter],
 })
 export class RedemptionsModule {}

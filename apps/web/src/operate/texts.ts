@@ -227,9 +227,7 @@ export const texts = {
     intro:
       'Looks at settings, database, Redis, chain, contracts and vault as the command does, by the settings of the console. It changes nothing.',
     look: 'Look now',
-    again: (span: string) => `Again in ${span}`,
-    looking: 'Looking…',
-    waiting: (titles: string) => `Still looking at: ${titles}`,
+    looking: 'Looking… This takes up to half a minute.',
     never: 'Nothing was looked at yet.',
     states: { ok: 'ok', warning: 'warning', fault: 'fault', 'not-checked': 'not checked' },
     summary: (faults: number, warnings: number, ok: number, unchecked: number) =>

@@ -38,19 +38,6 @@ export class SessionStore {
     return row === null ? undefined : this.walletOf(row);
   }
 
-  /** Those of the sessions that are still open, by their hashes in hex digits. */
-  async stillOpen(tokenHashes: readonly Buffer[], nowMs: number): Promise<ReadonlySet<string>> {
-    const rows = await this.database.entities((manager) =>
-      manager.findBy(SessionEntity, {
-        tokenHash: In([...tokenHashes]),
-        expiresAt: MoreThan(new Date(nowMs)),
-        domain: In(this.settings.siweDomains),
-      }),
-    );
-    const open = rows.filter((row) => this.walletOf(row) !== undefined);
-    return new Set(open.map(({ tokenHash }) => tokenHash.toString('hex')));
-  }
-
   async close(tokenHash: Buffer): Promise<void> {
     await this.database.entities((manager) => manager.delete(SessionEntity, { tokenHash }));
   }

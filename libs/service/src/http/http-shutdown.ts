@@ -13,8 +13,6 @@ export interface HttpShutdownOptions {
   readonly stopping: () => void;
   /** Time for load balancers to notice that the service is not ready, in milliseconds. */
   readonly delayMs: number;
-  /** Endless answers such as event streams: closed after the delay, so that clients reconnect to another process. */
-  readonly streams?: { close(): Promise<void> };
   /** Resources, closed in this order after the last answer. */
   readonly opened: readonly ({ close(): Promise<void> | void } | undefined)[];
 }
@@ -45,7 +43,6 @@ export class HttpShutdown
 
   async beforeApplicationShutdown(): Promise<void> {
     await sleep(this.parts.delayMs);
-    await this.parts.streams?.close();
     const { server } = this;
     const closeIdle = (): void => {
       server.closeIdleConnections();

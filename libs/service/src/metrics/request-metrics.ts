@@ -14,11 +14,6 @@ export function measureRequests(fastify: FastifyInstance, registry: Registry, na
     registers: [registry],
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    // The client decides how long an event stream lasts.
-    if (reply.getHeader('content-type') === 'text/event-stream') {
-      done();
-      return;
-    }
     const labels = {
       // The pattern of the route: an arbitrary path must not create a time series.
       route: request.routeOptions.url ?? 'none',

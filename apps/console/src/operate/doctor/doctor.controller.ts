@@ -1,12 +1,15 @@
-import { Controller, Get, HttpCode, Post } from '@nestjs/common';
+import { Controller, HttpCode, Inject, Post } from '@nestjs/common';
 import { ApiSchema } from '@nestjs/swagger';
-import { type FindingState } from '#libs/doctor';
+import { type SettingsSource } from '#libs/config';
+import { examine, type FindingState } from '#libs/doctor';
 import { Answers, Field, Operation } from '#libs/openapi';
+import { CLOCK, type Clock } from '#libs/platform';
 import { ForOperators } from '../../auth/audience.js';
-import { type DoctorReport, DoctorService } from './doctor.service.js';
+import { SETTINGS_SOURCE } from '../../console.env.js';
 
 const FINDING_STATES = ['ok', 'warning', 'fault', 'not-checked'] as const;
-const STATES = ['never', 'running', 'done'] as const;
+/** Time limit of one check. They run at the same time, and the page waits 30 s for the report. */
+const CHECK_MS = 25_000;
 
 @ApiSchema({ name: 'Finding' })
 class FindingBody {
@@ -18,48 +21,36 @@ class FindingBody {
 
 @ApiSchema({ name: 'DoctorReport' })
 class DoctorBody {
-  @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
-  @Field.TimeOrNull() readonly startedAt!: Date | null;
-  @Field.TimeOrNull() readonly finishedAt!: Date | null;
-  @Field.TimeOrNull('From when on it looks again; null: now.') readonly nextAt!: Date | null;
-  @Field.ListOf(String, 'What is still looked at.') readonly waiting!: readonly string[];
-  @Field.ListOf(FindingBody, 'So far, in the order of the report.')
-  readonly findings!: FindingBody[];
+  @Field.Time() readonly finishedAt!: Date;
+  @Field.ListOf(FindingBody) readonly findings!: FindingBody[];
 }
 
-/** The report of the doctor. Pages poll the route until the report is done. */
+/** The report of `doctor`, with the settings of the console. */
 @Controller('api/operate/doctor')
-@ForOperators('viewer')
 export class DoctorController {
-  constructor(private readonly doctor: DoctorService) {}
+  private running: Promise<DoctorBody> | undefined;
 
-  @Get()
-  @Operation('The last report, or the one under way', 'As far as it is.')
-  @Answers(200, 'The report.', DoctorBody)
-  report(): DoctorBody {
-    return bodyOf(this.doctor.report());
-  }
+  constructor(
+    @Inject(SETTINGS_SOURCE) private readonly source: SettingsSource,
+    @Inject(CLOCK) private readonly clock: Clock,
+  ) {}
 
   @Post()
   @HttpCode(200)
   @ForOperators('operator')
-  @Operation(
-    'Look at everything',
-    'Once a minute for all operators; before that the answer is the last report.',
-  )
-  @Answers(200, 'The report, as far as it is.', DoctorBody)
-  look(): DoctorBody {
-    this.doctor.start();
-    return bodyOf(this.doctor.report());
+  @Operation('Look at everything', 'The answer takes up to half a minute.')
+  @Answers(200, 'The report.', DoctorBody)
+  look(): Promise<DoctorBody> {
+    // A run costs calls to the providers, so requests at the same time share one.
+    this.running ??= this.examine().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
   }
-}
 
-function bodyOf({ waiting, findings, ...times }: DoctorReport): DoctorBody {
-  const ended = times.finishedAt === null ? 'running' : 'done';
-  return {
-    ...times,
-    state: times.startedAt === null ? 'never' : ended,
-    waiting,
-    findings: findings.map(({ mend = null, ...finding }) => ({ ...finding, mend })),
-  };
+  private async examine(): Promise<DoctorBody> {
+    const found = await examine(this.source, this.clock, { timeoutMs: CHECK_MS });
+    const findings = found.map(({ mend = null, ...finding }) => ({ ...finding, mend }));
+    return { finishedAt: new Date(this.clock.nowMs()), findings };
+  }
 }

@@ -1,6 +1,5 @@
-import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Alert, Button, Card, Stack, Text, Title } from '@mantine/core';
 import { use, useState } from 'react';
-import { useOnline, useSilence } from '../../api/answer-watch';
 import { useTexts } from '../../texts/texts-context';
 import { LoadingCard } from '../loading-card';
 import { OutageContext } from '../config-context';
@@ -18,22 +17,12 @@ export function RedemptionsPanel({ wallet, redemptions }: RedemptionsPanelProps)
   const { list: words } = useTexts().texts.redeem;
   const problemText = useAskedAgainText();
   const isOut = use(OutageContext);
-  const { data, feed, isPending, error } = redemptions;
-  const isOnline = useOnline();
-  const isSilent = useSilence();
-  const isLive = feed === 'live' && isOnline && !isSilent;
+  const { data, isPending, error } = redemptions;
   return (
     <Stack component="section" aria-labelledby="redemptions-title" gap="md">
-      <Group justify="space-between">
-        <Title order={2} size="h3" id="redemptions-title">
-          {words.title}
-        </Title>
-        {isOnline && !isSilent && (
-          <Badge variant="outline" color={isLive ? 'teal' : 'gray'} tt="none" autoContrast>
-            {isLive ? words.live : words.polling}
-          </Badge>
-        )}
-      </Group>
+      <Title order={2} size="h3" id="redemptions-title">
+        {words.title}
+      </Title>
       {error !== null && !isOut && (
         <Alert color="red" role="alert">
           {problemText(error)}

@@ -3,7 +3,6 @@ import { useCallback, useEffect } from 'react';
 import { playerApi } from '../../api/player-client';
 import { type Redemption } from '../config';
 import { claimsStore } from './claims-store';
-import { type Feed, useLiveFeed } from './live-feed';
 import { hasEnded } from './redemption-phase';
 
 export interface Redemptions {
@@ -19,73 +18,64 @@ interface Page {
 }
 
 const PAGE = 20;
+const LARGEST_PAGE = 100;
 const POLL_MS = 3_000;
 const REST_MS = 30_000;
 const NOTHING: Redemptions = { items: [], next: undefined };
 
 const keyOf = (wallet: string) => ['redemptions', wallet] as const;
 
-/** The wallet's redemptions from the live feed, with polling every few seconds where the feed is unavailable. */
+/** The wallet's redemptions. One request reads the newest page, and all that are open. */
 export function useRedemptions(wallet: string) {
   const client = useQueryClient();
-  const take = useCallback(
-    (changed: readonly Redemption[], page?: Page) => {
-      takeIn(client, wallet, changed, page);
-    },
-    [client, wallet],
-  );
-  const feed = useLiveFeed(wallet, take);
   const query = useQuery({
     queryKey: keyOf(wallet),
     queryFn: async () => {
-      const page = await loadPage(wallet);
+      const open = client.getQueryData<Redemptions>(keyOf(wallet))?.items.findLastIndex(isOpen);
+      const limit = Math.min(Math.max(PAGE, (open ?? 0) + 1), LARGEST_PAGE);
+      const page = await loadPage(wallet, { limit });
       const before = client.getQueryData<Redemptions>(keyOf(wallet));
       refreshPoints(client, before, page.redemptions);
       return merged(before ?? NOTHING, page.redemptions, page);
     },
-    refetchInterval: ({ state }) => pollEvery(feed, state.data),
+    refetchInterval: ({ state }) =>
+      state.status === 'success' && !state.data?.items.some(isOpen) ? REST_MS : POLL_MS,
     retry: false,
   });
   useForgottenClaims(query.data);
   const loadMore = useCallback(async () => {
     const before = client.getQueryData<Redemptions>(keyOf(wallet))?.next ?? undefined;
-    const page = await loadPage(wallet, before);
+    const page = await loadPage(wallet, { limit: PAGE, ...(before !== undefined && { before }) });
     client.setQueryData<Redemptions>(keyOf(wallet), (known = NOTHING) => ({
       items: byId(known.items, page.redemptions),
       next: page.next,
     }));
   }, [client, wallet]);
-  return { ...query, feed, loadMore };
+  return { ...query, loadMore };
 }
 
 /** Stores a redemption that this page has just created or cancelled. */
 export function useTakeRedemption(wallet: string): (redemption: Redemption) => void {
   const client = useQueryClient();
-  return (redemption) => takeIn(client, wallet, [redemption]);
+  return (redemption) => {
+    const before = client.getQueryData<Redemptions>(keyOf(wallet));
+    refreshPoints(client, before, [redemption]);
+    client.setQueryData<Redemptions>(keyOf(wallet), merged(before ?? NOTHING, [redemption]));
+  };
 }
 
-function pollEvery(feed: Feed, known: Redemptions | undefined): number {
-  if (feed === 'live') return REST_MS;
-  return known?.items.every(hasEnded) === true ? 3 * POLL_MS : POLL_MS;
+const isOpen = (one: Redemption): boolean => !hasEnded(one);
+
+interface PageQuery {
+  readonly limit: number;
+  readonly before?: string;
 }
 
-async function loadPage(wallet: string, before?: string): Promise<Page> {
-  const query = { limit: PAGE, ...(before !== undefined && { before }) };
+async function loadPage(wallet: string, query: PageQuery): Promise<Page> {
   const { data } = await playerApi.GET('/api/redemptions', { params: { query } });
   // Another tab may have signed in with another wallet, to which these redemptions belong.
   const isOurs = data?.redemptions.every((one) => one.wallet === wallet) ?? false;
   return data === undefined || !isOurs ? { redemptions: [], next: null } : data;
-}
-
-function takeIn(
-  client: QueryClient,
-  wallet: string,
-  changed: readonly Redemption[],
-  page?: Page,
-): void {
-  const before = client.getQueryData<Redemptions>(keyOf(wallet));
-  refreshPoints(client, before, changed);
-  client.setQueryData<Redemptions>(keyOf(wallet), merged(before ?? NOTHING, changed, page));
 }
 
 /** Refreshes points, quote and limits of the partners whose redemptions have changed. */

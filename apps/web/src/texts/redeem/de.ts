@@ -105,8 +105,6 @@ export const redeemDe: typeof redeemEn = {
     empty: 'Noch keine Einlösungen',
     emptyMore: 'Wenn du Punkte einlöst, kannst du hier Schritt für Schritt zusehen.',
     more: 'Ältere zeigen',
-    live: 'Live',
-    polling: 'Alle paar Sekunden erneuert',
     item: (points) => `${points} Punkte`,
   },
   headlines: {

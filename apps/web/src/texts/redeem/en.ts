@@ -102,8 +102,6 @@ export const redeemEn = {
     empty: 'No redemptions yet',
     emptyMore: 'When you redeem points, you can follow it here, step by step.',
     more: 'Show older ones',
-    live: 'Live',
-    polling: 'Updated every few seconds',
     item: (points: string) => `${points} points`,
   },
   headlines: {

@@ -3,7 +3,7 @@ import { ERROR_CODES } from '../../callbacks/call.js';
 import { type CheckId } from '../checks/all-checks.js';
 import { type Verdicts } from '../run/tester.js';
 import { type Exchange, type Target } from '../wire/exchange.js';
-import { explainSignature, isOverBytes } from '../wire/judge-signature.js';
+import { isOverBytes } from '../wire/judge-signature.js';
 import { wrongFields } from './fields.js';
 import { type Fault, idClashes, wronglyNamed } from './ids.js';
 
@@ -13,7 +13,7 @@ const SHOWN = 2;
 /** What rules know besides the answer. */
 interface Context {
   readonly apiKey: string;
-  /** The shared secret, to find out what a wrong signature covers. */
+  /** The shared secret, to find out whether a signature covers the bytes that were sent. */
   readonly secret: string;
   /** Whether correctly signed calls were accepted and others refused, so that the partner has the same secret. */
   readonly isSecretShared: boolean;
@@ -177,15 +177,12 @@ function overCanonicalForm(
 }
 
 function wrongSignature(exchange: Exchange, context: Context): string | undefined {
-  const { came, signature, sent, purpose } = exchange;
-  const { secret, isSecretShared } = context;
+  const { came, signature, purpose } = exchange;
   if (came.kind === 'none' || signature !== 'wrong' || !isSignable(exchange, context)) {
     return undefined;
   }
-  const why =
-    explainSignature(secret, sent, came) ??
-    (isSecretShared
-      ? 'It fits none of the usual mistakes. The secret is the same on both sides, since calls are verified with it: compare what is signed with what is sent, byte for byte.'
-      : 'It fits none of the usual mistakes; is the secret the same on both sides?');
+  const why = context.isSecretShared
+    ? 'The secret is the same on both sides, since calls are verified with it: compare what is signed with what is sent, byte for byte.'
+    : 'Is the secret the same on both sides?';
   return `The signature of an answer (${purpose}) does not fit. ${why}`;
 }

@@ -31,7 +31,7 @@ export {
 export * from './registry/registry-facts.js';
 export * from './registry/registry-reader.js';
 export * from './rpc/endpoint-urls.js';
-export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
+export { computeUnitsOf, type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { headerCall, refOf } from './shape/header.js';

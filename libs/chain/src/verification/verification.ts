@@ -1,6 +1,6 @@
 /**
  * What vouches for the events of a range before they are written (docs/decisions/0003). A pure choice from what the
- * deployment offers, which the indexer, `doctor` and `plan-sync` share.
+ * deployment offers, which the indexer and `doctor` share.
  */
 import { type SettingOptions } from '#libs/config';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';

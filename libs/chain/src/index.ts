@@ -19,7 +19,7 @@ export { ChainReader, type ChainReaderOptions, type Heads } from './reader/chain
 export { type PriceRound, type TokenFacts } from './reader/contract-facts.js';
 export { FINAL_BLOCK_CODES, parseFinality } from './reader/final-blocks.js';
 export { multicallOf } from './reader/multicall.js';
-export { type StakeView } from './reader/stake-view.js';
+export { parseStakeViews, type StakeView } from './reader/stake-view.js';
 export { type FigureOptions, resolveStakeViews, WALLETS_AT_ONCE } from './reader/stake-views.js';
 export { RegistryAccount, type RegistryTransaction } from './registry/registry-account.js';
 export {

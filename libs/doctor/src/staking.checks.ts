@@ -221,12 +221,12 @@ function chosenAnswer(
 ): Answer {
   const found = `${mode}: ${reason} It cannot find: ${cannotFind}`;
   if (offer.unanswered !== undefined && offer.unanswered.length > 0) {
-    return fault(found, 'Correct STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW, or set it to none.');
+    return fault(found, 'Correct totalView or balanceView in STAKE_EVENTS, or set it to [].');
   }
   if (mode === 'headers') {
     return warning(
       found,
-      'It costs a header for each block. A second provider in RPC_URLS, STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW is cheaper.',
+      'It costs a header for each block. A second provider in RPC_URLS, or totalView or balanceView in STAKE_EVENTS, is cheaper.',
     );
   }
   return mode === 'total' && offer.total === 'recent'

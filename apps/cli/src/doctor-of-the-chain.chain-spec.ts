@@ -166,7 +166,7 @@ describe('contracts', () => {
 });
 
 describe('verification', () => {
-  it.each([
+  it.each<[string, object, Record<string, string>, string, number]>([
     ['wallets', { totalView: [] }, {}, 'ok', 0],
     ['headers', { totalView: [], balanceView: [] }, {}, 'warning', 0],
     ['headers', {}, { STAKE_VERIFICATION: 'headers' }, 'warning', 0],

@@ -96,9 +96,11 @@ function floorTask({ chain, urls, databaseUrl }: RunPlace, limits: FloorLimits):
 }
 
 /** The balance view for the pool by which the events are filtered. */
-const USER_INFO = JSON.stringify(
-  'userInfo(uint256 pid = 0, address user) returns (uint256 amount, uint256 rewardDebt) -> amount',
-);
+const USER_INFO = JSON.stringify({
+  function: 'function userInfo(uint256 pid, address user) returns (uint256 amount, uint256 debt)',
+  arguments: { pid: 0 },
+  output: 'amount',
+});
 
 /** Starts the indexer on the providers, with `settings` added to the required ones. */
 export function startIndexer(

@@ -3,7 +3,12 @@
  * endpoint refuses calls.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ChainReader, type ChainReaderOptions, multicallOf } from '#libs/chain';
+import {
+  type ChainReader,
+  type ChainReaderOptions,
+  multicallOf,
+  parseStakeViews,
+} from '#libs/chain';
 import { type JsonRpcFault } from '#libs/devchain';
 import { type Address, type BlockRef } from '#libs/domain';
 import {
@@ -18,10 +23,18 @@ import { ContractBench, type DeployedContract } from './contract-bench.js';
 
 const STAKERS = Array.from({ length: 40 }, (_, index) => aWallet(0x1000 + index * 31));
 const MANY = Array.from({ length: 1_240 }, (_, index) => aWallet(0x1000 + index));
-const balanceOf = (name: string): string =>
-  `${name}(uint256 poolId = 3, address user) returns (uint256)`;
-const USERS =
-  'usersData(address user, uint256 = 3) returns (uint128, uint256 deposited, uint256, uint256) -> deposited';
+const balance = (view: object) => parseStakeViews(view, 'balanceView', 'balance');
+const balanceOf = (name: string) =>
+  balance({
+    function: `function ${name}(uint256 poolId, address user) returns (uint256)`,
+    arguments: { poolId: 3 },
+  });
+const USERS = balance({
+  function:
+    'function usersData(address user, uint256) returns (uint128, uint256 deposited, uint256, uint256)',
+  arguments: { 1: 3 },
+  output: 'deposited',
+});
 const MULTICALL = multicallOf(1);
 
 describe('stakeBalances', () => {

@@ -4,6 +4,7 @@ import {
   type ChainReader,
   type ChainReaderOptions,
   parseStakeDescription,
+  parseStakeViews,
   resolveStakeViews,
 } from '#libs/chain';
 import { type Address, type BlockRef } from '#libs/domain';
@@ -12,10 +13,22 @@ import { ContractBench, type DeployedContract } from './contract-bench.js';
 
 const [ALICE, BOB, CAROL] = [aWallet(0xa11ce), aWallet(0xb0b), aWallet(0xca401)];
 const WALLETS = [ALICE, BOB, CAROL];
-const USERS = (pool: number): string =>
-  `usersData(address user, uint256 poolId = ${pool}) view returns (uint128, uint256 deposited, uint256, uint256) -> deposited`;
-const POOLS = (pool: number): string =>
-  `function poolsData(uint256 = ${pool}) view returns (uint128, uint256, uint256 totalDeposited) -> totalDeposited`;
+const USERS = (poolId: number): object => ({
+  function:
+    'function usersData(address user, uint256 poolId) view returns (uint128, uint256 deposited, uint256, uint256)',
+  arguments: { poolId },
+  output: 'deposited',
+});
+const POOLS = (pool: number, more: object = {}): object => ({
+  function: 'function poolsData(uint256) view returns (uint128, uint256, uint256 totalDeposited)',
+  arguments: { 0: pool },
+  output: 'totalDeposited',
+  ...more,
+});
+const total = (json: unknown) => ({ totalView: parseStakeViews(json, 'totalView', 'total') });
+const balance = (json: unknown) => ({
+  balanceView: parseStakeViews(json, 'balanceView', 'balance'),
+});
 
 describe('views of a contract with pools', () => {
   let bench: ContractBench;
@@ -47,34 +60,43 @@ describe('views of a contract with pools', () => {
   const reader = (options: ChainReaderOptions): ChainReader =>
     bench.reader({ contracts: [pools.address], ...options });
 
-  it.each<[string, ChainReaderOptions['balanceView'], bigint[], bigint[]]>([
+  it.each<[string, unknown, bigint[], bigint[]]>([
     ['one of several outputs', USERS(3), [500n, 20n, 0n], [400n, 20n, 0n]],
     [
       'fewer outputs than there are',
-      'usersData(address, uint256 = 3) returns (uint128, uint256) -> 1',
+      {
+        function: 'function usersData(address, uint256) returns (uint128, uint256)',
+        arguments: { 1: 3 },
+        output: 1,
+      },
       [500n, 20n, 0n],
       [400n, 20n, 0n],
     ],
-    ['two pools that add up', `${USERS(3)} + ${USERS(4)}`, [506n, 20n, 0n], [406n, 20n, 0n]],
+    ['two pools that add up', [USERS(3), USERS(4)], [506n, 20n, 0n], [406n, 20n, 0n]],
     [
       'inside a struct with a list',
-      'positionOf(uint256 poolId = 3, address user) returns (((uint64 since, uint64 until) stamp, uint256[] rewards, (uint128 lastStake, uint256 deposited, uint256 rate, uint256 pending) data) position) -> position.data.deposited',
+      {
+        function:
+          'function positionOf(uint256 poolId, address user) returns (((uint64 since, uint64 until) stamp, uint256[] rewards, (uint128 lastStake, uint256 deposited, uint256 rate, uint256 pending) data) position)',
+        arguments: { poolId: 3 },
+        output: 'position.data.deposited',
+      },
       [500n, 20n, 0n],
       [400n, 20n, 0n],
     ],
-  ])('tell balances: %s', async (_case, balanceView, first, last) => {
-    expect(await reader({ balanceView }).stakeBalances(WALLETS, before)).toEqual(first);
-    expect(await reader({ balanceView }).stakeBalances(WALLETS, after)).toEqual(last);
+  ])('tell balances: %s', async (_case, view, first, last) => {
+    expect(await reader(balance(view)).stakeBalances(WALLETS, before)).toEqual(first);
+    expect(await reader(balance(view)).stakeBalances(WALLETS, after)).toEqual(last);
   });
 
   it('tell totals, of several contracts too', async () => {
-    const totalOf = (totalView: string, contracts = [pools.address]) =>
-      reader({ totalView, contracts }).stakeTotal(after);
+    const totalOf = (view: unknown, contracts = [pools.address]) =>
+      reader({ ...total(view), contracts }).stakeTotal(after);
     expect(await totalOf(POOLS(3))).toBe(420n);
-    expect(await totalOf(`${POOLS(3)} + ${POOLS(4)}`)).toBe(426n);
+    expect(await totalOf([POOLS(3), POOLS(4)])).toBe(426n);
     expect(await totalOf(POOLS(3), [pools.address, other.address])).toBe(421n);
-    expect(await totalOf(`${POOLS(4)} + ${POOLS(3)} at ${other.address}`)).toBe(7n);
-    expect(await reader({ totalView: POOLS(3) }).stakeTotal(before)).toBe(520n);
+    expect(await totalOf([POOLS(4), POOLS(3, { contract: other.address })])).toBe(7n);
+    expect(await reader(total(POOLS(3))).stakeTotal(before)).toBe(520n);
   });
 
   it('agree with the events of their pool, from one description of the contract', async () => {
@@ -88,41 +110,43 @@ describe('views of a contract with pools', () => {
     const text = JSON.stringify({
       events: [entry('UserStaked', 'increase'), entry('UserWithdrawn', 'decrease')],
       totalView: POOLS(3),
-      balanceView: {
-        function:
-          'usersData(address user, uint256 poolId) returns (uint128, uint256 deposited, uint256, uint256)',
-        arguments: { poolId: 3 },
-        output: 'deposited',
-      },
+      balanceView: USERS(3),
     });
-    const described = reader(resolveStakeViews(parseStakeDescription(text), {}));
+    const described = reader(resolveStakeViews(parseStakeDescription(text)));
     for (const block of [before, after]) {
-      const { balances, total } = await bench.fold([pools.address], text, block.number);
+      const { balances, total: sum } = await bench.fold([pools.address], text, block.number);
       expect(await described.stakeBalances(WALLETS, block)).toEqual(
         WALLETS.map((wallet) => balances.get(wallet) ?? 0n),
       );
-      expect(await described.stakeTotal(block)).toBe(total);
+      expect(await described.stakeTotal(block)).toBe(sum);
     }
   });
 
   it('are 0 before the contract was there', async () => {
     const genesis = await bench.block(0n);
-    const early = reader({ totalView: POOLS(3), balanceView: USERS(3) });
+    const early = reader({ ...total(POOLS(3)), ...balance(USERS(3)) });
     expect(await early.stakeTotal(genesis)).toBe(0n);
     expect(await early.stakeBalances(WALLETS, genesis)).toEqual([0n, 0n, 0n]);
   });
 
   it('are refused for good where the contract answers with less than they declare', async () => {
-    const totalView =
-      'poolsData(uint256 = 3) returns (uint128, uint256, uint256 total, uint256, uint256) -> total';
-    await expect(reader({ totalView }).stakeTotal(after)).rejects.toMatchObject({
+    const long = total({
+      function:
+        'function poolsData(uint256) returns (uint128, uint256, uint256 total, uint256, uint256)',
+      arguments: { 0: 3 },
+      output: 'total',
+    });
+    await expect(reader(long).stakeTotal(after)).rejects.toMatchObject({
       code: 'STAKE_VIEW_MISMATCH',
       retryable: false,
       message: `The view poolsData(uint256) of ${pools.address} answered with 96 bytes, where the declared outputs take at least 160. Compare its declaration with the contract.`,
     });
-    const balanceView =
-      'usersData(address, uint256 = 3) returns (uint128, uint256, uint8 rate) -> rate';
-    const rates = reader({ balanceView });
+    const rate = balance({
+      function: 'function usersData(address, uint256) returns (uint128, uint256, uint8 rate)',
+      arguments: { 1: 3 },
+      output: 'rate',
+    });
+    const rates = reader(rate);
     // The wallet of the view's trial has no rate, so only wallets with a rate reveal the wrong type.
     await expect(rates.stakeBalances([ALICE], after)).rejects.toMatchObject({
       failures: [
@@ -140,13 +164,22 @@ describe('views of a contract with pools', () => {
     const node = await startFaultyNode({ upstream: bench.chain.url });
     try {
       for (const [view, what] of [
-        ['stakedOf(address) returns (uint256)', 'reverts'],
-        ['stakeOf(uint256 poolId = 3, address user) returns (uint256)', 'reverts'],
-        [`balanceOf(address) returns (uint256) at ${ALICE}`, 'answers nothing'],
+        [{ function: 'function stakedOf(address) returns (uint256)' }, 'reverts'],
+        [
+          {
+            function: 'function stakeOf(uint256 poolId, address user) returns (uint256)',
+            arguments: { poolId: 3 },
+          },
+          'reverts',
+        ],
+        [
+          { function: 'function balanceOf(address) returns (uint256)', contract: ALICE },
+          'answers nothing',
+        ],
       ] as const) {
         const warnings: string[] = [];
         const pool = bench.pool([node.url], ({ message }) => warnings.push(message));
-        const silent = bench.reader({ contracts: [pools.address], balanceView: view }, pool);
+        const silent = bench.reader({ contracts: [pools.address], ...balance(view) }, pool);
         expect(await silent.stakeBalances(WALLETS, after)).toBeUndefined();
         expect([silent.wantsBalances, silent.hasBalances]).toEqual([true, false]);
         expect(warnings).toEqual([
@@ -175,7 +208,7 @@ describe('views of a contract with pools', () => {
       fault: { kind: 'result', method: 'eth_call', result: '0x1234', times: 1 },
     });
     try {
-      const options = { contracts: [pools.address], totalView: POOLS(3) };
+      const options = { contracts: [pools.address], ...total(POOLS(3)) };
       const two = bench.reader(options, bench.pool([node.url, bench.chain.url]));
       expect(await two.stakeTotal(after)).toBe(420n);
     } finally {

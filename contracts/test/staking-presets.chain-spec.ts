@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseAbi } from 'viem';
-import { parseStakeDescription, resolveStakeViews } from '#libs/chain';
+import { parseStakeDescription, parseStakeViews, resolveStakeViews } from '#libs/chain';
 import { type DevTransaction } from '#libs/devchain';
 import { type Address } from '#libs/domain';
 import { aWallet } from '#libs/testing';
@@ -157,7 +157,7 @@ describe('presets of STAKE_EVENTS', () => {
     const { contract, at } = await play(one);
     const contracts = [contract.address];
     for (const preset of one.presets) {
-      const views = resolveStakeViews(parseStakeDescription(preset), {});
+      const views = resolveStakeViews(parseStakeDescription(preset));
       const reader = bench.reader({ contracts, ...views });
       for (const number of at) {
         const block = await bench.block(number);
@@ -181,9 +181,10 @@ describe('presets of STAKE_EVENTS', () => {
   it('of a vault count shares, whatever they are worth', async () => {
     const vault = CASES.find(({ contract }) => contract === 'Vault') as PresetCase;
     const { contract, at } = await play(vault);
+    const totalAssets = { function: 'function totalAssets() returns (uint256)' };
     const assets = bench.reader({
       contracts: [contract.address],
-      totalView: 'totalAssets() returns (uint256)',
+      totalView: parseStakeViews(totalAssets, 'totalView', 'total'),
     });
     const shares = bench.reader({ contracts: [contract.address] });
     const block = await bench.block(at.at(-1) ?? 0n);

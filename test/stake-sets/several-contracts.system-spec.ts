@@ -216,11 +216,6 @@ describe('an installation of several contracts', () => {
     expect(found('stake set chess')).toContain(`on chain ${chains.chess.chainId}`);
     expect(found('stake set golf')).toBeUndefined();
     expect(found('indexer')).toBe('one holds the lead');
-    const plan = await cli('plan-sync --json', {
-      RPC_URLS: chains.golf.rpc.url,
-      STAKE_SET: 'golf',
-    });
-    expect(JSON.parse(plan)).toMatchObject({ chainId: chains.golf.chainId, finalBlocks: 0 });
   });
 
   it('refuses to start an indexer of a set that there is not, and says what to do', async () => {

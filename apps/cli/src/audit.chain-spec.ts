@@ -12,6 +12,7 @@ import {
   type TestDatabase,
   withdraw,
 } from '#libs/testing';
+import { stakesWith } from './testing/stakes-of.support-spec.js';
 import { runCli } from './cli.js';
 
 const START = 1_760_000_000;
@@ -179,8 +180,8 @@ describe('audit', () => {
 
   it('says what keeps it from comparing', async () => {
     await anIndex(new Map());
-    const views = { STAKE_TOTAL_VIEW: 'none', STAKE_BALANCE_VIEW: 'none' };
-    const blind = await auditAt(views);
+    const views = { totalView: [], balanceView: [] };
+    const blind = await auditAt({ STAKE_EVENTS: await stakesWith(views) });
     expect(blind).toMatchObject({ code: 1, out: '' });
     expect(blind.err).toContain('[AUDIT_IMPOSSIBLE]');
     const late = await audit('--block', '999');

@@ -11,7 +11,6 @@ import { indexCommands } from './commands/index.command.js';
 import { ledgerCommands } from './commands/ledger.command.js';
 import { migrateCommand } from './commands/migrate.command.js';
 import { partnerCommands } from './commands/partner.command.js';
-import { planSyncCommand } from './commands/plan-sync.command.js';
 import { priceCommands } from './commands/price.command.js';
 import { reconciliationCommands } from './commands/reconciliation.command.js';
 import { redemptionCommands } from './commands/redemption.command.js';
@@ -24,7 +23,6 @@ const LOWMARK = {
   description: 'Commands for the operator of Lowmark',
   commands: [
     doctorCommand,
-    planSyncCommand,
     migrateCommand,
     partnerCommands,
     consoleCommands,

@@ -3,7 +3,7 @@ import { addressOfKey, VoucherSigner } from '#libs/chain';
 import { ZERO_ADDRESS } from '#libs/domain';
 import { aWallet, type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import { type Ran } from './testing/cli-bench.support-spec.js';
-import { stakesOf } from './testing/stakes-of.support-spec.js';
+import { stakesOf, stakesWith } from './testing/stakes-of.support-spec.js';
 import { DoctorBench, URL_KEY } from './testing/doctor-bench.support-spec.js';
 
 let bench: DoctorBench;
@@ -166,29 +166,44 @@ describe('contracts', () => {
 });
 
 describe('verification', () => {
-  const NO_VIEWS = { STAKE_TOTAL_VIEW: 'none', STAKE_BALANCE_VIEW: 'none' };
-
-  it.each([
-    ['wallets', { STAKE_TOTAL_VIEW: 'none' }, 'ok', 0],
-    ['headers', NO_VIEWS, 'warning', 0],
-    ['headers', { STAKE_VERIFICATION: 'headers' }, 'warning', 0],
-  ])('is %s with %j', async (mode, changes, state, code) => {
-    const found = await bench.finding('verification', changes);
+  it.each<[string, object, Record<string, string>, string, number]>([
+    ['wallets', { totalView: [] }, {}, 'ok', 0],
+    ['headers', { totalView: [], balanceView: [] }, {}, 'warning', 0],
+    ['headers', {}, { STAKE_VERIFICATION: 'headers' }, 'warning', 0],
+  ])('is %s with %j, %j', async (mode, views, ...[changes, state, code]) => {
+    const STAKE_EVENTS = await stakesWith(views);
+    const found = await bench.finding('verification', { STAKE_EVENTS, ...changes });
     expect(found).toMatchObject({ state, code });
     expect(found.found).toMatch(new RegExp(`^${mode}: .* It cannot find: `));
-    if (state === 'warning') expect(found.mend).toContain('plan-sync');
   });
 
   it.each([
-    ['alone', { STAKE_BALANCE_VIEW: 'none' }],
+    ['alone', { balanceView: [] }],
     ['beside a view that is right', {}],
-  ])('by a view that is set and reverts, %s, is a fault that names it', async (_, changes) => {
+  ])('by a view that is set and reverts, %s, is a fault that names it', async (_, views) => {
     const found = await bench.finding('verification', {
-      STAKE_TOTAL_VIEW: 'poolsDta(uint256 = 0) view returns (uint256)',
-      ...changes,
+      STAKE_EVENTS: await stakesWith({
+        totalView: {
+          function: 'function poolsDta(uint256) view returns (uint256)',
+          arguments: { 0: 0 },
+        },
+        ...views,
+      }),
     });
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.found).toMatch(/The view poolsDta\(uint256\) of 0x[0-9a-f]{40} reverts/);
+  });
+
+  it('comes with the least that a sync takes', async () => {
+    const { staking, startBlock } = bench.vault.chain.contracts;
+    const { found } = await bench.finding('verification: sync', {
+      DATABASE_URL: '',
+      STAKE_CONTRACT: staking,
+      STAKE_START_BLOCK: startBlock.toString(),
+    });
+    expect(found).toMatch(
+      /^\d+ blocks to read: at least \d+ eth_getLogs, \d+ eth_getBlockByNumber, \d+ eth_call; [\d,]+ compute units; \d+s$/,
+    );
   });
 
   it('that cannot be had is a fault: the indexer does not start', async () => {
@@ -217,7 +232,7 @@ describe('verification', () => {
       DATABASE_URL: '',
       STAKE_CONTRACT: staking,
       STAKE_START_BLOCK: startBlock.toString(),
-      STAKE_BALANCE_VIEW: 'none',
+      STAKE_EVENTS: await stakesWith({ balanceView: [] }),
     });
     await node.close();
     expect(found).toMatchObject({ state: 'warning', code: 0 });

@@ -1,5 +1,4 @@
 import { Matches, MaxLength } from 'class-validator';
-import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
 import {
   address,
   ALLOW_PRIVATE_PARTNERS_SETTING,
@@ -130,12 +129,6 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
   readonly stakeEvents?: string;
-
-  @Setting(STAKE_TOTAL_VIEW_SETTING)
-  readonly stakeTotalView?: readonly StakeView[];
-
-  @Setting(STAKE_BALANCE_VIEW_SETTING)
-  readonly stakeBalanceView?: readonly StakeView[];
 
   @Setting({
     description: 'Where partners reach the api, for the examples on their pages. Unset: API_URL.',

@@ -61,24 +61,3 @@ describe('the bounds of the price', () => {
     read({ PRICE_MIN_USD: '0.05' });
   });
 });
-
-describe('the views of the contract', () => {
-  it('are parsed, or none', () => {
-    const { stakeTotalView, stakeBalanceView } = read({
-      STAKE_TOTAL_VIEW: 'none',
-      STAKE_BALANCE_VIEW:
-        'userInfo(uint256 pid = 3, address user) returns (uint256 amount, uint256) -> amount',
-    });
-    expect(stakeTotalView).toEqual([]);
-    expect(stakeBalanceView?.map(({ signature }) => signature)).toEqual([
-      'userInfo(uint256,address)',
-    ]);
-    expect(read().stakeTotalView).toBeUndefined();
-  });
-
-  it('are refused together with the other settings, with the reason', () => {
-    expect(() => read({ STAKE_TOTAL_VIEW: 'pool(uint256 id) returns (uint256)' })).toThrow(
-      'STAKE_TOTAL_VIEW cannot be used: pool needs a value for uint256 id: write "uint256 id = <value>"',
-    );
-  });
-});

@@ -16,13 +16,7 @@ import {
   TOKEN_DECIMALS_SETTING,
   TOKEN_SYMBOL_SETTING,
 } from '#libs/config';
-import {
-  STAKE_BALANCE_VIEW_SETTING,
-  STAKE_TOTAL_VIEW_SETTING,
-  STAKE_VERIFICATION_SETTING,
-  type StakeView,
-  type VerificationSetting,
-} from '#libs/chain';
+import { STAKE_VERIFICATION_SETTING, type VerificationSetting } from '#libs/chain';
 import { type IndexPart } from '#libs/db';
 import { type Address, type Decimal } from '#libs/domain';
 import {
@@ -79,12 +73,6 @@ export class IndexerSettings extends ServiceSettings {
 
   @Setting({ ...STAKE_EVENTS_SETTING, default: 'staked-withdrawn' })
   readonly stakeEvents!: string;
-
-  @Setting(STAKE_TOTAL_VIEW_SETTING)
-  readonly stakeTotalView?: readonly StakeView[];
-
-  @Setting(STAKE_BALANCE_VIEW_SETTING)
-  readonly stakeBalanceView?: readonly StakeView[];
 
   @Setting(STAKE_VERIFICATION_SETTING)
   readonly stakeVerification!: VerificationSetting;

@@ -1,4 +1,4 @@
-import { ChainReader, RpcPool } from '#libs/chain';
+import { ChainReader, RpcPool, type StakeView } from '#libs/chain';
 import { AuditRunStore, type Database, IndexStore } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { systemClock } from '#libs/platform';
@@ -22,7 +22,7 @@ export interface AuditBenchOptions {
   readonly hook?: Hook;
   /** Default: the URL of the chain. */
   readonly urls?: readonly string[];
-  readonly balanceView?: string;
+  readonly balanceView?: readonly StakeView[];
 }
 
 /**

@@ -84,7 +84,7 @@ async function startWhere(where: Record<string, string>): Promise<IndexerUnderTe
       where,
     };
     await writeFile(file, JSON.stringify([entry]));
-    const running = await suite.start({ events: file, totalView: 'none', balanceView: 'none' });
+    const running = await suite.start({ events: file, totalView: [], balanceView: [] });
     await running.level();
     return running;
   } finally {

@@ -239,8 +239,8 @@ describe('a balance below zero', () => {
   it('stops the indexer and names wallet and block; what was indexed stays', async () => {
     const running = await start({
       overrides: { firstBlock: await busyBlock() },
-      totalView: 'none',
-      balanceView: 'none',
+      totalView: [],
+      balanceView: [],
     });
     await running.until('halted', ({ phase }) => phase === 'halted');
     expect(running.status.trouble).toMatch(/Block \d+ takes \d+ from wallet 0x[0-9a-f]{40}/);

@@ -56,8 +56,8 @@ describe('following a quiet chain', () => {
     const running = await suite.start({
       urls: nodes.map(({ url }) => url),
       verification: 'two',
-      totalView: 'none',
-      balanceView: 'none',
+      totalView: [],
+      balanceView: [],
     });
     await running.level();
     for (const node of nodes) node.requests.length = 0;

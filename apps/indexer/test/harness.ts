@@ -7,6 +7,7 @@ import {
   loadStakeEvents,
   LogSource,
   RpcPool,
+  type StakeView,
   type VerificationSetting,
 } from '#libs/chain';
 import { Database, LeaderLock } from '#libs/db';
@@ -26,8 +27,8 @@ export interface IndexerUnderTestOptions {
   /** Default: the URL of the chain. */
   readonly urls?: readonly string[];
   readonly finality?: string;
-  readonly totalView?: string;
-  readonly balanceView?: string;
+  readonly totalView?: readonly StakeView[];
+  readonly balanceView?: readonly StakeView[];
   readonly verification?: VerificationSetting;
   readonly events?: string;
   readonly contracts?: readonly [Address, ...Address[]];

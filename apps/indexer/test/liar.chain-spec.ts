@@ -23,7 +23,7 @@ type Json = Record<string, unknown>;
 
 const DAY = 86_400;
 const BLOCKS = 80;
-const NO_VIEWS = { totalView: 'none', balanceView: 'none' };
+const NO_VIEWS = { totalView: [], balanceView: [] };
 const MORE = 5_000n;
 const AHEAD = /is dated \d+ \(Unix seconds\), \d+ seconds later than this machine's clock allows/;
 
@@ -114,7 +114,7 @@ describe('a chain that ends at an old block, dated into the future', () => {
 
   it.each<[VerificationSetting, object]>([
     ['total', {}],
-    ['wallets', { totalView: 'none' }],
+    ['wallets', { totalView: [] }],
     ['headers', NO_VIEWS],
   ])('is not believed of the only endpoint: %s', async (mode, views) => {
     const running = await start(mode, { ...views, urls: [liar.url] });
@@ -176,7 +176,7 @@ describe('figures of the contract', () => {
     ];
     const urls = isFirst ? [liar.url, honest.url] : [honest.url, liar.url];
     if (!isFirst) honest.fault = undefined;
-    await expectRight(await start('two', { totalView: 'none', urls }));
+    await expectRight(await start('two', { totalView: [], urls }));
   });
 
   it('a total, and the amount that fits it once the range is read again', async () => {
@@ -192,7 +192,7 @@ describe('figures of the contract', () => {
       moreStaked({ from: block, more: MORE, numbers, contract }),
       largerAmount(block, MORE, () => looks++ > 0),
     ];
-    await expectRight(await start('two', { balanceView: 'none' }));
+    await expectRight(await start('two', { balanceView: [] }));
   });
 
   it.each([
@@ -213,7 +213,7 @@ describe('figures of the contract', () => {
       kind: 'pruned',
       when: (calls) => calls.some(({ params }) => typeof params[1] === 'object'),
     };
-    const running = await start('auto', { balanceView: 'none' });
+    const running = await start('auto', { balanceView: [] });
     await running.until('told', ({ verification }) => verification !== undefined);
     expect(running.status.verification).toMatchObject({ mode: 'two', comparesPastTotals: false });
   });
@@ -278,7 +278,7 @@ describe('one block above finality left out once by the only endpoint', () => {
   it('is found in the mode wallets when it has become final, though its wallet did nothing else', async () => {
     let aheadMs = 0;
     const clock = { nowMs: () => Date.now() + aheadMs };
-    const running = await start('wallets', { totalView: 'none', urls: [liar.url], clock });
+    const running = await start('wallets', { totalView: [], urls: [liar.url], clock });
     await running.level();
     const { seconds } = history.save();
     liar.fault = [

@@ -1,5 +1,6 @@
 /** The nightly audit beside a running indexer: a real index, a real contract. */
 import { describe, expect, it } from '@jest/globals';
+import { parseStakeViews } from '#libs/chain';
 import { IndexStore } from '#libs/db';
 import { aWallet, stake, startFaultyNode, withdraw } from '#libs/testing';
 import { AuditBench, NOON_MS } from './audit-bench.js';
@@ -269,14 +270,15 @@ describe('the nightly audit', () => {
     await bench.tamper(other, 32_993n);
     await bench.service.tick();
     // The contract still reports its total, which agrees.
-    const balanceView = 'function balanceOfNobody(address) view returns (uint256)';
+    const nobody = { function: 'function balanceOfNobody(address) view returns (uint256)' };
+    const balanceView = parseStakeViews(nobody, 'balanceView', 'balance');
     const blind = await AuditBench.of(suite, indexer, { balanceView });
     await blind.service.tick();
     const run = await blind.runs.last();
     expect(run).toMatchObject({ result: 'impossible' });
     expect(run).toHaveProperty('reason', expect.stringContaining('could not be looked at again'));
     expect(await blind.metrics()).toContain('lowmark_audit_differences 2');
-    const told = await AuditBench.of(suite, indexer, { balanceView: 'none' });
+    const told = await AuditBench.of(suite, indexer, { balanceView: [] });
     await told.service.tick();
     expect(await told.runs.last()).toMatchObject({ result: 'ok', compared: undefined });
   });

@@ -27,11 +27,11 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(nodes.map((node) => node.close())));
 
-const MODES: [VerificationMode, { totalView?: string; balanceView?: string }][] = [
+const MODES: [VerificationMode, { totalView?: []; balanceView?: [] }][] = [
   ['total', {}],
-  ['two', { totalView: 'none', balanceView: 'none' }],
-  ['wallets', { totalView: 'none' }],
-  ['headers', { totalView: 'none', balanceView: 'none' }],
+  ['two', { totalView: [], balanceView: [] }],
+  ['wallets', { totalView: [] }],
+  ['headers', { totalView: [], balanceView: [] }],
 ];
 
 it.each(

@@ -35,11 +35,11 @@ afterEach(async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-const VIEWS: Record<VerificationMode, { totalView?: string; balanceView?: string }> = {
+const VIEWS: Record<VerificationMode, { totalView?: []; balanceView?: [] }> = {
   total: {},
-  two: { totalView: 'none', balanceView: 'none' },
-  wallets: { totalView: 'none' },
-  headers: { totalView: 'none', balanceView: 'none' },
+  two: { totalView: [], balanceView: [] },
+  wallets: { totalView: [] },
+  headers: { totalView: [], balanceView: [] },
 };
 
 function start(

@@ -18,14 +18,14 @@ export { ChainReader, type ChainReaderOptions, type Heads } from './reader/chain
 export { type PriceRound, type TokenFacts } from './reader/contract-facts.js';
 export { FINAL_BLOCK_CODES, parseFinality } from './reader/final-blocks.js';
 export { multicallOf } from './reader/multicall.js';
-export { type StakeView } from './reader/stake-view.js';
+export { parseStakeViews, type StakeView } from './reader/stake-view.js';
 export { type FigureOptions, resolveStakeViews, WALLETS_AT_ONCE } from './reader/stake-views.js';
 export { RegistryAccount, type RegistryTransaction } from './registry/registry-account.js';
 export { publishCalldata } from './registry/registry-root.js';
 export * from './registry/registry-facts.js';
 export * from './registry/registry-reader.js';
 export * from './rpc/endpoint-urls.js';
-export { type RpcCall, type RpcResult } from './rpc/rpc-call.js';
+export { computeUnitsOf, type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcWarning } from './rpc/rpc-observer.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { headerCall, refOf } from './shape/header.js';

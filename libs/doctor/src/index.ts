@@ -1,3 +1,2 @@
 export { type Finding, type FindingState } from './checks.js';
 export { examine, type ExamineOptions } from './examine.js';
-export { answerOf } from './rpc-answer.js';

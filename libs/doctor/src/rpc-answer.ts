@@ -17,7 +17,7 @@ export interface RpcAnswer {
   readonly error?: Error;
 }
 
-export function answerOf(result: RpcResult | undefined): RpcAnswer {
+function answerOf(result: RpcResult | undefined): RpcAnswer {
   if (result === undefined) return {};
   return result.ok ? { value: result.value } : { error: result.error };
 }

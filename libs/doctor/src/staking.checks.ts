@@ -2,15 +2,19 @@ import { indexedContracts } from '#libs/verification';
 import {
   ChainReader,
   chooseVerification,
+  estimateSync,
   isCounted,
   readVerificationOffer,
   toQuantity,
   type RpcPool,
+  SYNC_METHODS,
+  type SyncEstimate,
+  type Verification,
   type VerificationOffer,
   wideQuantity,
 } from '#libs/chain';
-import { type Address, PermanentError } from '#libs/domain';
-import { stakeReader } from '#libs/operations';
+import { type Address, type BlockRef, PermanentError } from '#libs/domain';
+import { duration, stakeReader } from '#libs/operations';
 import {
   type Answer,
   chainOf,
@@ -48,7 +52,7 @@ export const stakingChecks: readonly Check[] = [
     ],
   }),
   // Which verification the indexer would use with these settings and endpoints, determined as at its start.
-  check({ title: 'verification', needs: ['RPC_URLS'], ask: verificationAnswer }),
+  check({ title: 'verification', needs: ['RPC_URLS'], ask: verificationAnswers }),
   // Whether the token reports its symbol and decimals, and whether they match the index.
   check({ title: 'token', needs: ['RPC_URLS', 'TOKEN_CONTRACT'], ask: tokenAnswer }),
 ];
@@ -180,27 +184,49 @@ function logOf(log: unknown): { readonly topics: readonly unknown[]; readonly da
   return Array.isArray(topics) && typeof data === 'string' ? [{ topics, data }] : [];
 }
 
-async function verificationAnswer(subject: Subject): Promise<Answer> {
-  const offer = await readOffer(subject, await chainOf(subject));
+async function* verificationAnswers(subject: Subject): AsyncGenerator<Answer> {
+  const { reader, head, contracts } = await readVerified(subject);
+  const offer = await readVerificationOffer(reader, head);
+  const { stakeVerification, maxRangeBlocks } = subject.settings;
+  let verification: Verification;
   try {
-    return chosenAnswer(subject, offer);
+    verification = chooseVerification(stakeVerification, offer);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
     const remedy = 'The indexer does not start with it: do what is named, or set it to auto.';
-    return fault(error.message, remedy);
+    yield fault(error.message, remedy);
+    return;
   }
+  yield chosenAnswer(verification, offer);
+  const sync = await estimateSync(reader, { head, verification, contracts, maxRangeBlocks });
+  if (sync.blocks > 0) yield { ...syncAnswer(sync), title: 'verification: sync' };
 }
 
-function chosenAnswer({ settings }: Subject, offer: VerificationOffer): Answer {
-  const { mode, reason, cannotFind } = chooseVerification(settings.stakeVerification, offer);
+function syncAnswer({ blocks, calls, computeUnits, seconds }: SyncEstimate): Answer {
+  const byMethod = SYNC_METHODS.filter((method) => calls[method] > 0).map(
+    (method) => `${grouped(calls[method])} ${method}`,
+  );
+  return ok(
+    `${grouped(blocks)} blocks to read: at least ${byMethod.join(', ')}; ${grouped(computeUnits)} compute units; ${duration(seconds * 1000)}`,
+  );
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+function chosenAnswer(
+  { mode, reason, cannotFind }: Verification,
+  offer: VerificationOffer,
+): Answer {
   const found = `${mode}: ${reason} It cannot find: ${cannotFind}`;
   if (offer.unanswered !== undefined && offer.unanswered.length > 0) {
-    return fault(found, 'Correct STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW, or set it to none.');
+    return fault(found, 'Correct totalView or balanceView in STAKE_EVENTS, or set it to [].');
   }
   if (mode === 'headers') {
     return warning(
       found,
-      'It costs a header for each block: see `plan-sync`. A second provider in RPC_URLS, STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW is cheaper.',
+      'It costs a header for each block. A second provider in RPC_URLS, or totalView or balanceView in STAKE_EVENTS, is cheaper.',
     );
   }
   return mode === 'total' && offer.total === 'recent'
@@ -211,8 +237,16 @@ function chosenAnswer({ settings }: Subject, offer: VerificationOffer): Answer {
     : ok(found);
 }
 
+interface Verified {
+  readonly reader: ChainReader;
+  /** The newest indexed block, or the one before the first. */
+  readonly head: BlockRef;
+  readonly contracts: number;
+}
+
 /** @throws CheckEnded where settings for the question are missing */
-async function readOffer(subject: Subject, pool: RpcPool): Promise<VerificationOffer> {
+async function readVerified(subject: Subject): Promise<Verified> {
+  const pool = await chainOf(subject);
   const { contracts, startBlock } = await subject.staking();
   if (contracts.length === 0) throw unset('STAKE_CONTRACT');
   const chainId = await subject.chainId();
@@ -220,10 +254,10 @@ async function readOffer(subject: Subject, pool: RpcPool): Promise<VerificationO
   const state = await subject.index();
   const isPartial = state && indexedContracts(state).isPartial;
   const reader = await stakeReader(pool, { chainId, contracts, isPartial }, subject.settings);
-  if (state) return readVerificationOffer(reader, state.head);
+  if (state) return { reader, head: state.head, contracts: contracts.length };
   if (startBlock === undefined) throw unset('STAKE_START_BLOCK');
   const [before] = await reader.headers([startBlock > 0n ? startBlock - 1n : 0n]);
-  if (before) return readVerificationOffer(reader, before);
+  if (before) return { reader, head: before, contracts: contracts.length };
   throw new CheckEnded(notChecked('STAKE_START_BLOCK is above the head'));
 }
 

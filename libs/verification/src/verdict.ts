@@ -46,7 +46,7 @@ export function requireComparison(
   if (!agrees(result)) return;
   if (!hasBalances && !hasTotal) {
     throw new AuditImpossibleError(
-      'The contract tells neither balances nor a total: set STAKE_BALANCE_VIEW or STAKE_TOTAL_VIEW to what it has.',
+      'The contract tells neither balances nor a total: set balanceView or totalView in STAKE_EVENTS to what it has.',
     );
   }
   const { block, compared, wallets, isComplete, total } = result;
@@ -78,6 +78,6 @@ export function requireComparedAgain(
   if (!lacksWallets && !lacksSum) return;
   throw new AuditImpossibleError(
     `What differed the last time could not be looked at again: no endpoint tells ${lacksWallets ? 'balances' : 'the total'} any more. ` +
-      `Check RPC_URLS; where the contract has no such function, set ${lacksWallets ? 'STAKE_BALANCE_VIEW' : 'STAKE_TOTAL_VIEW'} to none.`,
+      `Check RPC_URLS; where the contract has no such function, set ${lacksWallets ? 'balanceView' : 'totalView'} in STAKE_EVENTS to [].`,
   );
 }

@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { STAKE_BALANCE_VIEW_SETTING, STAKE_TOTAL_VIEW_SETTING, type StakeView } from '#libs/chain';
 import {
   readSettings,
   RPC_URLS_SETTING,
@@ -37,12 +36,6 @@ export class AuditSettings extends StakeSetSettings {
 
   @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
   readonly stakeEvents?: string;
-
-  @Setting(STAKE_TOTAL_VIEW_SETTING)
-  readonly stakeTotalView?: readonly StakeView[];
-
-  @Setting(STAKE_BALANCE_VIEW_SETTING)
-  readonly stakeBalanceView?: readonly StakeView[];
 }
 
 interface Given {

@@ -250,7 +250,7 @@ function planText({ state, settings, blocks, begunAt, bytes }: AgainPlan): strin
     fieldLines([
       ['index in use', `ends at block ${state.head.number}${state.halted ? ', halted' : ''}`],
       ['new index', begunAt === undefined ? 'not begun' : `begun, ends at block ${begunAt}`],
-      ['to read', `${blocks} blocks; \`plan-sync --anew\` says what they cost`],
+      ['to read', `${blocks} blocks`],
       ['disk', `about ${Math.ceil(bytes / MIB)} MiB more, until the index before is removed`],
       ['then', 'all balances are compared at a final block, and the indexes exchanged'],
       ['meanwhile', 'all programs go on with the index in use'],

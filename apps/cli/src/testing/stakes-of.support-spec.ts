@@ -1,4 +1,4 @@
-/** STAKE_EVENTS files that count only a part of the stakes. Counts as a test file without being one. */
+/** STAKE_EVENTS files. Counts as a test file without being one. */
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,16 @@ export async function stakesOf(amount: bigint): Promise<string> {
     amount: 'amount',
     where: { amount: amount.toString() },
   }));
+  return fileOf(events);
+}
+
+/** @returns path of a STAKE_EVENTS file of the usual events with these views */
+export function stakesWith(views: object): Promise<string> {
+  return fileOf({ events: 'staked-withdrawn', ...views });
+}
+
+async function fileOf(description: object): Promise<string> {
   const file = join(await mkdtemp(join(tmpdir(), 'stake-events-')), 'events.json');
-  await writeFile(file, JSON.stringify(events));
+  await writeFile(file, JSON.stringify(description));
   return file;
 }

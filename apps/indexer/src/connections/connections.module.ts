@@ -89,16 +89,14 @@ const READER_OPTIONS = Symbol('ChainReaderOptions');
 
 /**
  * Resolves the contract's views. Warns where neither view is available, as nothing is left to compare the index with.
- * @throws PermanentError where STAKE_EVENTS or a view is wrong
  */
 function readerOptions(settings: IndexerSettings, logger: Logger) {
   return (description: StakeDescription): ChainReaderOptions => {
-    const { stakeTotalView: totalView, stakeBalanceView: balanceView } = settings;
-    const views = resolveStakeViews(description, { totalView, balanceView });
-    const isUnset = totalView === undefined && balanceView === undefined;
-    if (isUnset && views.totalView === 'none' && views.balanceView === 'none') {
+    const views = resolveStakeViews(description);
+    const { isPartial, totalView, balanceView } = description;
+    if (isPartial && totalView === undefined && balanceView === undefined) {
       logger.warn(
-        'STAKE_EVENTS counts a part of the events: set STAKE_TOTAL_VIEW or STAKE_BALANCE_VIEW for checks against the contract (docs/operating/contracts.md)',
+        'STAKE_EVENTS counts a part of the events: give it totalView or balanceView for checks against the contract (docs/operating/contracts.md)',
       );
     }
     return {

@@ -5,12 +5,10 @@
 import {
   type ChainReader,
   chooseVerification,
-  COMPUTE_UNITS,
-  countProviders,
+  computeUnitsOf,
+  estimateSync,
   readVerificationOffer,
-  syncCalls,
   type TokenFacts,
-  unitsFor,
   type Verification,
 } from '#libs/chain';
 import { fingerprintOf, type IndexState, type IndexStore, requireSameSettings } from '#libs/db';
@@ -46,45 +44,32 @@ export class IndexPreparation {
   }
 
   /**
-   * Logs the smallest number of requests that a long sync takes, before the sync begins. The real number can be higher:
-   * the provider may allow smaller ranges only, and the number of blocks with events is not known yet. `plan-sync`
-   * gives a closer estimate without an indexer.
+   * Logs the least that a long sync takes, before the sync begins.
    * @param head the newest indexed block, or the one before the first
    * @throws AllEndpointsFailedError
    */
-  private async announceSync(
-    head: BlockRef,
-    { mode, comparesPastTotals }: Verification,
-  ): Promise<void> {
-    const { reader } = this;
-    const { maxRangeBlocks, contracts } = this.options;
-    const { latest, finalised } = await reader.heads();
-    const blocks = latest.number - head.number;
+  private async announceSync(head: BlockRef, verification: Verification): Promise<void> {
+    const { contracts, maxRangeBlocks } = this.options;
+    const question = { head, verification, contracts: contracts.length, maxRangeBlocks };
+    const estimate = await estimateSync(this.reader, question);
+    const { fromBlock, toBlock, blocks, calls, computeUnits, seconds } = estimate;
     if (blocks <= ANNOUNCED_ABOVE_BLOCKS) return;
-    const final = finalised.number > head.number ? finalised.number - head.number : 0n;
-    const calls = syncCalls({
-      mode,
-      finalBlocks: Number(final),
-      tipBlocks: Number(blocks - final),
-      rangeBlocks: maxRangeBlocks,
-      totalCalls: reader.hasTotal ? contracts.length : 0,
-      comparesPastTotals,
-      hasMulticall: true,
-      hasOtherEndpoint: false,
-      hasOtherProvider: countProviders(reader.endpoints) > 1,
-    });
+    const { mode } = verification;
     this.logger.info(
       {
-        fromBlock: head.number + 1n,
-        toBlock: latest.number,
+        fromBlock,
+        toBlock,
         blocks,
         verification: mode,
         maxRangeBlocks,
         leastCalls: calls,
-        leastComputeUnits: unitsFor(calls, COMPUTE_UNITS.perCall),
-        moreComputeUnitsPerBlockWithEvents: mode === 'headers' ? RECEIPTS_UNITS : HEADER,
+        leastComputeUnits: computeUnits,
+        leastSeconds: Math.ceil(seconds),
+        moreComputeUnitsPerBlockWithEvents: computeUnitsOf(
+          mode === 'headers' ? 'eth_getBlockReceipts' : 'eth_getBlockByNumber',
+        ),
       },
-      'Syncing: no estimate, but the fewest calls, where the provider allows such ranges and no block holds events; `plan-sync` asks the provider',
+      'Syncing: the least that it takes, where the provider allows such ranges and no block holds events',
     );
   }
 
@@ -179,6 +164,4 @@ export class IndexPreparation {
 }
 
 /** A sync of at most this many blocks takes seconds and is not announced. */
-const ANNOUNCED_ABOVE_BLOCKS = 1000n;
-const { eth_getBlockByNumber: HEADER, eth_getBlockReceipts: RECEIPTS_UNITS } =
-  COMPUTE_UNITS.perCall;
+const ANNOUNCED_ABOVE_BLOCKS = 1000;

@@ -1,16 +1,14 @@
 /** Converts an entry of STAKE_EVENTS into the form that the decoder works with. */
+import { encodeWord, objectWith, StakeEventsError, textOf, valuesOf } from './abi-notation.js';
 import {
   type AbiField,
   type AmountSlot,
-  encodeWord,
   type FieldCondition,
   type FieldSlot,
   parseEventLayout,
   type StakeEffect,
-  StakeEventsError,
   type StakeEventSpec,
 } from './stake-event.js';
-import { isRecord } from '../shape/hex.js';
 
 /** @throws StakeEventsError */
 export function eventSpecOf(entry: StakeEventEntry, where: string): StakeEventSpec {
@@ -25,7 +23,7 @@ export function eventSpecOf(entry: StakeEventEntry, where: string): StakeEventSp
     account: of.address(entry.account),
     ...(entry.receiver !== undefined && { receiver: of.address(entry.receiver) }),
     amount: of.amount(entry.amount),
-    where: Object.entries(entry.where ?? {}).map(([name, value]) => of.condition(name, value)),
+    where: entry.where.map(([name, value]) => of.condition(name, value)),
   };
 }
 
@@ -119,23 +117,17 @@ interface StakeEventEntry {
   readonly amount: string;
   readonly effect: StakeEffect;
   /** Field names, each with the value that the event must have to count. */
-  readonly where?: Readonly<Record<string, string>>;
+  readonly where: readonly (readonly [field: string, value: string])[];
 }
 
-const FIELDS = new Set(['event', 'account', 'from', 'to', 'amount', 'effect', 'where']);
+const FIELDS = ['event', 'account', 'from', 'to', 'amount', 'effect', 'where'];
 const EFFECTS: readonly string[] = ['increase', 'decrease', 'transfer'] satisfies StakeEffect[];
 
 /** Checks the form of one entry; whether its fields exist is checked against the event. @throws StakeEventsError */
-export function parseEntry(value: unknown, where: string): StakeEventEntry {
-  if (!isRecord(value)) throw new StakeEventsError(where, 'must be an object');
-  const unknown = Object.keys(value).find((key) => !FIELDS.has(key));
-  if (unknown !== undefined) {
-    throw new StakeEventsError(
-      where,
-      `has an unknown key "${unknown}"; known: ${[...FIELDS].join(', ')}`,
-    );
-  }
-  const effect = text(value, 'effect', where);
+export function parseEntry(json: unknown, where: string): StakeEventEntry {
+  const value = objectWith(FIELDS, json, where);
+  const text = (key: string): string => textOf(value, key, where);
+  const effect = text('effect');
   if (!EFFECTS.includes(effect)) {
     throw new StakeEventsError(
       where,
@@ -143,16 +135,16 @@ export function parseEntry(value: unknown, where: string): StakeEventEntry {
     );
   }
   const entry = {
-    event: text(value, 'event', where),
-    amount: amountNameOf(value, where),
+    event: text('event'),
+    amount: text('amount'),
     effect: effect as StakeEffect,
-    ...conditions(value['where'], where),
+    where: valuesOf(value, 'where', where),
   };
   if (effect !== 'transfer') {
     if (value['from'] !== undefined || value['to'] !== undefined) {
       throw new StakeEventsError(where, `"from" and "to" belong to effect "transfer" only`);
     }
-    return { ...entry, account: text(value, 'account', where) };
+    return { ...entry, account: text('account') };
   }
   if (value['account'] !== undefined && value['from'] !== undefined) {
     throw new StakeEventsError(where, 'has both "account" and "from", which mean the same');
@@ -160,35 +152,7 @@ export function parseEntry(value: unknown, where: string): StakeEventEntry {
   const giver = value['from'] === undefined ? 'account' : 'from';
   return {
     ...entry,
-    account: value[giver] === undefined ? 'from' : text(value, giver, where),
-    receiver: value['to'] === undefined ? 'to' : text(value, 'to', where),
+    account: value[giver] === undefined ? 'from' : text(giver),
+    receiver: value['to'] === undefined ? 'to' : text('to'),
   };
-}
-
-function amountNameOf(value: Record<string, unknown>, where: string): string {
-  const { amount } = value;
-  return Number.isSafeInteger(amount) ? String(amount) : text(value, 'amount', where);
-}
-
-function text(value: Record<string, unknown>, key: string, where: string): string {
-  const found = value[key];
-  if (typeof found !== 'string' || found.trim() === '') {
-    throw new StakeEventsError(where, `needs "${key}", a text`);
-  }
-  return found.trim();
-}
-
-function conditions(value: unknown, where: string): { where?: Record<string, string> } {
-  if (value === undefined) return {};
-  if (!isRecord(value))
-    throw new StakeEventsError(where, '"where" must be an object of field names and values');
-  const entries = Object.entries(value).map(([field, wanted]): [string, string] => {
-    if (typeof wanted === 'string') return [field, wanted.trim()];
-    if (typeof wanted === 'boolean' || Number.isSafeInteger(wanted)) return [field, String(wanted)];
-    throw new StakeEventsError(
-      where,
-      `"where.${field}" must be a text, true or false, or a whole number`,
-    );
-  });
-  return { where: Object.fromEntries(entries) };
 }

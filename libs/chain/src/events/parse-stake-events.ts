@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { parseStakeViews, type StakeView } from '../reader/stake-view.js';
+import { parseStakeViews, type StakeView, type ViewEntry } from '../reader/stake-view.js';
 import { isRecord } from '../shape/hex.js';
-import { encodeWord, StakeEventsError, type StakeEventSpec } from './stake-event.js';
+import { encodeWord, objectWith, StakeEventsError } from './abi-notation.js';
 import { eventSpecOf, parseEntry, refuseDoubles } from './make-stake-event.js';
+import { type StakeEventSpec } from './stake-event.js';
 
 export interface StakeDescription {
   readonly events: StakeEventSpec[];
@@ -18,7 +19,7 @@ export interface StakeDescription {
 
 /**
  * Loads the setting STAKE_EVENTS: the name of a preset, or the path of a JSON file.
- * @throws StakeEventsError, StakeViewError saying which part is wrong and why
+ * @throws StakeEventsError saying which part is wrong and why
  */
 export async function loadStakeDescription(setting: string): Promise<StakeDescription> {
   if (presetOf(setting)) return parseStakeDescription(setting);
@@ -44,8 +45,9 @@ export async function loadStakeEvents(setting: string): Promise<StakeEventSpec[]
 }
 
 /**
- * @param text the name of a preset, a JSON list of events, or a JSON object of `events`, `totalView` and `balanceView`
- * @throws StakeEventsError, StakeViewError saying which part is wrong and why
+ * @param text the name of a preset, a JSON list of events, or a JSON object of `events` (a list or the name of a preset),
+ * `totalView` and `balanceView`
+ * @throws StakeEventsError saying which part is wrong and why
  */
 export function parseStakeDescription(text: string): StakeDescription {
   const { events, totalView, balanceView } = presetOf(text) ?? parseJson(text);
@@ -85,19 +87,14 @@ function parseJson(text: string): RawDescription {
     if (!(error instanceof SyntaxError)) throw error;
     throw new StakeEventsError('STAKE_EVENTS', `is not JSON: ${error.message}`);
   }
-  const description: Record<string, unknown> = isRecord(value) ? value : { events: value };
-  const unknown = Object.keys(description).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) {
-    throw new StakeEventsError(
-      'STAKE_EVENTS',
-      `has an unknown key "${unknown}"; known: ${KEYS.join(', ')}`,
-    );
-  }
+  const description = isRecord(value) ? objectWith(KEYS, value, 'STAKE_EVENTS') : { events: value };
   const { events, ...views } = description;
+  const preset = typeof events === 'string' ? presetOf(events) : undefined;
+  if (preset !== undefined) return { ...preset, ...views };
   if (!Array.isArray(events) || events.length === 0) {
     throw new StakeEventsError(
       'STAKE_EVENTS',
-      'must be a JSON list with at least one event, or an object with such a list as "events"',
+      'must be a JSON list with at least one event, or an object with such a list or a preset as "events"',
     );
   }
   return { events, ...views };
@@ -110,8 +107,8 @@ function parseJson(text: string): RawDescription {
 
 interface PresetDescription {
   readonly events: readonly PresetEntry[];
-  readonly totalView?: string;
-  readonly balanceView?: string;
+  readonly totalView?: ViewEntry | readonly ViewEntry[];
+  readonly balanceView?: ViewEntry;
 }
 
 interface PresetEntry {
@@ -125,8 +122,8 @@ interface PresetEntry {
 /** A preset is the same for every contract, or depends on the number of a pool behind a colon: `masterchef-v1:3`. */
 type StakePreset = PresetDescription | ((pid: string) => PresetDescription);
 
-const TOTAL_SUPPLY = 'totalSupply() view returns (uint256)';
-const BALANCE_OF = 'balanceOf(address) view returns (uint256)';
+const TOTAL_SUPPLY = { function: 'function totalSupply() view returns (uint256)' };
+const BALANCE_OF = { function: 'function balanceOf(address) view returns (uint256)' };
 
 function pair(
   increase: string,
@@ -181,8 +178,12 @@ function pool(pid: string, version: 1 | 2): PresetDescription {
       entry('Withdraw', 'decrease', 'user'),
       entry('EmergencyWithdraw', 'decrease', 'user'),
     ],
-    totalView: 'none',
-    balanceView: `userInfo(uint256 pid = ${pid}, address user) view returns (uint256 amount, ${debt} rewardDebt) -> amount`,
+    totalView: [],
+    balanceView: {
+      function: `function userInfo(uint256 pid, address user) view returns (uint256 amount, ${debt} rewardDebt)`,
+      arguments: { pid },
+      output: 'amount',
+    },
   };
 }
 

@@ -10,6 +10,7 @@ const STAKED = {
   amount: 'amount',
   effect: 'increase',
 };
+const STAKE_OF = { function: 'function stakeOf(address) view returns (uint256)' };
 const OF_A_POOL = [{ ...STAKED, where: { pool: '3' } }];
 
 const names = (views: unknown): unknown =>
@@ -38,14 +39,21 @@ describe('STAKE_EVENTS as the description of a contract', () => {
     expect(createHash('sha256').update(canonical).digest('hex')).toBe(sha256);
   });
 
-  it('has views beside the events, as text, object or list', () => {
+  it('has views beside the events, one or a list', () => {
     const { events, totalView, balanceView } = parseStakeDescription(
       JSON.stringify({
         events: OF_A_POOL,
-        totalView: 'poolsData(uint256 = 3) returns (uint128, uint256, uint256 total) -> total',
+        totalView: {
+          function: 'function poolsData(uint256) returns (uint128, uint256, uint256 total)',
+          arguments: { 0: 3 },
+          output: 'total',
+        },
         balanceView: [
-          { function: 'a(address user, uint256 id) returns (uint256)', arguments: { id: 3 } },
-          'b(address) returns (uint256)',
+          {
+            function: 'function a(address user, uint256 id) returns (uint256)',
+            arguments: { id: 3 },
+          },
+          { function: 'function b(address) returns (uint256)' },
         ],
       }),
     );
@@ -57,13 +65,22 @@ describe('STAKE_EVENTS as the description of a contract', () => {
   it.each([
     [
       'totalView',
-      { totalView: 'f(address) returns (uint256)' },
+      { totalView: { function: 'function f(address) returns (uint256)' } },
       /^STAKE_EVENTS totalView: f needs/,
     ],
     ['balanceView', { balanceView: [5] }, /^STAKE_EVENTS balanceView\[0\]: must be/],
   ])('says which part is wrong: %s', (_case, views, reason) => {
     const text = JSON.stringify({ events: OF_A_POOL, ...views });
     expect(() => parseStakeDescription(text)).toThrow(reason);
+  });
+
+  it('may name a preset for the events, whose views stand unless it has others', () => {
+    const described = (more: object) =>
+      parseStakeDescription(JSON.stringify({ events: 'erc4626', ...more }));
+    expect(described({}).events).toEqual(parseStakeEvents('erc4626'));
+    expect(names(described({}).totalView)).toEqual(['totalSupply()']);
+    const { totalView, balanceView } = described({ totalView: [] });
+    expect([totalView, names(balanceView)]).toEqual([[], ['balanceOf(address)']]);
   });
 
   it('counts each event for a number', () => {
@@ -107,14 +124,21 @@ describe('the views in force', () => {
   const filtered = parseStakeDescription(JSON.stringify(OF_A_POOL));
   const chef = parseStakeDescription('masterchef-v1:0');
 
+  const ofAPool = parseStakeDescription(
+    JSON.stringify({ events: OF_A_POOL, balanceView: STAKE_OF }),
+  );
+  const above = parseStakeDescription(
+    JSON.stringify({ events: 'erc20-receipt', totalView: [], balanceView: STAKE_OF }),
+  );
+
   it.each([
-    ['nothing is set: the usual ones', plain, {}, [undefined, undefined]],
-    ['a part of the events: none', filtered, {}, ['none', 'none']],
-    ['a part of the events and a variable', filtered, { balanceView: 'f' }, ['none', 'f']],
-    ['a preset with views of its part', chef, {}, [[], ['userInfo(uint256,address)']]],
-    ['a variable above a preset', chef, { totalView: 'f', balanceView: 'none' }, ['f', 'none']],
-  ])('%s', (_case, description, variables, expected) => {
-    const { totalView, balanceView } = resolveStakeViews(description, variables);
+    ['nothing is set: the usual ones', plain, [undefined, undefined]],
+    ['a part of the events: none', filtered, [[], []]],
+    ['a part of the events and a view', ofAPool, [[], ['stakeOf(address)']]],
+    ['a preset with views of its part', chef, [[], ['userInfo(uint256,address)']]],
+    ['views above a preset', above, [[], ['stakeOf(address)']]],
+  ])('%s', (_case, description, expected) => {
+    const { totalView, balanceView } = resolveStakeViews(description);
     expect([names(totalView), names(balanceView)]).toEqual(expected);
   });
 });

@@ -1,7 +1,6 @@
-/** The only file that parses human-readable event signatures. */
-import { parseAbiItem, toEventSelector } from 'viem/utils';
-import { PermanentError } from '#libs/domain';
-import { isRecord } from '../shape/hex.js';
+/** Where the fields of an event lie in its logs, and what the event means. */
+import { toEventSelector } from 'viem/utils';
+import { headWords, isValue, parseItem, StakeEventsError } from './abi-notation.js';
 
 export interface AbiField {
   readonly name: string;
@@ -19,129 +18,23 @@ interface AbiEventLayout {
   readonly fields: readonly AbiField[];
 }
 
-interface Parameter {
-  readonly type: string;
-  readonly name?: string | undefined;
-  readonly indexed?: boolean;
-  readonly components?: readonly Parameter[];
-}
-
 /** @throws StakeEventsError with the reason */
 export function parseEventLayout(text: string, where: string): AbiEventLayout {
-  const item = parse(text, where);
-  const inputs = item.inputs;
-  const indexed = inputs.filter((input) => input.indexed);
-  if (indexed.length > 3)
-    throw new StakeEventsError(where, 'an event has at most three indexed fields');
-  let topic = 1;
-  let word = 0;
-  const fields = inputs.map((input): AbiField => {
-    const name = input.name ?? '';
-    const words = headWords(input);
-    if (input.indexed) {
-      const slot: FieldSlot = { in: 'topic', index: topic++ };
-      return {
-        name,
-        type: input.type,
-        slot: words === 1 && isValue(input.type) ? slot : undefined,
-      };
-    }
-    const slot: FieldSlot = { in: 'data', word };
-    word += words;
-    return { name, type: input.type, slot: isValue(input.type) ? slot : undefined };
-  });
-  const signature = `${item.name}(${inputs.map(canonicalType).join(',')})`;
-  return {
-    signature,
-    topic0: toEventSelector(signature),
-    topics: indexed.length + 1,
-    dataWords: word,
-    fields,
-  };
-}
-
-function parse(text: string, where: string): { name: string; inputs: readonly Parameter[] } {
-  if (!/^event\s/.test(text)) {
-    throw new StakeEventsError(where, `"${text}" must begin with "event"`);
-  }
   if (/\banonymous\s*;?\s*$/.test(text)) {
     throw new StakeEventsError(where, 'an anonymous event cannot be told from others');
   }
-  let item: unknown;
-  try {
-    item = parseAbiItem(text as 'event E()');
-  } catch (error) {
-    // The library's message has several lines, its own version among them; the first two give the reason.
-    const reason = error instanceof Error ? error.message.split('\n').slice(0, 2).join(' ') : '';
-    throw new StakeEventsError(where, `"${text}" is not an event signature: ${reason}`);
-  }
-  if (!isRecord(item) || item['type'] !== 'event' || typeof item['name'] !== 'string') {
-    throw new StakeEventsError(where, `"${text}" is not an event signature`);
-  }
-  return { name: item['name'], inputs: (item['inputs'] ?? []) as readonly Parameter[] };
-}
-
-/** A type whose value is one word in the log itself. */
-function isValue(type: string): boolean {
-  return /^(?:u?int\d{1,3}|address|bool|bytes\d{1,2})$/.test(type);
-}
-
-/**
- * Words of a field in the head of the data; a dynamic field takes one word, its offset (Contract ABI specification).
- */
-export function headWords(parameter: Parameter): number {
-  const array = /^(.*)\[(\d*)\]$/.exec(parameter.type);
-  if (array) {
-    if (array[2] === '' || isDynamic(parameter)) return 1;
-    return Number(array[2]) * headWords({ ...parameter, type: array[1] ?? '' });
-  }
-  if (parameter.type !== 'tuple' || isDynamic(parameter)) return 1;
-  return (parameter.components ?? []).reduce((sum, part) => sum + headWords(part), 0);
-}
-
-function isDynamic(parameter: Parameter): boolean {
-  if (/\[\]/.test(parameter.type) || parameter.type === 'string' || parameter.type === 'bytes')
-    return true;
-  const base = parameter.type.replace(/\[\d+\]/g, '');
-  if (base === 'string' || base === 'bytes') return true;
-  return base === 'tuple' && (parameter.components ?? []).some(isDynamic);
-}
-
-function canonicalType(parameter: Parameter): string {
-  if (!parameter.type.startsWith('tuple')) return parameter.type;
-  const parts = (parameter.components ?? []).map(canonicalType).join(',');
-  return `(${parts})${parameter.type.slice('tuple'.length)}`;
-}
-
-/**
- * Encodes one static ABI value as its 32-byte word.
- * @param type canonical: `uint256`, `int64`, `address`, `bool`, `bytes32`
- * @returns 64 lower-case hex digits, or undefined where the text is not a value of the type
- */
-export function encodeWord(type: string, text: string): string | undefined {
-  const integer = /^(u?)int(\d+)$/.exec(type);
-  if (integer) return encodeInteger(text, Number(integer[2]), integer[1] === '');
-  if (type === 'address') {
-    return /^0x[0-9a-f]{40}$/i.test(text)
-      ? text.slice(2).toLowerCase().padStart(64, '0')
-      : undefined;
-  }
-  if (type === 'bool') {
-    if (text !== 'true' && text !== 'false') return undefined;
-    return (text === 'true' ? '1' : '0').padStart(64, '0');
-  }
-  const size = Number(/^bytes(\d+)$/.exec(type)?.[1]);
-  return new RegExp(`^0x[0-9a-f]{${size * 2}}$`, 'i').test(text)
-    ? text.slice(2).toLowerCase().padEnd(64, '0')
-    : undefined;
-}
-
-function encodeInteger(text: string, bits: number, signed: boolean): string | undefined {
-  if (!/^-?\d{1,78}$/.test(text) && !/^0x[0-9a-f]{1,64}$/i.test(text)) return undefined;
-  const value = BigInt(text);
-  const limit = 1n << BigInt(signed ? bits - 1 : bits);
-  if (value >= limit || value < (signed ? -limit : 0n)) return undefined;
-  return BigInt.asUintN(256, value).toString(16).padStart(64, '0');
+  const { signature, inputs } = parseItem(text, 'event', where);
+  const topics = 1 + inputs.filter(({ indexed }) => indexed).length;
+  if (topics > 4) throw new StakeEventsError(where, 'an event has at most three indexed fields');
+  let topic = 1;
+  let word = 0;
+  const fields = inputs.map((input): AbiField => {
+    const { name = '', type } = input;
+    const slot: FieldSlot = input.indexed ? { in: 'topic', index: topic++ } : { in: 'data', word };
+    if (!input.indexed) word += headWords(input);
+    return { name, type, slot: isValue(type) ? slot : undefined };
+  });
+  return { signature, topic0: toEventSelector(signature), topics, dataWords: word, fields };
 }
 
 export type StakeEffect = 'increase' | 'decrease' | 'transfer';
@@ -179,10 +72,4 @@ export interface StakeEventSpec {
   readonly receiver?: FieldSlot;
   readonly amount: AmountSlot;
   readonly where: readonly FieldCondition[];
-}
-
-export class StakeEventsError extends PermanentError {
-  constructor(where: string, reason: string) {
-    super('STAKE_EVENTS_INVALID', `${where}: ${reason}`);
-  }
 }

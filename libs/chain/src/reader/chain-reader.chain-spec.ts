@@ -14,6 +14,7 @@ import {
 } from '#libs/testing';
 import { RpcPool } from '../rpc/rpc-pool.js';
 import { ChainReader, type ChainReaderOptions } from './chain-reader.js';
+import { parseStakeViews } from './stake-view.js';
 
 const START = 1_700_000_000;
 const [ALICE, BOB] = [aWallet(1), aWallet(2)];
@@ -158,7 +159,7 @@ describe('ChainReader', () => {
       expect(without.hasTotal).toBe(true);
       expect(await without.stakeTotal(after)).toBeUndefined();
       expect(without.hasTotal).toBe(false);
-      const none = aReader([undefined], { totalView: 'none', balanceView: 'none' });
+      const none = aReader([undefined], { totalView: [], balanceView: [] });
       expect([none.hasTotal, none.hasBalances]).toEqual([false, false]);
       expect(await none.stakeTotal(after)).toBeUndefined();
       expect(await none.stakeBalances([ALICE], after)).toBeUndefined();
@@ -233,7 +234,8 @@ describe('ChainReader', () => {
     });
 
     it('may have another name', async () => {
-      const totalView = 'function totalStaked() view returns (uint256)';
+      const staked = { function: 'function totalStaked() view returns (uint256)' };
+      const totalView = parseStakeViews(staked, 'totalView', 'total');
       expect(await aReader([undefined], { totalView }).stakeTotal(after)).toBe(407n);
     });
   });

@@ -45,6 +45,11 @@ export class ChainReader extends StakeViews {
     return this.pool.endpoints;
   }
 
+  /** The budgets of the endpoints by RPC_URLS, in the same order. */
+  get budgets(): RpcPool['budgets'] {
+    return this.pool.budgets;
+  }
+
   verifyChainId(expected: number): Promise<void> {
     return this.pool.verifyChainId(expected);
   }

@@ -2,161 +2,188 @@ import { describe, expect, it } from '@jest/globals';
 import { type FigureKind, parseStakeViews } from './stake-view.js';
 
 const OTHER = `0x${'b0'.repeat(20)}`;
-const USER_INFO = 'userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
+const USER_INFO =
+  'function userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
+
+function view(text: string, more: object = {}): unknown {
+  return { function: text, ...more };
+}
 
 describe('a view of a stake contract', () => {
   it.each<[string, unknown, FigureKind, RegExp]>([
     [
-      'no parentheses',
-      'totalStaked',
+      'no keyword',
+      view('f() returns (uint256)'),
       'total',
-      /^VIEW: "totalStaked" is not a function: no "\(…\)" in it$/,
+      /^VIEW: "f\(\) .*" must begin with "function"$/,
     ],
-    ['no outputs', 'totalStaked()', 'total', /returns nothing: end it with "returns \(uint256\)"/],
-    ['an event', 'event E(uint256 a)', 'total', /"event E\(uint256 a\)" is not a function$/],
-    ['no type', 'f(adress) returns (uint256)', 'balance', /is not a function signature/],
+    ['no parentheses', view('function totalStaked'), 'total', /is not a function signature/],
+    ['no outputs', view('function totalStaked()'), 'total', /^VIEW: has 0 outputs/],
     [
-      'text after it',
-      'f(address) returns (uint256) => a',
+      'an event',
+      view('event E(uint256 a)'),
+      'total',
+      /"event E\(uint256 a\)" must begin with "function"$/,
+    ],
+    [
+      'no type',
+      view('function f(adress) returns (uint256)'),
+      'balance',
+      /is not a function signature/,
+    ],
+    [
+      'a notation of its own',
+      view('function f(uint256 pid = 3, address) returns (uint256)'),
       'balance',
       /is not a function signature/,
     ],
     [
       'a total with a parameter',
-      'f(uint256 pid) returns (uint256)',
+      view('function f(uint256 pid) returns (uint256)'),
       'total',
-      /f needs a value for uint256 pid: write "uint256 pid = <value>"/,
+      /f needs a value for pid \(uint256\) in "arguments"$/,
     ],
-    ['a total of a wallet', 'f(address) returns (uint256)', 'total', /f needs a value for address/],
+    [
+      'a total of a wallet',
+      view('function f(address) returns (uint256)'),
+      'total',
+      /f needs a value for 0 \(address\)/,
+    ],
     [
       'a balance without a wallet',
-      'f() returns (uint256)',
+      view('function f() returns (uint256)'),
       'balance',
-      /f must take \(address\): leave one address without a value/,
+      /f has 0 addresses without a value in "arguments", and needs exactly one, the wallet’s$/,
     ],
     [
       'all addresses given',
-      `f(address = ${OTHER}) returns (uint256)`,
+      view('function f(address) returns (uint256)', { arguments: { 0: OTHER } }),
       'balance',
-      /f must take \(address\)/,
+      /f has 0 addresses without a value/,
     ],
     [
       'two open addresses',
-      'f(address a, address b) returns (uint256)',
+      view('function f(address a, address b) returns (uint256)'),
       'balance',
-      /f has 2 addresses without a value, and only one can be the wallet’s/,
+      /f has 2 addresses without a value/,
     ],
     [
       'an open number',
-      'f(uint256 pid, address a) returns (uint256)',
+      view('function f(uint256 pid, address a) returns (uint256)'),
       'balance',
-      /f needs a value for uint256 pid/,
+      /f needs a value for pid \(uint256\)/,
     ],
     [
       'a list as a parameter',
-      'f(uint256[] ids, address a) returns (uint256)',
+      view('function f(uint256[] ids, address a) returns (uint256)'),
       'balance',
-      /f takes uint256\[\] ids, which cannot be given/,
+      /f takes uint256\[\], which cannot be given/,
     ],
     [
       'a text as a constant',
-      'f(string s = x, address a) returns (uint256)',
+      view('function f(string s, address a) returns (uint256)', { arguments: { s: 'x' } }),
       'balance',
-      /"x" of f is not a value of string s/,
+      /"arguments.s": "x" is not a value of string/,
     ],
     [
       'a constant out of range',
-      'f(uint8 p = 256, address a) returns (uint256)',
+      view('function f(uint8 p, address a) returns (uint256)', { arguments: { p: 256 } }),
       'balance',
-      /"256" of f is not a value of uint8 p/,
+      /"arguments.p": "256" is not a value of uint8/,
     ],
     [
-      'no constant after =',
-      'f(uint8 p = , address a) returns (uint256)',
+      'an empty constant',
+      view('function f(uint8 p, address a) returns (uint256)', { arguments: { p: ' ' } }),
       'balance',
-      /"" of f is not a value of uint8 p/,
+      /"arguments.p": "" is not a value of uint8/,
     ],
     [
       'several outputs and none chosen',
-      'f(address) returns (uint256 a, bool)',
+      view('function f(address) returns (uint256 a, bool)'),
       'balance',
-      /has 2 outputs: say which is the figure, such as "-> a"; they are a \(uint256\), 1 \(bool\)/,
+      /has 2 outputs, and "output" must name the figure; its outputs: a \(uint256\), 1 \(bool\)/,
     ],
     [
       'an unknown output',
-      'f(address) returns (uint256 a, bool) -> b',
+      view('function f(address) returns (uint256 a, bool)', { output: 'b' }),
       'balance',
-      /has no output "b"; its outputs: a \(uint256\), 1 \(bool\)/,
+      /has no output "b", or more than one; its outputs: a \(uint256\), 1 \(bool\)/,
     ],
-    ['a position beyond', 'f(address) returns (uint256 a) -> 1', 'balance', /has no output "1"/],
+    [
+      'a position beyond',
+      view('function f(address) returns (uint256 a)', { output: 1 }),
+      'balance',
+      /has no output "1"/,
+    ],
     [
       'a signed output',
-      'f(address) returns (int256)',
+      view('function f(address) returns (int256)'),
       'balance',
-      /output 0 is int256, not an unsigned integer/,
+      /output "0" is int256, not an unsigned integer/,
     ],
     [
       'a list as an output',
-      'f(address) returns (uint256[] a) -> a',
+      view('function f(address) returns (uint256[] a)', { output: 'a' }),
       'balance',
       /output "a" is uint256\[\], not an unsigned integer/,
     ],
     [
       'something inside a number',
-      'f(address) returns (uint256 a) -> a.b',
+      view('function f(address) returns (uint256 a)', { output: 'a.b' }),
       'balance',
-      /output "a" is uint256: nothing lies inside it/,
+      /output "a.b" is inside uint256, not an unsigned integer/,
     ],
     [
       'a tuple with nothing chosen',
-      'f(address) returns ((uint256 a, uint256 b) i) -> i',
+      view('function f(address) returns ((uint256 a, uint256 b) i)', { output: 'i' }),
       'balance',
-      /has 2 outputs: say which/,
+      /has 2 outputs, and "output" must name/,
     ],
     [
       'an address that is none',
-      'f(address) returns (uint256) at 0x12',
+      view('function f(address) returns (uint256)', { contract: '0x12' }),
       'balance',
       /"0x12" is not the address of a contract/,
     ],
-    ['a number', 5, 'balance', /^VIEW: must be a function, an object, a list of them, or "none"$/],
+    ['a number', 5, 'balance', /^VIEW: must be an object$/],
+    ['a text', 'function f(address) returns (uint256)', 'balance', /^VIEW: must be an object$/],
     [
       'a typo in a key',
-      { function: USER_INFO, argument: {} },
+      view(USER_INFO, { argument: {} }),
       'balance',
       /unknown key "argument"; known: function, arguments, output, contract/,
     ],
-    ['an object without a function', { output: 'a' }, 'balance', /needs "function"/],
-    ['no text', { function: 5 }, 'balance', /"function" must be a text/],
+    ['an object without a function', { output: 'a' }, 'balance', /needs "function", a text/],
+    ['no text', { function: {} }, 'balance', /needs "function", a text/],
     [
       'a parameter that is not there',
-      { function: USER_INFO, arguments: { pool: '1' } },
+      view(USER_INFO, { arguments: { pool: '1' } }),
       'balance',
-      /userInfo has no parameter "pool"; its parameters: pid, user/,
+      /userInfo has no parameter "pool"; its parameters: pid \(uint256\), user \(address\)/,
     ],
     [
       'arguments in a list',
-      { function: USER_INFO, arguments: ['1'] },
+      view(USER_INFO, { arguments: ['1'] }),
       'balance',
       /"arguments" must be an object/,
     ],
     [
       'a constant of no kind',
-      { function: USER_INFO, arguments: { pid: {} } },
+      view(USER_INFO, { arguments: { pid: {} } }),
       'balance',
       /"arguments.pid" must be a text/,
     ],
     [
       'the second of a list',
-      ['a(address) returns (uint256)', 'b() returns (uint256)'],
+      [view('function a(address) returns (uint256)'), view('function b() returns (uint256)')],
       'balance',
-      /^VIEW\[1\]: b must take/,
+      /^VIEW\[1\]: b has 0 addresses/,
     ],
   ])('is refused with the reason: %s', (_case, setting, kind, reason) => {
     const parse = (): unknown => parseStakeViews(setting, 'VIEW', kind);
     expect(parse).toThrow(reason);
     expect(parse).toThrow(
-      expect.objectContaining({ code: 'STAKE_VIEW_INVALID', retryable: false }),
+      expect.objectContaining({ code: 'STAKE_EVENTS_INVALID', retryable: false }),
     );
   });
 });

@@ -13,12 +13,19 @@ import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.j
 
 const WALLET = `0x${'a1'.repeat(20)}` as Address;
 const OTHER = `0x${'b0'.repeat(20)}` as Address;
-const USER_INFO = 'userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
+const USER_INFO =
+  'function userInfo(uint256 pid, address user) view returns (uint256 amount, uint256 debt)';
 
 function one(setting: unknown, kind: FigureKind = 'balance'): StakeView {
   const [view, ...more] = parseStakeViews(setting, 'VIEW', kind);
   if (!view || more.length > 0) throw new Error('not one view');
   return view;
+}
+
+/** A balance with these outputs, of which one is the figure. */
+function of(outputs: string, output?: string): StakeView {
+  const view = { function: `function f(address) returns (${outputs})` };
+  return one(output === undefined ? view : { ...view, output });
 }
 
 function answer(types: string, ...values: unknown[]): Hex {
@@ -29,66 +36,62 @@ describe('a view of a stake contract', () => {
   it.each<[string, unknown, FigureKind, string, unknown[]]>([
     [
       'a plain total',
-      'function totalStaked() view returns (uint256)',
+      { function: 'function totalStaked() view returns (uint256)' },
       'total',
       'totalStaked()',
       [],
     ],
-    ['without the keyword', 'poolTotal() returns (uint128)', 'total', 'poolTotal()', []],
     [
       'as Solidity has it',
-      'function poolTotal() external view returns (uint128 total);',
+      { function: 'function poolTotal() external view returns (uint128 total)' },
       'total',
       'poolTotal()',
       [],
     ],
     [
       'a plain balance',
-      'balanceOf(address) returns (uint256)',
+      { function: 'function balanceOf(address) returns (uint256)' },
       'balance',
       'balanceOf(address)',
       [WALLET],
     ],
     [
-      'a constant before the wallet',
-      'userInfo(uint256 pid = 3, address user) returns (uint256 amount, uint256 debt) -> amount',
-      'balance',
-      'userInfo(uint256,address)',
-      [3n, WALLET],
-    ],
-    [
-      'constants around it, one in hex, none named',
-      'f(bytes32 = 0x' +
-        'ab'.repeat(32) +
-        ', address, int8=-2, bool = true, uint = 0x10) returns (uint256)',
+      'constants around the wallet, one in hex, none named',
+      {
+        function: 'function f(bytes32, address, int8, bool, uint) returns (uint256)',
+        arguments: { 0: `0x${'ab'.repeat(32)}`, 2: -2, 3: true, 4: '0x10' },
+      },
       'balance',
       'f(bytes32,address,int8,bool,uint256)',
       [`0x${'ab'.repeat(32)}`, WALLET, -2, true, 16n],
     ],
     [
       'another address as a constant',
-      `f(address token = ${OTHER}, address user) returns (uint256)`,
+      {
+        function: 'function f(address token, address user) returns (uint256)',
+        arguments: { token: OTHER },
+      },
       'balance',
       'f(address,address)',
       [OTHER, WALLET],
     ],
     [
-      'an object, by name',
+      'by name',
       { function: USER_INFO, arguments: { pid: '3' }, output: 'amount' },
       'balance',
       'userInfo(uint256,address)',
       [3n, WALLET],
     ],
     [
-      'an object, by position and as numbers',
-      { function: `function ${USER_INFO}`, arguments: { 0: 3 }, output: 0 },
+      'by position and as numbers',
+      { function: USER_INFO, arguments: { 0: 3 }, output: 0 },
       'balance',
       'userInfo(uint256,address)',
       [3n, WALLET],
     ],
     [
       'a total of a pool',
-      'pools(uint256 id = 7) returns (uint256)',
+      { function: 'function pools(uint256 id) returns (uint256)', arguments: { id: 7 } },
       'total',
       'pools(uint256)',
       [7n],
@@ -101,54 +104,54 @@ describe('a view of a stake contract', () => {
     expect(view.calldata(WALLET)).toBe(encodeFunctionData({ abi, functionName, args }));
   });
 
-  it.each<[string, string, string, unknown[], bigint]>([
-    ['the only one', 'uint256', '', [5n], 5n],
-    ['one by name', 'uint256 a, uint128 b', '-> b', [5n, 6n], 6n],
-    ['one by position', 'uint128, uint256 deposited, uint256', '-> 1', [5n, 6n, 7n], 6n],
+  it.each<[string, string, string | undefined, unknown[], bigint]>([
+    ['the only one', 'uint256', undefined, [5n], 5n],
+    ['one by name', 'uint256 a, uint128 b', 'b', [5n, 6n], 6n],
+    ['one by position', 'uint128, uint256 deposited, uint256', '1', [5n, 6n, 7n], 6n],
     [
       'the first of many types',
       'uint8 a, bytes32, bool, address',
-      '-> a',
+      'a',
       [255, `0x${'11'.repeat(32)}`, true, OTHER],
       255n,
     ],
     [
       'inside a tuple',
       '(uint256 since, uint96 amount) info',
-      '-> info.amount',
+      'info.amount',
       [{ since: 1n, amount: 9n }],
       9n,
     ],
-    ['inside an unnamed tuple', '(address owner, uint256)', '-> 0.1', [[OTHER, 9n]], 9n],
-    ['inside the only tuple', '(uint256 amount)', '', [{ amount: 4n }], 4n],
+    ['inside an unnamed tuple', '(address owner, uint256)', '0.1', [[OTHER, 9n]], 9n],
+    ['inside the only tuple', '(uint256 amount)', undefined, [{ amount: 4n }], 4n],
     [
       'deep inside',
       'bool, ((uint64 a, uint64 b) inner, bool) out',
-      '-> out.inner.b',
+      'out.inner.b',
       [true, [{ a: 1n, b: 2n }, true]],
       2n,
     ],
     [
       'beside a text and a list',
       'string memo, uint256 amount, uint256[] tokens',
-      '-> amount',
+      'amount',
       ['x', 8n, [1n, 2n]],
       8n,
     ],
     [
       'in a struct with a list',
       '(uint256[] tokens, uint256 amount) info',
-      '-> info.amount',
+      'info.amount',
       [{ tokens: [1n], amount: 8n }],
       8n,
     ],
-  ])('takes of its outputs %s', (_case, ...[outputs, arrow, values, figure]) => {
-    const view = one(`f(address) returns (${outputs}) ${arrow}`);
+  ])('takes of its outputs %s', (_case, ...[outputs, output, values, figure]) => {
+    const view = of(outputs, output);
     expect(view.valueIn(answer(outputs, ...values))).toBe(figure);
   });
 
   it('ignores outputs that an upgraded contract appended', () => {
-    const view = one('f(address) returns (uint128, uint256 amount) -> amount');
+    const view = of('uint128, uint256 amount', 'amount');
     expect(view.valueIn(answer('uint128, uint256, address', 1n, 2n, OTHER))).toBe(2n);
   });
 
@@ -170,12 +173,20 @@ describe('a view of a stake contract', () => {
     ],
   ])('says what came in place of its outputs: %s', (_case, outputs, data, said) => {
     const path = outputs.startsWith('(') ? 's.a' : 'a';
-    expect(one(`f(address) returns (${outputs}) -> ${path}`).valueIn(data)).toMatch(said);
+    expect(of(outputs, path).valueIn(data)).toMatch(said);
   });
 
   it('may be of a contract of its own, be one of several, or not be at all', () => {
     const views = parseStakeViews(
-      `a(address) returns (uint256) + b(uint256 = 2, address) returns (uint256 x, uint256) -> x at ${OTHER.toUpperCase().replace('X', 'x')}`,
+      [
+        { function: 'function a(address) returns (uint256)' },
+        {
+          function: 'function b(uint256, address) returns (uint256 x, uint256)',
+          arguments: { 0: 2 },
+          output: 'x',
+          contract: OTHER.toUpperCase().replace('X', 'x'),
+        },
+      ],
       'VIEW',
       'balance',
     );
@@ -183,17 +194,7 @@ describe('a view of a stake contract', () => {
       ['a(address)', undefined],
       ['b(uint256,address)', OTHER],
     ]);
-    const listed = parseStakeViews(
-      [
-        'a(address) returns (uint256)',
-        { function: 'b(address) returns (uint256)', contract: OTHER },
-      ],
-      'VIEW',
-      'balance',
-    );
-    expect(listed.map(({ contract }) => contract)).toEqual([undefined, OTHER]);
-    for (const none of ['none', ' none ', []])
-      expect(parseStakeViews(none, 'VIEW', 'total')).toEqual([]);
+    expect(parseStakeViews([], 'VIEW', 'total')).toEqual([]);
   });
 
   it('finds its figure wherever it lies among outputs of any kind', () => {
@@ -237,7 +238,7 @@ describe('a view of a stake contract', () => {
             figure,
             ...after.map((kind) => values[kind]),
           );
-          const view = one(`f(address) returns (${outputs}) -> figure`);
+          const view = of(outputs, 'figure');
           expect(view.valueIn(data)).toBe(figure);
           expect(view.valueIn(data.slice(0, -64) as Hex)).toEqual(expect.stringContaining('bytes'));
         },

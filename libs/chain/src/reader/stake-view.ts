@@ -3,19 +3,32 @@
  * answer.
  */
 import { type AbiParameter } from 'viem';
-import { decodeAbiParameters, parseAbiItem, toFunctionSelector } from 'viem/utils';
+import { decodeAbiParameters, toFunctionSelector } from 'viem/utils';
 import { type Address, parseAddress } from '#libs/domain';
-import { encodeWord, headWords } from '../events/stake-event.js';
-import { type Hex, isRecord } from '../shape/hex.js';
-import { parseNotation, StakeViewError, type ViewNotation } from './view-notation.js';
+import {
+  encodeWord,
+  headWords,
+  isValue,
+  objectWith,
+  type Parameter,
+  parseItem,
+  StakeEventsError,
+  textOf,
+  valuesOf,
+} from '../events/abi-notation.js';
+import { type Hex } from '../shape/hex.js';
 
 export type FigureKind = 'total' | 'balance';
 
-interface FunctionItem {
-  readonly name: string;
-  readonly inputs: readonly AbiParameter[];
-  readonly outputs: readonly AbiParameter[];
+/** A view as STAKE_EVENTS has it. docs/operating/contracts.md describes the fields. */
+export interface ViewEntry {
+  readonly function: string;
+  readonly arguments?: Readonly<Record<string, string | number | boolean>>;
+  readonly output?: string | number;
+  readonly contract?: string;
 }
+
+const KEYS = ['function', 'arguments', 'output', 'contract'];
 
 export class StakeView {
   /** For example `userInfo(uint256,address)`. */
@@ -29,22 +42,28 @@ export class StakeView {
   /** @returns the figure in an answer, or a description of the answer where it has none */
   readonly valueIn: (data: Hex) => bigint | string;
 
-  /** @throws StakeViewError */
-  constructor(notation: ViewNotation, kind: FigureKind) {
-    const { where } = notation;
-    const item = parseFunction(notation);
-    const { name, inputs, outputs } = item;
-    this.signature = `${name}(${inputs.map(({ type }) => type).join(',')})`;
-    const words = constantWords(notation, item);
+  /** @throws StakeEventsError */
+  constructor(json: unknown, where: string, kind: FigureKind) {
+    const entry = objectWith(KEYS, json, where);
+    const optional = (key: string): string | undefined =>
+      entry[key] === undefined ? undefined : textOf(entry, key, where);
+    const {
+      name,
+      signature,
+      inputs,
+      outputs = [],
+    } = parseItem(textOf(entry, 'function', where), 'function', where);
+    const words = argumentWords(valuesOf(entry, 'arguments', where), { name, inputs, where });
     const open = inputs.flatMap((_, index) => (words.has(index) ? [] : [index]));
-    requireWallet(open, kind, item, where);
+    requireWallet(open, kind, { name, inputs, where });
     const [wallet = inputs.length] = open;
     const encoded = inputs.map((_, index) => words.get(index) ?? '');
-    this.head = `${toFunctionSelector(this.signature)}${encoded.slice(0, wallet).join('')}`;
+    this.signature = signature;
+    this.head = `${toFunctionSelector(signature)}${encoded.slice(0, wallet).join('')}`;
     this.tail = encoded.slice(wallet + 1).join('');
     this.takesWallet = open.length === 1;
-    this.valueIn = figureReader(outputs, notation.output, where);
-    this.contract = contractOf(notation);
+    this.valueIn = figureReader(outputs, optional('output'), where);
+    this.contract = addressOf(optional('contract'), where);
   }
 
   /** @param wallet ignored for a total */
@@ -55,102 +74,75 @@ export class StakeView {
 
 /**
  * Parses the views whose figures add up to the total, or to a wallet's balance.
- * @param setting one line, an object, or a list of both; `none` gives no view
- * @param where the name of the setting, for errors
- * @throws StakeViewError saying which part is wrong and what to do
+ * @param json an object, or a list of objects; an empty list gives no view
+ * @throws StakeEventsError saying which part is wrong and what to do
  */
 export function parseStakeViews(
-  setting: unknown,
+  json: unknown,
   where: string,
   kind: FigureKind,
 ): readonly StakeView[] {
-  return parseNotation(setting, where).map((notation) => new StakeView(notation, kind));
+  return Array.isArray(json)
+    ? json.map((one, index) => new StakeView(one, `${where}[${index}]`, kind))
+    : [new StakeView(json, where, kind)];
 }
 
-function parseFunction({ function: text, where }: ViewNotation): FunctionItem {
-  let item: unknown;
-  try {
-    item = parseAbiItem(text as 'function f()');
-  } catch (error) {
-    // The library's message has several lines, its own version among them; the first two give the reason.
-    const reason = error instanceof Error ? error.message.split('\n').slice(0, 2).join(' ') : '';
-    throw new StakeViewError(where, `"${text}" is not a function signature: ${reason}`);
-  }
-  if (!isRecord(item) || item['type'] !== 'function') {
-    throw new StakeViewError(where, `"${text}" is not a function`);
-  }
-  return item as unknown as FunctionItem;
+interface Inputs {
+  readonly name: string;
+  readonly inputs: readonly Parameter[];
+  readonly where: string;
 }
 
-/** The 32-byte words of the parameters with a constant, by position. */
-function constantWords(
-  { arguments: constants, where }: ViewNotation,
-  { name, inputs }: FunctionItem,
+/** The 32-byte words of the parameters that have a value, by position. */
+function argumentWords(
+  values: readonly (readonly [name: string, text: string])[],
+  { name, inputs, where }: Inputs,
 ): Map<number, string> {
-  const words = new Map<number, string>();
-  for (const [key, value] of Object.entries(constants)) {
-    const at = inputs.flatMap((input, index) =>
-      input.name === key || String(index) === key ? [index] : [],
-    );
-    const [index] = at;
-    if (index === undefined || at.length > 1) {
-      const names = inputs.map((input, position) => input.name ?? String(position)).join(', ');
-      throw new StakeViewError(
-        where,
-        `${name} has no parameter "${key}"; its parameters: ${names}`,
-      );
-    }
-    const word = encodeWord(inputs[index]?.type ?? '', value);
-    if (word === undefined) {
-      throw new StakeViewError(
-        where,
-        `"${value}" of ${name} is not a value of ${describeInput(inputs, index)}`,
-      );
-    }
-    words.set(index, word);
-  }
-  return words;
+  return new Map(
+    values.map(([key, value]) => {
+      const [index, ...more] = placesOf(inputs, key);
+      if (index === undefined || more.length > 0) {
+        throw new StakeEventsError(
+          where,
+          `${name} has no parameter "${key}"; its parameters: ${listOf(inputs)}`,
+        );
+      }
+      const { type = '' } = inputs[index] ?? {};
+      const word = encodeWord(type, value);
+      if (word !== undefined) return [index, word];
+      throw new StakeEventsError(where, `"arguments.${key}": "${value}" is not a value of ${type}`);
+    }),
+  );
 }
 
-/** Requires that exactly one address is without a constant for a balance, and no parameter for a total. */
+/** Requires that exactly one address is left open for a balance, and no parameter for a total. */
 function requireWallet(
   open: readonly number[],
   kind: FigureKind,
-  { name, inputs }: FunctionItem,
-  where: string,
+  { name, inputs, where }: Inputs,
 ): void {
-  const addresses = open.filter((index) => inputs[index]?.type === 'address');
   const other = open.find((index) => kind === 'total' || inputs[index]?.type !== 'address');
   if (other !== undefined) {
-    const what = describeInput(inputs, other);
-    const fixed = /^(?:u?int\d+|address|bool|bytes\d+)$/.test(inputs[other]?.type ?? '');
-    throw new StakeViewError(
+    const { type = '' } = inputs[other] ?? {};
+    throw new StakeEventsError(
       where,
-      fixed
-        ? `${name} needs a value for ${what}: write "${what} = <value>"`
-        : `${name} takes ${what}, which cannot be given: only numbers, addresses, bool and bytes1 to bytes32 can`,
+      isValue(type)
+        ? `${name} needs a value for ${nameAt(inputs, other)} (${type}) in "arguments"`
+        : `${name} takes ${type}, which cannot be given: only numbers, addresses, bool and bytes1 to bytes32 can`,
     );
   }
-  if (kind === 'balance' && addresses.length !== 1) {
-    throw new StakeViewError(
-      where,
-      addresses.length === 0
-        ? `${name} must take (address): leave one address without a value, it is the wallet’s`
-        : `${name} has ${addresses.length} addresses without a value, and only one can be the wallet’s: write "address <name> = 0x…" for the others`,
-    );
-  }
+  if (kind === 'total' || open.length === 1) return;
+  throw new StakeEventsError(
+    where,
+    `${name} has ${open.length} addresses without a value in "arguments", and needs exactly one, the wallet’s`,
+  );
 }
 
-function describeInput(inputs: readonly AbiParameter[], index: number): string {
-  const { type = '', name } = inputs[index] ?? {};
-  return name === undefined || name === '' ? type : `${type} ${name}`;
-}
-
-function contractOf({ contract, where }: ViewNotation): Address | undefined {
+function addressOf(contract: string | undefined, where: string): Address | undefined {
   if (contract === undefined) return undefined;
   const address = parseAddress(contract);
   if (address) return address;
-  throw new StakeViewError(where, `"${contract}" is not the address of a contract`);
+  throw new StakeEventsError(where, `"${contract}" is not the address of a contract`);
 }
 
 const WORD_DIGITS = 64;
@@ -160,10 +152,10 @@ const WORD_DIGITS = 64;
  * @param path `amount`, `1` or `info.amount`; may be left out where there is one output
  * @returns a function that reads the figure of an answer, or says what is wrong with the answer. Words beyond the
  * declared ones are ignored, because upgraded contracts append outputs
- * @throws StakeViewError
+ * @throws StakeEventsError
  */
 function figureReader(
-  outputs: readonly AbiParameter[],
+  outputs: readonly Parameter[],
   path: string | undefined,
   where: string,
 ): (data: Hex) => bigint | string {
@@ -193,74 +185,54 @@ function figureReader(
 
 /** @returns the path to the output as positions, and its type, such as `uint128` */
 function choose(
-  outputs: readonly AbiParameter[],
-  names: readonly string[],
+  outputs: readonly Parameter[],
+  [name, ...inner]: readonly string[],
   where: string,
 ): { steps: readonly number[]; type: string } {
-  const [name, ...inner] = names;
-  const step = name === undefined ? theOnly(outputs, where) : stepOf(outputs, name, where);
-  const { type } = outputs[step] as AbiParameter;
-  const components = componentsOf(outputs[step]);
-  if (components !== undefined && type === 'tuple') {
+  const [step, ...more] = name === undefined ? outputs.keys() : placesOf(outputs, name);
+  const output = step === undefined ? undefined : outputs[step];
+  if (step === undefined || output === undefined || more.length > 0) {
+    const found =
+      name === undefined
+        ? `has ${outputs.length} outputs, and "output" must name the figure`
+        : `has no output "${name}", or more than one`;
+    throw new StakeEventsError(where, `${found}; its outputs: ${listOf(outputs)}`);
+  }
+  const { type, components } = output;
+  if (type === 'tuple' && components !== undefined) {
     const below = choose(components, inner, where);
     return { steps: [step, ...below.steps], type: below.type };
   }
-  if (inner.length > 0) {
-    throw new StakeViewError(where, `output "${name ?? ''}" is ${type}: nothing lies inside it`);
-  }
-  if (!/^uint\d+$/.test(type)) {
-    throw new StakeViewError(
-      where,
-      `output ${name === undefined ? step : `"${name}"`} is ${type}, not an unsigned integer`,
-    );
-  }
-  return { steps: [step], type };
-}
-
-function theOnly(outputs: readonly AbiParameter[], where: string): number {
-  if (outputs.length === 1) return 0;
-  if (outputs.length === 0) {
-    throw new StakeViewError(where, 'returns nothing: end it with "returns (uint256)"');
-  }
-  throw new StakeViewError(
+  if (/^uint\d+$/.test(type) && inner.length === 0) return { steps: [step], type };
+  throw new StakeEventsError(
     where,
-    `has ${outputs.length} outputs: say which is the figure, such as "-> ${nameAt(outputs, 0)}"; they are ${listOf(outputs)}`,
+    `output "${[name ?? step, ...inner].join('.')}" is ${inner.length > 0 ? `inside ${type}` : type}, not an unsigned integer`,
   );
 }
 
-function stepOf(outputs: readonly AbiParameter[], name: string, where: string): number {
-  if (/^\d+$/.test(name) && Number(name) < outputs.length) return Number(name);
-  const found = outputs.flatMap((output, index) => (output.name === name ? [index] : []));
-  const [step] = found;
-  if (found.length === 1 && step !== undefined) return step;
-  throw new StakeViewError(
-    where,
-    `has ${found.length === 0 ? 'no' : 'more than one'} output "${name}"; its outputs: ${listOf(outputs)}`,
+/** The places of the parameters with this name or position. */
+function placesOf(parameters: readonly Parameter[], key: string): number[] {
+  return [...parameters.keys()].filter(
+    (index) => parameters[index]?.name === key || String(index) === key,
   );
 }
 
-function listOf(outputs: readonly AbiParameter[]): string {
-  return outputs.map(({ type }, index) => `${nameAt(outputs, index)} (${type})`).join(', ');
+function listOf(parameters: readonly Parameter[]): string {
+  return parameters.map(({ type }, index) => `${nameAt(parameters, index)} (${type})`).join(', ');
 }
 
-function nameAt(outputs: readonly AbiParameter[], index: number): string {
-  const name = outputs[index]?.name;
-  return name === undefined || name === '' ? String(index) : name;
-}
-
-function componentsOf(parameter: unknown): readonly AbiParameter[] | undefined {
-  const components = isRecord(parameter) ? parameter['components'] : undefined;
-  return Array.isArray(components) ? (components as readonly AbiParameter[]) : undefined;
+function nameAt(parameters: readonly Parameter[], index: number): string {
+  return parameters[index]?.name ?? String(index);
 }
 
 /** @param steps path to the chosen output; undefined where it is not inside this parameter */
-function unnamed(parameter: AbiParameter, steps: readonly number[] | undefined): AbiParameter {
-  const components = componentsOf(parameter);
-  if (components === undefined) {
-    return { type: steps === undefined ? parameter.type : 'uint256' };
-  }
+function unnamed(
+  { type, components }: Parameter,
+  steps: readonly number[] | undefined,
+): AbiParameter {
+  if (components === undefined) return { type: steps === undefined ? type : 'uint256' };
   return {
-    type: parameter.type,
+    type,
     components: components.map((inner, index) =>
       unnamed(inner, steps?.[0] === index ? steps.slice(1) : undefined),
     ),

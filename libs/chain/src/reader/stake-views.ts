@@ -12,17 +12,13 @@ import { type RpcPool, type RpcSession, type RunOptions } from '../rpc/rpc-pool.
 import { bytes, type Hex } from '../shape/hex.js';
 import { Multicall, MULTICALL3 } from './multicall.js';
 import { ethCall, PinnedCalls } from './pinned-calls.js';
-import { type FigureKind, parseStakeViews, type StakeView } from './stake-view.js';
+import { type FigureKind, StakeView } from './stake-view.js';
 import { type ChosenView, type FigurePart, misfitText, ViewChoice } from './view-choice.js';
 
 interface StakeViewSettings {
-  /**
-   * STAKE_TOTAL_VIEW as text or parsed. An empty list means no view; undefined means the views that contracts usually
-   * have.
-   */
-  readonly totalView?: string | readonly StakeView[] | undefined;
-  /** STAKE_BALANCE_VIEW, in the same form. */
-  readonly balanceView?: string | readonly StakeView[] | undefined;
+  /** An empty list means no view; undefined means the views that contracts usually have. */
+  readonly totalView?: readonly StakeView[] | undefined;
+  readonly balanceView?: readonly StakeView[] | undefined;
 }
 
 export interface StakeViewOptions extends StakeViewSettings {
@@ -37,10 +33,8 @@ export interface FigureOptions extends RunOptions {
 
 /** The views that are tried on each contract where the settings name none. */
 const USUAL: Readonly<Record<FigureKind, readonly StakeView[]>> = {
-  total: ['totalStaked()', 'totalSupply()'].flatMap((text) =>
-    parseStakeViews(`${text} view returns (uint256)`, text, 'total'),
-  ),
-  balance: parseStakeViews('balanceOf(address) view returns (uint256)', 'balanceOf', 'balance'),
+  total: usualViews('total', 'totalStaked()', 'totalSupply()'),
+  balance: usualViews('balance', 'balanceOf(address)'),
 };
 
 export class StakeViews {
@@ -49,21 +43,14 @@ export class StakeViews {
   private readonly totals: ViewChoice;
   private readonly balances: ViewChoice;
 
-  /** @throws PermanentError where a setting is not a usable view */
   constructor(
     protected readonly pool: RpcPool,
     { contracts = [], totalView, balanceView, multicall = MULTICALL3 }: StakeViewOptions,
   ) {
     const { pinned } = this;
     this.multicall = new Multicall(pinned, multicall, pool);
-    const partsOf = (setting: StakeViewSettings['totalView'], where: string, kind: FigureKind) =>
-      figureParts(
-        typeof setting === 'string' ? parseStakeViews(setting, where, kind) : setting,
-        contracts,
-        kind,
-      );
-    this.totals = new ViewChoice(pool, partsOf(totalView, 'STAKE_TOTAL_VIEW', 'total'));
-    this.balances = new ViewChoice(pool, partsOf(balanceView, 'STAKE_BALANCE_VIEW', 'balance'));
+    this.totals = new ViewChoice(pool, figureParts(totalView, contracts, 'total'));
+    this.balances = new ViewChoice(pool, figureParts(balanceView, contracts, 'balance'));
   }
 
   /** False while the contracts are known to have no total; checked again every minute. */
@@ -81,7 +68,7 @@ export class StakeViews {
     return [...this.totals.unanswered, ...this.balances.unanswered];
   }
 
-  /** False where the settings say `none`. */
+  /** False where STAKE_EVENTS names no view. */
   get wantsTotal(): boolean {
     return this.totals.isWanted;
   }
@@ -201,25 +188,27 @@ function figureParts(
   );
 }
 
+function usualViews(kind: FigureKind, ...signatures: readonly string[]): readonly StakeView[] {
+  return signatures.map(
+    (text) => new StakeView({ function: `function ${text} view returns (uint256)` }, text, kind),
+  );
+}
+
 function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n);
 }
 
 /**
- * The views in force: those of the variables, else those of STAKE_EVENTS, else those that contracts usually have.
- * Filtered events have no usual views, because the usual figures cover the whole contract and cannot be compared with a
- * part of it.
- * @param variables STAKE_TOTAL_VIEW and STAKE_BALANCE_VIEW
+ * The views in force: those of STAKE_EVENTS, else those that contracts usually have. Filtered events have no usual
+ * views, because the usual figures cover the whole contract and cannot be compared with a part of it.
  */
-export function resolveStakeViews(
-  { isPartial, totalView, balanceView }: Omit<StakeDescription, 'events'>,
-  variables: StakeViewSettings,
-): StakeViewSettings {
-  const fallback = isPartial ? 'none' : undefined;
-  return {
-    totalView: variables.totalView ?? totalView ?? fallback,
-    balanceView: variables.balanceView ?? balanceView ?? fallback,
-  };
+export function resolveStakeViews({
+  isPartial,
+  totalView,
+  balanceView,
+}: Omit<StakeDescription, 'events'>): StakeViewSettings {
+  const fallback = isPartial ? [] : undefined;
+  return { totalView: totalView ?? fallback, balanceView: balanceView ?? fallback };
 }
 
 /** The calls for the contracts' total, as a part of a larger request. */

@@ -128,7 +128,7 @@ interface Outcome {
 function outcomeOf(trial: ChosenView, result: RpcResult | undefined, session: RpcSession): Outcome {
   const silent = (what: string): Outcome => ({
     kind: 'silent',
-    text: `The view ${trial.view.signature} of ${trial.to} ${what}. Check its name and constants; where the contract has none, set it to none.`,
+    text: `The view ${trial.view.signature} of ${trial.to} ${what}. Check its name and arguments in STAKE_EVENTS; where the contract has none, set it to [].`,
   });
   if (isReverted(result)) return silent('reverts');
   const data = hexOf(result, session);

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   callsInAll,
-  COMPUTE_UNITS,
-  PRICE_LISTS,
+  secondsWithin,
   SYNC_METHODS,
   syncCalls,
   type SyncFacts,
@@ -81,7 +80,7 @@ const anyFacts: fc.Arbitrary<SyncFacts> = fc.record({
   hasOtherEndpoint: fc.boolean(),
 });
 
-const unitsOf = (facts: SyncFacts): number => unitsFor(syncCalls(facts), COMPUTE_UNITS.perCall);
+const unitsOf = (facts: SyncFacts): number => unitsFor(syncCalls(facts));
 
 describe('the cost of a sync', () => {
   it.each([
@@ -95,11 +94,7 @@ describe('the cost of a sync', () => {
     fc.assert(
       fc.property(anyFacts, fc.integer({ min: 1, max: 10_000 }), (facts, more) => {
         const larger = { ...facts, [name]: (facts[name] ?? 0) + more };
-        for (const { perCall } of PRICE_LISTS) {
-          expect(unitsFor(syncCalls(larger), perCall)).toBeGreaterThanOrEqual(
-            unitsFor(syncCalls(facts), perCall),
-          );
-        }
+        expect(unitsOf(larger)).toBeGreaterThanOrEqual(unitsOf(facts));
       }),
     );
   });
@@ -117,8 +112,10 @@ describe('the cost of a sync', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const calls = syncCalls(facts);
-        const one = { eth_getLogs: 1, eth_getBlockByNumber: 1, eth_call: 1 };
-        expect(callsInAll(calls)).toBe(unitsFor(calls, { ...one, eth_getBlockReceipts: 1 }));
+        const { eth_getLogs, eth_getBlockByNumber, eth_call, eth_getBlockReceipts } = calls;
+        expect(callsInAll(calls)).toBe(
+          eth_getLogs + eth_getBlockByNumber + eth_call + eth_getBlockReceipts,
+        );
         expect(SYNC_METHODS.every((method) => Number.isInteger(calls[method]))).toBe(true);
       }),
     );
@@ -137,5 +134,47 @@ describe('the cost of a sync', () => {
   it('of a sparse history is a fraction of that with every header', () => {
     expect(unitsOf({ ...history, mode: 'headers' })).toBeGreaterThan(12_400_000);
     expect(unitsOf({ ...history, mode: 'total', totalCalls: 1 })).toBeLessThan(170_000);
+  });
+});
+
+const CALLS = { eth_getLogs: 600, eth_getBlockByNumber: 400, eth_call: 0, eth_getBlockReceipts: 0 };
+const NAMES = ['a.example', 'b.example', 'c.example'];
+
+/** @param perSecond calls in a second by endpoint; undefined is no budget */
+function secondsOf(
+  mode: 'two' | 'total',
+  perSecond: readonly (number | undefined)[],
+  endpoints: readonly string[] = NAMES.slice(0, perSecond.length),
+): number {
+  const budgets = perSecond.map((calls) =>
+    calls === undefined ? undefined : { unit: 'calls' as const, perSecond: calls },
+  );
+  return secondsWithin({ endpoints, budgets }, CALLS, mode);
+}
+
+describe('the time within budgets', () => {
+  it.each([
+    ['one', [10], 100],
+    ['two', [10, 40], 20],
+    ['one without a budget', [10, undefined], 0],
+  ])('shares the work by budget: %s', (_, perSecond, seconds) => {
+    expect(secondsOf('total', perSecond)).toBeCloseTo(seconds);
+  });
+
+  it.each([
+    ['two that are as fast', [10, 10], 50],
+    ['two, the slower one counts', [10, 40], 50],
+    ['two, one without a budget', [10, undefined], 50],
+    ['three: a slow one takes a small part', [100, 100, 1], 1000 / 201],
+    ['three, of which the fastest reads every range', [100, 10, 5], 500 / 15],
+    ['three, one without a budget', [undefined, 10, 15], 20],
+    ['three, two without a budget', [undefined, undefined, 1], 0],
+  ])('reads each range from two providers: %s', (_, perSecond, seconds) => {
+    expect(secondsOf('two', perSecond)).toBeCloseTo(seconds);
+  });
+
+  it('compares no endpoint with another one of its provider', () => {
+    const endpoints = ['a.example#1', 'a.example#2', 'b.example'];
+    expect(secondsOf('two', [10, 10, 10], endpoints)).toBeCloseTo(50);
   });
 });

@@ -1,12 +1,14 @@
 /**
  * The cost of a first sync, or of the rest of one: calls by method, as range-verifier.ts and wallet-check.ts of the
- * indexer make them. A pure estimate, used by `plan-sync` and by the indexer's log line at its start. Calls whose
- * number does not grow with the history are left out: the heads that are read on the way, a sample of wallets at the
- * end, and retries.
+ * indexer make them. Calls whose number does not grow with the history are left out: the heads that are read on the
+ * way, a sample of wallets at the end, and retries.
  */
+import { type BlockRef } from '#libs/domain';
+import { type ChainReader } from '../reader/chain-reader.js';
 import { MULTICALL_SIZE } from '../reader/multicall.js';
+import { countProviders, providerOf } from '../rpc/endpoint-urls.js';
 import { computeUnitsOf } from '../rpc/rpc-call.js';
-import { type VerificationMode } from './verification.js';
+import { type Verification, type VerificationMode } from './verification.js';
 
 /** Target size of one answer in bytes: large enough to be worth a round trip, small enough to parse without a pause. */
 export const ANSWER_BYTES = 3 * 1024 * 1024;
@@ -84,72 +86,103 @@ export function callsInAll(calls: SyncCalls): number {
   return SYNC_METHODS.reduce((sum, method) => sum + calls[method], 0);
 }
 
-/** @param units cost of a call of each method */
-export function unitsFor(calls: SyncCalls, units: Readonly<Record<SyncMethod, number>>): number {
-  return SYNC_METHODS.reduce((sum, method) => sum + calls[method] * units[method], 0);
+/** In the unit of the budgets in RPC_URLS, of the metrics and of docs/operating/chains.md. */
+export function unitsFor(calls: SyncCalls): number {
+  return SYNC_METHODS.reduce((sum, method) => sum + calls[method] * computeUnitsOf(method), 0);
 }
 
-interface PriceList {
-  readonly name: string;
-  /** The provider's name for its unit. */
-  readonly unit: string;
-  readonly perCall: Readonly<Record<SyncMethod, number>>;
-  readonly source: string;
+interface SyncQuestion {
+  /** The newest indexed block, or the one before the first. */
+  readonly head: BlockRef;
+  readonly verification: Verification;
+  /** Number of staking contracts. */
+  readonly contracts: number;
+  readonly maxRangeBlocks: number;
 }
 
-/** The unit of the budgets in RPC_URLS, of the metrics and of docs/operating/chains.md. */
-export const COMPUTE_UNITS: PriceList = {
-  name: 'compute units',
-  unit: 'CU',
-  perCall: {
-    eth_getLogs: computeUnitsOf('eth_getLogs'),
-    eth_getBlockByNumber: computeUnitsOf('eth_getBlockByNumber'),
-    eth_call: computeUnitsOf('eth_call'),
-    eth_getBlockReceipts: computeUnitsOf('eth_getBlockReceipts'),
-  },
-  source: 'https://docs.alchemyapi.io/documentation/compute-units',
-};
+export interface SyncEstimate {
+  readonly fromBlock: bigint;
+  readonly toBlock: bigint;
+  readonly blocks: number;
+  readonly calls: SyncCalls;
+  readonly computeUnits: number;
+  /** At the speed of one request that was just made, and within the budgets of RPC_URLS. */
+  readonly seconds: number;
+}
 
 /**
- * What providers count for a call, compute units first. The figures are from stored copies of the providers' public
- * pages, which may be older than what they charge now. They serve to compare modes and ranges, and are no invoice.
+ * The least that the missing part of a sync takes: where the provider allows ranges of `maxRangeBlocks`, and none of
+ * the blocks holds events. Asks for the newest blocks only.
+ * @throws AllEndpointsFailedError
  */
-export const PRICE_LISTS: readonly PriceList[] = [
-  COMPUTE_UNITS,
-  {
-    name: 'Alchemy',
-    unit: 'CU',
-    // eth_getBlockReceipts counts 20 in the bill and 500 in the rate limit.
-    perCall: {
-      eth_getLogs: 60,
-      eth_getBlockByNumber: 20,
-      eth_call: 26,
-      eth_getBlockReceipts: 20,
-    },
-    source: 'https://www.alchemy.com/docs/reference/compute-unit-costs',
-  },
-  {
-    name: 'Infura',
-    unit: 'credits',
-    perCall: {
-      eth_getLogs: 255,
-      eth_getBlockByNumber: 80,
-      eth_call: 80,
-      eth_getBlockReceipts: 1000,
-    },
-    source:
-      'https://github.com/MetaMask/metamask-docs/blob/2562e5105f5b0e6867c365aa00d4bc966b226efd/services/get-started/pricing/credit-cost.md',
-  },
-  {
-    name: 'QuickNode',
-    unit: 'credits',
-    // Most EVM chains; Abstract, Gnosis, Scroll and zkSync count 30 for each.
-    perCall: {
-      eth_getLogs: 20,
-      eth_getBlockByNumber: 20,
-      eth_call: 20,
-      eth_getBlockReceipts: 20,
-    },
-    source: 'https://quicknode.com/api-credits/blast',
-  },
-];
+export async function estimateSync(
+  reader: ChainReader,
+  { head, verification, contracts, maxRangeBlocks }: SyncQuestion,
+): Promise<SyncEstimate> {
+  const begunMs = performance.now();
+  const { latest, finalised } = await reader.heads();
+  const requestSeconds = (performance.now() - begunMs) / 1000;
+  const { mode, comparesPastTotals } = verification;
+  const finalBlocks = Math.max(0, Number(finalised.number - head.number));
+  const blocks = Math.max(finalBlocks, Number(latest.number - head.number));
+  const calls = syncCalls({
+    mode,
+    finalBlocks,
+    tipBlocks: blocks - finalBlocks,
+    rangeBlocks: maxRangeBlocks,
+    totalCalls: reader.hasTotal ? contracts : 0,
+    comparesPastTotals,
+    hasMulticall: true,
+    hasOtherEndpoint: false,
+    hasOtherProvider: countProviders(reader.endpoints) > 1,
+  });
+  return {
+    fromBlock: head.number + 1n,
+    toBlock: latest.number,
+    blocks,
+    calls,
+    computeUnits: unitsFor(calls),
+    seconds: Math.max(
+      (requestsFor(calls) * requestSeconds) / REQUESTS_AT_ONCE,
+      secondsWithin(reader, calls, mode),
+    ),
+  };
+}
+
+/** What an indexer sends at once, about; up to 24 to an endpoint that accepts them. */
+const REQUESTS_AT_ONCE = 16;
+/** Headers that it reads with one request; those of the ranges come with their logs. */
+const HEADERS_AT_ONCE = 20;
+
+function requestsFor({ eth_getLogs, eth_getBlockByNumber, eth_call }: SyncCalls): number {
+  return eth_getLogs + Math.max(0, eth_getBlockByNumber - eth_getLogs) / HEADERS_AT_ONCE + eth_call;
+}
+
+/**
+ * The shortest duration that the budgets allow; 0 where endpoints without a budget can do all the work. In the mode
+ * `two`, each range is read from two providers, so that one provider does half of the work at most.
+ */
+export function secondsWithin(
+  { endpoints, budgets }: Pick<ChainReader, 'endpoints' | 'budgets'>,
+  calls: SyncCalls,
+  mode: VerificationMode,
+): number {
+  // The part of the work that each provider can do in a second.
+  const speeds = new Map<string, number>();
+  for (const [place, endpoint] of endpoints.entries()) {
+    const provider = providerOf(endpoint);
+    const speed = 1 / secondsAlone(budgets[place], calls);
+    speeds.set(provider, (speeds.get(provider) ?? 0) + speed);
+  }
+  const [fastest = 0, ...others] = [...speeds.values()].sort((a, b) => b - a);
+  const speedOfOthers = others.reduce((sum, speed) => sum + speed, 0);
+  const together = 1 / (fastest + speedOfOthers);
+  return mode === 'two' ? Math.max(together, 0.5 / speedOfOthers) : together;
+}
+
+function secondsAlone(budget: ChainReader['budgets'][number], calls: SyncCalls): number {
+  if (budget === undefined) return 0;
+  const isByCalls = budget.unit === 'calls';
+  const needed = isByCalls ? callsInAll(calls) : unitsFor(calls);
+  return needed / budget.perSecond;
+}

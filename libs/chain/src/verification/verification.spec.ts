@@ -36,9 +36,9 @@ describe('STAKE_VERIFICATION', () => {
   });
 
   it.each<[VerificationMode, RegExp]>([
-    ['total', /no contract tells its total. Set STAKE_TOTAL_VIEW/],
+    ['total', /no contract tells its total. Set totalView/],
     ['two', /one provider only. Add one of another provider/],
-    ['wallets', /Set STAKE_BALANCE_VIEW/],
+    ['wallets', /Set balanceView/],
   ])('refuses %s where it cannot be had, and says what to do', (mode, reason) => {
     expect(() => chooseVerification(mode, nothing)).toThrow(reason);
     expect(() => chooseVerification(mode, nothing)).toThrow(

@@ -1,6 +1,6 @@
 /**
  * What vouches for the events of a range before they are written (docs/decisions/0003). A pure choice from what the
- * deployment offers, which the indexer, `doctor` and `plan-sync` share.
+ * deployment offers, which the indexer and `doctor` share.
  */
 import { type SettingOptions } from '#libs/config';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
@@ -13,7 +13,6 @@ import {
   TransportError,
 } from '../errors/rpc.errors.js';
 import { type ChainReader } from '../reader/chain-reader.js';
-import { parseStakeViews } from '../reader/stake-view.js';
 import { type FigureOptions } from '../reader/stake-views.js';
 import { askFigure, askOtherProvider, countProviders } from '../rpc/endpoint-urls.js';
 
@@ -102,13 +101,13 @@ function lackOf(
   { total, balances, providers }: VerificationOffer,
 ): string | undefined {
   if (mode === 'total' && total === 'none') {
-    return 'no contract tells its total. Set STAKE_TOTAL_VIEW to a function that does, or choose another mode.';
+    return 'no contract tells its total. Set totalView in STAKE_EVENTS to a function that does, or choose another mode.';
   }
   if (mode === 'two' && providers < 2) {
     return 'RPC_URLS names endpoints of one provider only. Add one of another provider, or choose another mode.';
   }
   if (mode === 'wallets' && !balances) {
-    return 'no contract tells a wallet’s balance. Set STAKE_BALANCE_VIEW to a function that does, or choose another mode.';
+    return 'no contract tells a wallet’s balance. Set balanceView in STAKE_EVENTS to a function that does, or choose another mode.';
   }
   return undefined;
 }
@@ -203,22 +202,6 @@ async function totalOffered(
   if (await isTotalKept(reader, past)) return 'history';
   return (await totalAt(reader, latest)) === undefined ? 'none' : 'recent';
 }
-
-/** Settings of the staking contract's own figures, and of the verification of events; several programs read them. */
-
-export const STAKE_TOTAL_VIEW_SETTING: SettingOptions = {
-  description:
-    'The contract’s own total, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else what the contract has of totalStaked() and totalSupply().',
-  optional: true,
-  parse: (text) => parseStakeViews(text, 'cannot be used', 'total'),
-};
-
-export const STAKE_BALANCE_VIEW_SETTING: SettingOptions = {
-  description:
-    'The contract’s own balance of a wallet, held against the events: functions whose results add up, as docs/operating/contracts.md has it, or none. Default: what STAKE_EVENTS says, else balanceOf(address) where the contract has it.',
-  optional: true,
-  parse: (text) => parseStakeViews(text, 'cannot be used', 'balance'),
-};
 
 export const STAKE_VERIFICATION_SETTING: SettingOptions = {
   description:

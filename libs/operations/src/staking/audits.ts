@@ -1,6 +1,6 @@
 /** Comparisons of the index with the contract: on demand, and those of the indexer's own audits. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChainReader, RpcPool, type StakeView } from '#libs/chain';
+import { type ChainReader, RpcPool } from '#libs/chain';
 import {
   type AuditComparison,
   type AuditRun,
@@ -43,8 +43,6 @@ interface AuditContext {
   readonly settings: {
     readonly rpcUrls: string[];
     readonly stakeEvents?: string;
-    readonly stakeTotalView?: readonly StakeView[];
-    readonly stakeBalanceView?: readonly StakeView[];
   };
 }
 
@@ -92,7 +90,7 @@ export async function auditWallet(
   await reader.verifyChainId(state.chainId);
   if (!reader.hasBalances) {
     throw new AuditImpossibleError(
-      'The contract tells no balances: set STAKE_BALANCE_VIEW to what it has.',
+      'The contract tells no balances: set balanceView in STAKE_EVENTS to what it has.',
     );
   }
   const store = new IndexStore(context.database);

@@ -3,7 +3,7 @@
  * partners which of their answers were signed with a wrong figure. A repair that was cut short is completed by the next
  * one.
  */
-import { LogSource, RpcPool, type StakeEventSpec, type StakeView } from '#libs/chain';
+import { LogSource, RpcPool, type StakeEventSpec } from '#libs/chain';
 import {
   AuditRunStore,
   clearFindings,
@@ -44,8 +44,6 @@ export interface RepairContext {
     readonly rpcUrls: string[];
     readonly maxRangeBlocks: number;
     readonly stakeEvents?: string;
-    readonly stakeTotalView?: readonly StakeView[];
-    readonly stakeBalanceView?: readonly StakeView[];
   };
   readonly onProgress: (said: string) => void;
 }

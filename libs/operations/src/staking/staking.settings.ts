@@ -1,13 +1,7 @@
 /**
  * Settings of the indexer that operators' commands also read. docs/operating/settings.md lists them under the indexer.
  */
-import {
-  STAKE_BALANCE_VIEW_SETTING,
-  STAKE_TOTAL_VIEW_SETTING,
-  STAKE_VERIFICATION_SETTING,
-  type StakeView,
-  type VerificationSetting,
-} from '#libs/chain';
+import { STAKE_VERIFICATION_SETTING, type VerificationSetting } from '#libs/chain';
 import {
   CHAIN_ID_SETTING,
   DATABASE_DIRECT_URL_SETTING,
@@ -59,12 +53,6 @@ export class StakingSettings {
 
   @Setting({ ...STAKE_EVENTS_SETTING, optional: true })
   readonly stakeEvents?: string;
-
-  @Setting(STAKE_TOTAL_VIEW_SETTING)
-  readonly stakeTotalView?: readonly StakeView[];
-
-  @Setting(STAKE_BALANCE_VIEW_SETTING)
-  readonly stakeBalanceView?: readonly StakeView[];
 
   @Setting(STAKE_VERIFICATION_SETTING)
   readonly stakeVerification!: VerificationSetting;

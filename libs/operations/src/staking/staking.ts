@@ -6,7 +6,6 @@ import {
   multicallOf,
   resolveStakeViews,
   type RpcPool,
-  type StakeView,
 } from '#libs/chain';
 import { type IndexSettings, type SettingPair } from '#libs/db';
 import { type Address } from '#libs/domain';
@@ -63,8 +62,6 @@ function signatures(json: string): string {
 interface FigureSettings {
   readonly finality?: string;
   readonly stakeEvents?: string;
-  readonly stakeTotalView?: readonly StakeView[];
-  readonly stakeBalanceView?: readonly StakeView[];
 }
 
 interface ReadContracts {
@@ -82,16 +79,13 @@ export async function stakeReader(
   { chainId, contracts, isPartial }: ReadContracts,
   settings: FigureSettings,
 ): Promise<ChainReader> {
-  const { finality, stakeEvents, stakeTotalView, stakeBalanceView } = settings;
+  const { finality, stakeEvents } = settings;
   const described =
     stakeEvents === undefined ? { isPartial: false } : await loadStakeDescription(stakeEvents);
   return new ChainReader(pool, {
     ...(finality !== undefined && { finality }),
     contracts,
     multicall: multicallOf(chainId),
-    ...resolveStakeViews(
-      { ...described, isPartial: isPartial ?? described.isPartial },
-      { totalView: stakeTotalView, balanceView: stakeBalanceView },
-    ),
+    ...resolveStakeViews({ ...described, isPartial: isPartial ?? described.isPartial }),
   });
 }

@@ -101,6 +101,11 @@ describe('presets', () => {
   ])('has none of the name %s', (name) => {
     expect(() => readStakeRules(name)).toThrow(/--events/);
   });
+
+  it('may be named in a file, beside views', () => {
+    const file = JSON.stringify({ events: 'masterchef-v1:3', totalView: [] });
+    expect(parseStakeRules(file)).toEqual(readStakeRules('masterchef-v1:3'));
+  });
 });
 
 describe('a file', () => {

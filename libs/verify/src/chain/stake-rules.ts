@@ -34,7 +34,7 @@ export function readStakeRules(setting: string): readonly StakeRule[] {
 }
 
 /** @throws UsageError */
-export function parseStakeRules(text: string): StakeRule[] {
+export function parseStakeRules(text: string): readonly StakeRule[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -42,9 +42,11 @@ export function parseStakeRules(text: string): StakeRule[] {
     throw new UsageError('The file of --events is not JSON.');
   }
   const entries = isObject(value) ? value['events'] : value;
+  const preset = typeof entries === 'string' ? presetOf(entries) : undefined;
+  if (preset !== undefined) return preset;
   if (!Array.isArray(entries) || entries.length === 0) {
     throw new UsageError(
-      'The file of --events must be a list of events, or an object with such a list as "events".',
+      'The file of --events must be a list of events, or an object with such a list or a preset as "events".',
     );
   }
   return (entries as unknown[]).map((entry, place) => ruleOf(entry, `Event ${place} of --events`));

@@ -38,15 +38,10 @@ export class WalletAudits {
   }
 
   private async audit(wallet: Address, stakeSet: string | undefined): Promise<WalletAuditBody> {
-    const { rpcUrls, stakeEvents, stakeTotalView, stakeBalanceView } = this.settings;
+    const { rpcUrls, stakeEvents } = this.settings;
     if (rpcUrls === undefined) throw notSet();
     const database = await this.sets.open(stakeSet);
-    const settings = {
-      rpcUrls,
-      ...(stakeEvents !== undefined && { stakeEvents }),
-      ...(stakeTotalView !== undefined && { stakeTotalView }),
-      ...(stakeBalanceView !== undefined && { stakeBalanceView }),
-    };
+    const settings = { rpcUrls, ...(stakeEvents !== undefined && { stakeEvents }) };
     const { clock, logger } = this;
     try {
       const found = await auditWallet({ database, clock, settings, logger }, wallet);

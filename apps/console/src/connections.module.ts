@@ -90,7 +90,8 @@ function openOwn(settings: ConsoleSettings, logger: Logger): Promise<Database> {
   );
 }
 
-function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): LateDatabase {
+function portalOf(settings: ConsoleSettings, logger: Logger): LateDatabase {
+  const { portalDatabaseUrl: url, databaseDirectUrl: directUrl } = settings;
   return new LateDatabase(async () => {
     if (url === undefined) {
       throw new HttpProblem(503, 'The partners’ pages are off: PORTAL_DATABASE_URL is not set.', {
@@ -98,7 +99,7 @@ function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): 
       });
     }
     const { database } = await openPortal({
-      ...{ url, applicationName: 'lowmark portal', poolSize: PORTAL_POOL_SIZE },
+      ...{ url, directUrl, applicationName: 'lowmark portal', poolSize: PORTAL_POOL_SIZE },
       onError: logLostConnections(logger),
     });
     return database;

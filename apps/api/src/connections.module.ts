@@ -7,7 +7,6 @@ import { type Clock, CLOCK, type Logger } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { ApiSettings } from './api.env.js';
 import { RequestLog } from './requests/request-log.js';
-import { Standbys } from './standbys/standbys.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
 /** Undefined without REDIS_URL. */
@@ -27,8 +26,8 @@ const SHARING = Symbol('Sharing');
 const SHARING_NAME = 'lowmark api ';
 
 /**
- * The connections that live as long as the api: the database as a read-only role, standbys, the request log, and Redis
- * where it is configured.
+ * The connections that live as long as the api: the database as a read-only role, the request log, and Redis where it
+ * is configured.
  */
 @Global()
 @Module({
@@ -42,16 +41,11 @@ const SHARING_NAME = 'lowmark api ';
     },
     { provide: RATE_LIMITER, inject: [SHARING], useFactory: ({ limiter }: Sharing) => limiter },
     { provide: REDIS, inject: [SHARING], useFactory: ({ redis }: Sharing) => redis },
-    {
-      provide: Standbys,
-      inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK],
-      useFactory: openStandbys,
-    },
     provide(RequestLogStore, Database),
     RequestLog,
     {
       provide: RESOURCES_TO_CLOSE,
-      inject: [RequestLog, REDIS, Standbys, Database],
+      inject: [RequestLog, REDIS, Database],
       useFactory: (...opened: unknown[]) => opened,
     },
     {
@@ -60,15 +54,14 @@ const SHARING_NAME = 'lowmark api ';
       useFactory: ({ redis }: Sharing) => redis && new RedisTexts(redis),
     },
   ],
-  exports: [Database, RequestLog, Standbys, RESOURCES_TO_CLOSE, RATE_LIMITER, REDIS, SHARED_TEXTS],
+  exports: [Database, RequestLog, RESOURCES_TO_CLOSE, RATE_LIMITER, REDIS, SHARED_TEXTS],
 })
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
+  { databaseUrl: url, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
   logger: Logger,
   id: string,
-  url = databaseUrl,
 ): Promise<Database> {
   // Replicas that share limits are counted by this name.
   const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
@@ -76,22 +69,6 @@ function openDatabase(
     { program: 'api', nodeEnv, logger },
     { url, directUrl, applicationName, poolSize: apiPoolSize, readOnly: true },
   );
-}
-
-/** Standbys are connected in the background, so that the api starts and serves without them. */
-function openStandbys(
-  settings: ApiSettings,
-  logger: Logger,
-  id: string,
-  ...[primary, clock]: [Database, Clock]
-): Standbys {
-  return new Standbys({
-    urls: settings.databaseReadUrls ?? [],
-    maxLagMs: settings.readMaxLagSeconds * 1000,
-    primary,
-    open: (url) => openDatabase(settings, logger, id, url),
-    ...{ clock, logger },
-  });
 }
 
 function openSharing(

@@ -53,6 +53,14 @@ export class ServiceSettings extends DatabaseSettings {
   readonly logLevel!: LogLevel;
 }
 
+/** INDEX_MAX_LAG_SECONDS, which is also the limit for the readiness of the indexer. */
+export const INDEX_MAX_LAG_SETTING: SettingOptions = {
+  description:
+    'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',
+  default: '120',
+  min: 1,
+};
+
 /** REDIS_URL, of services that share limits or caches among their replicas. */
 export const REDIS_URL_SETTING: SettingOptions = {
   description:

@@ -59,15 +59,16 @@ const SHARING_NAME = 'lowmark api ';
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl: url, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
+  { databaseUrl: url, databaseDirectUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
   logger: Logger,
   id: string,
 ): Promise<Database> {
   // Replicas that share limits are counted by this name.
   const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
+  const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
-    { url, directUrl, applicationName, poolSize: apiPoolSize, readOnly: true },
+    { url, isPooled, applicationName, poolSize: apiPoolSize, readOnly: true },
   );
 }
 

@@ -99,9 +99,10 @@ function openDatabase(
   applicationName: string,
   logger: Logger,
 ): Promise<Database> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl, redemptionPoolSize, nodeEnv } = settings;
+  const { databaseUrl: url, databaseDirectUrl, redemptionPoolSize, nodeEnv } = settings;
+  const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'redemption', nodeEnv, logger },
-    { url, directUrl, applicationName, poolSize: redemptionPoolSize },
+    { url, isPooled, applicationName, poolSize: redemptionPoolSize },
   );
 }

@@ -21,7 +21,7 @@ export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
 export class DatabaseSettings {
   @Setting({
     description:
-      'PostgreSQL 15 or newer. sslmode, sslrootcert, several hosts and target_session_attrs in the URL mean what they mean to psql; several hosts alone mean the one that takes writes.',
+      'PostgreSQL 15 or newer, the primary. The URL names one host; sslmode and sslrootcert in it mean what they mean to psql.',
     secret: true,
     example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
     parse: databaseUrl,

@@ -30,9 +30,7 @@ const KEEP_ALIVE_MS = 10_000;
  */
 const UNANSWERED_MS = { writer: 5000, reader: 1000 };
 
-/**
- * The options of every connection, in a pool or by itself. @throws Error of DatabaseUrl
- */
+/** The options of every connection, in a pool or by itself. @throws the errors of `DatabaseUrl.parse` */
 export function connectionOptions(options: DatabaseOptions): CheckedConfig {
   const { readOnly = false, isPooled = false } = options;
   const url = DatabaseUrl.parse(options.url);

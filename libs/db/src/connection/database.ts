@@ -77,7 +77,7 @@ export class Database {
     return this.onConnection(async (client) => {
       await client.query('BEGIN');
       const seen = this.observed(client);
-      const result = await withTimeout(client, statementTimeoutMs, () =>
+      const result = await withStatementTimeout(client, statementTimeoutMs, () =>
         work(seen, this.managerFor(seen, 1)),
       );
       await client.query('COMMIT');
@@ -246,7 +246,7 @@ export type TransactionWork<T> = (client: PoolClient, manager: EntityManager) =>
 type Values = readonly unknown[];
 
 /** Runs the work of an open transaction with another time limit of its statements. */
-async function withTimeout<T>(
+async function withStatementTimeout<T>(
   client: PoolClient,
   statementTimeoutMs: number | undefined,
   work: () => Promise<T>,

@@ -64,7 +64,6 @@ const NOT_TYPED: Readonly<Record<string, string>> = {
 
 /** SQL blocks that are not run in this test, by their first words, with the reasons. */
 const SQL_NOT_TYPED: readonly (readonly [begins: string, why: string])[] = [
-  ['REVOKE SELECT ON staking.balance_change', 'test/upgrade/older-rights.system-spec.ts types it'],
   ['CREATE ROLE lowmark_reader', 'the roles are there: libs/db/src/roles/login-roles.int-spec.ts'],
   ['CREATE ROLE lowmark_receiver', 'each commit would wait for a second machine from then on'],
 ];

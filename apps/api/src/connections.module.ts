@@ -1,8 +1,6 @@
-import { requireReplicasAtMost } from '#libs/config';
-import { randomUUID } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { createSharing, RedisTexts, type Sharing } from '#libs/cache';
-import { countPrograms, Database, openOwnDatabase, RequestLogStore } from '#libs/db';
+import { Database, openOwnDatabase, RequestLogStore } from '#libs/db';
 import { type Clock, CLOCK, type Logger } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { ApiSettings } from './api.env.js';
@@ -19,11 +17,7 @@ export const REDIS_DEADLINE_MS = Symbol('RedisDeadlineMs');
 /** Resources to close after the last answer, in this order. */
 export const RESOURCES_TO_CLOSE = Symbol('Resources to close');
 
-const REPLICA_ID = Symbol('ReplicaId');
 const SHARING = Symbol('Sharing');
-
-/** Prefix of the database connection names of replicas that use Redis. The replicas are counted by this prefix. */
-const SHARING_NAME = 'lowmark api ';
 
 /**
  * The connections that live as long as the api: the database as a read-only role, the request log, and Redis where it
@@ -32,11 +26,10 @@ const SHARING_NAME = 'lowmark api ';
 @Global()
 @Module({
   providers: [
-    { provide: REPLICA_ID, useFactory: () => randomUUID().slice(0, 8) },
-    { provide: Database, inject: [ApiSettings, LOGGER, REPLICA_ID], useFactory: openDatabase },
+    { provide: Database, inject: [ApiSettings, LOGGER], useFactory: openDatabase },
     {
       provide: SHARING,
-      inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK, REDIS_DEADLINE_MS],
+      inject: [ApiSettings, LOGGER, CLOCK, REDIS_DEADLINE_MS],
       useFactory: openSharing,
     },
     { provide: RATE_LIMITER, inject: [SHARING], useFactory: ({ limiter }: Sharing) => limiter },
@@ -59,27 +52,21 @@ const SHARING_NAME = 'lowmark api ';
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl: url, databaseDirectUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
+  { databaseUrl: url, databaseDirectUrl, apiPoolSize, nodeEnv }: ApiSettings,
   logger: Logger,
-  id: string,
 ): Promise<Database> {
-  // Replicas that share limits are counted by this name.
-  const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
   const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
-    { url, isPooled, applicationName, poolSize: apiPoolSize, readOnly: true },
+    { url, isPooled, applicationName: 'lowmark api', poolSize: apiPoolSize, readOnly: true },
   );
 }
 
 function openSharing(
-  settings: ApiSettings,
+  { redisUrl, apiReplicas: replicas }: ApiSettings,
   logger: Logger,
-  id: string,
-  ...[database, clock, redisDeadlineMs]: [Database, Clock, number | undefined]
+  clock: Clock,
+  redisDeadlineMs: number | undefined,
 ): Promise<Sharing> {
-  const countReplicas = (): Promise<number> => countPrograms(database, SHARING_NAME);
-  const replicasAtMost = requireReplicasAtMost(settings);
-  const options = { clock, logger, id, countReplicas, replicasAtMost, redisDeadlineMs };
-  return createSharing(settings.redisUrl, options);
+  return createSharing(redisUrl, { clock, logger, replicas, redisDeadlineMs });
 }

@@ -10,7 +10,6 @@ import {
   PAYOUT_EXPIRY_MARGIN_SETTING,
   REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
-  REPLICAS_AT_MOST_SETTING,
   RPC_URLS_SETTING,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -221,8 +220,14 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
-  @Setting(REPLICAS_AT_MOST_SETTING)
-  readonly replicasAtMost?: number;
+  @Setting({
+    description:
+      'How many replicas of the redemption service run. Without Redis each admits the limits divided by this number.',
+    default: '1',
+    min: 1,
+    max: 9999,
+  })
+  readonly redemptionReplicas!: number;
 
   @Setting({ description: 'Database connections held at most.', default: '8', min: 2, max: 200 })
   readonly redemptionPoolSize!: number;

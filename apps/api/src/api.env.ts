@@ -1,10 +1,8 @@
 import { IsIn, MinLength } from 'class-validator';
 import {
-  DATABASE_READ_URLS_SETTING,
   INDEX_MAX_LAG_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
-  READ_MAX_LAG_SETTING,
   REDIS_URL_SETTING,
   SecretsSettings,
   Setting,
@@ -57,14 +55,8 @@ export class ApiSettings extends SecretsSettings {
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];
 
-  @Setting(DATABASE_READ_URLS_SETTING)
-  readonly databaseReadUrls?: string[];
-
-  @Setting(READ_MAX_LAG_SETTING)
-  readonly readMaxLagSeconds!: number;
-
   @Setting({
-    description: 'Database connections held at most, on each server.',
+    description: 'Database connections held at most.',
     default: '8',
     min: 1,
     max: 200,

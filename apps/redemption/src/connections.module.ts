@@ -79,9 +79,10 @@ export class ConnectionsModule {
 }
 
 function openDatabase(settings: RedemptionSettings, logger: Logger): Promise<Database> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl, redemptionPoolSize, nodeEnv } = settings;
+  const { databaseUrl: url, databaseDirectUrl, redemptionPoolSize, nodeEnv } = settings;
+  const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'redemption', nodeEnv, logger },
-    { url, directUrl, applicationName: REDEMPTION_PROGRAM, poolSize: redemptionPoolSize },
+    { url, isPooled, applicationName: REDEMPTION_PROGRAM, poolSize: redemptionPoolSize },
   );
 }

@@ -1,7 +1,6 @@
 export * from './chain.settings.js';
 export * from './console.settings.js';
 export * from './service.settings.js';
-export * from './reads.settings.js';
 export * from './redemption.settings.js';
 export * from './registry.settings.js';
 export * from './env-example.js';

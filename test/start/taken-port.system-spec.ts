@@ -56,7 +56,7 @@ async function started(app: string, change: Readonly<Record<string, string>>) {
       SIWE_DOMAINS: 'app.example.com',
       ALLOW_PRIVATE_PARTNERS: 'true',
       PRICE_SOURCE: 'none',
-      [`${name}_HOST`]: HOST,
+      LISTEN_HOST: HOST,
       [`${name}_PORT`]: '0',
       ...change,
     },
@@ -74,9 +74,9 @@ async function started(app: string, change: Readonly<Record<string, string>>) {
 
 it.each([
   ['api', 'API_PORT'],
-  ['api', 'API_MANAGEMENT_PORT'],
+  ['api', 'MANAGEMENT_PORT'],
   ['redemption', 'REDEMPTION_PORT'],
-  ['redemption', 'REDEMPTION_MANAGEMENT_PORT'],
+  ['redemption', 'MANAGEMENT_PORT'],
   ['indexer', 'INDEXER_PORT'],
 ])('the %s says in one line that the port of %s is taken, and ends', async (app, variable) => {
   const { port } = other.address() as AddressInfo;

@@ -15,9 +15,9 @@ try {
   const tracing = await startTracing({ service: 'lowmark-api', logger });
   const app = await shutdown.createUnlessStopped(() => createApi({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { apiPort, apiManagementPort, apiHost } = settings;
-  await listenOn({ API_PORT: apiPort, API_MANAGEMENT_PORT: apiManagementPort }, () =>
-    app.listen(apiPort, apiHost),
+  const { apiPort, managementPort, listenHost } = settings;
+  await listenOn({ API_PORT: apiPort, MANAGEMENT_PORT: managementPort }, () =>
+    app.listen(apiPort, listenHost),
   );
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

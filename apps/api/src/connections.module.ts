@@ -26,6 +26,9 @@ const SHARING = Symbol('Sharing');
 /** Prefix of the database connection names of replicas that use Redis. The replicas are counted by this prefix. */
 const SHARING_NAME = 'lowmark api ';
 
+/** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
+const POOL_SIZE = 8;
+
 /**
  * The connections that live as long as the api: the database as a read-only role, standbys, the request log, and Redis
  * where it is configured.
@@ -65,7 +68,7 @@ const SHARING_NAME = 'lowmark api ';
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl, databaseDirectUrl: directUrl, redisUrl, apiPoolSize, nodeEnv }: ApiSettings,
+  { databaseUrl, databaseDirectUrl: directUrl, redisUrl, nodeEnv }: ApiSettings,
   logger: Logger,
   id: string,
   url = databaseUrl,
@@ -74,7 +77,7 @@ function openDatabase(
   const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
-    { url, directUrl, applicationName, poolSize: apiPoolSize, readOnly: true },
+    { url, directUrl, applicationName, poolSize: POOL_SIZE, readOnly: true },
   );
 }
 

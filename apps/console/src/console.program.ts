@@ -15,10 +15,9 @@ try {
   const tracing = await startTracing({ service: 'lowmark-console', logger });
   const app = await shutdown.createUnlessStopped(() => createConsole({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { consolePort, consoleManagementPort, consoleHost } = settings;
-  await listenOn(
-    { CONSOLE_PORT: consolePort, CONSOLE_MANAGEMENT_PORT: consoleManagementPort },
-    () => app.listen(consolePort, consoleHost),
+  const { consolePort, managementPort, listenHost } = settings;
+  await listenOn({ CONSOLE_PORT: consolePort, MANAGEMENT_PORT: managementPort }, () =>
+    app.listen(consolePort, listenHost),
   );
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

@@ -26,8 +26,8 @@ try {
     ),
   );
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { indexerPort, indexerHost } = settings;
-  await listenOn({ INDEXER_PORT: indexerPort }, () => app.listen(indexerPort, indexerHost));
+  const { indexerPort, listenHost } = settings;
+  await listenOn({ INDEXER_PORT: indexerPort }, () => app.listen(indexerPort, listenHost));
   logger.info({ port: indexerPort }, 'Health and metrics are up');
   await app.get(IndexerService).ended;
 } catch (error) {

@@ -15,8 +15,8 @@ try {
   const tracing = await startTracing({ service: 'lowmark-partner', logger });
   const app = await shutdown.createUnlessStopped(() => createPartner({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { partnerPort, partnerHost } = settings;
-  await listenOn({ PARTNER_PORT: partnerPort }, () => app.listen(partnerPort, partnerHost));
+  const { partnerPort, listenHost } = settings;
+  await listenOn({ PARTNER_PORT: partnerPort }, () => app.listen(partnerPort, listenHost));
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {
   if (error instanceof StoppedError) process.exit(0);

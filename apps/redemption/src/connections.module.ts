@@ -22,6 +22,9 @@ export const RATE_LIMITER = Symbol('RateLimiter');
 /** Prefix of the name of database connections, by which replicas are distinguished and counted. */
 const REPLICA = `${REDEMPTION_PROGRAM} replica `;
 
+/** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
+const POOL_SIZE = 8;
+
 /** The connections that the service holds open while it runs: the chain, the database, and Redis where configured. */
 export class Connections {
   private constructor(
@@ -99,9 +102,9 @@ function openDatabase(
   applicationName: string,
   logger: Logger,
 ): Promise<Database> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl, redemptionPoolSize, nodeEnv } = settings;
+  const { databaseUrl: url, databaseDirectUrl: directUrl, nodeEnv } = settings;
   return openOwnDatabase(
     { program: 'redemption', nodeEnv, logger },
-    { url, directUrl, applicationName, poolSize: redemptionPoolSize },
+    { url, directUrl, applicationName, poolSize: POOL_SIZE },
   );
 }

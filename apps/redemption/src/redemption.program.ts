@@ -15,10 +15,9 @@ try {
   const tracing = await startTracing({ service: 'lowmark-redemption', logger });
   const app = await shutdown.createUnlessStopped(() => createRedemption({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { redemptionPort, redemptionManagementPort, redemptionHost } = settings;
-  await listenOn(
-    { REDEMPTION_PORT: redemptionPort, REDEMPTION_MANAGEMENT_PORT: redemptionManagementPort },
-    () => app.listen(redemptionPort, redemptionHost),
+  const { redemptionPort, managementPort, listenHost } = settings;
+  await listenOn({ REDEMPTION_PORT: redemptionPort, MANAGEMENT_PORT: managementPort }, () =>
+    app.listen(redemptionPort, listenHost),
   );
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

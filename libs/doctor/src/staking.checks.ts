@@ -13,6 +13,7 @@ import {
   type VerificationOffer,
   wideQuantity,
 } from '#libs/chain';
+import { MAX_RANGE_BLOCKS } from '#libs/config';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { duration, stakeReader } from '#libs/operations';
 import {
@@ -187,7 +188,7 @@ function logOf(log: unknown): { readonly topics: readonly unknown[]; readonly da
 async function* verificationAnswers(subject: Subject): AsyncGenerator<Answer> {
   const { reader, head, contracts } = await readVerified(subject);
   const offer = await readVerificationOffer(reader, head);
-  const { stakeVerification, maxRangeBlocks } = subject.settings;
+  const { stakeVerification } = subject.settings;
   let verification: Verification;
   try {
     verification = chooseVerification(stakeVerification, offer);
@@ -198,7 +199,9 @@ async function* verificationAnswers(subject: Subject): AsyncGenerator<Answer> {
     return;
   }
   yield chosenAnswer(verification, offer);
-  const sync = await estimateSync(reader, { head, verification, contracts, maxRangeBlocks });
+  const sync = await estimateSync(reader, {
+    ...{ head, verification, contracts, maxRangeBlocks: MAX_RANGE_BLOCKS },
+  });
   if (sync.blocks > 0) yield { ...syncAnswer(sync), title: 'verification: sync' };
 }
 

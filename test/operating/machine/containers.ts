@@ -162,7 +162,7 @@ export class Containers {
       ...(isTold ? this.settings : {}),
       ...Object.fromEntries(told.filter(([, value]) => !value.startsWith('${'))),
       ...(service === 'indexer' && {
-        INDEXER_HOST: '127.0.0.1',
+        LISTEN_HOST: '127.0.0.1',
         INDEXER_PORT: String(this.indexerPort),
       }),
     };

@@ -211,6 +211,7 @@ export class ConsoleSettings extends ServiceSettings {
     description:
       'Development only: a local chain whose unlocked accounts the players’ page offers as a test wallet, to try it without an extension. Loopback, or the host chain of the local profile. Refused where NODE_ENV is production.',
     optional: true,
+    trial: true,
     parse: localChain,
   })
   readonly consoleTestWalletRpcUrl?: string;
@@ -219,6 +220,7 @@ export class ConsoleSettings extends ServiceSettings {
     description:
       'The accounts that the test wallet offers, separated by commas. Unset: all of the local chain.',
     optional: true,
+    trial: true,
     parse: addresses,
   })
   readonly consoleTestWalletAccounts?: string[];

@@ -1,4 +1,4 @@
-import { readSettings } from '#libs/config';
+import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn } from '#libs/service';
@@ -11,6 +11,7 @@ const startup = createLogger({ app: 'partner' });
 try {
   const settings = readSettings(PartnerSettings);
   const logger = createLogger({ app: 'partner', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-partner', logger });
   const app = await shutdown.createUnlessStopped(() => createPartner({ settings, logger }));

@@ -1,4 +1,4 @@
-import { readSettings } from '#libs/config';
+import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn } from '#libs/service';
@@ -11,6 +11,7 @@ const startup = createLogger({ app: 'redemption' });
 try {
   const settings = readSettings(RedemptionSettings);
   const logger = createLogger({ app: 'redemption', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-redemption', logger });
   const app = await shutdown.createUnlessStopped(() => createRedemption({ settings, logger }));

@@ -20,6 +20,7 @@ import {
   TOKEN_CONTRACT_SETTING,
   TOKEN_DECIMALS_SETTING,
   TOKEN_SYMBOL_SETTING,
+  unknownSettings,
   VAULT_CANCELLER_KEY_SETTING,
   VAULT_CONTRACT_SETTING,
   VAULT_PAUSER_KEY_SETTING,
@@ -153,6 +154,8 @@ export interface ReadDoctorSettings {
   readonly faults: ReadonlyMap<string, string>;
   /** Number of variables that are set. */
   readonly given: number;
+  /** A sentence for each variable that looks like a setting and is none. */
+  readonly unknown: readonly string[];
 }
 
 /** Reads the settings and leaves out the invalid ones. */
@@ -160,8 +163,9 @@ export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
   const given = settingsOf(DoctorSettings).filter(({ variable }) =>
     Boolean(source[variable] || source[`${variable}_FILE`]),
   ).length;
+  const unknown = unknownSettings(source);
   try {
-    return { settings: readSettings(DoctorSettings, source), faults: new Map(), given };
+    return { settings: readSettings(DoctorSettings, source), faults: new Map(), given, unknown };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const { faults } = error;
@@ -170,6 +174,6 @@ export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
       [`${variable}_FILE`, undefined] as const,
     ]);
     const usable = { ...source, ...Object.fromEntries(wrong) };
-    return { settings: readSettings(DoctorSettings, usable), faults, given };
+    return { settings: readSettings(DoctorSettings, usable), faults, given, unknown };
   }
 }

@@ -14,7 +14,6 @@ const BENCHMARKS = new Map([
   ['size', 'the indexer at the size that people have: memory, CPU, kills, and every balance'],
   ['gate', 'whether the benchmarks with a floor are as good as when their marks were accepted'],
   ['replicas', 'reads of the API with standbys of the database, and what each server pays for one'],
-  ['limits', 'what two replicas of the API admit, with Redis and without, beside what they may'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
   ['console', 'the operators’ overview with a million redemptions, beside a bare statement'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],

@@ -26,7 +26,6 @@ export const DOC_TABLES = [
   'api',
   'batch',
   'replicas',
-  'limits',
   'redemptions',
   'console',
   'pooling',

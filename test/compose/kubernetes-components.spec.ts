@@ -147,27 +147,4 @@ describe('PgBouncer', () => {
       expect(volume).toBe('database');
     }
   });
-
-  it('lets those who share limits know how many they may be, in a rollout too', () => {
-    const sharing = base.filter(({ container }) =>
-      container.env.some(({ name }) => name === 'REDIS_URL_FILE'),
-    );
-    const limited = [...added].flatMap(([name, values]) =>
-      values.filter((one) => one.name === 'REPLICAS_AT_MOST').map(({ value }) => ({ name, value })),
-    );
-    // The commands read from Redis, but share no limit.
-    expect(limited.map(({ name }) => name).sort()).toEqual(
-      sharing
-        .map(({ name }) => name)
-        .filter((name) => name !== 'cli')
-        .sort(),
-    );
-    const deployments = manifestsOf(FOLDER).filter(({ kind }) => kind === 'Deployment');
-    for (const { name, value } of limited) {
-      const { replicas = 0 } =
-        deployments.find(({ metadata }) => metadata.name === name)?.spec ?? {};
-      // A rollout adds a quarter of the replicas, rounded up.
-      expect(Number(value)).toBe(replicas + Math.ceil(replicas / 4));
-    }
-  });
 });

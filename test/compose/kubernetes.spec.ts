@@ -100,6 +100,13 @@ describe('the Kubernetes manifests', () => {
     expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true });
   });
 
+  it.each(['api', 'redemption'])('lets %s know how many replicas share its limits', (name) => {
+    const { replicas } =
+      manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)
+        ?.spec ?? {};
+    expect(toldOf(`${name.toUpperCase()}_REPLICAS`)).toBe(String(replicas));
+  });
+
   it('listen where they are looked for', async () => {
     for (const { name, template, container } of workloads) {
       if (name === 'migrate' || name === 'cli') continue;

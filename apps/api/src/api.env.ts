@@ -8,7 +8,6 @@ import {
   NODE_ENV_SETTING,
   READ_MAX_LAG_SETTING,
   REDIS_URL_SETTING,
-  REPLICAS_AT_MOST_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -48,8 +47,14 @@ export class ApiSettings extends SecretsSettings {
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
-  @Setting(REPLICAS_AT_MOST_SETTING)
-  readonly replicasAtMost?: number;
+  @Setting({
+    description:
+      'How many replicas of the API run. Without Redis each admits the limits divided by this number.',
+    default: '1',
+    min: 1,
+    max: 9999,
+  })
+  readonly apiReplicas!: number;
 
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];

@@ -1,8 +1,6 @@
-import { requireReplicasAtMost } from '#libs/config';
-import { randomUUID } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
 import { createSharing, RedisTexts, type Sharing } from '#libs/cache';
-import { countPrograms, Database, openOwnDatabase, RequestLogStore } from '#libs/db';
+import { Database, openOwnDatabase, RequestLogStore } from '#libs/db';
 import { type Clock, CLOCK, type Logger } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { ApiSettings } from './api.env.js';
@@ -20,11 +18,7 @@ export const REDIS_DEADLINE_MS = Symbol('RedisDeadlineMs');
 /** Resources to close after the last answer, in this order. */
 export const RESOURCES_TO_CLOSE = Symbol('Resources to close');
 
-const REPLICA_ID = Symbol('ReplicaId');
 const SHARING = Symbol('Sharing');
-
-/** Prefix of the database connection names of replicas that use Redis. The replicas are counted by this prefix. */
-const SHARING_NAME = 'lowmark api ';
 
 /** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
 const POOL_SIZE = 8;
@@ -36,18 +30,17 @@ const POOL_SIZE = 8;
 @Global()
 @Module({
   providers: [
-    { provide: REPLICA_ID, useFactory: () => randomUUID().slice(0, 8) },
-    { provide: Database, inject: [ApiSettings, LOGGER, REPLICA_ID], useFactory: openDatabase },
+    { provide: Database, inject: [ApiSettings, LOGGER], useFactory: openDatabase },
     {
       provide: SHARING,
-      inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK, REDIS_DEADLINE_MS],
+      inject: [ApiSettings, LOGGER, CLOCK, REDIS_DEADLINE_MS],
       useFactory: openSharing,
     },
     { provide: RATE_LIMITER, inject: [SHARING], useFactory: ({ limiter }: Sharing) => limiter },
     { provide: REDIS, inject: [SHARING], useFactory: ({ redis }: Sharing) => redis },
     {
       provide: Standbys,
-      inject: [ApiSettings, LOGGER, REPLICA_ID, Database, CLOCK],
+      inject: [ApiSettings, LOGGER, Database, CLOCK],
       useFactory: openStandbys,
     },
     provide(RequestLogStore, Database),
@@ -68,16 +61,13 @@ const POOL_SIZE = 8;
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl, databaseDirectUrl: directUrl, redisUrl, nodeEnv }: ApiSettings,
+  { databaseUrl, databaseDirectUrl: directUrl, nodeEnv }: ApiSettings,
   logger: Logger,
-  id: string,
   url = databaseUrl,
 ): Promise<Database> {
-  // Replicas that share limits are counted by this name.
-  const applicationName = redisUrl === undefined ? 'lowmark api' : `${SHARING_NAME}${id}`;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
-    { url, directUrl, applicationName, poolSize: POOL_SIZE, readOnly: true },
+    { url, directUrl, applicationName: 'lowmark api', poolSize: POOL_SIZE, readOnly: true },
   );
 }
 
@@ -85,26 +75,23 @@ function openDatabase(
 function openStandbys(
   settings: ApiSettings,
   logger: Logger,
-  id: string,
-  ...[primary, clock]: [Database, Clock]
+  primary: Database,
+  clock: Clock,
 ): Standbys {
   return new Standbys({
     urls: settings.databaseReadUrls ?? [],
     maxLagMs: settings.readMaxLagSeconds * 1000,
     primary,
-    open: (url) => openDatabase(settings, logger, id, url),
+    open: (url) => openDatabase(settings, logger, url),
     ...{ clock, logger },
   });
 }
 
 function openSharing(
-  settings: ApiSettings,
+  { redisUrl, apiReplicas: replicas }: ApiSettings,
   logger: Logger,
-  id: string,
-  ...[database, clock, redisDeadlineMs]: [Database, Clock, number | undefined]
+  clock: Clock,
+  redisDeadlineMs: number | undefined,
 ): Promise<Sharing> {
-  const countReplicas = (): Promise<number> => countPrograms(database, SHARING_NAME);
-  const replicasAtMost = requireReplicasAtMost(settings);
-  const options = { clock, logger, id, countReplicas, replicasAtMost, redisDeadlineMs };
-  return createSharing(settings.redisUrl, options);
+  return createSharing(redisUrl, { clock, logger, replicas, redisDeadlineMs });
 }

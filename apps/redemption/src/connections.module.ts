@@ -1,16 +1,7 @@
-import { requireReplicasAtMost } from '#libs/config';
-import { randomUUID } from 'node:crypto';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { RpcPool, WalletSignatures } from '#libs/chain';
 import { createSharing, type RateLimiter, type RedisLink } from '#libs/cache';
-import {
-  countPrograms,
-  Database,
-  openOwnDatabase,
-  PriceStore,
-  REDEMPTION_PROGRAM,
-  StakeSetStore,
-} from '#libs/db';
+import { Database, openOwnDatabase, PriceStore, REDEMPTION_PROGRAM, StakeSetStore } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
 import { measureConnections, measureRedis } from '#libs/service';
 import { ChainLink, type ChainTools } from './chain/chain-link.js';
@@ -18,9 +9,6 @@ import { type RedemptionSettings } from './redemption.env.js';
 import { checkVoucherTtl } from './start-checks.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
-
-/** Prefix of the name of database connections, by which replicas are distinguished and counted. */
-const REPLICA = `${REDEMPTION_PROGRAM} replica `;
 
 /** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
 const POOL_SIZE = 8;
@@ -47,24 +35,20 @@ export class Connections {
     tools: ChainTools,
   ): Promise<Connections> {
     const { logger, registry } = tools;
-    const replicasAtMost = requireReplicasAtMost(settings);
     const chain = new ChainLink(settings, clock, tools);
     const opened: { close(): Promise<void> }[] = [chain];
     try {
       await chain.open();
       if (chain.tokenDecimals !== undefined) await checkVoucherTtl(settings, chain.pool);
-      const id = randomUUID().slice(0, 8);
-      const database = await openDatabase(settings, `${REPLICA}${id}`, logger);
+      const database = await openDatabase(settings, logger);
       opened.push(database);
       const prices = new PriceStore(await new StakeSetStore(database).open(settings.stakeSet));
       measureConnections(registry, database);
       const { limiter, redis } = await createSharing(settings.redisUrl, {
         clock,
         logger,
-        id,
         family: 'redemption',
-        countReplicas: () => countPrograms(database, REPLICA),
-        replicasAtMost,
+        replicas: settings.redemptionReplicas,
       });
       if (redis !== undefined) measureRedis(registry, redis, 'limits');
       return new Connections(chain, database, prices, limiter, redis);
@@ -97,14 +81,10 @@ export class ConnectionsModule {
   }
 }
 
-function openDatabase(
-  settings: RedemptionSettings,
-  applicationName: string,
-  logger: Logger,
-): Promise<Database> {
+function openDatabase(settings: RedemptionSettings, logger: Logger): Promise<Database> {
   const { databaseUrl: url, databaseDirectUrl: directUrl, nodeEnv } = settings;
   return openOwnDatabase(
     { program: 'redemption', nodeEnv, logger },
-    { url, directUrl, applicationName, poolSize: POOL_SIZE },
+    { url, directUrl, applicationName: REDEMPTION_PROGRAM, poolSize: POOL_SIZE },
   );
 }

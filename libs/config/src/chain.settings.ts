@@ -72,7 +72,7 @@ export const STAKE_START_BLOCK_SETTING: SettingOptions = {
 
 export const STAKE_EVENTS_SETTING: SettingOptions = {
   description:
-    'The events that change stakes, and the contract’s own figures to compare them with: the path of a JSON file, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
+    'The events that change stakes, and the contract’s own figures to compare them with: JSON, the path of a file with JSON, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
 };
 
 /** Blocks asked for at once, at most: few providers allow more. Below it the readers find what a provider allows. */

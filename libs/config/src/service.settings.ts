@@ -63,19 +63,6 @@ export const REDIS_URL_SETTING: SettingOptions = {
   parse: url('redis', 'rediss'),
 };
 
-/** REPLICAS_AT_MOST, of services that share limits; see `requireReplicasAtMost`. */
-export const REPLICAS_AT_MOST_SETTING: SettingOptions = {
-  description:
-    'With DATABASE_DIRECT_URL and REDIS_URL: how many replicas of this service may run. Behind a pooler they cannot be counted, so each admits this part of the limits while it has no Redis.',
-  optional: true,
-  parse: replicaCount,
-};
-
-function replicaCount(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new Error('must be a whole number from 1 to 9999');
-  return Number(text);
-}
-
 /** TRUSTED_PROXIES, of services that limit by client address. */
 export const TRUSTED_PROXIES_SETTING: SettingOptions = {
   description:
@@ -83,23 +70,6 @@ export const TRUSTED_PROXIES_SETTING: SettingOptions = {
   optional: true,
   parse: trustedProxies,
 };
-
-interface SharingSettings {
-  readonly databaseDirectUrl?: string | undefined;
-  readonly redisUrl?: string | undefined;
-  readonly replicasAtMost?: number | undefined;
-}
-
-/** @throws PermanentError REPLICAS_AT_MOST_MISSING */
-export function requireReplicasAtMost(settings: SharingSettings): number | undefined {
-  const { databaseDirectUrl, redisUrl, replicasAtMost } = settings;
-  if (databaseDirectUrl === undefined || redisUrl === undefined) return undefined;
-  if (replicasAtMost !== undefined) return replicasAtMost;
-  throw new PermanentError(
-    'REPLICAS_AT_MOST_MISSING',
-    'Behind a pooler (DATABASE_DIRECT_URL) replicas that share limits (REDIS_URL) cannot be counted: set REPLICAS_AT_MOST to the most that may run. See docs/operating/pooling.md.',
-  );
-}
 
 /** LISTEN_HOST, a setting because containers need all addresses, and a machine with other users only its own. */
 export const LISTEN_HOST_SETTING: SettingOptions = {

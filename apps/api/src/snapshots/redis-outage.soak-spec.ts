@@ -31,7 +31,7 @@ async function hammer(
 }
 
 describe('replicas whose Redis fails', () => {
-  it('answer through death, silence and return of Redis, without a 5xx and within one burst of the limit', async () => {
+  it('answer through death, silence and return of Redis, without a 5xx and within two bursts of the limit', async () => {
     const policy = { rate: 50, burst: 100 };
     const { redis, both } = replicas;
     const [first] = both;
@@ -49,20 +49,18 @@ describe('replicas whose Redis fails', () => {
     for (const [name, [hurt, heal]] of Object.entries(faults)) {
       const { apiKey } = await addPartner(first, name, policy);
       await replicas.untilUsed(true);
-      // A replica that has just started does not grant a burst of its own.
-      await new Promise((resolve) => setTimeout(resolve, 2500));
       const load = hammer(apiKey, 10_000);
       await new Promise((resolve) => setTimeout(resolve, 500));
       await hurt();
       await replicas.untilUsed(false);
-      // Long enough for each replica to go on with its share of the rate.
       await new Promise((resolve) => setTimeout(resolve, 7000));
       await heal();
       await replicas.untilUsed(true);
       const { admitted, seconds, statuses } = await load;
       expect([...statuses].sort()).toEqual([200, 429]);
       const allowed = policy.burst + policy.rate * seconds;
-      expect(admitted).toBeLessThanOrEqual(allowed + policy.burst);
+      // One burst more when Redis goes out, and one more when it is back.
+      expect(admitted).toBeLessThanOrEqual(allowed + 2 * policy.burst);
       expect(admitted).toBeGreaterThan(allowed / 2);
       await eventually(async () => (await metric(first, 'lowmark_redis_up')) === 1);
     }

@@ -96,9 +96,62 @@ describe('MemoryRateLimiter', () => {
   });
 
   it('remembers a bounded number of keys', () => {
-    const limiter = new MemoryRateLimiter(new FakeClock(0), 10);
+    const limiter = new MemoryRateLimiter(new FakeClock(0), { maxCallers: 10 });
     takes(limiter, 100, 'old');
     for (let i = 0; i < 10; i++) limiter.take(`new${i}`, POLICY);
     expect(limiter.take('old', POLICY).remaining).toBe(99);
+  });
+
+  describe('of one of several processes', () => {
+    it('admits its part of burst and rate', () => {
+      const clock = new FakeClock(1_000_000);
+      const limiter = new MemoryRateLimiter(clock, { replicas: 4 });
+      expect(limiter.take('a', POLICY)).toMatchObject({ limit: 100, remaining: 24 });
+      expect(takes(limiter, 100).filter(({ allowed }) => allowed)).toHaveLength(24);
+      const refused = { allowed: false, limit: 100, remaining: 0 };
+      expect(limiter.take('a', POLICY)).toMatchObject({ ...refused, resetSeconds: 5 });
+      clock.advance(1000);
+      expect(takes(limiter, 100).filter(({ allowed }) => allowed)).toHaveLength(5);
+      limiter.giveBack('a', POLICY);
+      expect(takes(limiter, 2).map(({ allowed }) => allowed)).toEqual([true, false]);
+    });
+
+    it('admits one request where its part is smaller', () => {
+      const clock = new FakeClock(1_000_000);
+      const limiter = new MemoryRateLimiter(clock, { replicas: 5 });
+      const policy = { rate: 1, burst: 2 };
+      const allowed = (): boolean => limiter.take('a', policy).allowed;
+      expect([allowed(), allowed()]).toEqual([true, false]);
+      clock.advance(4999);
+      expect(allowed()).toBe(false);
+      clock.advance(1);
+      expect([allowed(), allowed()]).toEqual([true, false]);
+    });
+
+    it('admits with the others no more than burst + rate x time', () => {
+      const steps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 100 });
+      const limits = fc.record({
+        replicas: fc.integer({ min: 1, max: 5 }),
+        rate: fc.integer({ min: 1, max: 50 }),
+        burst: fc.integer({ min: 5, max: 40 }),
+      });
+      fc.assert(
+        fc.property(steps, limits, (waits, { replicas, ...policy }) => {
+          const clock = new FakeClock(1_800_000_000_000);
+          const all = Array.from({ length: replicas }, () => {
+            return new MemoryRateLimiter(clock, { replicas });
+          });
+          let owedMs = 0;
+          for (const wait of waits) {
+            clock.advance(wait);
+            owedMs = Math.max(0, owedMs - wait);
+            for (const limiter of all) {
+              while (limiter.take('k', policy).allowed) owedMs += 1000 / policy.rate;
+            }
+            expect(owedMs).toBeLessThanOrEqual((1000 / policy.rate) * policy.burst + 0.1);
+          }
+        }),
+      );
+    });
   });
 });

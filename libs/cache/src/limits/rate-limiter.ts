@@ -3,9 +3,9 @@
  * again. `redis-rate-limiter.ts` has the same arithmetic as a Redis script, and a property test holds the two against
  * each other.
  *
- * A request has a weight: a replica that holds the m-th part of a limit counts each request m times. That makes rate
- * and burst the m-th part, while the debt stays in milliseconds of the whole limit. A request may also stand for
- * several, as a batch does: it counts as that many requests, and all of them are admitted or none.
+ * A request has a weight: a process that holds the m-th part of a limit counts each request m times. That makes rate
+ * and burst the m-th part. A request may also stand for several, as a batch does: it counts as that many requests, and
+ * all of them are admitted or none.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
@@ -18,7 +18,7 @@ const EPSILON_MS = 1e-3;
 const ROUNDING_MS = 1000;
 
 /** Callers remembered at once, about 10 MB; the least recently seen is forgotten first. */
-export const MAX_CALLERS = 50_000;
+const MAX_CALLERS = 50_000;
 
 export interface RatePolicy {
   /** Requests per second in the long run. */
@@ -40,35 +40,42 @@ export interface RateVerdict {
   readonly retryAfterSeconds: number;
 }
 
-/** Counts requests per key, in this process or shared between replicas. */
+/** Counts requests per key, in this process or for all processes of a service. */
 export interface RateLimiter {
   /** @param count number of requests that this one stands for; default 1 */
   take(key: string, policy: RatePolicy, count?: number): RateVerdict | Promise<RateVerdict>;
   giveBack(key: string, policy: RatePolicy): void | Promise<void>;
 }
 
-/** Counts in this process. A full bucket needs no entry, so forgetting keys that were idle for long changes nothing. */
+/**
+ * Counts in this process, which holds one part of each limit, and of each at least one request. A full bucket needs no
+ * entry, so forgetting keys that were idle for long changes nothing.
+ */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly fullAtMs: LRUCache<string, number>;
+  private readonly weight: number;
 
+  /** @param options `replicas`: number of processes that divide each limit; default 1 */
   constructor(
     private readonly clock: Clock,
-    maxCallers = MAX_CALLERS,
+    { replicas = 1, maxCallers = MAX_CALLERS }: { replicas?: number; maxCallers?: number } = {},
   ) {
+    this.weight = replicas;
     this.fullAtMs = new LRUCache({ max: maxCallers });
   }
 
   take(key: string, policy: RatePolicy, count = 1): RateVerdict {
+    const asked = { weight: this.weight, count };
     const nowMs = this.clock.nowMs();
     const aheadMs = (this.fullAtMs.get(key) ?? 0) - nowMs;
-    const taken = takeFrom(debtMsOf(aheadMs, policy), policy, { count });
+    const taken = takeFrom(aheadMs, policy, asked);
     if (taken.allowed) this.fullAtMs.set(key, nowMs + taken.owedMs);
-    return verdictOf(policy, taken, { count });
+    return verdictOf(policy, taken, asked);
   }
 
   giveBack(key: string, { rate }: RatePolicy): void {
     const fullAtMs = this.fullAtMs.get(key);
-    if (fullAtMs !== undefined) this.fullAtMs.set(key, fullAtMs - 1000 / rate);
+    if (fullAtMs !== undefined) this.fullAtMs.set(key, fullAtMs - (1000 / rate) * this.weight);
   }
 }
 
@@ -76,21 +83,6 @@ export interface Taken {
   readonly allowed: boolean;
   /** Milliseconds until the bucket is full again, including this request where it is allowed. */
   readonly owedMs: number;
-}
-
-/** Milliseconds in which a whole burst drains. */
-export function capacityMsOf({ rate, burst }: RatePolicy): number {
-  return (1000 / rate) * burst;
-}
-
-/**
- * The debt in milliseconds of a bucket that will be full `aheadMs` from now. A debt that exceeds a whole bucket by more
- * than `ROUNDING_MS` means that the clock was set back; it counts as 0, so that no caller is locked out.
- */
-function debtMsOf(aheadMs: number, policy: RatePolicy): number {
-  const capacityMs = capacityMsOf(policy);
-  if (aheadMs > capacityMs + ROUNDING_MS) return 0;
-  return Math.min(capacityMs, Math.max(0, aheadMs));
 }
 
 /** The request that a bucket is to admit; each field is 1 where it is absent. */
@@ -101,28 +93,30 @@ interface Asked {
   readonly count?: number;
 }
 
-export function takeFrom(owedMs: number, policy: RatePolicy, asked: Asked = {}): Taken {
+/**
+ * Takes a request from a bucket that will be full `aheadMs` from now. A debt that exceeds a whole bucket by more than
+ * `ROUNDING_MS` means that the clock was set back; it counts as 0, so that no caller is locked out.
+ */
+function takeFrom(aheadMs: number, policy: RatePolicy, asked: Asked): Taken {
   const { costMs, capacityMs } = measures(policy, asked);
+  const owedMs =
+    aheadMs > capacityMs + ROUNDING_MS ? 0 : Math.min(capacityMs, Math.max(0, aheadMs));
   const allowed = owedMs + costMs <= capacityMs + EPSILON_MS;
   return { allowed, owedMs: allowed ? owedMs + costMs : owedMs };
 }
 
-/** @param asked `waitMs`: milliseconds before the debt begins to drain */
 export function verdictOf(
   policy: RatePolicy,
   { allowed, owedMs }: Taken,
-  asked: Asked & { readonly waitMs?: number } = {},
+  asked: Asked,
 ): RateVerdict {
-  const { waitMs = 0 } = asked;
   const { requestMs, costMs, capacityMs } = measures(policy, asked);
   return {
     allowed,
     limit: policy.burst,
     remaining: Math.max(0, Math.floor((capacityMs - owedMs + EPSILON_MS) / requestMs)),
-    resetSeconds: Math.ceil((owedMs + waitMs) / 1000),
-    retryAfterSeconds: allowed
-      ? 0
-      : Math.max(1, Math.ceil((owedMs + costMs - capacityMs + waitMs) / 1000)),
+    resetSeconds: Math.ceil(owedMs / 1000),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((owedMs + costMs - capacityMs) / 1000)),
   };
 }
 
@@ -132,10 +126,10 @@ interface Measures {
   readonly capacityMs: number;
 }
 
-/** A replica's part of a limit holds at least one request, however small the part is. */
-function measures(policy: RatePolicy, { weight = 1, count = 1 }: Asked): Measures {
-  const requestMs = (1000 / policy.rate) * weight;
-  const capacityMs = Math.max(capacityMsOf(policy), requestMs);
+/** A part of a limit holds at least one request, however small the part is. */
+function measures({ rate, burst }: RatePolicy, { weight = 1, count = 1 }: Asked): Measures {
+  const requestMs = (1000 / rate) * weight;
+  const capacityMs = Math.max((1000 / rate) * burst, requestMs);
   return { requestMs, costMs: requestMs * count, capacityMs };
 }
 

@@ -1,28 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { systemClock } from '#libs/platform';
 import { FakeClock, startRedis, type TestRedis } from '#libs/testing';
 import { RedisLink } from '../redis/redis-link.js';
-import { agreementKeys } from './replica-counter.js';
 import { MemoryRateLimiter, type RateVerdict } from './rate-limiter.js';
 import { GIVE_BACK, RedisRateLimiter } from './redis-rate-limiter.js';
-
-const { agreed: AGREED_KEY, replicas: REPLICAS_KEY } = agreementKeys();
 
 // A generous deadline for tests of other things, since the machine of a test may be busy.
 const PATIENT_MS = 5000;
 const POLICY = { rate: 20, burst: 100 };
 
 let redis: TestRedis;
-let cleaner: RedisLink;
 const links: RedisLink[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
-  cleaner = await connected();
-});
-beforeEach(async () => {
-  await cleaner.whenUp(10_000);
-  await cleaner.run((client) => client.del(AGREED_KEY, REPLICAS_KEY));
 });
 afterAll(async () => {
   for (const link of links) link.close();
@@ -36,24 +28,21 @@ async function connected(deadlineMs = PATIENT_MS): Promise<RedisLink> {
   return link;
 }
 
-/** A replica that has sent its first heartbeat. */
-async function joined(
+/** The limiter of one of `replicas` processes. */
+function limiterOf(
   link: RedisLink,
-  {
-    replicas = 1,
-    replicasAtMost,
-    clock,
-  }: { replicas?: number; replicasAtMost?: number; clock?: FakeClock } = {},
-): Promise<RedisRateLimiter> {
-  const limiter = new RedisRateLimiter({
+  { replicas = 1, clock }: { replicas?: number; clock?: FakeClock } = {},
+): RedisRateLimiter {
+  return new RedisRateLimiter({
     link,
-    id: `test-${links.indexOf(link)}`,
-    countReplicas: () => Promise.resolve(replicas),
-    ...(replicasAtMost !== undefined && { replicasAtMost }),
+    own: new MemoryRateLimiter(clock ?? systemClock, { replicas }),
     ...(clock && { nowMs: () => clock.nowMs() }),
   });
-  await limiter.beat();
-  return limiter;
+}
+
+/** The first call of a script sends the whole of it, and later calls would overtake it. */
+async function loadGiveBack(link: RedisLink): Promise<void> {
+  await link.run((client) => client.script('LOAD', GIVE_BACK.text));
 }
 
 let keys = 0;
@@ -66,8 +55,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 describe('RedisRateLimiter', () => {
   it('says at each moment what the one in memory says', async () => {
     const link = await connected();
-    // Loads the script first: the first call would send the whole script, and later calls would overtake it.
-    await link.run((client) => client.script('LOAD', GIVE_BACK.text));
+    await loadGiveBack(link);
     const waits = fc.array(
       fc.tuple(
         fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: -5000, max: 50_000 })),
@@ -83,7 +71,7 @@ describe('RedisRateLimiter', () => {
       fc.asyncProperty(waits, policies, fc.nat({ max: 5 }), async (steps, policy, back) => {
         const clock = new FakeClock(1_800_000_000_000);
         const memory = new MemoryRateLimiter(clock);
-        const shared = await joined(link, { clock });
+        const shared = limiterOf(link, { clock });
         const key = aKey();
         for (const [place, [step, count]] of steps.entries()) {
           clock.advance(step);
@@ -101,7 +89,7 @@ describe('RedisRateLimiter', () => {
   it('admits exactly the burst of many at once through several replicas', async () => {
     const clock = new FakeClock(1_800_000_000_000);
     const all = await Promise.all([0, 1, 2].map(() => connected()));
-    const replicas = await Promise.all(all.map((link) => joined(link, { clock })));
+    const replicas = all.map((link) => limiterOf(link, { clock }));
     const key = aKey();
     const admitted = async (): Promise<number> => {
       const verdicts = await Promise.all(
@@ -121,7 +109,7 @@ describe('RedisRateLimiter', () => {
   });
 
   it('goes by Redis’ own clock, whatever that of the replica says', async () => {
-    const [right, off] = [await joined(await connected()), await joined(await connected())];
+    const [right, off] = [limiterOf(await connected()), limiterOf(await connected())];
     const key = aKey();
     const policy = { rate: 0.001, burst: 4 };
     const verdicts: RateVerdict[] = [];
@@ -131,118 +119,82 @@ describe('RedisRateLimiter', () => {
     expect(verdicts[4]?.allowed).toBe(false);
   });
 
-  it('admits the share of a replica while Redis is dead, and puts it on the shared account after it', async () => {
-    const clock = new FakeClock(1_800_000_000_000);
-    // A first replica, which is alone: no caller owes anything, and the replica soon counts as gone.
-    await joined(await connected(), { clock });
-    const two = [await connected(), await connected()];
-    const all = await Promise.all(two.map((link) => joined(link, { replicas: 2, clock })));
-    const [one, other] = all as [RedisRateLimiter, RedisRateLimiter];
-    // Each beats twice, since at its first beat the first replica does not know of the other one.
-    const allBeat = async (): Promise<void> => {
-      for (const limiter of [...all, ...all]) await limiter.beat();
-    };
-    // A new replica admits no burst by itself.
-    clock.advance(4000);
-    await allBeat();
-    const [key, another] = [aKey(), aKey()];
+  it('admits its part of a limit while Redis is dead, and the whole limit again once it is back', async () => {
     const policy = { rate: 0.001, burst: 100 };
-    for (let i = 0; i < 90; i += 1) await one.take(key, policy);
+    const links = [await connected(), await connected()];
+    const limiters = links.map((link) => limiterOf(link, { replicas: 2 }));
+    const [one, other] = limiters as [RedisRateLimiter, RedisRateLimiter];
+    const key = aKey();
+    const take = (limiter: RedisRateLimiter, times: number): Promise<RateVerdict[]> =>
+      Promise.all(Array.from({ length: times }, async () => limiter.take(key, policy)));
+    const admitted = (verdicts: readonly RateVerdict[]): number =>
+      verdicts.filter(({ allowed }) => allowed).length;
+    expect(admitted([...(await take(one, 70)), ...(await take(other, 70))])).toBe(100);
+
     await redis.kill();
-    await until(() => two.every(({ isUp }) => !isUp));
-    const burst = (limiter: RedisRateLimiter, ofKey: string): RateVerdict[] =>
-      Array.from({ length: 70 }, () => limiter.take(ofKey, policy) as RateVerdict);
-    const local = burst(one, key);
-    expect(local.filter(({ allowed }) => allowed)).toHaveLength(5);
-    expect(local[0]).toMatchObject({ limit: 100, remaining: 4 });
-    expect(local.at(-1)).toMatchObject({ allowed: false, limit: 100, remaining: 0 });
-    expect(burst(other, another).filter(({ allowed }) => allowed)).toHaveLength(50);
-    await redis.restart();
-    await until(() => two.every(({ isUp }) => isUp));
-    await allBeat();
-    // The server has lost all data, so every caller counts as owing a whole burst, even callers who owe nothing.
-    for (const name of [key, another, aKey()]) {
-      expect(await one.take(name, policy)).toMatchObject({ allowed: false, remaining: 0 });
+    await until(() => links.every(({ isUp }) => !isUp));
+    for (const limiter of limiters) {
+      const verdicts = await take(limiter, 70);
+      expect(verdicts[0]).toMatchObject({ allowed: true, limit: 100, remaining: 49 });
+      expect(verdicts.at(-1)).toMatchObject({ allowed: false, limit: 100, remaining: 0 });
+      expect(admitted(verdicts)).toBe(50);
     }
-    // The burst drains in its usual time, and requests admitted meanwhile are owed once.
-    clock.advance(100_000_000 - 2000);
-    await allBeat();
-    expect(await other.take(aKey(), policy)).toMatchObject({ allowed: true });
-    expect(await other.take(key, policy)).toMatchObject({ allowed: true, remaining: 93 });
-    expect(await other.take(another, policy)).toMatchObject({ allowed: true, remaining: 48 });
+
+    await redis.restart();
+    await until(() => links.every(({ isUp }) => isUp));
+    // The server has lost its data, and what the processes have admitted meanwhile is not moved to it.
+    expect(admitted([...(await take(one, 70)), ...(await take(other, 70))])).toBe(100);
+
+    await redis.kill();
+    await until(() => links.every(({ isUp }) => !isUp));
+    // What a process has admitted in an outage is still owed in the next one.
+    expect(admitted(await take(one, 70))).toBe(0);
+    await redis.restart();
+    await until(() => links.every(({ isUp }) => isUp));
   });
 
-  it('admits all with Redis, and the part of one of the most that may live without, where none are counted', async () => {
-    const clock = new FakeClock(1_800_000_000_000);
+  it('goes on where it was in a Redis that was only silent', async () => {
+    const link = await connected(500);
+    const limiter = limiterOf(link, { replicas: 5 });
+    const key = aKey();
+    const policy = { rate: 0.001, burst: 10 };
+    expect(await limiter.take(key, policy, 8)).toMatchObject({ allowed: true, remaining: 2 });
+    redis.pause();
+    // Not by a take: Redis would count it when it goes on.
+    await expect(link.run((client) => client.get(key))).rejects.toThrow('no answer');
+    expect(limiter.take(key, policy)).toMatchObject({ allowed: true, remaining: 1 });
+    redis.resume();
+    await until(() => link.isUp);
+    expect(await limiter.take(key, policy)).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
+  it('gives back to where it counts', async () => {
     const link = await connected();
-    const limiter = await joined(link, { replicas: 0, replicasAtMost: 10, clock });
-    const policy = { rate: 0.001, burst: 100 };
-    const admitted = async (key: string): Promise<number> => {
-      let count = 0;
-      for (let i = 0; i < 150; i += 1) if ((await limiter.take(key, policy)).allowed) count += 1;
-      return count;
+    await loadGiveBack(link);
+    const limiter = limiterOf(link, { replicas: 2 });
+    const key = aKey();
+    const policy = { rate: 0.001, burst: 10 };
+    const left = async (): Promise<number> => {
+      const { remaining } = await limiter.take(key, policy);
+      limiter.giveBack(key, policy);
+      return remaining;
     };
-    // The replica does not know what an empty Redis has lost, so every caller counts as owing a whole burst.
-    expect(await admitted(aKey())).toBe(0);
-    clock.advance(100_000_000);
-    await limiter.beat();
-    expect(await admitted(aKey())).toBe(100);
+    expect([await left(), await left()]).toEqual([9, 9]);
     await redis.kill();
     await until(() => !link.isUp);
-    await limiter.beat();
-    expect(await admitted(aKey())).toBe(10);
+    expect([await left(), await left()]).toEqual([4, 4]);
     await redis.restart();
     await until(() => link.isUp);
+    await loadGiveBack(link);
+    expect([await left(), await left()]).toEqual([9, 9]);
   });
 
-  it('counts nothing in a Redis that has forgotten who is here, until that is agreed on anew', async () => {
+  it('counts by itself where the answer of Redis is no number', async () => {
     const link = await connected();
-    const limiter = await joined(link);
+    const limiter = limiterOf(link, { replicas: 2 });
     const key = aKey();
-    const policy = { rate: 0.001, burst: 10 };
-    expect((await limiter.take(key, policy)).remaining).toBe(9);
-    await link.run((redis) => redis.del(AGREED_KEY));
-    expect((await limiter.take(key, policy)).allowed).toBe(true);
-    expect(await link.run((redis) => redis.exists(AGREED_KEY))).toBe(0);
-    await limiter.beat();
-    expect(await limiter.take(key, policy)).toMatchObject({ allowed: false, remaining: 0 });
-  });
-
-  it('loses no burst where all replicas are as new as the Redis', async () => {
-    const clock = new FakeClock(1_800_000_000_000);
-    const one = await joined(await connected(), { replicas: 2, clock });
-    const other = await joined(await connected(), { replicas: 2, clock });
-    await one.beat();
-    const key = aKey();
-    expect(await other.take(key, POLICY)).toMatchObject({ allowed: true, remaining: 99 });
-    expect(await one.take(key, POLICY)).toMatchObject({ allowed: true, remaining: 98 });
-  });
-
-  it('takes an empty Redis for a loss where not all who live can say that they are new', async () => {
-    const clock = new FakeClock(1_800_000_000_000);
-    const limiter = await joined(await connected(), { replicas: 2, clock });
-    clock.advance(2000);
-    await limiter.beat();
-    expect(await limiter.take(aKey(), POLICY)).toMatchObject({ allowed: false, remaining: 0 });
-  });
-
-  it('leaves those who cannot reach Redis their part', async () => {
-    await joined(await connected());
-    const limiter = await joined(await connected(), { replicas: 3 });
-    const key = aKey();
-    const policy = { rate: 0.001, burst: 10 };
-    expect((await limiter.take(key, policy)).remaining).toBe(5);
-  });
-
-  it('needs no right to ask the server about itself', async () => {
-    const link = await connected();
-    await cleaner.run((client) => client.acl('SETUSER', 'default', '-info'));
-    try {
-      const limiter = await joined(link);
-      expect(await limiter.take(aKey(), POLICY)).toMatchObject({ allowed: true, remaining: 99 });
-      expect(link.isUp).toBe(true);
-    } finally {
-      await cleaner.run((client) => client.acl('SETUSER', 'default', '+info'));
-    }
+    await link.run((client) => client.set(`lowmark:limit:${key}`, 'nan', 'PX', 10_000));
+    const verdict = await limiter.take(key, { rate: 0.001, burst: 10 });
+    expect(verdict).toMatchObject({ allowed: true, remaining: 4 });
   });
 });

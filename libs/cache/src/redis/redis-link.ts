@@ -24,23 +24,12 @@ interface Waiter {
   readonly fail: (error: RedisUnavailableError) => void;
 }
 
-/** The part of a Redis connection that rate limits use. */
-export interface RedisConnection {
-  readonly isUp: boolean;
-  /** How often the connection came up. Each time, the replicas agree with the server anew. */
-  readonly connectionCount: number;
-  /** Aborted when the connection is closed. */
-  readonly closed: AbortSignal;
-  /** @throws RedisUnavailableError at once while the connection is down, else at the deadline at the latest */
-  run<T>(send: (redis: Redis) => Promise<T>): Promise<T>;
-}
-
 /**
  * A connection to Redis that is either up or down. It goes down at the first command that is late or refused, or with
  * its socket; from that moment no request waits for Redis. It reconnects in the background, and is up again once Redis
  * has answered one probe of all commands in use in time.
  */
-export class RedisLink implements RedisConnection {
+export class RedisLink {
   private readonly redis: Redis;
   private readonly deadlineMs: number;
   /** Commands without an answer, oldest first; Redis answers in the same order. */
@@ -52,8 +41,7 @@ export class RedisLink implements RedisConnection {
   /** Number of backoff steps since the connection last stayed up for `STABLE_MS`. */
   private failures = 0;
   private told: boolean | undefined;
-  private ups = 0;
-  private readonly closing = new AbortController();
+  private closed = false;
 
   constructor(private readonly options: RedisLinkOptions) {
     this.deadlineMs = options.deadlineMs ?? DEADLINE_MS;
@@ -78,14 +66,6 @@ export class RedisLink implements RedisConnection {
     return this.up;
   }
 
-  get connectionCount(): number {
-    return this.ups;
-  }
-
-  get closed(): AbortSignal {
-    return this.closing.signal;
-  }
-
   /**
    * Waits until the connection is up, at most `timeoutMs`; for starts and tests.
    * @returns whether the connection is up
@@ -98,12 +78,13 @@ export class RedisLink implements RedisConnection {
     return this.up;
   }
 
+  /** @throws RedisUnavailableError at once while the connection is down, else at the deadline at the latest */
   run<T>(send: (redis: Redis) => Promise<T>): Promise<T> {
     return this.up ? this.send(send) : Promise.reject(new RedisUnavailableError('it is down'));
   }
 
   close(): void {
-    this.closing.abort();
+    this.closed = true;
     clearTimeout(this.deadlineTimer);
     clearTimeout(this.probeTimer);
     this.up = false;
@@ -138,7 +119,7 @@ export class RedisLink implements RedisConnection {
       setImmediate(() => {
         this.deadlineTimer = undefined;
         const [oldest] = this.waiting;
-        if (oldest === undefined || this.closed.aborted) return;
+        if (oldest === undefined || this.closed) return;
         const leftMs = oldest.sentMs + this.deadlineMs - performance.now();
         if (leftMs > 0) this.deadlineTimer = this.watch(Math.ceil(leftMs));
         else this.abandon();
@@ -157,7 +138,7 @@ export class RedisLink implements RedisConnection {
     this.up = false;
     if (wasUp && performance.now() >= this.upSinceMs + STABLE_MS) this.failures = 0;
     this.failAll(reason);
-    if (this.closed.aborted) return;
+    if (this.closed) return;
     this.notify(false, reason);
     // While the socket is open ioredis does not reconnect, so this probe is the only retry.
     if (wasUp && this.redis.status === 'ready') this.probeLater();
@@ -186,17 +167,16 @@ export class RedisLink implements RedisConnection {
   }
 
   private probe(): void {
-    if (this.closed.aborted || this.up) return;
+    if (this.closed || this.up) return;
     this.send(probeCommands).then(
       () => {
-        if (this.closed.aborted || this.up || this.redis.status !== 'ready') return;
+        if (this.closed || this.up || this.redis.status !== 'ready') return;
         this.up = true;
         this.upSinceMs = performance.now();
-        this.ups += 1;
         this.notify(true, 'answers');
       },
       () => {
-        if (!this.closed.aborted) this.probeLater();
+        if (!this.closed) this.probeLater();
       },
     );
   }

@@ -1,31 +1,18 @@
 import { type Redis } from 'ioredis';
 
-/**
- * The commands that the services send or call in scripts, without the optional ones (`pcall`): the user of REDIS_URL
- * needs the right to each.
- */
-export const REDIS_COMMANDS = [
-  ...['get', 'set', 'mget', 'eval', 'evalsha', 'time'],
-  ...['hget', 'hset', 'pexpire', 'zadd', 'zcard', 'zremrangebyscore'],
-] as const;
+/** The commands that the services send or call in scripts: the user of REDIS_URL needs the right to each. */
+export const REDIS_COMMANDS = ['get', 'set', 'mget', 'eval', 'evalsha', 'time'] as const;
 
-const KEYS = ['lowmark:probe', 'lowmark:probe:hash', 'lowmark:probe:set'] as const;
+const PROBE = 'lowmark:probe';
 const NOTHING_SUCH = '0'.repeat(40);
 
-/** Calls each command of the scripts once, on keys that expire after a second. */
+/** Calls each command of the scripts once, on a key that expires after a second. */
 const SCRIPT = `
 local uses = {
   {'TIME'},
   {'SET', KEYS[1], '1', 'PX', 1000},
   {'GET', KEYS[1]},
   {'MGET', KEYS[1]},
-  {'HSET', KEYS[2], 'at', '1'},
-  {'HGET', KEYS[2], 'at'},
-  {'PEXPIRE', KEYS[2], 1000},
-  {'ZADD', KEYS[3], 1, 'probe'},
-  {'ZREMRANGEBYSCORE', KEYS[3], '-inf', '(0'},
-  {'ZCARD', KEYS[3]},
-  {'PEXPIRE', KEYS[3], 1000},
 }
 for _, use in ipairs(uses) do
   local reply = redis.pcall(unpack(use))
@@ -47,7 +34,7 @@ return 'OK'
  */
 export async function probeCommands(redis: Redis): Promise<void> {
   await Promise.all([
-    redis.eval(SCRIPT, KEYS.length, ...KEYS),
+    redis.eval(SCRIPT, 1, PROBE),
     redis.evalsha(NOTHING_SUCH, 0).catch((error: unknown) => {
       // NOSCRIPT means that EVALSHA is allowed: Redis knows no script of this name.
       if (!(error as Error).message.startsWith('NOSCRIPT')) throw error;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type RedisConnection } from './redis-link.js';
+import { type RedisLink } from './redis-link.js';
 
 /** A Lua script with the SHA-1 by which Redis caches it. */
 interface Script {
@@ -29,7 +29,7 @@ interface ScriptInput {
 
 export class Scripts {
   constructor(
-    private readonly link: RedisConnection,
+    private readonly link: RedisLink,
     /** Unix milliseconds in place of the clock of Redis, for tests. */
     private readonly nowMs?: () => number,
   ) {}

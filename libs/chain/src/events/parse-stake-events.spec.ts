@@ -212,6 +212,13 @@ describe('STAKE_EVENTS', () => {
     );
   });
 
+  it('takes JSON itself, which needs no file', async () => {
+    expect(await loadStakeEvents(' { "events": "staked-withdrawn", "totalView": [] }')).toEqual(
+      parseStakeEvents('staked-withdrawn'),
+    );
+    await expect(loadStakeEvents('{ "events": ')).rejects.toThrow(/is not JSON/);
+  });
+
   it('loads a file, and says what it looked for where there is none', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-events-'));
     try {
@@ -219,7 +226,7 @@ describe('STAKE_EVENTS', () => {
       await writeFile(path, increase({ event: STAKED }));
       expect(await loadStakeEvents(path)).toEqual([parseStakeEvents('staked-withdrawn')[0]]);
       await expect(loadStakeEvents(join(folder, 'none.json'))).rejects.toThrow(
-        /is neither a preset \(staked-withdrawn, .*\) nor a file that can be read \(ENOENT\)/,
+        /is neither a preset \(staked-withdrawn, .*\), nor JSON, nor a file that can be read \(ENOENT\)/,
       );
     } finally {
       await rm(folder, { recursive: true });

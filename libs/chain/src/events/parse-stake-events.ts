@@ -18,11 +18,11 @@ export interface StakeDescription {
 }
 
 /**
- * Loads the setting STAKE_EVENTS: the name of a preset, or the path of a JSON file.
+ * Loads the setting STAKE_EVENTS: the name of a preset, JSON, or the path of a JSON file.
  * @throws StakeEventsError saying which part is wrong and why
  */
 export async function loadStakeDescription(setting: string): Promise<StakeDescription> {
-  if (presetOf(setting)) return parseStakeDescription(setting);
+  if (presetOf(setting) || /^\s*[[{]/.test(setting)) return parseStakeDescription(setting);
   let text: string;
   try {
     text = await readFile(setting, 'utf8');
@@ -34,7 +34,7 @@ export async function loadStakeDescription(setting: string): Promise<StakeDescri
       isRecord(error) && typeof error['code'] === 'string' ? error['code'] : 'unreadable';
     throw new StakeEventsError(
       'STAKE_EVENTS',
-      `"${setting}" is neither a preset (${presets}) nor a file that can be read (${reason})`,
+      `"${setting}" is neither a preset (${presets}), nor JSON, nor a file that can be read (${reason})`,
     );
   }
   return parseStakeDescription(text);

@@ -118,7 +118,7 @@ describe('streamRanges', () => {
         ? undefined
         : { from: earlier.from, to: later.to, bytes: earlier.bytes + later.bytes };
     const whole = { from: 1n, to: 100n };
-    const options = { fetch, sizer: sizer(), concurrency: () => 2, maxBufferedBytes: 200, join };
+    const options = { fetch, sizer: sizer(), concurrency: () => 2, maxBufferedBytes: 400, join };
     const ranges: BlockRange[] = [];
     for await (const { from, to } of streamRanges(whole, options, never)) {
       ranges.push({ from, to });
@@ -130,6 +130,22 @@ describe('streamRanges', () => {
       asked.some((range) => range.from === from && range.to === to);
     expect(ranges.every(({ from, to }) => to <= 50n || wasAsked({ from, to }))).toBe(true);
     expect(ranges.every(wasAsked)).toBe(false);
+  });
+
+  it('joins no more than half of the buffer', async () => {
+    const { fetch } = node({});
+    const join = (earlier: Answer, later: Answer): Answer => ({
+      ...{ from: earlier.from, to: later.to, bytes: earlier.bytes + later.bytes },
+    });
+    const fixed = new RangeSizer({ targetBytes: 100, maxBlocks: 10, initialBlocks: 10 });
+    const options = { fetch, sizer: fixed, concurrency: () => 4, maxBufferedBytes: 600, join };
+    const whole = { from: 1n, to: 300n };
+    const sizes: number[] = [];
+    for await (const { bytes } of streamRanges(whole, options, never)) {
+      sizes.push(bytes);
+      for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(Math.max(...sizes)).toBe(300);
   });
 
   it('hands out what came before an error, then raises it', async () => {

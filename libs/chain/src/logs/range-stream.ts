@@ -231,7 +231,7 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
       signal.throwIfAborted();
       const first = slots[0];
       if (first?.state === 'done') {
-        const answer = takeReady(slots, options.join);
+        const answer = takeReady(slots, options);
         buffered -= answer.bytes;
         fill();
         yield answer;
@@ -253,11 +253,16 @@ export async function* streamRanges<T extends { readonly bytes: number }>(
 
 /**
  * Takes the answer of the first slot, joined with the answers of the following slots that have arrived. While the
- * database is slower than the node its transactions grow, which makes it faster.
+ * database is slower than the node its transactions grow, which makes it faster. From half of the buffer on they grow
+ * no more, because the rows that are made of an answer take more memory than the answer.
  */
-function takeReady<T>(slots: Slot<T>[], join: RangeStreamOptions<T>['join']): T {
+function takeReady<T extends { readonly bytes: number }>(
+  slots: Slot<T>[],
+  { join, maxBufferedBytes }: RangeStreamOptions<T>,
+): T {
   let answer = slots.shift()?.answer as T;
   for (let next = slots[0]; next?.state === 'done'; next = slots[0]) {
+    if (answer.bytes >= maxBufferedBytes / 2) break;
     const joined = join?.(answer, next.answer as T);
     if (joined === undefined) break;
     answer = joined;

@@ -1,4 +1,3 @@
-import { MinLength } from 'class-validator';
 import {
   Constant,
   DATABASE_READ_URLS_SETTING,
@@ -34,15 +33,6 @@ export class ApiSettings extends SecretsSettings {
     min: 1,
   })
   readonly priceMaxAgeSeconds!: number;
-
-  @Setting({
-    description:
-      'Signs answers to callers without a valid key. Random at each start where unset; set it where several replicas run.',
-    secret: true,
-    optional: true,
-  })
-  @MinLength(32)
-  readonly apiAnonSecret?: string;
 
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;

@@ -45,7 +45,6 @@ const SERVICES: readonly ServiceRow[] = [
       ...chain.environment,
       DATABASE_URL: urls.api,
       SECRETS_KEY: secrets.secretsKey,
-      API_ANON_SECRET: secrets.anonSecret,
     }),
     defaults: ({ chain }) => chain.defaults,
   },

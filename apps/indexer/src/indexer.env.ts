@@ -15,8 +15,6 @@ import {
   STAKE_SET_SETTING,
   STAKE_START_BLOCK_SETTING,
   TOKEN_CONTRACT_SETTING,
-  TOKEN_DECIMALS_SETTING,
-  TOKEN_SYMBOL_SETTING,
 } from '#libs/config';
 import { STAKE_VERIFICATION_SETTING, type VerificationSetting } from '#libs/chain';
 import { type IndexPart } from '#libs/db';
@@ -74,12 +72,6 @@ export class IndexerSettings extends ServiceSettings {
 
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
-
-  @Setting(TOKEN_SYMBOL_SETTING)
-  readonly tokenSymbol?: string;
-
-  @Setting(TOKEN_DECIMALS_SETTING)
-  readonly tokenDecimals?: number;
 
   /** Between two polls for new blocks: far below INDEX_MAX_LAG_SECONDS, and a call each. */
   @Constant()

@@ -18,7 +18,6 @@ import {
   SIWE_DOMAINS_SETTING,
   STAKE_SET_SETTING,
   TOKEN_CONTRACT_SETTING,
-  TOKEN_DECIMALS_SETTING,
   TRUSTED_PROXIES_SETTING,
   VAULT_CANCELLER_KEY_SETTING,
   VAULT_CONTRACT_SETTING,
@@ -57,9 +56,6 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
-
-  @Setting(TOKEN_DECIMALS_SETTING)
-  readonly tokenDecimals?: number;
 
   @Setting(VAULT_CONTRACT_SETTING)
   readonly vaultContract!: Address;

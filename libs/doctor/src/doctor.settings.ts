@@ -18,8 +18,6 @@ import {
   type SettingsSource,
   SIWE_DOMAINS_SETTING,
   TOKEN_CONTRACT_SETTING,
-  TOKEN_DECIMALS_SETTING,
-  TOKEN_SYMBOL_SETTING,
   unknownSettings,
   VAULT_CANCELLER_KEY_SETTING,
   VAULT_CONTRACT_SETTING,
@@ -68,12 +66,6 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting({ ...TOKEN_CONTRACT_SETTING, optional: true })
   readonly tokenContract?: Address;
-
-  @Setting(TOKEN_SYMBOL_SETTING)
-  readonly tokenSymbol?: string;
-
-  @Setting(TOKEN_DECIMALS_SETTING)
-  readonly tokenDecimals?: number;
 
   @Setting(DATABASE_READ_URLS_SETTING)
   readonly databaseReadUrls?: string[];

@@ -269,25 +269,21 @@ function unset(variable: string): CheckEnded {
 }
 
 async function tokenAnswer(subject: Subject): Promise<Answer> {
-  const { tokenContract, tokenSymbol: symbol, tokenDecimals } = subject.settings;
+  const { tokenContract } = subject.settings;
   const reader = new ChainReader(await chainOf(subject));
   try {
-    const override = { symbol, decimals: tokenDecimals };
-    const { symbol: name, decimals } = await reader.token(tokenContract as Address, override);
+    const { symbol, decimals } = await reader.token(tokenContract as Address);
     const state = await subject.index();
-    const found = `${name} with ${decimals} decimals at ${tokenContract}`;
+    const found = `${symbol} with ${decimals} decimals at ${tokenContract}`;
     return state === undefined || state.tokenDecimals === decimals
       ? ok(found)
       : fault(
           `${found}; the index was made with ${state.tokenDecimals} decimals`,
-          'Check TOKEN_CONTRACT and TOKEN_DECIMALS, or make the index again: `index again` (docs/operating/reindexing.md).',
+          'Check TOKEN_CONTRACT, or make the index again: `index again` (docs/operating/reindexing.md).',
         );
   } catch (error) {
     // The token is unknown where no endpoint answers; the check fails with this error.
     if (!(error instanceof PermanentError)) throw error;
-    return fault(
-      error.message,
-      'Check TOKEN_CONTRACT, CHAIN_ID and RPC_URLS; a token that does not tell, or not each provider the same, needs TOKEN_SYMBOL and TOKEN_DECIMALS.',
-    );
+    return fault(error.message, 'Check TOKEN_CONTRACT, CHAIN_ID and RPC_URLS.');
   }
 }

@@ -7,7 +7,7 @@
  *   npm run bench -- providers [--profiles perfect,refusing | all] [--chains sparse,dense,issue] [--runs 1]
  *     [--limit 120]       seconds after which an indexer is stopped as "not finished"; less where four times the time of
  *                         the floor, but at least 30 s, is less
- *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"headers"}
+ *     [--settings JSON]   further settings of the indexer, such as {"STAKE_VERIFICATION":"wallets"}
  *     [--slice 1]         divides the chain's blocks, events and wallets by this number; default: by profile, mostly 1
  *     [--log-times yes]   logs carry their blocks' times, as geth sends them since 1.16
  *     [--follow 30]       measures instead the cost of following the head for this number of blocks

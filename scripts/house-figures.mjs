@@ -1,30 +1,36 @@
 /**
- * Prints figures on the readability of the code: `npm run figures`.
+ * Prints figures on the size and the readability of the code: `npm run figures`.
  *
- * Production code is every .ts file below apps/ and libs/, except specs and their support (*.spec.ts, *-spec.ts), files
- * in a folder called test or testing (so all of libs/testing), generated files (*.generated.ts) and built files (dist,
- * node_modules). Lines are all lines, including comments and empty lines.
+ * Production code is every .ts and .tsx file below apps/ and libs/, except specs and their support (*.spec.ts,
+ * *-spec.ts), files in a folder called test or testing (so all of libs/testing), generated files (*.generated.ts) and
+ * built files (dist, node_modules). Test code is the rest of it but generated and built files, and test/. A room is an
+ * app or a library. Lines are all lines, including comments and empty lines.
  */
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { walksOf } from '../test/docs/walks.ts';
 
 const SHORT_LINES = 25;
-const NOT_PRODUCTION = /[.-]spec\.ts$|\.generated\.ts$|(^|\/)(test|testing|dist|node_modules)\//;
+const MADE = /\.generated\.ts$|(^|\/)(dist|node_modules)\//;
+const TEST = /[.-]spec\.tsx?$|(^|\/)(test|testing)\//;
 const VAGUE = /\b(whoever|somebody|nobody|anybody)\b/i;
 
-const paths = globSync('{apps,libs}/**/*.ts').filter((path) => !NOT_PRODUCTION.test(path));
-const files = paths.map((path) => {
-  const text = readFileSync(path, 'utf8');
-  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
-  return { lines: text.split('\n').length - 1, text, nodes: nodesOf(source, source) };
-});
+const paths = globSync('{apps,libs,test}/**/*.{ts,tsx}').filter((path) => !MADE.test(path));
+const files = paths
+  .filter((path) => !TEST.test(path))
+  .map((path) => {
+    const text = readFileSync(path, 'utf8');
+    const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+    return { path, lines: linesOf(text), text, nodes: nodesOf(source, source) };
+  });
 const nodes = files.flatMap((file) => file.nodes);
 const lengths = files.map(({ lines }) => lines).sort((a, b) => a - b);
 
 const figures = [
   ['production files', files.length],
-  ['production lines', lengths.reduce((sum, lines) => sum + lines, 0)],
+  ['production lines', sumOf(lengths)],
+  ['test lines', sumOf(paths.filter((path) => TEST.test(path)).map(linesIn))],
+  ['words of documentation', sumOf(globSync(['*.md', 'docs/**/*.md']).map(wordsIn))],
   ['median file length', median(lengths)],
   [`files of at most ${SHORT_LINES} lines`, lengths.filter((n) => n <= SHORT_LINES).length],
   ['methods called run', nodes.filter(isRunMethod).length],
@@ -36,8 +42,30 @@ const figures = [
     walk.files.length,
   ]),
 ];
-const width = Math.max(...figures.map(([name]) => name.length));
-for (const [name, figure] of figures) console.log(`${name.padEnd(width)} ${figure}`);
+const rooms = Map.groupBy(files, ({ path }) => path.split('/', 2).join('/'));
+const lines = [...rooms].map(([room, its]) => [
+  room,
+  `${sumOf(its.map((file) => file.lines))} lines in ${its.length} files`,
+]);
+const width = Math.max(...[...figures, ...lines].map(([name]) => name.length));
+for (const [name, figure] of [...figures, ...lines.sort()])
+  console.log(`${name.padEnd(width)} ${figure}`);
+
+function linesOf(text) {
+  return text.split('\n').length - 1;
+}
+
+function linesIn(path) {
+  return linesOf(readFileSync(path, 'utf8'));
+}
+
+function wordsIn(path) {
+  return readFileSync(path, 'utf8').split(/\s+/).filter(Boolean).length;
+}
+
+function sumOf(numbers) {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
 
 /** All nodes including the tokens, since comments belong to tokens. */
 function nodesOf(node, source) {

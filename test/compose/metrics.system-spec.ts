@@ -75,14 +75,22 @@ describe('alert rules', () => {
       expect(annotations.summary).toMatch(/\.$/);
     }
     const paging = rules.filter(({ alert }) => alert !== 'Watchdog');
-    for (const { labels } of paging) expect(labels.severity).toMatch(/^(warning|critical)$/);
+    expect(paging.length).toBeLessThanOrEqual(25);
+    for (const { labels } of paging) {
+      expect(labels.severity).toMatch(
+        /^(warning|critical|\{\{ if [^}]+ \}\}critical\{\{ else \}\}warning\{\{ end \}\})$/,
+      );
+    }
   });
 
   it('say which service is concerned, for grouping and inhibition', () => {
     const services = new Set(rules.map(({ labels }) => labels.service));
     expect([...services].sort()).toEqual([
-      ...['alerting', 'api', 'certificates', 'console', 'host', 'indexer', 'redemption', 'redis'],
+      ...['alerting', 'api', 'certificates', 'host', 'indexer', 'redemption', 'redis'],
       '{{ $labels.app }}',
+      '{{ $labels.service }}',
+      '{{ if $labels.state }}redemption{{ else }}indexer{{ end }}',
+      '{{ if match "audit|seal" $labels.task }}indexer{{ else }}redemption{{ end }}',
     ]);
   });
 

@@ -42,6 +42,11 @@ export function alertRules(): AlertRule[] {
   return (yamlOf('deploy/prometheus/rules.yml') as RulesFile).groups.flatMap(({ rules }) => rules);
 }
 
+/** Whether the rule can be critical: some are by a label or by their value. */
+export function canBeCritical({ labels: { severity } }: AlertRule): boolean {
+  return severity.includes('critical');
+}
+
 export function dashboard(): Dashboard {
   return JSON.parse(textOf('deploy/grafana/dashboards/lowmark.json')) as Dashboard;
 }
@@ -89,7 +94,6 @@ const FOREIGN_SERIES = [
   'node_filesystem_size_bytes',
   'node_textfile_mtime_seconds',
   'probe_ssl_earliest_cert_expiry',
-  'probe_success',
 ];
 const FOREIGN_LABELS = [
   ...['alertstate', 'alertname', 'severity', 'integration'],

@@ -16,7 +16,7 @@ import { alertRules } from '../compose/metrics.js';
 import { HANDBOOK_URL } from './monitoring.js';
 
 /** A rule of deploy/prometheus/rules.yml. */
-const RULE = 'ConsoleDown';
+const RULE = 'PriceHeld';
 
 const undo: (() => Promise<unknown>)[] = [];
 let alertmanagerUrl: string;

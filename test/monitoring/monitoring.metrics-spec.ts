@@ -196,8 +196,8 @@ describe('Alertmanager', () => {
 
   it.each([
     ['dead-mans-switch', ['alertname=Watchdog', 'severity=none']],
-    ['operators', ['alertname=ApiDown', 'severity=critical']],
-    ['operators', ['alertname=ApiSlow', 'severity=warning']],
+    ['operators', ['alertname=ServiceDown', 'severity=critical']],
+    ['operators', ['alertname=RpcErrors', 'severity=warning']],
   ])('sends to %s: %j', (receiver, labels) => {
     const words = ['config', 'routes', 'test', `--config.file=${join(folder, 'alertmanager.yml')}`];
     const told = execFileSync(monitoringProgram('amtool') ?? '', [...words, ...labels], {
@@ -223,7 +223,7 @@ describe('Alertmanager', () => {
     })) as Hex;
     const amount = BigInt(balance);
     expect(amount).toBeGreaterThan(0n);
-    expect(await isFiring('VaultEmpty')).toBe(false);
+    expect(await isFiring('VaultShort')).toBe(false);
     const [owner] = (await rpc(facts, 'eth_accounts')) as [Hex];
     await treasury(
       vault,
@@ -233,27 +233,31 @@ describe('Alertmanager', () => {
         args: [token, owner, amount],
       }),
     );
-    const alert = await operators.received('VaultEmpty', 'firing', BALANCE_MS);
-    expect(alert.labels).toMatchObject({ severity: 'critical', service: 'redemption' });
+    const alert = await operators.received('VaultShort', 'firing', BALANCE_MS);
+    expect(alert.labels).toMatchObject({
+      severity: 'critical',
+      service: 'redemption',
+      reason: 'empty',
+    });
     expect(alert.labels).not.toHaveProperty('handbook');
     expect(alert.annotations).toEqual({
       summary: 'The vault holds no tokens.',
-      runbook_url: `${HANDBOOK_URL}/alerts.md#vaultempty`,
+      runbook_url: `${HANDBOOK_URL}/alerts.md#vaultshort`,
     });
     await treasury(
       token,
       encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [vault, amount] }),
     );
-    const resolved = await operators.received('VaultEmpty', 'resolved', BALANCE_MS);
+    const resolved = await operators.received('VaultShort', 'resolved', BALANCE_MS);
     expect(resolved.annotations).toEqual(alert.annotations);
   }, 150_000);
 
   it('keeps the warnings of a service back while it is down, and nothing critical', async () => {
     const alerts = [
-      ['RedemptionDown', 'critical', 'redemption'],
-      ['RedemptionWorkFails', 'warning', 'redemption'],
+      ['ServiceDown', 'critical', 'redemption'],
+      ['RedemptionsStuck', 'warning', 'redemption'],
       ['BooksMayDiffer', 'critical', 'redemption'],
-      ['IndexStalls', 'warning', 'indexer'],
+      ['PriceOld', 'warning', 'indexer'],
     ].map(([alertname = '', severity = '', service = '']) => ({
       labels: { alertname, severity, service, test: 'inhibition' },
     }));
@@ -274,6 +278,6 @@ describe('Alertmanager', () => {
         .map(({ labels }) => labels['alertname'] ?? '');
       return seen.length === alerts.length && isDecided && kept.length > 0;
     });
-    expect(kept).toEqual(['RedemptionWorkFails']);
+    expect(kept).toEqual(['RedemptionsStuck']);
   });
 });

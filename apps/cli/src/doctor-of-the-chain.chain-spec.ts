@@ -168,8 +168,8 @@ describe('contracts', () => {
 describe('verification', () => {
   it.each<[string, object, Record<string, string>, string, number]>([
     ['wallets', { totalView: [] }, {}, 'ok', 0],
-    ['headers', { totalView: [], balanceView: [] }, {}, 'warning', 0],
-    ['headers', {}, { STAKE_VERIFICATION: 'headers' }, 'warning', 0],
+    ['none', { totalView: [], balanceView: [] }, { STAKE_VERIFICATION: 'none' }, 'warning', 0],
+    ['none', {}, { STAKE_VERIFICATION: 'none' }, 'warning', 0],
   ])('is %s with %j, %j', async (mode, views, ...[changes, state, code]) => {
     const STAKE_EVENTS = await stakesWith(views);
     const found = await bench.finding('verification', { STAKE_EVENTS, ...changes });
@@ -210,6 +210,13 @@ describe('verification', () => {
     const found = await bench.finding('verification', { STAKE_VERIFICATION: 'two' });
     expect(found).toMatchObject({ state: 'fault', code: 1 });
     expect(found.found).toContain('RPC_URLS names endpoints of one provider only');
+  });
+
+  it('by nothing is a fault with the remedies, unless it is set by name', async () => {
+    const STAKE_EVENTS = await stakesWith({ totalView: [], balanceView: [] });
+    const found = await bench.finding('verification', { STAKE_EVENTS });
+    expect(found).toMatchObject({ state: 'fault', code: 1 });
+    expect(found.found).toMatch(/RPC_URLS, .* totalView or balanceView .* STAKE_VERIFICATION=none/);
   });
 
   it('by a total of recent blocks only is a warning', async () => {

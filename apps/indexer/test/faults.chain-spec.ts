@@ -239,6 +239,7 @@ describe('a balance below zero', () => {
   it('stops the indexer and names wallet and block; what was indexed stays', async () => {
     const running = await start({
       overrides: { firstBlock: await busyBlock() },
+      verification: 'none',
       totalView: [],
       balanceView: [],
     });

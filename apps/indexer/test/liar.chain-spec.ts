@@ -115,7 +115,7 @@ describe('a chain that ends at an old block, dated into the future', () => {
   it.each<[VerificationSetting, object]>([
     ['total', {}],
     ['wallets', { totalView: [] }],
-    ['headers', NO_VIEWS],
+    ['none', NO_VIEWS],
   ])('is not believed of the only endpoint: %s', async (mode, views) => {
     const running = await start(mode, { ...views, urls: [liar.url] });
     await expectSaid(running, AHEAD);
@@ -133,7 +133,7 @@ describe('times', () => {
     await expectSaid(running, /dates block \d+ \d+ .* dates it \d+/);
   });
 
-  it.each(['two', 'auto', 'headers'] as const)('of events: %s', async (mode) => {
+  it.each(['two', 'auto', 'none'] as const)('of events: %s', async (mode) => {
     const { block } = await someLog();
     const next = Number((await blockAt(hexOf(block + 1)))['timestamp']);
     expect(next).toBeGreaterThan(Number((await blockAt(hexOf(block)))['timestamp']));
@@ -234,7 +234,7 @@ describe('figures of the contract', () => {
 });
 
 describe('a block without its bloom, its transactions and its logs', () => {
-  it('is not believed where headers are read and there is another provider', async () => {
+  it('is not believed where there is another provider', async () => {
     const { block } = await someLog();
     liar.fault = [
       { kind: 'zero-blooms' },
@@ -245,7 +245,7 @@ describe('a block without its bloom, its transactions and its logs', () => {
           : undefined,
       ),
     ];
-    const running = await start('headers', NO_VIEWS);
+    const running = await start('none', NO_VIEWS);
     await expectSaid(running, new RegExp(`block ${block}, or its time, .* none`));
   });
 });

@@ -116,6 +116,23 @@ describe('sealed days', () => {
     expect(await suite.sealedDays(bench)).toMatchObject([{ day: Math.floor(START / DAY) }]);
   });
 
+  it('are none in the mode none; they come once something vouches for the events', async () => {
+    await suite.twoDays();
+    const unvouched = await suite.start({ finality: FINALITY, verification: 'none' });
+    const final = (await suite.chain.player.head()) - BigInt(FINAL_DEPTH);
+    await unvouched.level();
+    await unvouched.until('final', ({ finalised }) => finalised?.number === final);
+    const bench = await suite.aBench(unvouched);
+    await bench.service.tick();
+    expect(await suite.sealedDays(bench)).toEqual([]);
+    expect(bench.messages()).toEqual([]);
+    await unvouched.stop();
+    await suite.finalBlocksFrom(MIDNIGHT + DAY + 600);
+    const later = await suite.aBench(await suite.anIndexer());
+    await later.service.tick();
+    expect(await suite.expectSealed(later)).toHaveLength(2);
+  });
+
   it('keep their lists for so many days, and their roots for ever', async () => {
     await suite.twoDays();
     await suite.finalBlocksFrom(MIDNIGHT + 3 * DAY);

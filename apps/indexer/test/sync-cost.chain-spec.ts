@@ -31,7 +31,7 @@ const MODES: [VerificationMode, { totalView?: []; balanceView?: [] }][] = [
   ['total', {}],
   ['two', { totalView: [], balanceView: [] }],
   ['wallets', { totalView: [] }],
-  ['headers', { totalView: [], balanceView: [] }],
+  ['none', { totalView: [], balanceView: [] }],
 ];
 
 it.each(

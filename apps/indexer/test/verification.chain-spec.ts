@@ -39,7 +39,7 @@ const VIEWS: Record<VerificationMode, { totalView?: []; balanceView?: [] }> = {
   total: {},
   two: { totalView: [], balanceView: [] },
   wallets: { totalView: [] },
-  headers: { totalView: [], balanceView: [] },
+  none: { totalView: [], balanceView: [] },
 };
 
 function start(
@@ -73,7 +73,7 @@ interface LogRange {
   readonly fromBlock?: string;
 }
 
-const MODES = ['total', 'two', 'wallets', 'headers'] as const;
+const MODES = ['total', 'two', 'wallets'] as const;
 
 describe.each(MODES)('STAKE_VERIFICATION=%s', (mode) => {
   it('is what auto comes to where nothing better can be had, and is told', async () => {
@@ -117,6 +117,76 @@ describe.each(MODES)('STAKE_VERIFICATION=%s', (mode) => {
     const running = await start(mode);
     await running.level();
     await suite.expectIndexed();
+  });
+});
+
+describe('STAKE_VERIFICATION=none', () => {
+  it('is never what auto comes to: the start is refused, with the remedies', async () => {
+    const running = await start('none', { verification: 'auto' });
+    await expect(running.running).rejects.toMatchObject({
+      code: 'VERIFICATION_IMPOSSIBLE',
+      retryable: false,
+      message: expect.stringMatching(
+        /RPC_URLS, .* totalView or balanceView .* STAKE_VERIFICATION=none/,
+      ),
+    });
+    expect(await suite.tables()).toEqual({ changes: [], days: [], totals: [] });
+  });
+
+  it('by name is told, and no block is ever called verified', async () => {
+    const running = await start('none', { verification: 'none' });
+    await running.level();
+    await suite.expectIndexed();
+    await suite.chain.player.play(history.blocks(50));
+    await running.level();
+    await suite.expectIndexed();
+    expect(running.status.verification).toMatchObject({
+      mode: 'none',
+      cannotFind: expect.stringContaining('no day is sealed or published'),
+    });
+    expect(running.log).toContainEqual(
+      expect.objectContaining({
+        ...{ level: 'warn', msg: 'Events are verified by: none', mode: 'none' },
+      }),
+    );
+    expect(running.status.verifiedNumber).toBeUndefined();
+  });
+
+  it.each<[string, () => Promise<Fault>]>([
+    ['a block’s logs', async () => ({ kind: 'drop-block-logs', block: await blockWith(2, 60) })],
+    ['one of several logs', async () => ({ kind: 'drop-one-log', block: await blockWith(3, 60) })],
+  ])('is right above finality, though the endpoint leaves out %s', async (_case, fault) => {
+    const [node] = nodes as [FaultyNode];
+    node.fault = await fault();
+    const running = await start('none', { verification: 'none' });
+    await running.level();
+    await suite.expectIndexed();
+  });
+
+  describe('takes final blocks as the endpoint gives them', () => {
+    beforeEach(async () => {
+      const [node] = nodes as [FaultyNode];
+      const { seconds } = history.save();
+      await suite.chain.player.play([{ seconds, transactions: [stake(aWallet(0x77), 5n)] }]);
+      node.fault = { kind: 'drop-block-logs', block: await suite.chain.player.head() };
+      await suite.chain.player.play(history.blocks(50));
+      const running = await start('none', { verification: 'none' });
+      await running.level();
+      await expect(suite.expectIndexed()).rejects.toThrow();
+      await running.stop();
+      node.fault = undefined;
+    });
+
+    it.each(['two', 'wallets', 'total'] as const)('until %s vouches for them', async (mode) => {
+      await suite.chain.player.play(history.blocks(1));
+      const running = await start(mode);
+      await running.until('vouched for', ({ verifiedNumber, head, finalised }) => {
+        const last = mode === 'wallets' ? finalised : head;
+        return verifiedNumber !== undefined && verifiedNumber === last?.number;
+      });
+      await running.level();
+      await suite.expectIndexed();
+    });
   });
 });
 

@@ -194,7 +194,7 @@ async function* verificationAnswers(subject: Subject): AsyncGenerator<Answer> {
     verification = chooseVerification(stakeVerification, offer);
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
-    const remedy = 'The indexer does not start with it: do what is named, or set it to auto.';
+    const remedy = 'The indexer does not start with it: do what is named.';
     yield fault(error.message, remedy);
     return;
   }
@@ -226,10 +226,10 @@ function chosenAnswer(
   if (offer.unanswered !== undefined && offer.unanswered.length > 0) {
     return fault(found, 'Correct totalView or balanceView in STAKE_EVENTS, or set it to [].');
   }
-  if (mode === 'headers') {
+  if (mode === 'none') {
     return warning(
       found,
-      'It costs a header for each block. A second provider in RPC_URLS, or totalView or balanceView in STAKE_EVENTS, is cheaper.',
+      'Add an endpoint of another company to RPC_URLS, or totalView or balanceView to STAKE_EVENTS, and set STAKE_VERIFICATION=auto.',
     );
   }
   return mode === 'total' && offer.total === 'recent'

@@ -55,9 +55,10 @@ export class RangeApplier {
     const { range } = checked;
     const { answer } = range;
     requireFinalisedOnChain(answer, heads);
+    const verified = writer.state.verifiedNumber ?? this.options.firstBlock - 1n;
     const changes = await this.write(lead, answer, {
       finalised: finalisedOf({ ...writer.indexed, head: answer.head }, heads),
-      verifiedNumber: this.policy.isVouchedFor(range) ? answer.to : undefined,
+      verifiedNumber: this.policy.isVouchedFor(range, verified) ? answer.to : undefined,
       synced: false,
     });
     if (changes === undefined) return false;

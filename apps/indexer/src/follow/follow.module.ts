@@ -97,7 +97,6 @@ const WRITING = [
       IndexLoop,
       IndexStore,
       IndexStatus,
-      IndexerMetrics,
       CLOCK,
       LOGGER,
       INDEX_OPTIONS,

@@ -60,6 +60,8 @@ export class IndexLoop {
     const { writer } = lead;
     try {
       if (!writer.isOpen) await writer.reload();
+      if (before === undefined && (await this.undoUnvouched(lead)))
+        return { outcome: 'more', waitMs: 0 };
       const tip = before === 'level' ? await this.heads.readTip(writer, lead.signal) : undefined;
       const heads = tip?.heads ?? (await this.heads.read());
       this.noteProgress(lead, heads);
@@ -212,6 +214,25 @@ export class IndexLoop {
       );
     await this.applier.undo(lead, fork, 'reorganisation');
     return 'more';
+  }
+
+  /**
+   * In the mode `two` only what two providers report counts. Rolls back blocks that were indexed in another mode and
+   * that nothing vouches for yet, so that they are read again.
+   */
+  private async undoUnvouched(lead: WritingLead): Promise<boolean> {
+    const { head, verifiedNumber } = lead.writer.state;
+    const verified = verifiedNumber ?? this.options.firstBlock - 1n;
+    if (this.policy.mode !== 'two' || verified >= head.number) return false;
+    const [to] = await this.reader.headers([verified]);
+    if (to === undefined)
+      throw new RetryableError('NO_HEADER', `No endpoint has the header of block ${verified}`);
+    this.logger.warn(
+      { fromBlock: verified + 1n, toBlock: head.number },
+      'One provider alone reported these blocks: reading them again from two',
+    );
+    await this.applier.undo(lead, to, 'repair');
+    return true;
   }
 
   private noteProgress({ writer, signal }: WritingLead, heads: ChainHeads): void {

@@ -11,7 +11,6 @@ export class IndexerMetrics {
   private readonly changes: Counter;
   private readonly rollbacks: Counter<'why'>;
   private readonly rollbackDepth: Gauge;
-  private readonly stalls: Counter;
 
   constructor(registry: Registry, status: IndexStatus, progress: BackfillProgress, clock: Clock) {
     const registers = [registry];
@@ -31,7 +30,6 @@ export class IndexerMetrics {
       help: 'Blocks undone last time',
       registers,
     });
-    this.stalls = counter('lowmark_index_stalls_total', 'Times the watchdog restarted the loop');
     for (const [name, help, read] of gauges(status, progress, clock)) {
       new Gauge({
         name,
@@ -62,10 +60,6 @@ export class IndexerMetrics {
   rolledBack(why: (typeof REASONS)[number], depth: number): void {
     this.rollbacks.inc({ why });
     this.rollbackDepth.set(depth);
-  }
-
-  stalled(): void {
-    this.stalls.inc();
   }
 }
 

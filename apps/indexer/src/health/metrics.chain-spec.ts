@@ -26,23 +26,7 @@ const BLOCKS = 1_200;
 it('the whole indexer tells of its index, its sync and its connections', async () => {
   const { contracts } = chain;
   await chain.rpc.call('anvil_mine', `0x${BLOCKS.toString(16)}`);
-  const lines: Record<string, unknown>[] = [];
-  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as never) };
-  const logger = createLogger({ app: 'indexer', level: 'info', destination });
-  const settings = readSettings(IndexerSettings, {
-    DATABASE_URL: database.url,
-    RPC_URLS: chain.rpc.url,
-    CHAIN_ID: String(chain.chainId),
-    FINALITY: 'depth:70',
-    STAKE_CONTRACT: contracts.staking,
-    STAKE_START_BLOCK: String(contracts.startBlock),
-    TOKEN_CONTRACT: contracts.token,
-  });
-  const app = await NestFactory.create<NestFastifyApplication>(
-    IndexerModule.register(settings, logger),
-    new FastifyAdapter(),
-    { logger: new NestLogger(createLogger({ app: 'indexer', level: 'silent' })) },
-  );
+  const { app, lines } = await anIndexer();
   try {
     await app.listen(0, '127.0.0.1');
     const url = await app.getUrl();
@@ -98,6 +82,45 @@ it('the whole indexer tells of its index, its sync and its connections', async (
     await app.close();
   }
 });
+
+it('tells that nothing vouches for the events in the mode none', async () => {
+  const { app, lines } = await anIndexer({ STAKE_VERIFICATION: 'none' });
+  try {
+    await app.listen(0, '127.0.0.1');
+    const url = await app.getUrl();
+    expect(await levelDetails(url)).toMatchObject({ verification: 'none' });
+    const { text } = await request(url).get('/metrics').expect(200);
+    expect(text).toContain('\nlowmark_index_verification{mode="none",app="indexer"} 1\n');
+    expect(text).toMatch(/^lowmark_index_verified_block\{app="indexer"\} 0$/m);
+    const told = { level: 'warn', msg: 'Events are verified by: none' };
+    expect(lines).toContainEqual(expect.objectContaining(told));
+  } finally {
+    await app.close();
+  }
+});
+
+async function anIndexer(more: Readonly<Record<string, string>> = {}) {
+  const { contracts } = chain;
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line) as never) };
+  const logger = createLogger({ app: 'indexer', level: 'info', destination });
+  const settings = readSettings(IndexerSettings, {
+    DATABASE_URL: database.url,
+    RPC_URLS: chain.rpc.url,
+    CHAIN_ID: String(chain.chainId),
+    FINALITY: 'depth:70',
+    STAKE_CONTRACT: contracts.staking,
+    STAKE_START_BLOCK: String(contracts.startBlock),
+    TOKEN_CONTRACT: contracts.token,
+    ...more,
+  });
+  const app = await NestFactory.create<NestFastifyApplication>(
+    IndexerModule.register(settings, logger),
+    new FastifyAdapter(),
+    { logger: new NestLogger(createLogger({ app: 'indexer', level: 'silent' })) },
+  );
+  return { app, lines };
+}
 
 /** The index details of /health/ready, once the indexer follows the chain. */
 async function levelDetails(url: string): Promise<Record<string, unknown>> {

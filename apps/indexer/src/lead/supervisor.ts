@@ -15,7 +15,6 @@ import { type Clock, type Logger, messageOf, sleep } from '#libs/platform';
 import { IndexWriter, type WritingLead } from '../apply/index-writer.js';
 import { type IndexLoop, type Turn } from '../follow/index-loop.js';
 import { type IndexStatus } from '../follow/index-status.js';
-import { type IndexerMetrics } from '../health/indexer.metrics.js';
 import { Failures, FINDINGS } from './failures.js';
 import { type IndexOptions } from '../index-options.js';
 import { type IndexPreparation } from '../setup/index-preparation.js';
@@ -38,7 +37,6 @@ export class Supervisor {
     private readonly loop: IndexLoop,
     private readonly store: IndexStore,
     private readonly status: IndexStatus,
-    private readonly metrics: IndexerMetrics,
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly options: IndexOptions,
@@ -91,7 +89,7 @@ export class Supervisor {
 
   /** Leads until the lead is lost, the loop is stuck, or the process is to stop. */
   private async lead(leading: AbortSignal): Promise<void> {
-    const { status, clock, logger, metrics } = this;
+    const { status, clock, logger } = this;
     const stuck = new AbortController();
     status.progressAtMs = clock.nowMs();
     const watchdog = setInterval(() => {
@@ -99,7 +97,6 @@ export class Supervisor {
       const patienceMs = Math.max(this.options.stallAfterMs, status.longWork?.withinMs ?? 0);
       if (status.phase === 'halted' || idleMs < patienceMs) return;
       logger.error({ idleMs }, 'Nothing moved for too long: starting the loop afresh');
-      metrics.stalled();
       stuck.abort();
     }, this.options.stallAfterMs / 10);
     const signal = AbortSignal.any([leading, stuck.signal]);

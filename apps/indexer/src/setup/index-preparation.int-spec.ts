@@ -57,6 +57,7 @@ function readerBehind(other: IndexOptions): ChainReader {
     stakeTotal: () => Promise.resolve(0n),
     stakeBalances: () => Promise.resolve([0n]),
     endpoints: ['node#1'],
+    budgets: [undefined],
     unansweredViews: [],
     hasTotal: true,
   } as Partial<ChainReader> as ChainReader;

@@ -38,7 +38,7 @@ export class IndexPreparation {
     const offer = await readVerificationOffer(reader, past);
     const verification = chooseVerification(options.verification, offer);
     this.status.verification = verification;
-    const level = verification.mode === 'headers' ? 'warn' : 'info';
+    const level = verification.mode === 'none' ? 'warn' : 'info';
     logger[level](verification, `Events are verified by: ${verification.mode}`);
     await this.announceSync(head, verification);
   }
@@ -54,20 +54,17 @@ export class IndexPreparation {
     const estimate = await estimateSync(this.reader, question);
     const { fromBlock, toBlock, blocks, calls, computeUnits, seconds } = estimate;
     if (blocks <= ANNOUNCED_ABOVE_BLOCKS) return;
-    const { mode } = verification;
     this.logger.info(
       {
         fromBlock,
         toBlock,
         blocks,
-        verification: mode,
+        verification: verification.mode,
         maxRangeBlocks,
         leastCalls: calls,
         leastComputeUnits: computeUnits,
         leastSeconds: Math.ceil(seconds),
-        moreComputeUnitsPerBlockWithEvents: computeUnitsOf(
-          mode === 'headers' ? 'eth_getBlockReceipts' : 'eth_getBlockByNumber',
-        ),
+        moreComputeUnitsPerBlockWithEvents: computeUnitsOf('eth_getBlockByNumber'),
       },
       'Syncing: the least that it takes, where the provider allows such ranges and no block holds events',
     );

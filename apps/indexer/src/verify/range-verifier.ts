@@ -95,7 +95,7 @@ export class RangeVerifier {
       totalBy: told?.endpoint,
       other: agreed.other,
       checkpoints: told ? [{ head, endpoint, total: told.figure }] : [],
-      isConfirmed: agreed.other !== undefined || this.policy.mode === 'headers',
+      isConfirmed: agreed.other !== undefined,
       isSuspect: suspect !== undefined,
       bytes,
     };

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { type ChainReader } from '#libs/chain';
+import { type ChainReader, type VerificationMode } from '#libs/chain';
 import { type IndexState } from '#libs/db';
 import { type BlockHeader } from '#libs/domain';
 import { createLogger } from '#libs/service';
@@ -13,7 +13,7 @@ const STATE = { head: aBlock(20), verifiedNumber: 10n } as IndexState;
 const SHOWN = { to: 20n, endpoint: 'one.example#1' };
 
 /** A check whose question for the verified block is answered when the test says so. */
-function setUp() {
+function setUp(mode: VerificationMode = 'total') {
   let answer: (headers: BlockHeader[]) => void = () => undefined;
   const suspects = new SuspectRanges();
   const reader = {
@@ -21,7 +21,7 @@ function setUp() {
   } as unknown as ChainReader;
   const check = new TotalCheck(
     reader,
-    {} as VerificationPolicy,
+    { mode } as VerificationPolicy,
     {} as RangeMender,
     suspects,
     createLogger({ app: 'test', level: 'silent' }),
@@ -44,6 +44,13 @@ it('marks the blocks after the newest verified one as suspect', async () => {
   answer();
   expect(await found).toBe(verified);
   expect(suspects.countAt(11n)).toBe(1);
+});
+
+it('suspects nothing in the mode none, whose blocks are all unverified', async () => {
+  const { check, suspects } = setUp('none');
+  const { signal } = new AbortController();
+  expect(await check.suspectUnverified(STATE, SHOWN, signal)).toBeUndefined();
+  expect(suspects.countAt(11n)).toBe(0);
 });
 
 it('counts nothing for the next lead where the lead has ended meanwhile', async () => {

@@ -84,7 +84,7 @@ export class TotalCheck {
   /**
    * Marks all blocks after the newest verified one as suspect, to be read again.
    * @returns the newest verified block, to which the index must be rolled back; undefined where the head itself is
-   * verified, or the blocks were already read again often enough
+   * verified, the blocks were already read again often enough, or the mode is `none`: the whole index is unverified then
    * @throws the reason of the signal: what an abandoned turn finds does not count as a re-read of the next lead
    */
   async suspectUnverified(
@@ -93,6 +93,7 @@ export class TotalCheck {
     signal: AbortSignal,
   ): Promise<BlockRef | undefined> {
     const { suspects } = this;
+    if (this.policy.mode === 'none') return undefined;
     const verified = verifiedNumber ?? this.options.firstBlock - 1n;
     const from = verified + 1n;
     if (verified === head.number || suspects.countAt(from) >= TRIES) return undefined;

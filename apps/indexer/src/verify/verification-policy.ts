@@ -21,7 +21,7 @@ export class VerificationPolicy {
   ) {}
 
   get mode(): VerificationMode {
-    return this.status.verification?.mode ?? 'headers';
+    return this.status.verification?.mode ?? 'two';
   }
 
   /** Whether the endpoints belong to at least two providers, so that another one can confirm what one reports. */
@@ -45,19 +45,23 @@ export class VerificationPolicy {
   }
 
   /**
-   * Whether a range counts as verified once it is read. In the mode `wallets` only the comparison of wallets verifies
-   * blocks.
+   * Whether the index counts as verified up to the end of a range. A total also vouches for all blocks before, a second
+   * provider for the range alone. In the mode `wallets` only the comparison of wallets verifies blocks; in the mode
+   * `none` nothing does.
+   * @param verified newest verified block before the range
    */
-  isVouchedFor({ contractTotal, isConfirmed }: VerifiedRange): boolean {
-    return this.mode !== 'wallets' && (contractTotal !== undefined || isConfirmed);
+  isVouchedFor({ contractTotal, isConfirmed, answer }: VerifiedRange, verified: bigint): boolean {
+    const { mode } = this;
+    if (mode === 'wallets' || mode === 'none') return false;
+    return contractTotal !== undefined || (isConfirmed && verified >= answer.from - 1n);
   }
 
   fetchOptions(isFinal: boolean, signal: AbortSignal): FetchOptions {
     const { mode, latestSeconds } = this;
     return {
-      headers: isFinal && mode !== 'headers' ? 'events' : 'all',
+      headers: isFinal ? 'events' : 'all',
       latestSeconds,
-      recheckEventBlocks: mode === 'headers' || (mode === 'wallets' && !isFinal),
+      recheckEventBlocks: !isFinal && (mode === 'wallets' || mode === 'none'),
       patienceMs: Infinity,
       signal,
     };

@@ -25,7 +25,7 @@ export interface VerifiedRange {
    * known.
    */
   readonly checkpoints: readonly Checkpoint[];
-  /** Something else than the contract's total verifies the events: a second provider, or headers and receipts. */
+  /** A second provider reports the same events. */
   readonly isConfirmed: boolean;
   /** A suspect range, which must not be joined with its neighbours. */
   readonly isSuspect: boolean;

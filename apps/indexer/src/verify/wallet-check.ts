@@ -245,20 +245,20 @@ export class WalletCheck {
    * Reads the blocks that became final since the last comparison of wallets once more, and returns the wallets of their
    * events. Above finality these blocks were perhaps read only once; a wallet that was left out then, and had no other
    * event, shows in no other comparison.
-   * @returns no wallets where another provider confirms each block, or every final block was already read twice
+   * @returns no wallets where another provider confirms each block, or every final block of a first sync was read twice
    * @throws AllEndpointsFailedError
    */
   private async rereadFinalWallets(
-    { state }: IndexWriter,
+    { state, synced }: IndexWriter,
     signal: AbortSignal,
   ): Promise<Address[]> {
     const { finalised, verifiedNumber } = state;
-    if (this.policy.hasOtherProvider || finalised === undefined || verifiedNumber === undefined) {
-      return [];
-    }
+    const isFirstSync = verifiedNumber === undefined && !synced;
+    if (this.policy.hasOtherProvider || finalised === undefined || isFirstSync) return [];
+    const verified = verifiedNumber ?? this.options.firstBlock - 1n;
     const options = this.policy.fetchOptions(true, signal);
     const answers = streamRanges(
-      { from: verifiedNumber + 1n, to: finalised.number },
+      { from: verified + 1n, to: finalised.number },
       {
         fetch: (range) => this.source.fetch(range, options),
         sizer: new RangeSizer({

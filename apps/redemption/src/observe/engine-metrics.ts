@@ -7,7 +7,6 @@ export class EngineMetrics {
   private readonly transitions: Counter<'event' | 'from' | 'to'>;
   private readonly failures: Counter<'queue'>;
   private readonly swept: Gauge<'queue'>;
-  private readonly unconfirmed: Counter;
 
   constructor(registry: Registry, views: RedemptionViews, logger: Logger) {
     const registers = [registry];
@@ -27,11 +26,6 @@ export class EngineMetrics {
       name: 'lowmark_redemption_swept_timestamp_seconds',
       help: 'When this process last looked for due work, successfully',
       labelNames: ['queue'],
-      registers,
-    });
-    this.unconfirmed = new Counter({
-      name: 'lowmark_payout_unconfirmed_total',
-      help: 'Ends of payouts that one endpoint saw and no second one has confirmed yet',
       registers,
     });
     gaugeQueues(
@@ -55,10 +49,6 @@ export class EngineMetrics {
     this.swept.set({ queue }, nowMs / 1000);
     // Series begin at 0: an alert does not see a series that begins at 1 as an increase.
     this.failures.inc({ queue }, 0);
-  }
-
-  endUnconfirmed(): void {
-    this.unconfirmed.inc();
   }
 }
 

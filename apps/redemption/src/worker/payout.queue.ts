@@ -94,11 +94,10 @@ export class PayoutQueue implements WorkQueue<StoredRedemption> {
 
   /** @returns false where the payout is to be polled again later */
   private async settle({ work, payout }: Watched, found: PayoutEvidence): Promise<boolean> {
-    const { metrics, logger, settings } = this.context;
+    const { logger, settings } = this.context;
     const { redemptionId } = payout;
     const doubt = found.outcome === 'live' ? found.doubt : undefined;
     const isContradiction = doubt?.kind === 'contradiction';
-    if (doubt?.kind === 'unconfirmed') metrics.endUnconfirmed();
     // A disagreement about the final blocks concerns all payouts; the observer of the RPC pool reports it once for all.
     if (doubt !== undefined && doubt.kind !== 'disagreement') {
       logger.warn({ redemptionId, doubt }, 'The end of a payout is doubtful');

@@ -37,8 +37,7 @@ export interface FetchOptions extends Omit<RunOptions, 'only'> {
   readonly by?: 'logs' | 'receipts';
   /**
    * `all` (default): the header of every block, linked to each other, and with their blooms checked. `events`: only the
-   * headers of the last block and of blocks with events, which is enough where nothing can be reorganised and something
-   * else vouches for the range.
+   * headers of the last block and of blocks with events, which is enough where nothing can be reorganised.
    */
   readonly headers?: 'all' | 'events';
   /** The contracts' total at the end of the range, read by the block's number in the same request: for final blocks. */

@@ -38,12 +38,7 @@ describe('the calls of a sync', () => {
       { mode: 'wallets', wallets: 1_200, callsPerWallet: 2, hasMulticall: false },
       [156, 156 + 9_950, 2_400, 0],
     ],
-    ['headers', { mode: 'headers' }, [78, 778_000, 0, 9_950]],
-    [
-      'headers with another endpoint',
-      { mode: 'headers', hasOtherEndpoint: true },
-      [78 + 9_950, 778_000, 0, 0],
-    ],
+    ['none', { mode: 'none' }, [78, 78 + 9_950, 0, 0]],
   ] satisfies [string, Partial<SyncFacts>, number[]][])('%s', (_, facts, expected) => {
     const calls = syncCalls({ ...history, ...facts });
     expect(SYNC_METHODS.map((method) => calls[method])).toEqual(expected);
@@ -55,7 +50,11 @@ describe('the calls of a sync', () => {
       expect(syncCalls(tip).eth_getBlockByNumber).toBe(mode === 'two' ? 501 : 500);
     }
     const tip = { finalBlocks: 0, finalEventBlocks: 0, tipBlocks: 500, tipEventBlocks: 7 };
-    expect(syncCalls({ ...history, ...tip, mode: 'wallets' }).eth_getBlockReceipts).toBe(7);
+    for (const mode of ['wallets', 'none'] as const) {
+      expect(syncCalls({ ...history, ...tip, mode }).eth_getBlockReceipts).toBe(7);
+      const other = syncCalls({ ...history, ...tip, mode, hasOtherEndpoint: true });
+      expect(other.eth_getBlockReceipts).toBe(0);
+    }
   });
 
   it('nothing is missing, nothing is asked', () => {
@@ -131,8 +130,7 @@ describe('the cost of a sync', () => {
     );
   });
 
-  it('of a sparse history is a fraction of that with every header', () => {
-    expect(unitsOf({ ...history, mode: 'headers' })).toBeGreaterThan(12_400_000);
+  it('of a sparse history is a fraction of a header for each block', () => {
     expect(unitsOf({ ...history, mode: 'total', totalCalls: 1 })).toBeLessThan(170_000);
   });
 });

@@ -57,17 +57,14 @@ export function syncCalls(facts: SyncFacts): SyncCalls {
   const finalEvents = Math.min(facts.finalEventBlocks ?? 0, facts.finalBlocks);
   const tipEvents = Math.min(facts.tipEventBlocks ?? 0, facts.tipBlocks);
   const totals = tip + (facts.comparesPastTotals === false ? 0 : final);
-  const isEveryHeader = mode === 'headers';
   // Ranges that are read a second time: all ranges from another provider, or the final ones from the same provider.
   const isCompared = mode === 'two' || facts.hasOtherProvider === true;
   const again = isCompared ? final + tip : mode === 'wallets' ? final : 0;
   // Blocks with events are looked at a second time where nothing else would show that one of several is missing.
-  const secondLooks =
-    (isEveryHeader ? finalEvents : 0) + (isEveryHeader || mode === 'wallets' ? tipEvents : 0);
+  const secondLooks = mode === 'wallets' || mode === 'none' ? tipEvents : 0;
   return {
     eth_getLogs: final + tip + again + (hasOtherEndpoint ? secondLooks : 0),
-    eth_getBlockByNumber:
-      (isEveryHeader ? facts.finalBlocks : final + finalEvents) + facts.tipBlocks + again,
+    eth_getBlockByNumber: final + finalEvents + facts.tipBlocks + again,
     eth_call: totals * facts.totalCalls + (mode === 'wallets' ? walletCalls(facts) : 0),
     eth_getBlockReceipts: hasOtherEndpoint ? 0 : secondLooks,
   };

@@ -17,7 +17,6 @@ describe('STAKE_VERIFICATION', () => {
     ['wallets', { total: 'recent', balances: true }],
     ['wallets', { balances: true }],
     ['total', { total: 'recent' }],
-    ['headers', {}],
   ])('auto is %s with %j', (mode, offer) => {
     const chosen = chooseVerification('auto', { ...nothing, ...offer });
     expect(chosen.mode).toBe(mode);
@@ -46,13 +45,25 @@ describe('STAKE_VERIFICATION', () => {
     );
   });
 
-  it('does not read every header because a view that is set does not answer', () => {
+  it('auto never chooses none: it refuses, and names the remedies', () => {
+    expect(() => chooseVerification('auto', nothing)).toThrow(
+      expect.objectContaining({
+        code: 'VERIFICATION_IMPOSSIBLE',
+        retryable: false,
+        message: expect.stringMatching(
+          /^STAKE_VERIFICATION=auto: .* another company to RPC_URLS, .* totalView or balanceView .* STAKE_VERIFICATION=none: /,
+        ),
+      }),
+    );
+  });
+
+  it('names a view that is set and does not answer, before anything else', () => {
     const unanswered = ['The view f(uint256) of 0xa1 reverts.'];
     expect(() => chooseVerification('auto', { ...nothing, unanswered })).toThrow(
       expect.objectContaining({ code: 'STAKE_VIEW_UNANSWERED', message: unanswered[0] }),
     );
-    const named = chooseVerification('headers', { ...nothing, unanswered });
-    expect(named.reason).toBe(`STAKE_VERIFICATION=headers is set. ${unanswered[0]}`);
+    const named = chooseVerification('none', { ...nothing, unanswered });
+    expect(named.reason).toBe(`STAKE_VERIFICATION=none is set. ${unanswered[0]}`);
     const { mode, reason } = chooseVerification('auto', { ...nothing, balances: true, unanswered });
     expect({ mode, reason }).toEqual({
       mode: 'wallets',
@@ -60,7 +71,9 @@ describe('STAKE_VERIFICATION', () => {
     });
   });
 
-  it('has headers as the last resort', () => {
-    expect(chooseVerification('headers', nothing).mode).toBe('headers');
+  it('takes none by name', () => {
+    const { mode, cannotFind } = chooseVerification('none', nothing);
+    expect(mode).toBe('none');
+    expect(cannotFind).toContain('no day is sealed or published');
   });
 });

@@ -16,7 +16,7 @@ import { type ChainReader } from '../reader/chain-reader.js';
 import { type FigureOptions } from '../reader/stake-views.js';
 import { askFigure, askOtherProvider, countProviders } from '../rpc/endpoint-urls.js';
 
-export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'headers'] as const;
+export const VERIFICATION_MODES = ['total', 'two', 'wallets', 'none'] as const;
 export type VerificationMode = (typeof VERIFICATION_MODES)[number];
 
 export type VerificationSetting = 'auto' | VerificationMode;
@@ -58,42 +58,56 @@ const CANNOT_FIND: Readonly<Record<VerificationMode, string>> = {
   two: 'What both providers tell alike that is not so.',
   wallets:
     'With one provider: a wallet whose events are all left out, each time they are asked for; false times. A second provider would show it.',
-  headers:
-    'With one provider: one event left out beside others of its block by an endpoint without eth_getBlockReceipts; headers without blooms; false times.',
+  none: 'Events of final blocks that the provider leaves out or changes. Nothing vouches for them, so no day is sealed or published.',
 };
 
 /**
- * @throws PermanentError saying what to change, where the deployment does not offer what STAKE_VERIFICATION asks for,
- * or where only `headers` is left because a view that is set does not answer
+ * `auto` never chooses `none`.
+ * @throws PermanentError saying what to change, where the deployment does not offer what STAKE_VERIFICATION asks for
  */
 export function chooseVerification(
   setting: VerificationSetting,
   offer: VerificationOffer,
 ): Verification {
-  const mode = setting === 'auto' ? bestOf(offer) : setting;
+  const { mode, why } =
+    setting === 'auto'
+      ? bestMode(offer)
+      : { mode: setting, why: `STAKE_VERIFICATION=${setting} is set.` };
   const lack = lackOf(mode, offer);
-  if (lack !== undefined) {
-    throw new PermanentError('VERIFICATION_IMPOSSIBLE', `STAKE_VERIFICATION=${mode}: ${lack}`);
-  }
-  const [unanswered] = offer.unanswered ?? [];
-  if (setting === 'auto' && mode === 'headers' && unanswered !== undefined) {
-    throw new PermanentError('STAKE_VIEW_UNANSWERED', unanswered);
-  }
-  const why = setting === 'auto' ? reasonFor(mode, offer) : `STAKE_VERIFICATION=${mode} is set.`;
-  const reason = [why, ...(offer.unanswered ?? [])].join(' ');
+  if (lack !== undefined) throw impossible(mode, lack);
   return {
     mode,
-    reason,
+    reason: [why, ...(offer.unanswered ?? [])].join(' '),
     cannotFind: CANNOT_FIND[mode],
     comparesPastTotals: offer.total === 'history',
   };
 }
 
-function bestOf({ total, balances, providers }: VerificationOffer): VerificationMode {
+function impossible(setting: VerificationSetting, what: string): PermanentError {
+  return new PermanentError('VERIFICATION_IMPOSSIBLE', `STAKE_VERIFICATION=${setting}: ${what}`);
+}
+
+/** @throws PermanentError where nothing can vouch for events, because only an operator may choose `none` */
+function bestMode(offer: VerificationOffer): { mode: VerificationMode; why: string } {
+  const mode = bestOf(offer);
+  if (mode !== undefined) return { mode, why: reasonFor(mode, offer) };
+  const [unanswered] = offer.unanswered ?? [];
+  if (unanswered === undefined) throw impossible('auto', NOTHING_VOUCHES);
+  throw new PermanentError('STAKE_VIEW_UNANSWERED', unanswered);
+}
+
+const NOTHING_VOUCHES =
+  'nothing vouches for the events. There is one provider, and no contract tells its total or a wallet’s balance. ' +
+  'Add an endpoint of another company to RPC_URLS, or set totalView or balanceView in STAKE_EVENTS to a function of the contract. ' +
+  'Or set STAKE_VERIFICATION=none: events then count as the provider gives them, and no day is sealed or published.';
+
+type VouchingMode = Exclude<VerificationMode, 'none'>;
+
+function bestOf({ total, balances, providers }: VerificationOffer): VouchingMode | undefined {
   if (total === 'history') return 'total';
   if (providers >= 2) return 'two';
   if (balances) return 'wallets';
-  return total === 'recent' ? 'total' : 'headers';
+  return total === 'recent' ? 'total' : undefined;
 }
 
 function lackOf(
@@ -112,7 +126,7 @@ function lackOf(
   return undefined;
 }
 
-function reasonFor(mode: VerificationMode, { total }: VerificationOffer): string {
+function reasonFor(mode: VouchingMode, { total }: VerificationOffer): string {
   switch (mode) {
     case 'total':
       return total === 'history'
@@ -122,8 +136,6 @@ function reasonFor(mode: VerificationMode, { total }: VerificationOffer): string
       return `${NO_TOTAL[total]}; there are two providers.`;
     case 'wallets':
       return `${NO_TOTAL[total]} and there is one provider; the contract tells each wallet’s balance.`;
-    case 'headers':
-      return 'There is no total, no second provider and no view of a wallet: every header of the history is read, which costs most. A second provider in RPC_URLS is cheaper.';
   }
 }
 
@@ -205,7 +217,7 @@ async function totalOffered(
 
 export const STAKE_VERIFICATION_SETTING: SettingOptions = {
   description:
-    'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), headers (every header of the history, which costs most), or auto: the first of these that can be had.',
+    'By what events are vouched for before they count: total (the contract’s total at the end of each range), two (two providers tell the same), wallets (each wallet’s balance by the contract), none (nothing: events count as the provider gives them, and no day is sealed or published), or auto: the first of total, two and wallets that can be had; without any of them the indexer does not start.',
   default: 'auto',
   parse: parseVerification,
 };

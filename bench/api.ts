@@ -4,7 +4,7 @@
  * - `cached`: the same wallet again and again.
  * - `all wallets`: more wallets than one process caches, so that each is read from the database, or from Redis where
  *   there is one.
- * - `REQUEST_LOG=off`: shows the cost of the log of requests.
+ * - `REQUEST_LOG=0`: shows the cost of the log of requests.
  * The cost of reading the busiest wallet is compared with a quiet one, through the API and in the database alone.
  *
  *   npm run bench -- api [--wallets 20000] [--changes 1000000] [--runs 5] [--seconds 3] [--connections 1,16]
@@ -160,7 +160,7 @@ async function comparePrograms(url: string, client: pg.Client, wallets: number):
         target: { port: bare.port, headers, path: () => pathFor(QUIET) },
       },
       { name: CACHED, ...api, target: to(() => QUIET) },
-      { name: 'the same, REQUEST_LOG=off', ...silent, target: to(() => QUIET, silent.port) },
+      { name: 'the same, REQUEST_LOG=0', ...silent, target: to(() => QUIET, silent.port) },
       { name: ALL_WALLETS, ...api, target: to(walk) },
     ];
     if (sharing !== undefined) {

@@ -56,7 +56,7 @@ async function measure(databaseUrl: string, client: pg.Client): Promise<void> {
     environment: {
       DATABASE_URL: databaseUrl,
       CONSOLE_PORT: '0',
-      CONSOLE_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
       REDEMPTION_URL: 'http://127.0.0.1:1',
       API_URL: 'http://127.0.0.1:1',
       LOG_LEVEL: 'info',

@@ -10,7 +10,7 @@
  *                           killed at all, once more while it seals
  *     [--seal yes]          no: the days are not sealed
  *     [--settings '{"shared_buffers":"2GB"}']    settings of PostgreSQL; default: none
- *     [--indexer '{"SEAL_KEPT_DAYS":"3"}']      further settings of the indexer; default: none
+ *     [--indexer '{"LOWMARK_TEST_CONSTANTS":"{\\"sealKeptDays\\":3}"}']    further settings of the indexer; default: none
  *     [--seed 1]            of the moments of the kills
  *     [--write-docs yes]
  *

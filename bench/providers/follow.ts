@@ -1,5 +1,6 @@
 /** The cost of following the head of a quiet chain: requests per new block and endpoint. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testConstants } from '#libs/config';
 import { type ProviderStats, REPLAY_SHAPES, slicedShape } from '#libs/testing';
 import { systemClock } from '#libs/platform';
 import { type BenchServer } from '../support/bench-database.js';
@@ -63,7 +64,7 @@ async function follow(
   const { client, chain } = place;
   const program = startIndexer(place, {
     ...settings,
-    POLL_INTERVAL_MS: String(POLL_INTERVAL_MS),
+    ...testConstants({ pollIntervalMs: POLL_INTERVAL_MS }),
   });
   const untilAt = async (head: number): Promise<void> => {
     const begunMs = performance.now();
@@ -95,7 +96,7 @@ async function follow(
 
 function print(stats: readonly ProviderStats[], blocks: number): void {
   console.log(
-    `\nFollowing ${blocks} new blocks, one a second, POLL_INTERVAL_MS ${POLL_INTERVAL_MS}; figures are for one new block`,
+    `\nFollowing ${blocks} new blocks, one a second, polled every ${POLL_INTERVAL_MS} ms; figures are for one new block`,
   );
   const each = (value: number): string => fixed(value / blocks);
   table(

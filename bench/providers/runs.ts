@@ -124,7 +124,7 @@ export function startIndexer(
       STAKE_EVENTS: isFile ? file : stakeEvents,
       TOKEN_CONTRACT: token,
       INDEXER_PORT: '0',
-      INDEXER_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
       // As in the image.
       MALLOC_ARENA_MAX: '2',
       ...settings,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
+import { testConstants } from '#libs/config';
 import {
   createTestDatabase,
   ReplayChain,
@@ -22,7 +23,7 @@ const KILLS = 3;
 const LIMIT_MS = 180_000;
 /** Slow answers and small ranges, so that the indexer is killed while it reads. */
 const LATENCY_MS = 100;
-const SETTINGS = { MAX_RANGE_BLOCKS: '5' };
+const SETTINGS = testConstants({ maxRangeBlocks: 5 });
 
 describe.each(testSeeds())('the indexer on a generated history, with $which,', ({ seed }) => {
   const chain = new ReplayChain(

@@ -35,8 +35,8 @@ export async function startApi({
       DATABASE_URL: databaseUrl,
       SECRETS_KEY: secretsKey,
       API_PORT: '0',
-      API_HOST: '127.0.0.1',
-      REQUEST_LOG: keepsRequests ? 'on' : 'off',
+      LISTEN_HOST: '127.0.0.1',
+      REQUEST_LOG: keepsRequests ? '7' : '0',
       ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
     },
   });

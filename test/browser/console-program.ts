@@ -15,7 +15,7 @@ export class ConsoleProgram extends ServiceProgram {
     return new ConsoleProgram('console', port, {
       DATABASE_URL: options.databaseUrl,
       CONSOLE_PORT: String(port),
-      CONSOLE_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
       CONSOLE_ORIGIN: `http://127.0.0.1:${port}`,
       REDEMPTION_URL: redemptionUrl,
       CONSOLE_TEST_WALLET_RPC_URL: options.testWalletRpcUrl,

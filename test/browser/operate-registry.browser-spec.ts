@@ -54,7 +54,7 @@ it('before anything was due that is said', async () => {
   await seedIndex(bench.console.database, Date.now());
   await visit.page.reload();
   await card().getByText('nothing was due yet', { exact: true }).waitFor();
-  await card().getByText('REGISTRY_DELAY_SECONDS after it was sealed').waitFor();
+  await card().getByText('six hours after it was sealed').waitFor();
 });
 
 it('the last day with its transaction, what waits, and what is held back and why', async () => {

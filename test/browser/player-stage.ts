@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
+import { testConstants } from '#libs/config';
 import { VoucherSigner } from '#libs/chain';
 import { type CallbackSettings, PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
@@ -108,9 +109,9 @@ export class PlayerStage {
       settings: {
         SIWE_DOMAINS: new URL(this.url).host,
         VOUCHER_TTL_SECONDS: String(voucherTtlSeconds),
-        VOUCHER_COOL_DOWN_SECONDS: '0',
-        PAYOUT_POLL_MS: '200',
-        PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
+        ...testConstants({
+          ...{ voucherCoolDownSeconds: 0, payoutPollMs: 200, payoutExpiryMarginSeconds: 0 },
+        }),
         WALLET_DAILY_TOKEN_BUDGET: '1000000',
         LOG_LEVEL: 'fatal',
       },

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { testConstants } from '#libs/config';
 import { localEnvironment, priceVariables } from '../../apps/stack/src/chain/local-environment.js';
 import {
   type ComposeFile,
@@ -129,6 +130,7 @@ describe('docker-compose.yml', () => {
         .map(([, service]) => settingsOfProgram(programOf(service) ?? '')),
     );
     const variables = read.flat().map(({ variable }) => variable);
+    variables.push(...Object.keys(testConstants({})));
     expect(variables).toEqual(expect.arrayContaining(localNames.filter((name) => name !== '')));
   });
 
@@ -177,8 +179,8 @@ describe('docker-compose.yml', () => {
     '%s is asked for its health where it listens',
     (name, { environment = {}, ports = [], healthcheck }) => {
       const port = environment[`${name.toUpperCase()}_PORT`];
-      const management = environment[`${name.toUpperCase()}_MANAGEMENT_PORT`];
-      expect(environment[`${name.toUpperCase()}_HOST`]).toBe('0.0.0.0');
+      const management = environment['MANAGEMENT_PORT'];
+      expect(environment['LISTEN_HOST']).toBe('0.0.0.0');
       expect(healthcheck?.test.at(-1)).toContain(
         `http://127.0.0.1:${management ?? port}/health/ready`,
       );
@@ -193,7 +195,7 @@ describe('docker-compose.yml', () => {
       const upper = name.toUpperCase();
       const port = String(environment[`${upper}_PORT`]);
       expect(told).toContain(`presetenv ${upper} ${name}:${port}\n`);
-      const management = String(environment[`${upper}_MANAGEMENT_PORT`]);
+      const management = String(environment['MANAGEMENT_PORT']);
       expect(told).toContain(`presetenv ${upper}_MANAGEMENT_PORT ${management}\n`);
       expect(told).toContain(`presetenv LISTEN_${upper} :${port}\n`);
       expect(real.services['proxy']?.ports?.some((one) => one.endsWith(`:${port}`))).toBe(true);

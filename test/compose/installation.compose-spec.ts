@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StakingClient } from '#libs/partner-sdk';
@@ -137,13 +136,11 @@ describe('./lowmark on a real engine', () => {
   });
 
   /**
-   * Rotates SECRETS_KEY, the key of answers to unknown callers, and the partner's credential, as docs/operating/keys.md
-   * describes.
+   * Rotates SECRETS_KEY and the partner's credential, as docs/operating/keys.md describes.
    */
   async function rotate(): Promise<void> {
     const blocks = shellBlocks('docs/operating/keys.md').map(({ code }) => code);
     const newKey = blocks.find((code) => code.includes('./lowmark secret set secrets_key')) ?? '';
-    await clone.lowmark('secret set api_anon_secret', randomBytes(24).toString('hex'));
     await underLoad('a new SECRETS_KEY before the old one', async () => clone.block(newKey));
     await clone.lowmark('cli secrets rewrap');
     load.credential = JSON.parse(

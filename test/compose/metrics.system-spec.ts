@@ -195,7 +195,7 @@ describe('prometheus.yml', () => {
         job,
         names: [job],
         port:
-          services[job]?.environment?.[`${job.toUpperCase()}_MANAGEMENT_PORT`] ??
+          services[job]?.environment?.['MANAGEMENT_PORT'] ??
           services[job]?.environment?.[`${job.toUpperCase()}_PORT`],
       })),
     );

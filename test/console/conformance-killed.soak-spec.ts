@@ -25,7 +25,7 @@ class ConsoleProgram extends ServiceProgram {
     const port = await freePort();
     const { test } = bench.console;
     const program = new ConsoleProgram('console', port, {
-      ...{ CONSOLE_PORT: String(port), CONSOLE_HOST: '127.0.0.1', LOG_LEVEL: 'fatal' },
+      ...{ CONSOLE_PORT: String(port), LISTEN_HOST: '127.0.0.1', LOG_LEVEL: 'fatal' },
       ...{ CONSOLE_ORIGIN: `http://127.0.0.1:${port}`, SECRETS_KEY },
       ...{ DATABASE_URL: test.urlAs('console'), PORTAL_DATABASE_URL: test.urlAs('portal') },
       ALLOW_PRIVATE_PARTNERS: 'true',

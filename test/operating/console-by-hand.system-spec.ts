@@ -37,7 +37,7 @@ beforeAll(async () => {
       ...compileCache(),
       PATH: process.env['PATH'],
       CONSOLE_PORT: String(port),
-      CONSOLE_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
       LOG_LEVEL: 'fatal',
     },
   });

@@ -18,7 +18,7 @@ class PooledConsole extends ServiceProgram {
       DATABASE_DIRECT_URL: test.urlAs('console'),
       PORTAL_DATABASE_URL: pooler.through(test.urlAs('portal')),
       CONSOLE_PORT: String(port),
-      CONSOLE_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
       CONSOLE_ORIGIN: `http://127.0.0.1:${port}`,
       LOG_LEVEL: 'error',
     }).untilReady();

@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
+import { testConstants } from '#libs/config';
 import { VoucherSigner } from '#libs/chain';
 import { PriceStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
@@ -169,8 +170,8 @@ beforeAll(async () => {
     SIWE_DOMAINS: 'app.example.com',
     ALLOW_PRIVATE_PARTNERS: 'true',
     REDEMPTION_PORT: String(port),
-    REDEMPTION_HOST: '127.0.0.1',
-    PAYOUT_POLL_MS: '200',
+    LISTEN_HOST: '127.0.0.1',
+    ...testConstants({ payoutPollMs: 200 }),
     LOG_LEVEL: 'trace',
   };
   await cli('partner', 'create', '--name', 'the-game', '--json');

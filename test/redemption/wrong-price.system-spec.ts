@@ -80,7 +80,7 @@ async function readPrice(sources: number): Promise<void> {
       PRICE_MIN_USD: '0.05',
       PRICE_MAX_USD: '5',
       INDEXER_PORT: String(port),
-      INDEXER_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
     },
   });
   const looked = /lowmark_price_readings_total\{result="\w+",app="indexer"\} [1-9]/;

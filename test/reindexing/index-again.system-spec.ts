@@ -1,5 +1,6 @@
 /** Makes the index again beside the one that a running indexer follows and the API serves. Needs a build. */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { testConstants } from '#libs/config';
 import { IndexStore } from '#libs/db';
 import { aWallet, eventually } from '#libs/testing';
 import { type IndexerProgram } from '../../apps/indexer/test/indexer-program.js';
@@ -82,7 +83,7 @@ describe('index again', () => {
   it('goes on after it was killed: in the first sync, and in the exchange', async () => {
     await aFollowedChain();
     await bench.falsify(150n);
-    const slow = bench.running('again', { MAX_RANGE_BLOCKS: '1' });
+    const slow = bench.running('again', testConstants({ pollIntervalMs: 50, maxRangeBlocks: 1 }));
     await eventually(async () => ((await nextHead()) ?? 0n) > 20n, 60_000);
     slow.kill();
     await slow.ended;

@@ -1,5 +1,6 @@
 /** A chain of a month, the indexer's program that follows it, and the commands. Counts as a test file without being one. */
 import { expect } from '@jest/globals';
+import { testConstants } from '#libs/config';
 import { type Database } from '#libs/db';
 import { stake, type StakeBlock } from '#libs/devchain';
 import {
@@ -85,13 +86,14 @@ export class ReindexingBench {
       STAKE_START_BLOCK: String(chain.contracts.startBlock),
       TOKEN_CONTRACT: chain.contracts.token,
       AUDIT_HOUR_UTC: 'off',
-      POLL_INTERVAL_MS: '50',
+      ...testConstants({ pollIntervalMs: 50 }),
     };
   }
 
   indexer(more: Readonly<Record<string, string>> = {}): Promise<IndexerProgram> {
     const { chain, test } = this;
-    const settings = { ...this.settings, MAX_RANGE_BLOCKS: '100', ...more };
+    const constants = testConstants({ pollIntervalMs: 50, maxRangeBlocks: 100 });
+    const settings = { ...this.settings, ...constants, ...more };
     return IndexerProgram.start(chain, test, chain.rpc.url, settings);
   }
 

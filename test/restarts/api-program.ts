@@ -31,7 +31,7 @@ export class ApiProgram extends ServiceProgram {
         DATABASE_DIRECT_URL: options.databaseDirectUrl ?? '',
         SECRETS_KEY: options.secretsKey,
         API_PORT: String(port),
-        API_HOST: host,
+        LISTEN_HOST: host,
         INDEX_MAX_LAG_SECONDS: '1000000000',
         SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs ?? 0),
         ...(options.nodeEnv !== undefined && { NODE_ENV: options.nodeEnv }),

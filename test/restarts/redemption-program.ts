@@ -32,7 +32,7 @@ export class RedemptionProgram extends ServiceProgram {
       TRUSTED_PROXIES: 'loopback',
       ALLOW_PRIVATE_PARTNERS: 'true',
       REDEMPTION_PORT: String(port),
-      REDEMPTION_HOST: '127.0.0.1',
+      LISTEN_HOST: '127.0.0.1',
       SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs),
       ...options.settings,
     }).untilReady();

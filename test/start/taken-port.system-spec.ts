@@ -1,4 +1,4 @@
-/** Tests services as an operator starts them, with a port that is in use. Needs a build. */
+/** Tests services as an operator starts them, with a misspelled setting and a port that is in use. Needs a build. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
@@ -56,7 +56,8 @@ async function started(app: string, change: Readonly<Record<string, string>>) {
       SIWE_DOMAINS: 'app.example.com',
       ALLOW_PRIVATE_PARTNERS: 'true',
       PRICE_SOURCE: 'none',
-      [`${name}_HOST`]: HOST,
+      LISTEN_HOST: HOST,
+      REQUEST_LGO: '0',
       [`${name}_PORT`]: '0',
       ...change,
     },
@@ -69,24 +70,31 @@ async function started(app: string, change: Readonly<Record<string, string>>) {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line);
-  return { code, bad: lines.filter(({ level }) => ['error', 'fatal'].includes(level)) };
+  const unknown = lines.filter(({ msg }) => msg.includes('REQUEST_LGO'));
+  return { code, unknown, bad: lines.filter(({ level }) => ['error', 'fatal'].includes(level)) };
 }
 
 it.each([
   ['api', 'API_PORT'],
-  ['api', 'API_MANAGEMENT_PORT'],
+  ['api', 'MANAGEMENT_PORT'],
   ['redemption', 'REDEMPTION_PORT'],
-  ['redemption', 'REDEMPTION_MANAGEMENT_PORT'],
+  ['redemption', 'MANAGEMENT_PORT'],
   ['indexer', 'INDEXER_PORT'],
-])('the %s says in one line that the port of %s is taken, and ends', async (app, variable) => {
-  const { port } = other.address() as AddressInfo;
-  const { code, bad } = await started(app, { [variable]: String(port) });
-  expect(bad).toMatchObject([
-    {
-      level: 'fatal',
-      code: 'PORT_TAKEN',
-      msg: `${variable}: port ${port} at ${HOST} is taken. Set ${variable} to a free port, or end what listens there.`,
-    },
-  ]);
-  expect(code).toBe(1);
-});
+])(
+  'the %s says in one line that the port of %s is taken, and ends; it names a misspelled setting',
+  async (app, variable) => {
+    const { port } = other.address() as AddressInfo;
+    const { code, bad, unknown } = await started(app, { [variable]: String(port) });
+    expect(bad).toMatchObject([
+      {
+        level: 'fatal',
+        code: 'PORT_TAKEN',
+        msg: `${variable}: port ${port} at ${HOST} is taken. Set ${variable} to a free port, or end what listens there.`,
+      },
+    ]);
+    expect(unknown).toMatchObject([
+      { level: 'warn', msg: 'REQUEST_LGO is not a setting. Did you mean REQUEST_LOG?' },
+    ]);
+    expect(code).toBe(1);
+  },
+);

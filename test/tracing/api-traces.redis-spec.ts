@@ -37,7 +37,7 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     SECRETS_KEY,
     REDIS_URL: redis.url,
-    API_HOST: '127.0.0.1',
+    LISTEN_HOST: '127.0.0.1',
     API_PORT: String(port),
     INDEX_MAX_LAG_SECONDS: '1000000000',
     SHUTDOWN_DELAY_MS: '0',

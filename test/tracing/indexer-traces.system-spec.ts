@@ -3,6 +3,7 @@
  * constant polling.
  */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { testConstants } from '#libs/config';
 import { freePort } from '#libs/devprocess';
 import { createTestDatabase, startChain, type TestChain, type TestDatabase } from '#libs/testing';
 import { HistoryMaker, randomOf } from '../../apps/indexer/test/history.js';
@@ -39,9 +40,9 @@ beforeAll(async () => {
     STAKE_START_BLOCK: String(contracts.startBlock),
     TOKEN_CONTRACT: contracts.token,
     PRICE_SOURCE: 'fixed:0.5',
-    POLL_INTERVAL_MS: '50',
+    ...testConstants({ pollIntervalMs: 50 }),
     INDEXER_PORT: String(port),
-    INDEXER_HOST: '127.0.0.1',
+    LISTEN_HOST: '127.0.0.1',
     INDEX_MAX_LAG_SECONDS: '1000000000',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',

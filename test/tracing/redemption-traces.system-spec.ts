@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { privateKeyToAccount } from 'viem/accounts';
+import { testConstants } from '#libs/config';
 import { PriceStore, SessionStore } from '#libs/db';
 import { freePort } from '#libs/devprocess';
 import { type Address, parseDecimal } from '#libs/domain';
@@ -100,8 +101,8 @@ beforeAll(async () => {
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
     REDEMPTION_PORT: String(port),
-    REDEMPTION_HOST: '127.0.0.1',
-    PAYOUT_POLL_MS: '200',
+    LISTEN_HOST: '127.0.0.1',
+    ...testConstants({ payoutPollMs: 200 }),
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
     OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
     OTEL_SERVICE_NAME: 'redeeming',

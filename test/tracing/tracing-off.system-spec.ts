@@ -16,7 +16,7 @@ async function start(environment: NodeJS.ProcessEnv): Promise<TracedProgram> {
   program = await TracedProgram.start('api', `http://127.0.0.1:${port}`, {
     DATABASE_URL: database.urlAs('api'),
     SECRETS_KEY,
-    API_HOST: '127.0.0.1',
+    LISTEN_HOST: '127.0.0.1',
     API_PORT: String(port),
     INDEX_MAX_LAG_SECONDS: '1000000000',
     SHUTDOWN_DELAY_MS: '0',

@@ -28,7 +28,7 @@ afterAll(() => {
 async function withApi(
   work: (api: Api, partner: MintedCredential) => Promise<void>,
 ): Promise<void> {
-  const api = await startApi({ REQUEST_LOG: 'off' }, suite.database);
+  const api = await startApi({ REQUEST_LOG: '0' }, suite.database);
   // The program compares the time of a list with the clock of the system.
   api.clock.set(Date.now());
   try {

@@ -26,7 +26,7 @@ it('the commands of the page agree', async () => {
   const REGISTRY = await suite.publishedRegistry(last);
   const line = { walletAddress: aWallet(0x1001), low: '60' };
   await writeFile(join(verify.project, 'wallets.ndjson'), `${JSON.stringify(line)}\n`);
-  const api = await startApi({ REQUEST_LOG: 'off' }, suite.database);
+  const api = await startApi({ REQUEST_LOG: '0' }, suite.database);
   try {
     const { apiKey, sharedSecret } = await addPartner(api, 'reader');
     const variables = {

@@ -1,6 +1,7 @@
-import { IsIn, MinLength } from 'class-validator';
 import {
+  Constant,
   INDEX_MAX_LAG_SETTING,
+  LISTEN_HOST_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   REDIS_URL_SETTING,
@@ -14,11 +15,11 @@ export class ApiSettings extends SecretsSettings {
   @Setting({ description: 'The port of the API.', default: '3000', min: 0, max: 65_535 })
   readonly apiPort!: number;
 
-  @Setting({ description: 'The address the API listens on.', default: '0.0.0.0' })
-  readonly apiHost!: string;
+  @Setting(LISTEN_HOST_SETTING)
+  readonly listenHost!: string;
 
   @Setting(MANAGEMENT_PORT_SETTING)
-  readonly apiManagementPort?: number;
+  readonly managementPort?: number;
 
   @Setting(INDEX_MAX_LAG_SETTING)
   readonly indexMaxLagSeconds!: number;
@@ -30,15 +31,6 @@ export class ApiSettings extends SecretsSettings {
     min: 1,
   })
   readonly priceMaxAgeSeconds!: number;
-
-  @Setting({
-    description:
-      'Signs answers to callers without a valid key. Random at each start where unset; set it where several replicas run.',
-    secret: true,
-    optional: true,
-  })
-  @MinLength(32)
-  readonly apiAnonSecret?: string;
 
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
@@ -56,37 +48,20 @@ export class ApiSettings extends SecretsSettings {
   readonly trustedProxies?: string[];
 
   @Setting({
-    description: 'Database connections held at most.',
-    default: '8',
-    min: 1,
-    max: 200,
-  })
-  readonly apiPoolSize!: number;
-
-  @Setting({
     description:
-      'Whether requests of partners and their answers are kept, for the partner and the operator to look at: on or off.',
-    default: 'on',
-  })
-  @IsIn(['on', 'off'])
-  readonly requestLog!: string;
-
-  @Setting({
-    description: 'For how many days they are kept; of a partner no more than the newest 20,000.',
+      'For how many days requests of partners and their answers are kept, for the partner and the operator to look at; of a partner no more than the newest 20,000. 0: none are kept.',
     default: '7',
-    min: 1,
+    min: 0,
     max: 365,
   })
-  readonly requestLogDays!: number;
+  readonly requestLog!: number;
 
-  @Setting({
-    description:
-      'Megabytes for proofs of sealed days older than SEAL_KEPT_DAYS, whose trees are worked out again: 180 bytes a wallet while one is made. 0 answers 410.',
-    default: '256',
-    min: 0,
-    max: 65_536,
-  })
-  readonly olderProofsMb!: number;
+  /**
+   * Memory for proofs of days whose lists are not stored any more: 180 bytes for each wallet, so that it is enough for
+   * 1.4 million. 0 answers 410.
+   */
+  @Constant()
+  readonly olderProofsMb: number = 256;
 
   @Setting(SHUTDOWN_DELAY_SETTING)
   readonly shutdownDelayMs!: number;

@@ -14,7 +14,7 @@ import { SnapshotsModule } from './snapshots/snapshots.module.js';
 @Module({})
 export class ApiModule {
   static register(options: ApiOptions): DynamicModule {
-    const { apiManagementPort: port, apiHost: host } = options.settings;
+    const { managementPort: port, listenHost: host } = options.settings;
     const address = port === undefined ? undefined : { port, host };
     return {
       module: ApiModule,

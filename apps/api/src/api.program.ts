@@ -1,4 +1,4 @@
-import { environmentOrStack, readSettings } from '#libs/config';
+import { environmentOrStack, readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn } from '#libs/service';
@@ -11,13 +11,14 @@ const startup = createLogger({ app: 'api' });
 try {
   const settings = readSettings(ApiSettings, environmentOrStack(undefined, undefined, 'api'));
   const logger = createLogger({ app: 'api', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-api', logger });
   const app = await shutdown.createUnlessStopped(() => createApi({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { apiPort, apiManagementPort, apiHost } = settings;
-  await listenOn({ API_PORT: apiPort, API_MANAGEMENT_PORT: apiManagementPort }, () =>
-    app.listen(apiPort, apiHost),
+  const { apiPort, managementPort, listenHost } = settings;
+  await listenOn({ API_PORT: apiPort, MANAGEMENT_PORT: managementPort }, () =>
+    app.listen(apiPort, listenHost),
   );
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

@@ -19,6 +19,9 @@ export const RESOURCES_TO_CLOSE = Symbol('Resources to close');
 
 const SHARING = Symbol('Sharing');
 
+/** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
+const POOL_SIZE = 8;
+
 /**
  * The connections that live as long as the api: the database as a read-only role, the request log, and Redis where it
  * is configured.
@@ -52,13 +55,13 @@ const SHARING = Symbol('Sharing');
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl: url, databaseDirectUrl, apiPoolSize, nodeEnv }: ApiSettings,
+  { databaseUrl: url, databaseDirectUrl, nodeEnv }: ApiSettings,
   logger: Logger,
 ): Promise<Database> {
   const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
-    { url, isPooled, applicationName: 'lowmark api', poolSize: apiPoolSize, readOnly: true },
+    { url, isPooled, applicationName: 'lowmark api', poolSize: POOL_SIZE, readOnly: true },
   );
 }
 

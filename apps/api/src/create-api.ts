@@ -36,7 +36,7 @@ export async function createApi(
   const fastify = app.getHttpAdapter().getInstance();
   app.get(SnapshotsRoute).register(fastify);
   app.get(BatchRoute).register(fastify);
-  if (settings.requestLog === 'on') app.get(RequestLog).follow(fastify);
+  if (settings.requestLog > 0) app.get(RequestLog).follow(fastify);
   const registry = app.get<Registry>(Registry);
   measureRequests(fastify, registry, 'lowmark_api_request_seconds');
   measureConnections(registry, app.get(Database));

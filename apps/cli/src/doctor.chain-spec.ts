@@ -89,6 +89,13 @@ describe('settings', () => {
     expect(out).not.toContain('hunter2');
   });
 
+  it('names those that are none', async () => {
+    const found = await bench.finding('settings', { REDISURL: 'hunter2' });
+    expect(found).toMatchObject({
+      ...{ state: 'warning', found: 'REDISURL is not a setting. Did you mean REDIS_URL?', code: 0 },
+    });
+  });
+
   it('names all that production refuses, and a key that is shared, never the key', async () => {
     const key = 'ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
     const EVIDENCE_KEY = Buffer.alloc(32, 9).toString('base64');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { testConstants } from '#libs/config';
 import { FakeClock, VaultBench } from '#libs/testing';
 import { vaultIdOf, type Voucher } from '#libs/chain';
 import { systemClock } from '#libs/platform';
@@ -66,7 +67,7 @@ it('asks the vault that the plan names', async () => {
 
 it.each([
   ['300, as the service', {}, 300],
-  ['as it is set', { PAYOUT_EXPIRY_MARGIN_SECONDS: '60' }, 60],
+  ['as it is set', testConstants({ payoutExpiryMarginSeconds: 60 }), 60],
 ])(
   'calls a voucher expired on the word of one endpoint only after the margin: %s',
   async (_, change, marginSeconds) => {

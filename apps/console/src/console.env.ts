@@ -7,6 +7,7 @@ import {
   type DevelopmentSetting,
   EVIDENCE_KEY_SETTING,
   isLoopback,
+  LISTEN_HOST_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   origin,
@@ -63,11 +64,11 @@ export class ConsoleSettings extends ServiceSettings {
   @Setting({ description: 'The port of the web pages.', default: '3003', min: 0, max: 65_535 })
   readonly consolePort!: number;
 
-  @Setting({ description: 'The address that the web pages are served on.', default: '0.0.0.0' })
-  readonly consoleHost!: string;
+  @Setting(LISTEN_HOST_SETTING)
+  readonly listenHost!: string;
 
   @Setting(MANAGEMENT_PORT_SETTING)
-  readonly consoleManagementPort?: number;
+  readonly managementPort?: number;
 
   @Setting(CONSOLE_ORIGIN_SETTING)
   readonly consoleOrigin!: string;
@@ -88,7 +89,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Where the health of the api is asked for, if not at API_URL: with API_MANAGEMENT_PORT, http://HOST:THAT_PORT.',
+      'Where the health of the api is asked for, if not at API_URL: with MANAGEMENT_PORT, http://HOST:THAT_PORT.',
     optional: true,
     parse: origin,
   })
@@ -96,7 +97,7 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Where the health of the redemption service is asked for, if not at REDEMPTION_URL: with REDEMPTION_MANAGEMENT_PORT, http://HOST:THAT_PORT.',
+      'Where the health of the redemption service is asked for, if not at REDEMPTION_URL: with MANAGEMENT_PORT, http://HOST:THAT_PORT.',
     optional: true,
     parse: origin,
   })
@@ -193,22 +194,6 @@ export class ConsoleSettings extends ServiceSettings {
   readonly oidcRoles?: ReadonlyMap<string, OperatorRole>;
 
   @Setting({
-    description: 'After how many minutes without use a sign-in to the console ends.',
-    default: '30',
-    min: 1,
-    max: 1440,
-  })
-  readonly consoleIdleMinutes!: number;
-
-  @Setting({
-    description: 'After how many hours a sign-in to the console ends in any case.',
-    default: '12',
-    min: 1,
-    max: 168,
-  })
-  readonly consoleSessionHours!: number;
-
-  @Setting({
     description:
       'From which worth in USD on an action on a redemption needs a second operator; 0: all that have a worth. Where it is set, callbacks of partners (but for a lower daily budget), the end of a pause and adoption always need one. Unset: none does.',
     optional: true,
@@ -226,6 +211,7 @@ export class ConsoleSettings extends ServiceSettings {
     description:
       'Development only: a local chain whose unlocked accounts the players’ page offers as a test wallet, to try it without an extension. Loopback, or the host chain of the local profile. Refused where NODE_ENV is production.',
     optional: true,
+    trial: true,
     parse: localChain,
   })
   readonly consoleTestWalletRpcUrl?: string;
@@ -234,6 +220,7 @@ export class ConsoleSettings extends ServiceSettings {
     description:
       'The accounts that the test wallet offers, separated by commas. Unset: all of the local chain.',
     optional: true,
+    trial: true,
     parse: addresses,
   })
   readonly consoleTestWalletAccounts?: string[];

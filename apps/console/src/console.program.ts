@@ -1,4 +1,4 @@
-import { readSettings } from '#libs/config';
+import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn } from '#libs/service';
@@ -11,14 +11,14 @@ const startup = createLogger({ app: 'console' });
 try {
   const settings = readSettings(ConsoleSettings);
   const logger = createLogger({ app: 'console', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-console', logger });
   const app = await shutdown.createUnlessStopped(() => createConsole({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { consolePort, consoleManagementPort, consoleHost } = settings;
-  await listenOn(
-    { CONSOLE_PORT: consolePort, CONSOLE_MANAGEMENT_PORT: consoleManagementPort },
-    () => app.listen(consolePort, consoleHost),
+  const { consolePort, managementPort, listenHost } = settings;
+  await listenOn({ CONSOLE_PORT: consolePort, MANAGEMENT_PORT: managementPort }, () =>
+    app.listen(consolePort, listenHost),
   );
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

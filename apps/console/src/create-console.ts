@@ -47,7 +47,7 @@ export async function createConsole({
   const registry = createMetrics('console');
   const connections = await Connections.open(settings, { clock, logger, registry });
   try {
-    const { consoleManagementPort: port, consoleHost: host } = settings;
+    const { managementPort: port, listenHost: host } = settings;
     const address = port === undefined ? undefined : { port, host };
     const app = await createHttpApp(
       ConsoleModule.register(

@@ -22,8 +22,6 @@ export interface IndexOptions {
   /** The first contract is stored and reported as the stake contract. */
   readonly contracts: readonly [Address, ...Address[]];
   readonly tokenContract: Address;
-  readonly tokenSymbol: string | undefined;
-  readonly tokenDecimals: number | undefined;
   readonly firstBlock: bigint;
   /** `STAKE_EVENTS` in canonical form. */
   readonly events: readonly StakeEventSpec[];
@@ -55,8 +53,6 @@ export function indexOptionsOf(
     chainId: settings.chainId,
     contracts: settings.stakeContract,
     tokenContract: settings.tokenContract,
-    tokenSymbol: settings.tokenSymbol,
-    tokenDecimals: settings.tokenDecimals,
     firstBlock: settings.stakeStartBlock > 0n ? settings.stakeStartBlock : 1n,
     events,
     stakeEvents: settings.stakeEvents,

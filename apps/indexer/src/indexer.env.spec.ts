@@ -24,30 +24,18 @@ describe('INDEX_PART', () => {
   });
 });
 
-describe('the settings of the nightly audit', () => {
-  it('have defaults', () => {
-    expect(read()).toMatchObject({ auditHourUtc: 3, auditSample: 1000 });
+describe('the hour of the nightly audit', () => {
+  it('has a default', () => {
+    expect(read().auditHourUtc).toBe(3);
   });
 
-  it('take an hour or off, and a number or all', () => {
-    expect(read({ AUDIT_HOUR_UTC: '0', AUDIT_SAMPLE: 'all' })).toMatchObject({
-      auditHourUtc: 0,
-      auditSample: 'all',
-    });
-    expect(read({ AUDIT_HOUR_UTC: 'off', AUDIT_SAMPLE: '100000' })).toMatchObject({
-      auditHourUtc: 'off',
-      auditSample: 100_000,
-    });
+  it('takes an hour or off', () => {
+    expect(read({ AUDIT_HOUR_UTC: '0' }).auditHourUtc).toBe(0);
+    expect(read({ AUDIT_HOUR_UTC: 'off' }).auditHourUtc).toBe('off');
   });
 
-  it.each(['24', '-1', '3.5', 'never', '003'])('refuse the hour %s', (hour) => {
+  it.each(['24', '-1', '3.5', 'never', '003'])('refuses the hour %s', (hour) => {
     expect(() => read({ AUDIT_HOUR_UTC: hour })).toThrow('AUDIT_HOUR_UTC must be off, or 0 to 23');
-  });
-
-  it.each(['0', '100001', '1e3', 'some'])('refuse a sample of %s', (sample) => {
-    expect(() => read({ AUDIT_SAMPLE: sample })).toThrow(
-      'AUDIT_SAMPLE must be all, or 1 to 100000',
-    );
   });
 });
 

@@ -1,8 +1,10 @@
 import {
   CHAIN_ID_SETTING,
+  Constant,
   FINALITY_SETTING,
   INDEX_MAX_LAG_SETTING,
-  MAX_RANGE_BLOCKS_SETTING,
+  LISTEN_HOST_SETTING,
+  MAX_RANGE_BLOCKS,
   NODE_ENV_SETTING,
   oneOf,
   RPC_URLS_SETTING,
@@ -13,8 +15,6 @@ import {
   STAKE_SET_SETTING,
   STAKE_START_BLOCK_SETTING,
   TOKEN_CONTRACT_SETTING,
-  TOKEN_DECIMALS_SETTING,
-  TOKEN_SYMBOL_SETTING,
 } from '#libs/config';
 import { STAKE_VERIFICATION_SETTING, type VerificationSetting } from '#libs/chain';
 import { type IndexPart } from '#libs/db';
@@ -34,13 +34,6 @@ import {
 function auditHour(text: string): number | 'off' {
   if (text === 'off') return text;
   if (!/^\d{1,2}$/.test(text) || Number(text) > 23) throw new Error('must be off, or 0 to 23');
-  return Number(text);
-}
-
-function auditSample(text: string): number | 'all' {
-  if (text === 'all') return text;
-  if (!/^\d{1,6}$/.test(text) || Number(text) < 1 || Number(text) > 100_000)
-    throw new Error('must be all, or 1 to 100000');
   return Number(text);
 }
 
@@ -80,22 +73,12 @@ export class IndexerSettings extends ServiceSettings {
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
-  @Setting(TOKEN_SYMBOL_SETTING)
-  readonly tokenSymbol?: string;
+  /** Between two polls for new blocks: far below INDEX_MAX_LAG_SECONDS, and a call each. */
+  @Constant()
+  readonly pollIntervalMs: number = 2_000;
 
-  @Setting(TOKEN_DECIMALS_SETTING)
-  readonly tokenDecimals?: number;
-
-  @Setting({
-    description: 'How often the chain is asked for new blocks.',
-    default: '2000',
-    min: 50,
-    max: 60_000,
-  })
-  readonly pollIntervalMs!: number;
-
-  @Setting(MAX_RANGE_BLOCKS_SETTING)
-  readonly maxRangeBlocks!: number;
+  @Constant()
+  readonly maxRangeBlocks: number = MAX_RANGE_BLOCKS;
 
   @Setting(INDEX_MAX_LAG_SETTING)
   readonly indexMaxLagSeconds!: number;
@@ -108,22 +91,12 @@ export class IndexerSettings extends ServiceSettings {
   })
   readonly auditHourUtc!: number | 'off';
 
-  @Setting({
-    description:
-      'How many wallets are compared each night, drawn at random, or all. The sum is that of all in any case.',
-    default: '1000',
-    parse: auditSample,
-  })
-  readonly auditSample!: number | 'all';
+  /** Wallets compared each night: with 95 % a wrong one is among them if 3 of 1,000 are wrong. The sum is that of all. */
+  readonly auditSample: number | 'all' = 1_000;
 
-  @Setting({
-    description:
-      'Of how many of the newest sealed days proofs and lists are kept, some 120 bytes for each wallet and day; roots are kept for ever.',
-    default: '35',
-    min: 0,
-    max: 10_000,
-  })
-  readonly sealKeptDays!: number;
+  /** Newest sealed days with stored proofs and lists, 120 bytes for each wallet and day: the longest window has 30 days. */
+  @Constant()
+  readonly sealKeptDays: number = 35;
 
   @Setting(PRICE_SOURCE_SETTING)
   readonly priceSource!: readonly PriceSource[];
@@ -150,11 +123,8 @@ export class IndexerSettings extends ServiceSettings {
   @Setting({ description: 'The port of health and metrics.', default: '3001', min: 0, max: 65_535 })
   readonly indexerPort!: number;
 
-  @Setting({
-    description: 'The address that health and metrics listen on.',
-    default: '0.0.0.0',
-  })
-  readonly indexerHost!: string;
+  @Setting(LISTEN_HOST_SETTING)
+  readonly listenHost!: string;
 
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;

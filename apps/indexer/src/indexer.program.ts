@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { readSettings } from '#libs/config';
+import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn, NestLogger } from '#libs/service';
@@ -15,6 +15,7 @@ const startup = createLogger({ app: 'indexer' });
 try {
   const settings = readSettings(IndexerSettings);
   const logger = createLogger({ app: 'indexer', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   if (settings.indexPart === 'next') endWithCommand();
   const tracing = await startTracing({ service: 'lowmark-indexer', logger });
@@ -26,8 +27,8 @@ try {
     ),
   );
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { indexerPort, indexerHost } = settings;
-  await listenOn({ INDEXER_PORT: indexerPort }, () => app.listen(indexerPort, indexerHost));
+  const { indexerPort, listenHost } = settings;
+  await listenOn({ INDEXER_PORT: indexerPort }, () => app.listen(indexerPort, listenHost));
   logger.info({ port: indexerPort }, 'Health and metrics are up');
   await app.get(IndexerService).ended;
 } catch (error) {

@@ -91,8 +91,6 @@ export async function startIndexer(options: IndexerUnderTestOptions): Promise<In
     chainId: chain.chainId,
     contracts,
     tokenContract: chain.contracts.token,
-    tokenSymbol: undefined,
-    tokenDecimals: undefined,
     firstBlock: chain.contracts.startBlock,
     events,
     stakeEvents,

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { testConstants } from '#libs/config';
 import { freePort } from '#libs/devprocess';
 import { compileCache, type TestChain, type TestDatabase } from '#libs/testing';
 
@@ -43,10 +44,9 @@ export class IndexerProgram {
         STAKE_CONTRACT: contracts.staking,
         STAKE_START_BLOCK: String(contracts.startBlock),
         TOKEN_CONTRACT: contracts.token,
-        POLL_INTERVAL_MS: '50',
-        MAX_RANGE_BLOCKS: '5',
+        ...testConstants({ pollIntervalMs: 50, maxRangeBlocks: 5 }),
         INDEXER_PORT: String(port),
-        INDEXER_HOST: '127.0.0.1',
+        LISTEN_HOST: '127.0.0.1',
         INDEX_MAX_LAG_SECONDS: '1000000000',
         ...more,
       },

@@ -36,7 +36,7 @@ describe('settings', () => {
   it('have defaults for all but the database and the two secrets', () => {
     expect(readSettings(PartnerSettings, given)).toMatchObject({
       partnerPort: 4000,
-      partnerHost: '0.0.0.0',
+      listenHost: '0.0.0.0',
       logLevel: 'info',
       partnerBasePath: undefined,
     });
@@ -139,7 +139,7 @@ describe('the end', () => {
         DATABASE_URL: partner.test.url,
         PARTNER_API_KEY: API_KEY,
         PARTNER_SHARED_SECRET: SECRET,
-        PARTNER_HOST: '127.0.0.1',
+        LISTEN_HOST: '127.0.0.1',
         PARTNER_PORT: '0',
       },
     });

@@ -1,5 +1,5 @@
 import { Matches, MinLength } from 'class-validator';
-import { commaList, ServiceSettings, Setting } from '#libs/config';
+import { commaList, LISTEN_HOST_SETTING, ServiceSettings, Setting } from '#libs/config';
 import { parseAddress } from '#libs/domain';
 import { type NewPlayer } from './store/players.js';
 
@@ -27,8 +27,8 @@ export class PartnerSettings extends ServiceSettings {
   })
   readonly partnerPort!: number;
 
-  @Setting({ description: 'The address the reference partner listens on.', default: '0.0.0.0' })
-  readonly partnerHost!: string;
+  @Setting(LISTEN_HOST_SETTING)
+  readonly listenHost!: string;
 
   @Setting({
     description: 'The key that the service sends in X-API-KEY when it calls the reference partner.',

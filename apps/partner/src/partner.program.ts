@@ -1,4 +1,4 @@
-import { readSettings } from '#libs/config';
+import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn } from '#libs/service';
@@ -11,12 +11,13 @@ const startup = createLogger({ app: 'partner' });
 try {
   const settings = readSettings(PartnerSettings);
   const logger = createLogger({ app: 'partner', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-partner', logger });
   const app = await shutdown.createUnlessStopped(() => createPartner({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { partnerPort, partnerHost } = settings;
-  await listenOn({ PARTNER_PORT: partnerPort }, () => app.listen(partnerPort, partnerHost));
+  const { partnerPort, listenHost } = settings;
+  await listenOn({ PARTNER_PORT: partnerPort }, () => app.listen(partnerPort, listenHost));
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {
   if (error instanceof StoppedError) process.exit(0);

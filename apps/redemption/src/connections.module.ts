@@ -10,6 +10,9 @@ import { checkVoucherTtl } from './start-checks.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
 
+/** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
+const POOL_SIZE = 8;
+
 /** The connections that the service holds open while it runs: the chain, the database, and Redis where configured. */
 export class Connections {
   private constructor(
@@ -79,10 +82,10 @@ export class ConnectionsModule {
 }
 
 function openDatabase(settings: RedemptionSettings, logger: Logger): Promise<Database> {
-  const { databaseUrl: url, databaseDirectUrl, redemptionPoolSize, nodeEnv } = settings;
+  const { databaseUrl: url, databaseDirectUrl, nodeEnv } = settings;
   const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'redemption', nodeEnv, logger },
-    { url, isPooled, applicationName: REDEMPTION_PROGRAM, poolSize: redemptionPoolSize },
+    { url, isPooled, applicationName: REDEMPTION_PROGRAM, poolSize: POOL_SIZE },
   );
 }

@@ -52,7 +52,7 @@ export async function createRedemption({
   const publishing = RegistryPublishingModule.register(settings);
   const connections = await Connections.open(settings, clock, { logger, registry, alerts });
   try {
-    const { redemptionManagementPort: port, redemptionHost: host } = settings;
+    const { managementPort: port, listenHost: host } = settings;
     const address = port === undefined ? undefined : { port, host };
     const app = await createHttpApp(
       RedemptionModule.register(

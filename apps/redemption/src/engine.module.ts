@@ -18,8 +18,14 @@ import { Engine, type EngineSettings } from './worker/engine.js';
 
 /** In milliseconds: three times the longest call to a partner. */
 const LEASE_MS = 45_000;
-/** Milliseconds between two sweeps without a hint, or PAYOUT_POLL_MS where that is shorter. */
+/** Milliseconds between two sweeps without a hint, or `payoutPollMs` where that is shorter. */
 const POLL_MS = 1_000;
+
+/**
+ * Redemptions that a process works at at once. Most of their time is waiting for partners and nodes, and each of the 8
+ * connections to the database serves several.
+ */
+const AT_ONCE = 32;
 
 /** Provides the engine, which itself does not depend on Nest. */
 @Module({
@@ -58,9 +64,12 @@ const POLL_MS = 1_000;
 })
 export class EngineModule {}
 
-function optionsOf({ redemptionsAtOnce: atOnce, ...settings }: RedemptionSettings): EngineSettings {
+function optionsOf(settings: RedemptionSettings): EngineSettings {
   const { payoutPollMs, walletDailyTokenBudget } = settings;
   const databaseUrl = sessionUrl(settings);
   const pollMs = Math.min(POLL_MS, payoutPollMs);
-  return { atOnce, leaseMs: LEASE_MS, pollMs, payoutPollMs, databaseUrl, walletDailyTokenBudget };
+  return {
+    ...{ atOnce: AT_ONCE, leaseMs: LEASE_MS, pollMs, payoutPollMs },
+    ...{ databaseUrl, walletDailyTokenBudget },
+  };
 }

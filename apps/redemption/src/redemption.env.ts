@@ -2,12 +2,14 @@ import { type VaultPlace } from '#libs/chain';
 import {
   ALLOW_PRIVATE_PARTNERS_SETTING,
   CHAIN_ID_SETTING,
+  Constant,
   EVIDENCE_KEY_SETTING,
   FINALITY_SETTING,
+  LISTEN_HOST_SETTING,
   MANAGEMENT_PORT_SETTING,
   naturalBigInt,
   NODE_ENV_SETTING,
-  PAYOUT_EXPIRY_MARGIN_SETTING,
+  PAYOUT_EXPIRY_MARGIN_SECONDS,
   REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
   RPC_URLS_SETTING,
@@ -16,7 +18,6 @@ import {
   SIWE_DOMAINS_SETTING,
   STAKE_SET_SETTING,
   TOKEN_CONTRACT_SETTING,
-  TOKEN_DECIMALS_SETTING,
   TRUSTED_PROXIES_SETTING,
   VAULT_CANCELLER_KEY_SETTING,
   VAULT_CONTRACT_SETTING,
@@ -55,9 +56,6 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
-
-  @Setting(TOKEN_DECIMALS_SETTING)
-  readonly tokenDecimals?: number;
 
   @Setting(VAULT_CONTRACT_SETTING)
   readonly vaultContract!: Address;
@@ -108,35 +106,18 @@ export class RedemptionSettings extends RegistrySettings {
   })
   readonly vaultDailyCoin!: bigint;
 
-  @Setting({
-    description:
-      'A cancelled redemption worth less than so many USD is not cancelled on chain: its voucher expires, and the points go back then.',
-    default: '10',
-    parse: tokens,
-  })
-  readonly vaultCancelMinUsd!: Decimal;
+  /** Below 10 USD a cancelled redemption is not worth the gas of a cancellation: its voucher expires. */
+  readonly vaultCancelMinUsd: Decimal = { digits: 10n, scale: 0 };
 
   @Setting(VOUCHER_TTL_SETTING)
   readonly voucherTtlSeconds!: number;
 
-  @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
-  readonly payoutExpiryMarginSeconds!: number;
+  @Constant()
+  readonly payoutExpiryMarginSeconds: number = PAYOUT_EXPIRY_MARGIN_SECONDS;
 
-  @Setting({
-    description: 'How often the chain is asked what became of vouchers that are still open.',
-    default: '15000',
-    min: 50,
-    max: 600_000,
-  })
-  readonly payoutPollMs!: number;
-
-  @Setting({
-    description: 'A redemption that has not been started by then fails; its price is too old.',
-    default: '120',
-    min: 1,
-    max: 3600,
-  })
-  readonly quoteTtlSeconds!: number;
+  /** Between two looks at an open voucher: a player who has claimed waits for finality in any case. */
+  @Constant()
+  readonly payoutPollMs: number = 15_000;
 
   @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
   readonly redemptionPriceMaxAgeSeconds!: number;
@@ -156,22 +137,12 @@ export class RedemptionSettings extends RegistrySettings {
   })
   readonly walletDailyTokenBudget!: Decimal;
 
-  @Setting({
-    description:
-      'How long a wallet waits before it can redeem again after a voucher that it did not claim; twice as long after each further one of the last seven days. 0: not at all.',
-    default: '300',
-    min: 0,
-    max: 86_400,
-  })
-  readonly voucherCoolDownSeconds!: number;
-
-  @Setting({
-    description: 'The longest that a wallet waits for that.',
-    default: '86400',
-    min: 0,
-    max: 604_800,
-  })
-  readonly voucherCoolDownMaxSeconds!: number;
+  /**
+   * A wallet that did not claim a voucher waits before it redeems again, twice as long after each further one of seven
+   * days: short after one mistake, and a day for who uses vouchers as options on the price.
+   */
+  @Constant()
+  readonly voucherCoolDownSeconds: number = 300;
 
   @Setting(SIWE_DOMAINS_SETTING)
   readonly siweDomains!: string[];
@@ -205,11 +176,11 @@ export class RedemptionSettings extends RegistrySettings {
   })
   readonly redemptionPort!: number;
 
-  @Setting({ description: 'The address the redemption service listens on.', default: '0.0.0.0' })
-  readonly redemptionHost!: string;
+  @Setting(LISTEN_HOST_SETTING)
+  readonly listenHost!: string;
 
   @Setting(MANAGEMENT_PORT_SETTING)
-  readonly redemptionManagementPort?: number;
+  readonly managementPort?: number;
 
   @Setting(SHUTDOWN_DELAY_SETTING)
   readonly shutdownDelayMs!: number;
@@ -228,32 +199,4 @@ export class RedemptionSettings extends RegistrySettings {
     max: 9999,
   })
   readonly redemptionReplicas!: number;
-
-  @Setting({ description: 'Database connections held at most.', default: '8', min: 2, max: 200 })
-  readonly redemptionPoolSize!: number;
-
-  @Setting({
-    description: 'Redemptions that one process works at at the same time.',
-    default: '32',
-    min: 1,
-    max: 500,
-  })
-  readonly redemptionsAtOnce!: number;
-
-  @Setting({
-    description: 'Events of webhooks that one process sends at the same time.',
-    default: '32',
-    min: 1,
-    max: 500,
-  })
-  readonly webhooksAtOnce!: number;
-
-  @Setting({
-    description:
-      'For how many days events of webhooks are kept that were delivered or given up, and those that wait while a webhook is paused.',
-    default: '30',
-    min: 4,
-    max: 3650,
-  })
-  readonly webhookKeptDays!: number;
 }

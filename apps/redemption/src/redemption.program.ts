@@ -1,4 +1,4 @@
-import { readSettings } from '#libs/config';
+import { readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { StoppedError, stopOnSignals } from '#libs/platform';
 import { createLogger, listenOn } from '#libs/service';
@@ -11,14 +11,14 @@ const startup = createLogger({ app: 'redemption' });
 try {
   const settings = readSettings(RedemptionSettings);
   const logger = createLogger({ app: 'redemption', level: settings.logLevel });
+  for (const unknown of unknownSettings()) logger.warn(unknown);
   const shutdown = stopOnSignals(logger);
   const tracing = await startTracing({ service: 'lowmark-redemption', logger });
   const app = await shutdown.createUnlessStopped(() => createRedemption({ settings, logger }));
   shutdown.closeOnSignal(tracing.endAfter(app));
-  const { redemptionPort, redemptionManagementPort, redemptionHost } = settings;
-  await listenOn(
-    { REDEMPTION_PORT: redemptionPort, REDEMPTION_MANAGEMENT_PORT: redemptionManagementPort },
-    () => app.listen(redemptionPort, redemptionHost),
+  const { redemptionPort, managementPort, listenHost } = settings;
+  await listenOn({ REDEMPTION_PORT: redemptionPort, MANAGEMENT_PORT: managementPort }, () =>
+    app.listen(redemptionPort, listenHost),
   );
   logger.info({ url: await app.getUrl() }, 'Serving');
 } catch (error) {

@@ -25,7 +25,7 @@ interface StackFacts {
 type Variables = Readonly<Record<string, string>>;
 
 interface ServiceRow {
-  /** The folder under apps, and the prefix of the settings for port and host. */
+  /** The folder under apps, and the prefix of the setting for the port. */
   readonly name: 'api' | 'indexer' | 'redemption' | 'console' | 'partner';
   /** The service runs only where redemptions can be paid. */
   readonly isForRedemptions?: true;
@@ -45,7 +45,6 @@ const SERVICES: readonly ServiceRow[] = [
       ...chain.environment,
       DATABASE_URL: urls.api,
       SECRETS_KEY: secrets.secretsKey,
-      API_ANON_SECRET: secrets.anonSecret,
     }),
     defaults: ({ chain }) => chain.defaults,
   },
@@ -131,7 +130,7 @@ function servicesFor(settings: StackSettings): readonly ServiceRow[] {
 
 export function portsOf(settings: StackSettings): Record<string, number> {
   const ports = servicesFor(settings).map(({ name }) => [
-    variable(name, 'PORT'),
+    portVariable(name),
     settings[`${name}Port`],
   ]);
   return Object.fromEntries(ports) as Record<string, number>;
@@ -150,8 +149,8 @@ export function localUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-function variable(name: string, what: 'PORT' | 'HOST'): string {
-  return `${name.toUpperCase()}_${what}`;
+function portVariable(name: string): string {
+  return `${name.toUpperCase()}_PORT`;
 }
 
 export async function startServices(
@@ -176,8 +175,8 @@ async function startService(
     command: process.execPath,
     args: ['--enable-source-maps', mainOf(name)],
     environment: childEnvironment(
-      { ...settings(facts), [variable(name, 'PORT')]: String(port) },
-      { ...defaults?.(facts, port), [variable(name, 'HOST')]: '127.0.0.1' },
+      { ...settings(facts), [portVariable(name)]: String(port) },
+      { ...defaults?.(facts, port), LISTEN_HOST: '127.0.0.1' },
       lists?.(facts, port),
     ),
     logFile: join(context.paths.logs, `${name}.log`),

@@ -49,9 +49,6 @@ export class StackSettings {
   @secretOfServices('Makes the MACs of the redemptions’ rows.')
   readonly evidenceKey?: string;
 
-  @secretOfServices('Signs answers to callers without a key.')
-  readonly apiAnonSecret?: string;
-
   @ofServices('Where browsers reach the web pages, if not at their port of this machine.')
   readonly consoleOrigin?: string;
 

@@ -11,7 +11,7 @@
 import { once } from 'node:events';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { processEnvironment, readSettings } from '#libs/config';
+import { processEnvironment, readSettings, unknownSettings } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { systemClock } from '#libs/platform';
 import { Closers, Screen } from './context.js';
@@ -49,6 +49,7 @@ let releaseLock = (): Promise<void> => Promise.resolve();
 async function main(): Promise<void> {
   const { fresh } = options();
   const settings = readSettings(StackSettings);
+  for (const unknown of unknownSettings()) screen.step('settings', unknown);
   await mkdir(DATA, { recursive: true });
   // The embedded PostgreSQL may run as another user, who needs access to its folder below this one.
   await chmod(DATA, 0o755);

@@ -53,8 +53,6 @@ async function secretsOf({ file, settings }: StackContext): Promise<Secrets> {
   const secrets = {
     secretsKey: keyOf('secretsKey'),
     evidenceKey: keyOf('evidenceKey'),
-    anonSecret:
-      settings.apiAnonSecret ?? content.anonSecret ?? randomBytes(32).toString('base64url'),
     partnerCallback: content.partnerCallback ?? { key: mintHex(), secret: mintHex() },
   };
   await file.set(secrets);

@@ -35,14 +35,11 @@ export const TOKEN_CONTRACT_SETTING: SettingOptions = {
   parse: address,
 };
 
-/** Programs that decide what became of a voucher all read this setting, so that they reach the same result. */
-export const PAYOUT_EXPIRY_MARGIN_SETTING: SettingOptions = {
-  description:
-    'With a single RPC endpoint: how long a voucher must be past its deadline by this machine’s clock before its points go back, whatever time the endpoint says that blocks are of.',
-  default: '300',
-  min: 0,
-  max: 86_400,
-};
+/**
+ * With a single RPC endpoint: how long a voucher must be past its deadline by this machine's clock before its points go
+ * back, whatever time the endpoint says that blocks are of. Far more than clocks differ, and short for a player.
+ */
+export const PAYOUT_EXPIRY_MARGIN_SECONDS = 300;
 
 export const STAKE_SET_SETTING: SettingOptions = {
   description:
@@ -78,13 +75,8 @@ export const STAKE_EVENTS_SETTING: SettingOptions = {
     'The events that change stakes, and the contract’s own figures to compare them with: JSON, the path of a file with JSON, or staked-withdrawn, stake-unstake, deposit-withdraw, transfer, synthetix-staking-rewards, masterchef-v1:<pid>, masterchef-v2:<pid>, erc4626, erc20-receipt, erc721-staking, erc721-receipt; see docs/operating/contracts.md.',
 };
 
-export const MAX_RANGE_BLOCKS_SETTING: SettingOptions = {
-  description:
-    'Blocks asked for at once, at most; the indexer finds the best number below it, and what the provider allows.',
-  default: '10000',
-  min: 1,
-  max: 100_000,
-};
+/** Blocks asked for at once, at most: few providers allow more. Below it the readers find what a provider allows. */
+export const MAX_RANGE_BLOCKS = 10_000;
 
 function stakeSet(text: string): string {
   if (!isStakeSetName(text)) throw new Error(`must be ${STAKE_SET_RULE}`);

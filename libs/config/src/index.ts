@@ -1,10 +1,12 @@
 export * from './chain.settings.js';
 export * from './console.settings.js';
+export { Constant, testConstants } from './constant.js';
 export * from './service.settings.js';
 export * from './redemption.settings.js';
 export * from './registry.settings.js';
 export * from './env-example.js';
 export * from './setting.js';
+export { unknownSettings } from './unknown-settings.js';
 export { processEnvironment, readSettings, type SettingsSource } from './read-settings.js';
 export { prepareTracing, tracesExportersAreKnown, tracingIsWanted } from './tracing-environment.js';
 export { environmentOrStack, STACK_FILE } from './stack-file.js';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { validateSync } from 'class-validator';
+import { replacedConstants, TEST_CONSTANTS } from './constant.js';
 import { type SettingMetadata, type SettingsClass, SettingsError, settingsOf } from './setting.js';
 
 /** The source of settings: `process.env`, or a plain object. */
@@ -28,6 +29,11 @@ export function readSettings<T extends object>(
     } catch (error) {
       faults.set(setting.variable, messageOf(error));
     }
+  }
+  try {
+    Object.assign(settings, replacedConstants(Class, source));
+  } catch (error) {
+    faults.set(TEST_CONSTANTS, messageOf(error));
   }
   for (const [variable, fault] of constraintFaults(Class, settings)) {
     if (!faults.has(variable)) faults.set(variable, fault);

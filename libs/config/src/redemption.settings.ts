@@ -3,18 +3,6 @@ import { address, commaList, privateKey, type SettingOptions } from './setting.j
 
 const HOST = /^[a-z0-9.-]+(?::\d{1,5})?$/;
 
-export const TOKEN_SYMBOL_SETTING: SettingOptions = {
-  description: 'Overrides the symbol read from the chain.',
-  optional: true,
-};
-
-export const TOKEN_DECIMALS_SETTING: SettingOptions = {
-  description: 'Overrides the decimals read from the chain.',
-  optional: true,
-  min: 0,
-  max: 77,
-};
-
 export const VAULT_CONTRACT_SETTING: SettingOptions = {
   description: 'The vault that pays vouchers, a RedemptionVault that holds the token.',
   example: '0x3333333333333333333333333333333333333333',

@@ -79,6 +79,12 @@ export const TRUSTED_PROXIES_SETTING: SettingOptions = {
   parse: trustedProxies,
 };
 
+/** LISTEN_HOST, a setting because containers need all addresses, and a machine with other users only its own. */
+export const LISTEN_HOST_SETTING: SettingOptions = {
+  description: 'The address that the services listen on. 127.0.0.1: for this machine only.',
+  default: '0.0.0.0',
+};
+
 export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   description:
     'At SIGTERM: how long the service goes on serving while it already says that it is not ready, so that load balancers notice.',
@@ -87,7 +93,10 @@ export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
   max: 120_000,
 };
 
-/** Port of health and metrics; see `ManagementModule`. */
+/**
+ * MANAGEMENT_PORT, of health and metrics; see `ManagementModule`. A setting because containers have a port to spare, and
+ * services that share a machine have not.
+ */
 export const MANAGEMENT_PORT_SETTING: SettingOptions = {
   description:
     'The port of /health and /metrics, which are then served there and nowhere else: not for callers. Unset: they are at the service’s own port.',

@@ -24,6 +24,8 @@ export interface SettingOptions {
   readonly parse?: (text: string) => unknown;
   readonly min?: number;
   readonly max?: number;
+  /** Only for the trial on a local chain: not in the lists for operators. */
+  readonly trial?: boolean;
 }
 
 export interface SettingMetadata extends SettingOptions {

@@ -16,8 +16,7 @@ import {
   type SettingsSource,
   SIWE_DOMAINS_SETTING,
   TOKEN_CONTRACT_SETTING,
-  TOKEN_DECIMALS_SETTING,
-  TOKEN_SYMBOL_SETTING,
+  unknownSettings,
   VAULT_CANCELLER_KEY_SETTING,
   VAULT_CONTRACT_SETTING,
   VAULT_PAUSER_KEY_SETTING,
@@ -64,12 +63,6 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting({ ...TOKEN_CONTRACT_SETTING, optional: true })
   readonly tokenContract?: Address;
-
-  @Setting(TOKEN_SYMBOL_SETTING)
-  readonly tokenSymbol?: string;
-
-  @Setting(TOKEN_DECIMALS_SETTING)
-  readonly tokenDecimals?: number;
 
   @Setting(INDEX_MAX_LAG_SETTING)
   readonly indexMaxLagSeconds!: number;
@@ -144,6 +137,8 @@ export interface ReadDoctorSettings {
   readonly faults: ReadonlyMap<string, string>;
   /** Number of variables that are set. */
   readonly given: number;
+  /** A sentence for each variable that looks like a setting and is none. */
+  readonly unknown: readonly string[];
 }
 
 /** Reads the settings and leaves out the invalid ones. */
@@ -151,8 +146,9 @@ export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
   const given = settingsOf(DoctorSettings).filter(({ variable }) =>
     Boolean(source[variable] || source[`${variable}_FILE`]),
   ).length;
+  const unknown = unknownSettings(source);
   try {
-    return { settings: readSettings(DoctorSettings, source), faults: new Map(), given };
+    return { settings: readSettings(DoctorSettings, source), faults: new Map(), given, unknown };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     const { faults } = error;
@@ -161,6 +157,6 @@ export function readDoctorSettings(source: SettingsSource): ReadDoctorSettings {
       [`${variable}_FILE`, undefined] as const,
     ]);
     const usable = { ...source, ...Object.fromEntries(wrong) };
-    return { settings: readSettings(DoctorSettings, usable), faults, given };
+    return { settings: readSettings(DoctorSettings, usable), faults, given, unknown };
   }
 }

@@ -243,7 +243,7 @@ async function logsAnswer(endpoint: Endpoint): Promise<Answer> {
   }
   endpoint.range = given;
   const found = `of ${given}${given === MOST_BLOCKS ? ' or more' : ''} blocks at once`;
-  return given < SMALL_RANGE && given < subject.settings.maxRangeBlocks
+  return given < SMALL_RANGE
     ? warning(found, 'The first sync will be slow: use an endpoint with larger ranges for it.')
     : ok(found);
 }

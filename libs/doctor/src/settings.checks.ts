@@ -8,21 +8,25 @@ import {
 } from '#libs/config';
 import { LowmarkError } from '#libs/domain';
 import { looseLimits } from '#libs/price';
-import { type Answer, type Check, check, fault, notChecked, ok, table } from './checks.js';
+import { type Answer, type Check, check, fault, notChecked, ok, table, warning } from './checks.js';
 import { type DoctorSettings, type ReadDoctorSettings } from './doctor.settings.js';
 
 /** Checks of the settings that services share. Their values are never reported. */
-export function settingsChecks({ faults, given }: ReadDoctorSettings): readonly Check[] {
+export function settingsChecks({ faults, given, unknown }: ReadDoctorSettings): readonly Check[] {
   return [
     check({
       title: 'settings',
       needs: [],
       ask: () => {
-        if (given === 0) return notChecked('none of them is set, and no stack runs in this clone');
-        return faults.size > 0
-          ? [...faults].map(([variable, expected]) =>
-              fault(`${variable} ${expected}`, `Correct ${variable}.`),
-            )
+        const found = [
+          ...[...faults].map(([variable, expected]) =>
+            fault(`${variable} ${expected}`, `Correct ${variable}.`),
+          ),
+          ...unknown.map((text) => warning(text, 'Correct its name, or remove it.')),
+        ];
+        if (found.length > 0) return found;
+        return given === 0
+          ? notChecked('none of them is set, and no stack runs in this clone')
           : ok(`${given} of those that services share are set, and usable`);
       },
     }),

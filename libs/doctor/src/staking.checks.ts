@@ -13,6 +13,7 @@ import {
   type VerificationOffer,
   wideQuantity,
 } from '#libs/chain';
+import { MAX_RANGE_BLOCKS } from '#libs/config';
 import { type Address, type BlockRef, PermanentError } from '#libs/domain';
 import { duration, stakeReader } from '#libs/operations';
 import {
@@ -187,7 +188,7 @@ function logOf(log: unknown): { readonly topics: readonly unknown[]; readonly da
 async function* verificationAnswers(subject: Subject): AsyncGenerator<Answer> {
   const { reader, head, contracts } = await readVerified(subject);
   const offer = await readVerificationOffer(reader, head);
-  const { stakeVerification, maxRangeBlocks } = subject.settings;
+  const { stakeVerification } = subject.settings;
   let verification: Verification;
   try {
     verification = chooseVerification(stakeVerification, offer);
@@ -198,7 +199,9 @@ async function* verificationAnswers(subject: Subject): AsyncGenerator<Answer> {
     return;
   }
   yield chosenAnswer(verification, offer);
-  const sync = await estimateSync(reader, { head, verification, contracts, maxRangeBlocks });
+  const sync = await estimateSync(reader, {
+    ...{ head, verification, contracts, maxRangeBlocks: MAX_RANGE_BLOCKS },
+  });
   if (sync.blocks > 0) yield { ...syncAnswer(sync), title: 'verification: sync' };
 }
 
@@ -266,25 +269,21 @@ function unset(variable: string): CheckEnded {
 }
 
 async function tokenAnswer(subject: Subject): Promise<Answer> {
-  const { tokenContract, tokenSymbol: symbol, tokenDecimals } = subject.settings;
+  const { tokenContract } = subject.settings;
   const reader = new ChainReader(await chainOf(subject));
   try {
-    const override = { symbol, decimals: tokenDecimals };
-    const { symbol: name, decimals } = await reader.token(tokenContract as Address, override);
+    const { symbol, decimals } = await reader.token(tokenContract as Address);
     const state = await subject.index();
-    const found = `${name} with ${decimals} decimals at ${tokenContract}`;
+    const found = `${symbol} with ${decimals} decimals at ${tokenContract}`;
     return state === undefined || state.tokenDecimals === decimals
       ? ok(found)
       : fault(
           `${found}; the index was made with ${state.tokenDecimals} decimals`,
-          'Check TOKEN_CONTRACT and TOKEN_DECIMALS, or make the index again: `index again` (docs/operating/reindexing.md).',
+          'Check TOKEN_CONTRACT, or make the index again: `index again` (docs/operating/reindexing.md).',
         );
   } catch (error) {
     // The token is unknown where no endpoint answers; the check fails with this error.
     if (!(error instanceof PermanentError)) throw error;
-    return fault(
-      error.message,
-      'Check TOKEN_CONTRACT, CHAIN_ID and RPC_URLS; a token that does not tell, or not each provider the same, needs TOKEN_SYMBOL and TOKEN_DECIMALS.',
-    );
+    return fault(error.message, 'Check TOKEN_CONTRACT, CHAIN_ID and RPC_URLS.');
   }
 }

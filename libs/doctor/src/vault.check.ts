@@ -122,8 +122,7 @@ async function readVault(subject: Subject): Promise<Vault> {
   const keys = { signer, canceller, pauser };
   const question = { place: { chainId, vault }, token, ...keys, voucherTtlSeconds };
   const facts = await readVaultFacts(pool, question);
-  const decimals = settings.tokenDecimals ?? (await subject.index())?.tokenDecimals;
-  const tokenDecimals = decimals ?? 0;
+  const tokenDecimals = (await subject.index())?.tokenDecimals ?? 0;
   const tokens = (tokenAmount: bigint): string => tokensText({ tokenAmount, tokenDecimals });
   const unit = tokenDecimals === 0 ? 'smallest units' : 'tokens';
   return { ...facts, ...keys, pool, settings, question, address: vault, tokens, unit };

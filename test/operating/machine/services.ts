@@ -73,7 +73,7 @@ export class Services {
       args: ['--max-semi-space-size=8', 'dist/apps/indexer/src/main.js'],
       environment: {
         ...this.environmentOf('indexer'),
-        INDEXER_HOST: '127.0.0.1',
+        LISTEN_HOST: '127.0.0.1',
         INDEXER_PORT: port,
         PATH: process.env['PATH'] ?? '',
       },

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { type FastifyRequest } from 'fastify';
 import { type CredentialId } from '#libs/domain';
@@ -6,10 +5,15 @@ import { addressKey, type RateLimiter, type RatePolicy, type RateVerdict } from 
 import { PartnerStore } from '#libs/db';
 import { CLOCK, type Clock, type Logger, messageOf, TtlCache } from '#libs/platform';
 import { HttpProblem, LOGGER, problemFrom } from '#libs/service';
-import { isApiKey, isGrant } from '#libs/signing';
+import { isApiKey, isGrant, KeyRing } from '#libs/signing';
 import { ApiSettings } from '../api.env.js';
 import { RATE_LIMITER } from '../connections.module.js';
 import { type Caller, CredentialCache } from './credential-cache.js';
+
+/** Signs answers to callers without a valid key, the same in all replicas. No caller can check these signatures. */
+export function anonymousSecret(secretsKey: string): string {
+  return KeyRing.parse(secretsKey).derived('answers to callers without a key')[0].toString('hex');
+}
 
 const AT_MOST_EVERY_MS = 60_000;
 const MAX_CREDENTIALS = 10_000;
@@ -84,7 +88,7 @@ export class Admissions {
     settings: ApiSettings,
     @Inject(RATE_LIMITER) private readonly limiter: RateLimiter,
   ) {
-    this.anonymousSecret = settings.apiAnonSecret ?? randomBytes(32).toString('base64url');
+    this.anonymousSecret = anonymousSecret(settings.secretsKey);
   }
 
   /** The caller whose key is known to be valid without a look-up. */

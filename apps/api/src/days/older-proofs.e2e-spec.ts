@@ -1,6 +1,7 @@
 /** Proofs of days whose lists are no longer stored, from a real index by a real thread. Needs a build. */
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { testConstants } from '#libs/config';
 import { type Database, IndexStore, SealWriter } from '#libs/db';
 import {
   type Address,
@@ -60,7 +61,7 @@ beforeAll(async () => {
 afterEach(() => api.stop());
 
 async function start(settings: Record<string, string> = {}): Promise<void> {
-  api = await startApi({ REQUEST_LOG: 'off', ...settings });
+  api = await startApi({ REQUEST_LOG: '0', ...settings });
   partner = await addPartner(api, 'older');
   database = await api.database.open();
   await index();
@@ -254,7 +255,7 @@ describe('a proof of a day whose lists are not kept', () => {
 });
 
 it('is refused where there is not the memory for it', async () => {
-  await start({ OLDER_PROOFS_MB: '0' });
+  await start(testConstants({ olderProofsMb: 0 }));
   expectError(await ask(SECOND), 410, 'PROOF_NOT_KEPT');
   expect(await threads()).toEqual([]);
 });

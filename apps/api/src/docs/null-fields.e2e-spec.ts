@@ -15,7 +15,7 @@ const SAMPLES = {
 let api: Api;
 let partner: MintedCredential;
 beforeAll(async () => {
-  api = await startApi({ REQUEST_LOG: 'off' });
+  api = await startApi({ REQUEST_LOG: '0' });
   partner = await addPartner(api, 'nulls', { rate: 1000, burst: 1000 });
 });
 afterAll(() => api.stop());

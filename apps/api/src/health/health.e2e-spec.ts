@@ -118,7 +118,7 @@ describe('a request', () => {
 describe('health and metrics at a port of their own', () => {
   it('are not for callers, and end with the service', async () => {
     const port = await freePort();
-    await start({ API_MANAGEMENT_PORT: String(port), API_HOST: '127.0.0.1' });
+    await start({ MANAGEMENT_PORT: String(port), LISTEN_HOST: '127.0.0.1' });
     const url = `http://127.0.0.1:${port}`;
     for (const path of ['/health/live', '/health/ready', '/health/accepting', '/metrics']) {
       await request(url).get(path).expect(200);
@@ -138,7 +138,7 @@ describe('health and metrics at a port of their own', () => {
 
   it('say that the service is about to stop for as long as it still answers', async () => {
     const port = await freePort();
-    const management = { API_MANAGEMENT_PORT: String(port), API_HOST: '127.0.0.1' };
+    const management = { MANAGEMENT_PORT: String(port), LISTEN_HOST: '127.0.0.1' };
     await start({ ...management, SHUTDOWN_DELAY_MS: '400' });
     const closing = api.stop();
     stopped = true;

@@ -58,7 +58,7 @@ let api: Api;
 let partner: MintedCredential;
 
 beforeAll(async () => {
-  api = await startApi({ REQUEST_LOG: 'off' });
+  api = await startApi({ REQUEST_LOG: '0' });
   partner = await addPartner(api, 'history', { rate: 1_000_000, burst: 1_000_000 });
   await seedIndex(api, { events: EVENTS, headAt: '2026-11-21T12:00:00Z' });
 });

@@ -10,7 +10,7 @@ let api: Api;
 let client: StakingClient;
 
 beforeAll(async () => {
-  api = await startApi({ REQUEST_LOG: 'off' });
+  api = await startApi({ REQUEST_LOG: '0' });
   const credential = await addPartner(api, 'sdk', { rate: 100, burst: 1000 });
   client = new StakingClient({ baseUrl: api.url, ...credential, clock: api.clock });
   await seedIndex(api, {

@@ -1,5 +1,5 @@
 /**
- * What an attacker can do with API_ANON_SECRET: sign refusals to callers without a key, and nothing that a partner
+ * What an attacker can do with the secret of answers to callers without a key: sign refusals to callers without a key, and nothing that a partner
  * accepts.
  */
 import { createServer } from 'node:http';

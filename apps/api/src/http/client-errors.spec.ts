@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, connect, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { FakeClock } from '#libs/testing';
 import { exchange, expectError, expectSigned } from '../testing/wire.support-spec.js';
-import { Admissions, type LastUse } from '../auth/admission.js';
+import { Admissions, anonymousSecret, type LastUse } from '../auth/admission.js';
 import { type CredentialCache } from '../auth/credential-cache.js';
 import { type ApiSettings } from '../api.env.js';
 import { MemoryRateLimiter } from '#libs/cache';
@@ -11,7 +11,8 @@ import { type RequestLog } from '../requests/request-log.js';
 import { type MessageSignatures } from './message-signatures.js';
 import { SignedWire } from './signed-wire.js';
 
-const SECRET = 'anonymous';
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const SECRET = anonymousSecret(SECRETS_KEY);
 let server: Server | undefined;
 
 afterEach(() => {
@@ -21,7 +22,7 @@ afterEach(() => {
 /** A bare socket server that reports each connection as failed, as Node's parser does. */
 async function failing(...errors: ParseError[]): Promise<number> {
   const clock = new FakeClock(0);
-  const settings = { apiAnonSecret: SECRET } as ApiSettings;
+  const settings = { secretsKey: SECRETS_KEY } as ApiSettings;
   const admissions = new Admissions(
     {} as CredentialCache,
     {} as LastUse,

@@ -199,7 +199,7 @@ describe('the log of requests', () => {
 
   it('is off where the operator says so', async () => {
     await stop();
-    await start({ REQUEST_LOG: 'off' });
+    await start({ REQUEST_LOG: '0' });
     const { apiKey } = await addPartner(api, 'caller');
     expect((await ask(SNAPSHOTS, apiKey)).status).toBe(200);
     await stop();

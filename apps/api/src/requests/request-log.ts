@@ -112,7 +112,7 @@ export class RequestLog {
   }
 
   private async sweep(): Promise<void> {
-    const beforeMs = this.clock.nowMs() - this.settings.requestLogDays * DAY_MS;
+    const beforeMs = this.clock.nowMs() - this.settings.requestLog * DAY_MS;
     try {
       for (let left = MOST_REMOVALS; left > 0; left -= 1) {
         if (!(await this.store.forget(beforeMs))) return;

@@ -85,7 +85,7 @@ const amounts = (body: Body): number[] => body.stakingSnapshots.map((day) => day
 
 describe.each(testSeeds())('windows of the past, $which', ({ seed }) => {
   beforeAll(async () => {
-    api = await startApi({ REQUEST_LOG: 'off' });
+    api = await startApi({ REQUEST_LOG: '0' });
     partner = await addPartner(api, 'past', { rate: 1_000_000, burst: 1_000_000 });
     events = historyOf(seed);
     const headAt = '2026-11-21T12:00:00Z';

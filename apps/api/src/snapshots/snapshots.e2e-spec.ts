@@ -29,7 +29,7 @@ let api: Api;
 let partner: MintedCredential;
 
 beforeAll(async () => {
-  api = await startApi({ REQUEST_LOG: 'off' });
+  api = await startApi({ REQUEST_LOG: '0' });
   partner = await addPartner(api, 'snapshots');
   await seedIndex(api, {
     events: [

@@ -18,10 +18,11 @@ import {
   type TestDatabase,
 } from '#libs/testing';
 import { ApiSettings } from '../api.env.js';
+import { anonymousSecret } from '../auth/admission.js';
 import { createApi } from '../create-api.js';
 
-export const ANON_SECRET = 'svcs_anonymous_secret_of_this_environment';
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+export const ANON_SECRET = anonymousSecret(SECRETS_KEY);
 /** Start of every test's clock; Unix time in milliseconds. */
 export const NOON_MS = Date.parse('2026-11-21T12:00:02.123Z');
 
@@ -59,7 +60,6 @@ export async function startApi(
   const settings = readSettings(ApiSettings, {
     DATABASE_URL: url.href,
     SECRETS_KEY,
-    API_ANON_SECRET: ANON_SECRET,
     ...overrides,
   });
   const destination = { write: (line: string) => void logs.push(line) };

@@ -14,7 +14,7 @@ const STOP_MS = 30_000;
 /** Settings of the other indexer that would disturb it, or that only the index in use needs. */
 const CHANGED: SettingsSource = {
   INDEX_PART: 'next',
-  INDEXER_HOST: '127.0.0.1',
+  LISTEN_HOST: '127.0.0.1',
   INDEXER_PORT: '0',
   PRICE_SOURCE: 'none',
   PRICE_SOURCE_FILE: undefined,

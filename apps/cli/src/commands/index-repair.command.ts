@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { MAX_RANGE_BLOCKS_SETTING, readSettings, sessionUrl, Setting } from '#libs/config';
+import { readSettings, sessionUrl } from '#libs/config';
 import { type Findings } from '#libs/db';
 import { type Address, dayText } from '#libs/domain';
 import {
@@ -19,11 +19,6 @@ import { AS, expecting, JSON_LINE, ON_STAKE_SET, option, walletList, YES } from 
 import { withProgress } from '../output/progress.js';
 import { fieldLines, table } from '../output/text.js';
 import { AuditSettings } from './audit.command.js';
-
-class RepairSettings extends AuditSettings {
-  @Setting(MAX_RANGE_BLOCKS_SETTING)
-  readonly maxRangeBlocks!: number;
-}
 
 interface Given {
   readonly wallet?: readonly Address[];
@@ -67,7 +62,7 @@ export const indexRepairCommand = command({
 
 async function repair(call: Call, given: Given): Promise<void> {
   const { terminal, clock } = call;
-  const settings = readSettings(RepairSettings, call.source);
+  const settings = readSettings(AuditSettings, call.source);
   const { stakeSet } = settings;
   const asked: Findings | undefined = given.all === true ? 'all' : given.wallet;
   await withDatabase(

@@ -23,6 +23,7 @@ import { type ConsoleOperator } from '../auth/audience.js';
 import { mayActAs } from '../auth/operator-roles.js';
 import { OperatorRights } from '../auth/operator-rights.js';
 import { actorOf, distinctName } from '../auth/operators.js';
+import { SESSION_HOURS } from '../auth/session-hours.js';
 import { signInProblem } from '../auth/sign-in.problem.js';
 import { ConsoleSettings } from '../console.env.js';
 
@@ -251,7 +252,7 @@ export class ApprovalService {
     const asked = known.find((one) => one.subject === subject);
     const role = this.rights.roleOfRecentSignIn(subject, asked);
     if (role !== undefined && mayActAs(role, action.role)) return;
-    const message = `${distinctName(requestedBy)}, who asked for this, no longer has the role ${action.role}, or has not signed in for ${this.settings.consoleSessionHours} hours. Refuse the request, and ask for the action yourself if it is right.`;
+    const message = `${distinctName(requestedBy)}, who asked for this, no longer has the role ${action.role}, or has not signed in for ${SESSION_HOURS} hours. Refuse the request, and ask for the action yourself if it is right.`;
     throw new HttpProblem(409, message, { code: 'APPROVAL_REQUESTER' });
   }
 

@@ -9,11 +9,11 @@ import { SignInLimits } from '#libs/sign-in';
 import { ConsoleSettings } from '../console.env.js';
 import { type OidcStart, type OidcStarted } from './auth.dto.js';
 import { OidcProvider } from './oidc-provider.js';
+import { SESSION_HOURS } from './session-hours.js';
 import { signInProblem } from './sign-in.problem.js';
 import { type RequestAndReply, SignInService } from './sign-in.service.js';
 
 const PATH = '/api/auth/oidc';
-const HOUR_SECONDS = 3600;
 const LONGEST_PATH = 2048;
 /** Paths of the pages that need a sign-in. */
 const SIGNED_IN_PAGES = /^\/(?:operate|partner)(?:[/?#]|$)/;
@@ -51,7 +51,7 @@ export class OidcSignIn {
     const returnTo = returnPath(wish.returnTo, this.settings.consoleOrigin);
     const state = oidc.randomState();
     const [codeVerifier, nonce] = [oidc.randomPKCECodeVerifier(), oidc.randomNonce()];
-    const maxAge = wish.fresh === true ? 0 : this.settings.consoleSessionHours * HOUR_SECONDS;
+    const maxAge = wish.fresh === true ? 0 : SESSION_HOURS * 3600;
     const url = await this.provider.authorizationUrl({ state, nonce, codeVerifier }, maxAge);
     const attempt = { kind, codeVerifier, nonce, returnTo };
     await this.attempts.begin(sha256(state), attempt, this.clock.nowMs());

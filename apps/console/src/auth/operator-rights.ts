@@ -3,6 +3,7 @@ import { type GrantedRole, GrantedRoleStore, type OperatorRole } from '#libs/db'
 import { CLOCK, type Clock } from '#libs/platform';
 import { ConsoleSettings } from '../console.env.js';
 import { isWalletSubject, roleNow } from './operators.js';
+import { SESSION_HOURS } from './session-hours.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -43,7 +44,7 @@ export class OperatorRights {
    * group.
    */
   roleOfRecentSignIn(subject: string, known: GrantedRole | undefined): OperatorRole | undefined {
-    const untilMs = (known?.knownAt.getTime() ?? 0) + this.settings.consoleSessionHours * HOUR_MS;
+    const untilMs = (known?.knownAt.getTime() ?? 0) + SESSION_HOURS * HOUR_MS;
     const isRecent = isWalletSubject(subject) || this.clock.nowMs() < untilMs;
     return isRecent ? this.roleNow(subject, known) : undefined;
   }

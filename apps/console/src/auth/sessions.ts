@@ -12,11 +12,13 @@ import { CLOCK, type Clock } from '#libs/platform';
 import { ConsoleSettings } from '../console.env.js';
 import { SessionCookie } from '../http/session-cookie.js';
 import { roleNow } from './operators.js';
+import { SESSION_HOURS } from './session-hours.js';
 import { hashToken, newToken } from '#libs/signing';
 
 export const FRESH_MS = 5 * 60_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
+/** Sessions may confirm redemptions and show secrets: half an hour without use is a desk that was left. */
+const IDLE_MS = 30 * 60_000;
+const LIFE_MS = SESSION_HOURS * 3_600_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,8 +49,6 @@ export interface NewSession extends Person {
 @Injectable()
 export class Sessions {
   private readonly cookie: SessionCookie;
-  private readonly idleMs: number;
-  private readonly lifeMs: number;
 
   constructor(
     private readonly store: ConsoleSessionStore,
@@ -56,8 +56,6 @@ export class Sessions {
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.cookie = new SessionCookie('console', settings.consoleOrigin);
-    this.idleMs = settings.consoleIdleMinutes * MINUTE_MS;
-    this.lifeMs = settings.consoleSessionHours * HOUR_MS;
   }
 
   /**
@@ -72,13 +70,13 @@ export class Sessions {
     const { standing, subject, name, authenticatedAtMs } = opening;
     const { token, tokenHash } = newToken();
     const nowMs = this.clock.nowMs();
-    const expiresAtMs = nowMs + this.lifeMs;
+    const expiresAtMs = nowMs + LIFE_MS;
     const session = await this.store.open({
       ...{ tokenHash, standing, subject, name, nowMs, authenticatedAtMs, expiresAtMs },
     });
     const before = hashToken(this.cookie.read(request));
     if (before !== undefined) await this.store.close(before);
-    this.cookie.set(reply, token, this.lifeMs / 1000);
+    this.cookie.set(reply, token, LIFE_MS / 1000);
     return this.currentOf(session, token, tokenHash);
   }
 
@@ -102,7 +100,7 @@ export class Sessions {
     const tokenHash = hashToken(token);
     if (token === undefined || tokenHash === undefined) return undefined;
     const nowMs = this.clock.nowMs();
-    const found = await this.store.find(tokenHash, { nowMs, idleMs: this.idleMs });
+    const found = await this.store.find(tokenHash, { nowMs, idleMs: IDLE_MS });
     if (found === undefined) return undefined;
     const standing = this.standingNow(found);
     if (standing === undefined) {
@@ -135,7 +133,7 @@ export class Sessions {
 
   private currentOf(session: ConsoleSession, token: string, tokenHash: Buffer): CurrentSession {
     const { subject, name, standing, seenAt, expiresAt, authenticatedAt } = session;
-    const untilMs = Math.min(expiresAt.getTime(), seenAt.getTime() + this.idleMs);
+    const untilMs = Math.min(expiresAt.getTime(), seenAt.getTime() + IDLE_MS);
     const freshUntilMs = authenticatedAt.getTime() + FRESH_MS;
     return { subject, name, standing, token, tokenHash, untilMs, freshUntilMs };
   }

@@ -18,8 +18,6 @@ const wanted = {
   chainId: 31_337,
   contracts: [aWallet(0xa1)],
   tokenContract: aWallet(0xa2),
-  tokenSymbol: undefined,
-  tokenDecimals: undefined,
   firstBlock: 1n,
   events: [{ event: 'Staked' }],
   verification: 'auto',

@@ -92,9 +92,8 @@ export class IndexPreparation {
     await reader.verifyChainId(options.chainId);
     this.reportStep('looking for the contracts');
     await this.requireContracts();
-    const known = { symbol: options.tokenSymbol, decimals: options.tokenDecimals };
     if (stored) {
-      this.compareToken(stored, await reader.token(options.tokenContract, known));
+      this.compareToken(stored, await reader.token(options.tokenContract));
       logger.info({ head: stored.head.number, synced: stored.syncedAt }, 'Resuming the index');
       return { head: stored.head, past: stored.finalised ?? stored.head };
     }
@@ -104,7 +103,7 @@ export class IndexPreparation {
         'START_BLOCK_AHEAD',
         `STAKE_START_BLOCK: block ${options.firstBlock - 1n} does not exist on chain ${options.chainId} yet.`,
       );
-    const token = await reader.token(options.tokenContract, known);
+    const token = await reader.token(options.tokenContract);
     const made = await store.create({
       fingerprint: fingerprintOf(settings),
       settings: { ...settings },
@@ -147,8 +146,8 @@ export class IndexPreparation {
     if (decimals !== tokenDecimals) {
       throw new PermanentError(
         'TOKEN_CHANGED',
-        `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints or TOKEN_DECIMALS. ` +
-          `Find out which is right: correct RPC_URLS or TOKEN_DECIMALS, or make the index again: \`index again\` (docs/operating/reindexing.md).`,
+        `The index was made with ${tokenDecimals} decimals of the token ${tokenContract}, which has ${decimals} by the endpoints. ` +
+          `Find out which is right: correct RPC_URLS, or make the index again: \`index again\` (docs/operating/reindexing.md).`,
       );
     }
     if (symbol !== tokenSymbol) {

@@ -165,11 +165,11 @@ export class ChainLink {
 
   /** @throws AllEndpointsFailedError; PermanentError where the token does not tell its decimals */
   private async readToken(): Promise<void> {
-    const { tokenContract, tokenDecimals: known } = this.settings;
+    const { tokenContract } = this.settings;
     const { signal } = this.stopping;
     await this.pool.run((session) => session.batch([CHAIN_ID]), { patienceMs: 0, signal });
     // The service does not use the symbol.
-    const { decimals } = await this.reader.token(tokenContract, { symbol: '', decimals: known });
+    const { decimals } = await this.reader.token(tokenContract, { symbol: '' });
     this.fault = undefined;
     this.decimals = decimals;
   }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request, { type Response } from 'supertest';
+import { testConstants } from '#libs/config';
 import { VaultBench } from '#libs/testing';
 import {
   addPartner,
@@ -9,12 +10,13 @@ import {
   inState,
   type Service,
   startService,
+  QUICK_PAYOUTS,
 } from '../testing/redemption-harness.support-spec.js';
 
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ PAYOUT_EXPIRY_MARGIN_SECONDS: '300' });
+  service = await startService(testConstants({ ...QUICK_PAYOUTS, payoutExpiryMarginSeconds: 300 }));
   await addPartner(service, 'Arena');
   await addPrice(service);
 });

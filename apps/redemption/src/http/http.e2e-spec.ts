@@ -251,8 +251,8 @@ describe('health and metrics at a port of their own', () => {
   it('are not for users', async () => {
     const port = await freePort();
     const other = await startService({
-      REDEMPTION_MANAGEMENT_PORT: String(port),
-      REDEMPTION_HOST: '127.0.0.1',
+      MANAGEMENT_PORT: String(port),
+      LISTEN_HOST: '127.0.0.1',
     });
     try {
       for (const path of ['/health/live', '/health/ready', '/metrics']) {

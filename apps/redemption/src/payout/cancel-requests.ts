@@ -60,7 +60,7 @@ export class CancelRequests {
 
   /**
    * @returns `waiting` where the cancellation is sent after those before it; `recent` where the vault was asked within
-   *   the last minute; `expires` where the redemption is worth less than `VAULT_CANCEL_MIN_USD`
+   *   the last minute; `expires` where the redemption is worth less than `vaultCancelMinUsd`
    */
   request({ redemptionId, vault, usdAmount }: CancelRequest): 'waiting' | 'recent' | 'expires' {
     if (compareDecimals(usdAmount, this.settings.vaultCancelMinUsd) < 0) return 'expires';

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type Response } from 'supertest';
+import { testConstants } from '#libs/config';
 import { CallbackStore } from '#libs/db';
 import { mintUuidV7, newRedemption, parseDecimal, type PartnerId, transition } from '#libs/domain';
 import {
@@ -12,6 +13,7 @@ import {
   inState,
   type Service,
   startService,
+  QUICK_PAYOUTS,
 } from '../testing/redemption-harness.support-spec.js';
 
 const NOBODY = '0199d000-0000-7000-8000-00000000dead';
@@ -145,7 +147,7 @@ describe('a voucher that is left to expire', () => {
   it('is no option for nothing: the wallet waits, is told until when, and has spent its day', async () => {
     const lazy = await startService({
       VOUCHER_TTL_SECONDS: '10',
-      VOUCHER_COOL_DOWN_SECONDS: '900',
+      ...testConstants({ ...QUICK_PAYOUTS, voucherCoolDownSeconds: 900 }),
       WALLET_DAILY_TOKEN_BUDGET: '10',
     });
     try {

@@ -24,6 +24,9 @@ import { RefusalCounter } from '../payout/payout-refusal.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { type QuotedTerms, QuoteService, withPointsLeft } from './quote.service.js';
 
+/** A redemption that has not been started by then fails: its price is too old. It starts within seconds as a rule. */
+const QUOTE_TTL_MS = 120_000;
+
 /**
  * Statuses of refusals whose message also says that no points were taken. Any other refusal names a fault of the
  * request itself.
@@ -114,7 +117,7 @@ export class CreationService {
       id: mintUuidV7(nowMs, randomBytes(UUID_V7_RANDOM_BYTES)),
       partner: entry.callback.partnerId,
       ...{ wallet, points, usdAmount, tokenAmount, tokenDecimals, priceUsd },
-      quoteExpiresAtMs: nowMs + this.settings.quoteTtlSeconds * 1000,
+      quoteExpiresAtMs: nowMs + QUOTE_TTL_MS,
     };
     try {
       return await this.store.create(newRedemption(terms, nowMs), idempotency, limits);

@@ -33,6 +33,9 @@ import { type PayoutRefusal, payoutRefusal, type RefusalReason } from '../payout
 import { VaultConditions } from '../payout/vault-conditions.js';
 import { RedemptionSettings } from '../redemption.env.js';
 
+/** The longest that a wallet waits after vouchers that it did not claim: a day, as the budgets. */
+const LONGEST_COOL_DOWN_SECONDS = 86_400;
+
 /** The stored price, and whether points may be redeemed at it. */
 export interface RedeemableQuote extends QuotedPrice {
   readonly usd: Decimal;
@@ -234,8 +237,8 @@ export class QuoteService {
   }
 
   private coolDown(): CoolDown {
-    const { voucherCoolDownSeconds, voucherCoolDownMaxSeconds } = this.settings;
-    return { firstSeconds: voucherCoolDownSeconds, longestSeconds: voucherCoolDownMaxSeconds };
+    const { voucherCoolDownSeconds: firstSeconds } = this.settings;
+    return { firstSeconds, longestSeconds: LONGEST_COOL_DOWN_SECONDS };
   }
 }
 

@@ -46,7 +46,7 @@ describe('the next step of a publication', () => {
     expect(stepOf(aPublication(changes as Partial<Publication>), held, rules)).toBe(step);
   });
 
-  it('is to replace it after REGISTRY_REPLACE_SECONDS, and no earlier', () => {
+  it('is to replace it after the time for that, and no earlier', () => {
     const after = (ms: number) => ({ ...rules, nowMs: SIGNED_AT + ms });
     expect(stepOf(aPublication(), none, after(999))).toBe('send');
     expect(stepOf(aPublication(), none, after(1_000))).toBe('replace');

@@ -15,8 +15,7 @@ export class RegistryProgram {
       env: {
         ...compileCache(),
         REDEMPTION_PORT: '0',
-        REDEMPTION_HOST: '127.0.0.1',
-        REGISTRY_POLL_MS: '50',
+        LISTEN_HOST: '127.0.0.1',
         ...environment,
       },
     });

@@ -72,7 +72,7 @@ describe('sealed days', () => {
     expect((await one.views.page(10)).map(({ day }) => day)).toEqual([FIRST]);
   });
 
-  it('wait for REGISTRY_DELAY_SECONDS, and while they are worked out again', async () => {
+  it('wait for `registryDelaySeconds`, and while they are worked out again', async () => {
     const justNow = stage.clock.nowMs();
     await stage.seal(FIRST, rootOf(FIRST), justNow);
     const one = await stage.publisher();

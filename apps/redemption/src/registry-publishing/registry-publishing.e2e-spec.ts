@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 async function start(changes: Record<string, string>): Promise<NestFastifyApplication> {
-  const source = { ...stage.environment(), REGISTRY_POLL_MS: '50', ...changes };
+  const source = { ...stage.environment(), ...changes };
   const destination = { write: (line: string) => void logs.push(line) };
   const logger = createLogger({ app: 'redemption', level: 'trace', destination });
   const settings = readSettings(RedemptionSettings, source);

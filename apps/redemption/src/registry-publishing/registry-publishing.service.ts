@@ -28,7 +28,7 @@ export class RegistryTurns {
   }
 }
 
-/** Polls the registry every REGISTRY_POLL_MS. Every process has the schedule, and one of them does the poll. */
+/** Polls the registry every `registryPollMs`. Every process has the schedule, and one of them does the poll. */
 @Injectable()
 export class RegistryPublishingService
   implements OnApplicationBootstrap, BeforeApplicationShutdown

@@ -3,7 +3,7 @@
  * tests of its own.
  */
 import { addressOfKey } from '#libs/chain';
-import { readSettings } from '#libs/config';
+import { readSettings, testConstants } from '#libs/config';
 import {
   CoinStore,
   type Database,
@@ -111,7 +111,7 @@ export class RegistryStage {
       REGISTRY_FIRST_DAY: new Date((TODAY - 60) * SECONDS_PER_DAY * 1000)
         .toISOString()
         .slice(0, 10),
-      REGISTRY_DELAY_SECONDS: '3600',
+      ...testConstants({ registryDelaySeconds: 3600, registryPollMs: 50 }),
     };
   }
 

@@ -4,6 +4,9 @@ import { type RegistryPlace } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { type RedemptionSettings } from '../redemption.env.js';
 
+/** A transaction in no block after five minutes is replaced by one that pays more: several blocks of any chain. */
+const REPLACE_MS = 300_000;
+
 /** Where and how the days of one stake set are published. */
 export class RegistryTerms {
   readonly place: RegistryPlace;
@@ -24,7 +27,7 @@ export class RegistryTerms {
     this.privateKey = required.privateKey;
     this.firstDay = required.firstDay;
     this.delayMs = settings.registryDelaySeconds * 1000;
-    this.replaceMs = settings.registryReplaceSeconds * 1000;
+    this.replaceMs = REPLACE_MS;
   }
 
   /**

@@ -1,4 +1,5 @@
 import {
+  Constant,
   REGISTRY_ADDRESS_SETTING,
   REGISTRY_PRIVATE_KEY_SETTING,
   SecretsSettings,
@@ -24,14 +25,12 @@ export abstract class RegistrySettings extends SecretsSettings {
   })
   readonly registryFirstDay?: number;
 
-  @Setting({
-    description:
-      'A day is published no earlier than so long after it was sealed: until then a mistake is still a new revision, afterwards it is for ever.',
-    default: '21600',
-    min: 0,
-    max: 2_592_000,
-  })
-  readonly registryDelaySeconds!: number;
+  /**
+   * Between the sealing of a day and its publication: until then a mistake is still a new revision, afterwards it is for
+   * ever. Six hours hold the nightly audit and an operator's morning.
+   */
+  @Constant()
+  readonly registryDelaySeconds: number = 21_600;
 
   /** In wei; the variable is in gwei. */
   @Setting({
@@ -60,22 +59,9 @@ export abstract class RegistrySettings extends SecretsSettings {
   })
   readonly registryDailyCoin!: bigint;
 
-  @Setting({
-    description:
-      'A transaction that is in no block after so long is replaced by one that pays more.',
-    default: '300',
-    min: 1,
-    max: 86_400,
-  })
-  readonly registryReplaceSeconds!: number;
-
-  @Setting({
-    description: 'How often the registry is looked at while something is to be published.',
-    default: '60000',
-    min: 50,
-    max: 3_600_000,
-  })
-  readonly registryPollMs!: number;
+  /** Between two looks at the registry: a day is published hours after its end, so a minute more does not matter. */
+  @Constant()
+  readonly registryPollMs: number = 60_000;
 }
 
 function day(text: string): number {

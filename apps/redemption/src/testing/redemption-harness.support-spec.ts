@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo } from 'node:net';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import request, { type Response, type Test } from 'supertest';
-import { readSettings } from '#libs/config';
+import { readSettings, testConstants } from '#libs/config';
 import { type Database, PriceStore, RedemptionStore, SessionStore } from '#libs/db';
 import { type VaultSetup } from '#libs/devchain';
 import { type Address, type Redemption, type UuidV7 } from '#libs/domain';
@@ -33,6 +33,9 @@ export interface Service extends Stage {
   stop(): Promise<void>;
 }
 
+/** The constants of the service, unless a test sets others. */
+export const QUICK_PAYOUTS = { payoutPollMs: 50, payoutExpiryMarginSeconds: 0 };
+
 export async function startService(
   overrides: Record<string, string> = {},
   /** The endpoint that the service uses; default: the chain itself. */
@@ -54,8 +57,7 @@ export async function startService(
     TRUSTED_PROXIES: 'loopback',
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
-    PAYOUT_POLL_MS: '50',
-    PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
+    ...testConstants(QUICK_PAYOUTS),
     WALLET_DAILY_TOKEN_BUDGET: '1000000',
     ...overrides,
   });

@@ -15,7 +15,9 @@ import { WebhooksService } from './webhooks.service.js';
 /** In milliseconds: three times the longest attempt. */
 const LEASE_MS = 45_000;
 const PER_SUBSCRIPTION = 8;
-/** Half of the default of WEBHOOKS_AT_ONCE: the webhooks of one partner leave room for those of others. */
+/** Events that a process sends at once: slow receivers hold a connection for up to 15 seconds each. */
+const AT_ONCE = 32;
+/** Half of them: the webhooks of one partner leave room for those of others. */
 const PER_PARTNER = 16;
 
 /** Sends webhooks about sealed days and redemptions to their subscribers. */
@@ -37,17 +39,17 @@ const PER_PARTNER = 16;
     },
     {
       provide: WebhookQueue,
-      inject: [EventQueue, WebhookSender, KeyRing, CLOCK, RedemptionSettings, WebhookMetrics],
+      inject: [EventQueue, WebhookSender, KeyRing, CLOCK, WebhookMetrics],
       useFactory: (
         events: EventQueue,
         sender: WebhookSender,
         keyRing: KeyRing,
         clock: Clock,
-        { webhooksAtOnce: atOnce }: RedemptionSettings,
         metrics: WebhookMetrics,
       ) =>
         new WebhookQueue(events, sender, keyRing, {
-          ...{ clock, atOnce, random: Math.random, leaseMs: LEASE_MS, schedule: WEBHOOK_SCHEDULE },
+          ...{ clock, atOnce: AT_ONCE, random: Math.random },
+          ...{ leaseMs: LEASE_MS, schedule: WEBHOOK_SCHEDULE },
           ...{ perSubscription: PER_SUBSCRIPTION, perPartner: PER_PARTNER },
           onAttempt: (outcome, seconds) => {
             metrics.attempted(outcome, seconds);

@@ -8,13 +8,17 @@ import { Interval } from '@nestjs/schedule';
 import { type DueEvent, WebhookSweep } from '#libs/db';
 import { inSpan, type Logger, SingleFlight } from '#libs/platform';
 import { LOGGER } from '#libs/service';
-import { RedemptionSettings } from '../redemption.env.js';
 import { QueuePump } from '../worker/engine.js';
 import { WebhookEvaluator } from './webhook-evaluator.js';
 
 const DELIVER_MS = 1_000;
 const EVALUATE_MS = 5_000;
 const SWEEP_MS = 600_000;
+/**
+ * Events that were delivered or given up, and those that wait while a webhook is paused: a month, in which a partner asks
+ * what became of one.
+ */
+const KEPT_DAYS = 30;
 
 /** Writes, sends and deletes events. Every process does so; leases of rows and locks keep them apart. */
 @Injectable()
@@ -27,7 +31,6 @@ export class WebhooksService implements OnApplicationBootstrap, BeforeApplicatio
     private readonly delivery: QueuePump<DueEvent>,
     private readonly evaluator: WebhookEvaluator,
     private readonly sweepStore: WebhookSweep,
-    private readonly settings: RedemptionSettings,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -56,10 +59,9 @@ export class WebhooksService implements OnApplicationBootstrap, BeforeApplicatio
 
   @Interval('webhook-sweep', SWEEP_MS)
   sweep(): Promise<void> {
-    const { webhookKeptDays } = this.settings;
     const { signal } = this.stopping;
     return this.attempt('webhook sweep', this.sweeps, async () => {
-      await this.sweepStore.run(webhookKeptDays, signal);
+      await this.sweepStore.run(KEPT_DAYS, signal);
     });
   }
 

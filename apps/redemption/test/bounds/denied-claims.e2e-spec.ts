@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { toFunctionSelector } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { testConstants } from '#libs/config';
 import { type Address } from '#libs/domain';
 import { type Fault, type FaultyNode, startFaultyNode, VaultBench } from '#libs/testing';
 import {
@@ -15,6 +16,7 @@ import {
   inState,
   type Service,
   startService,
+  QUICK_PAYOUTS,
 } from '../../src/testing/redemption-harness.support-spec.js';
 import { claim, pass, takeAll, tokens, voucherFor } from './bounds.support-spec.js';
 
@@ -57,7 +59,7 @@ describe.each([
       {
         WALLET_DAILY_TOKEN_BUDGET: String(BUDGET),
         VOUCHER_TTL_SECONDS: '600',
-        VOUCHER_COOL_DOWN_SECONDS: '0',
+        ...testConstants({ ...QUICK_PAYOUTS, voucherCoolDownSeconds: 0 }),
       },
       async (upstream) => {
         const fault = DENIAL;

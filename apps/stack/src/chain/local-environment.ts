@@ -1,4 +1,5 @@
 /** Settings of the services for a local chain: addresses and development values, no secrets. */
+import { testConstants } from '#libs/config';
 import { type LocalVault, type StakingDeployment } from '#libs/devchain';
 import { type Address, dayText } from '#libs/domain';
 
@@ -58,14 +59,13 @@ export function priceVariables(source: string = `fixed:${LOCAL_PRICE_USD}`): Var
 
 export const LOCAL_REDEMPTIONS: Variables = {
   WALLET_DAILY_TOKEN_BUDGET: '1000000',
-  // A wallet may redeem again at once after a voucher has expired.
-  VOUCHER_COOL_DOWN_SECONDS: '0',
   ALLOW_PRIVATE_PARTNERS: 'true',
-  PAYOUT_EXPIRY_MARGIN_SECONDS: '0',
-  PAYOUT_POLL_MS: '500',
-  // A day is published as soon as it is sealed.
-  REGISTRY_DELAY_SECONDS: '0',
-  REGISTRY_POLL_MS: '1000',
+  ...testConstants({
+    // A wallet may redeem again at once after a voucher has expired.
+    ...{ voucherCoolDownSeconds: 0, payoutExpiryMarginSeconds: 0, payoutPollMs: 500 },
+    // A day is published as soon as it is sealed.
+    ...{ registryDelaySeconds: 0, registryPollMs: 1000 },
+  }),
 };
 
 /**

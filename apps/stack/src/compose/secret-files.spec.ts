@@ -51,7 +51,7 @@ beforeEach(() => {
 describe('the secrets of docker compose', () => {
   it('are made once, in a form that the services take', async () => {
     const made = await makeMissing(root, 'base');
-    expect(made).toHaveLength(14);
+    expect(made).toHaveLength(13);
     const before = made.map((path) => readFileSync(path, 'utf8'));
     expect(await makeMissing(root, 'base')).toEqual([]);
     expect(made.map((path) => readFileSync(path, 'utf8'))).toEqual(before);
@@ -62,7 +62,6 @@ describe('the secrets of docker compose', () => {
     });
     expect(new URL(settings.databaseUrl).password).toBe(text('secrets/postgres_password').trim());
     expect(() => KeyRing.parse(settings.secretsKey)).not.toThrow();
-    expect(text('secrets/api_anon_secret').trim().length).toBeGreaterThanOrEqual(32);
     expect(readdirSync(join(root, 'signer'))).toEqual([]);
   });
 
@@ -77,7 +76,7 @@ describe('the secrets of docker compose', () => {
       ['postgres_password', '444'],
       ['redis.conf', '444'],
     ]);
-    expect(modes).toHaveLength(17);
+    expect(modes).toHaveLength(16);
   });
 
   it('that somebody brought are kept, and the rest fits them', async () => {
@@ -111,7 +110,7 @@ describe('the secrets of docker compose', () => {
         'rpc_urls',
       ],
       indexer: ['database_url', 'rpc_urls'],
-      api: ['api_anon_secret', 'database_url', 'redis_url', 'secrets_key'],
+      api: ['database_url', 'redis_url', 'secrets_key'],
       redemption: ['database_url', 'evidence_key', 'redis_url', 'rpc_urls', 'secrets_key'],
       console: ['database_url', 'portal_database_url', 'rpc_urls', 'secrets_key'],
       cli: ['database_url', 'redis_url', 'rpc_urls', 'secrets_key'],
@@ -213,7 +212,7 @@ describe('the secrets of docker compose', () => {
     expect(readdirSync(join(root, 'for', reader))).toContain(name);
   });
 
-  it.each(['secrets_key', 'evidence_key', 'api_anon_secret'])(
+  it.each(['secrets_key', 'evidence_key', 'redis.conf'])(
     'are refused where %s alone was put into a new folder',
     async (name) => {
       await setSecret(root, name, 'of before');

@@ -47,7 +47,7 @@ export const SHARES: Shares = {
     ['rpc_urls'],
   ],
   indexer: [...databaseUrls('indexer'), ['rpc_urls'], ['price_source']],
-  api: [...databaseUrls('api'), ['secrets_key'], ['api_anon_secret'], ['redis_url']],
+  api: [...databaseUrls('api'), ['secrets_key'], ['redis_url']],
   redemption: [
     ...databaseUrls('redemption'),
     ['secrets_key'],
@@ -98,7 +98,6 @@ export function baseSecrets(root: string): SecretFile[] {
       make: () => mintSecretsKey().toString('base64'),
       lost: 'open redemptions stop in `attention`, and their vouchers cannot be shown again',
     },
-    { path: join(root, 'secrets/api_anon_secret'), make: mintHex },
     ...[...PROGRAMS, 'game'].map((program) => ({
       path: join(root, `secrets/${program}_database_url`),
       make: () => programUrl(join(root, 'secrets/database_url'), program),
@@ -185,7 +184,7 @@ export async function markTrialOrRefuse(root: string, kind: 'base' | 'local'): P
     return;
   }
   if (isOfTrial) return;
-  if (await exists(join(root, 'secrets/api_anon_secret'))) throw new StackError(NOT_OF_A_TRIAL);
+  if (await exists(join(root, 'secrets/redis.conf'))) throw new StackError(NOT_OF_A_TRIAL);
   await writeFile(mark, '');
 }
 
@@ -260,7 +259,7 @@ async function refuseLostKeys(root: string, files: readonly SecretFile[]): Promi
   const isThere = await Promise.all(keys.map(({ path }) => exists(path)));
   const missing = keys.filter((_, index) => isThere[index] === false);
   const copies = await Promise.all(missing.map(({ path }) => copiesOf(root, basename(path))));
-  const madeAtFirst = ['secrets_key', 'evidence_key', 'api_anon_secret'];
+  const madeAtFirst = ['secrets_key', 'evidence_key', 'redis.conf'];
   const others = await existing(madeAtFirst.map((name) => join(root, 'secrets', name)));
   if (missing.length === 0 || (others.length === 0 && copies.flat().length === 0)) return;
   const sentences = missing.map(({ path, lost = '' }, index) => {

@@ -27,7 +27,6 @@ export interface Secrets {
   readonly secretsKey: string;
   /** Key of the MACs of the redemptions' rows. */
   readonly evidenceKey: string;
-  readonly anonSecret: string;
   readonly partnerCallback: PartnerCallbackKeys;
 }
 

@@ -101,14 +101,23 @@ describe('ChainReader', () => {
       symbol: 'X',
       decimals: 6,
     });
-    await expect(reader.token(staking)).rejects.toThrow(
-      /does not tell its symbol.*set TOKEN_SYMBOL/,
+    await expect(reader.token(staking)).rejects.toThrow(/does not tell its symbol/);
+    await expect(reader.token(staking, { symbol: 'X' })).rejects.toThrow(
+      /does not tell its decimals/,
     );
-    await expect(reader.token(staking, { symbol: 'X' })).rejects.toThrow(/set TOKEN_DECIMALS/);
     await expect(reader.token(ALICE)).rejects.toMatchObject({
       code: 'TOKEN_UNREADABLE',
       retryable: false,
     });
+  });
+
+  it('takes an ERC-721 token, which has no decimals(), for one without decimals', async () => {
+    const collection = aWallet(0x72);
+    // Answers supportsInterface with 1 and reverts otherwise.
+    const code = '0x60003560e01c6301ffc9a7146012575f5ffd5b60015f5260205ff3';
+    await chain.rpc.call('anvil_setCode', collection, code);
+    const known = { symbol: 'X' };
+    expect(await aReader([undefined]).token(collection, known)).toEqual({ ...known, decimals: 0 });
   });
 
   describe('the contract’s own figures', () => {

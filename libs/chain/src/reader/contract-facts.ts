@@ -133,12 +133,14 @@ export interface KnownTokenFacts {
 
 /** Function selector: the first four bytes of keccak256 of the signature. */
 const SYMBOL = '0x95d89b41';
+/** supportsInterface of ERC-165, for ERC-721. */
+const IS_ERC721 = `0x01ffc9a7${'80ac58cd'.padEnd(64, '0')}`;
 
 /**
  * The symbol and decimals of a token, by every provider that answers. The facts are read once and kept, so that one
  * provider alone is not believed where there are several.
- * @param known facts of the settings, which are not compared between providers
- * @throws PermanentError where neither the contract nor the settings give a fact, or two providers report different
+ * @param known facts that the caller has or does not need, which are not compared between providers
+ * @throws PermanentError where the contract does not give a fact, or two providers report different
  * facts; AllEndpointsFailedError where none answers, or one gives an answer of another form
  */
 export async function readTokenFacts(
@@ -150,15 +152,15 @@ export async function readTokenFacts(
   const read = isKnown ? undefined : await askEveryProvider(pool, address, known);
   const symbol = known.symbol ?? read?.symbol;
   const decimals = known.decimals ?? read?.decimals;
-  if (symbol === undefined) throw unreadable(address, 'symbol', 'TOKEN_SYMBOL');
-  if (decimals === undefined) throw unreadable(address, 'decimals', 'TOKEN_DECIMALS');
+  if (symbol === undefined) throw unreadable(address, 'symbol');
+  if (decimals === undefined) throw unreadable(address, 'decimals');
   return { symbol, decimals };
 }
 
-function unreadable(address: Address, what: string, variable: string): PermanentError {
+function unreadable(address: Address, what: string): PermanentError {
   return new PermanentError(
     'TOKEN_UNREADABLE',
-    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT, or set ${variable}.`,
+    `The token ${address} does not tell its ${what}. Check TOKEN_CONTRACT.`,
   );
 }
 
@@ -170,7 +172,7 @@ interface ToldFacts {
 }
 
 /**
- * Compares the facts of all providers. A provider with an outage is left out, because the facts can be set, and
+ * Compares the facts of all providers. A provider with an outage is left out, because
  * `doctor` compares them at any time.
  */
 async function askEveryProvider(
@@ -189,8 +191,7 @@ async function askEveryProvider(
     if (isOtherSymbol || isOtherDecimals) {
       throw new PermanentError(
         'TOKEN_DISPUTED',
-        `The token ${address} has ${textOf(first)}, but ${textOf(next)}. Find out which provider is wrong and take it out of RPC_URLS, or ` +
-          `set TOKEN_SYMBOL and TOKEN_DECIMALS.`,
+        `The token ${address} has ${textOf(first)}, but ${textOf(next)}. Find out which provider is wrong and take it out of RPC_URLS.`,
       );
     }
     const told = ownProvider(next.endpoint, pool.endpoints);
@@ -209,9 +210,15 @@ function ask(pool: RpcPool, address: Address, options?: RunOptions): Promise<Tol
     return {
       endpoint: session.endpoint,
       symbol: text && decodeText(text),
-      decimals: smallNumber(wordOf(decimals)),
+      decimals: smallNumber(wordOf(decimals)) ?? (await decimalsOfErc721(session, address)),
     };
   }, options);
+}
+
+/** Zero for an ERC-721 token, which has no decimals(). */
+async function decimalsOfErc721(session: RpcSession, to: Address): Promise<0 | undefined> {
+  const { results } = await session.batch([ethCall({ to, data: IS_ERC721 }, 'latest')]);
+  return wordOf(results[0]) === 1n ? 0 : undefined;
 }
 
 function textOf({ endpoint, symbol, decimals }: ToldFacts): string {

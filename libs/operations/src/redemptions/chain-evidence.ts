@@ -2,8 +2,9 @@
 import { readVaultFacts, RpcPool, VaultReader } from '#libs/chain';
 import {
   CHAIN_ID_SETTING,
+  Constant,
   FINALITY_SETTING,
-  PAYOUT_EXPIRY_MARGIN_SETTING,
+  PAYOUT_EXPIRY_MARGIN_SECONDS,
   readSettings,
   refuseSharedEvidenceKey,
   RPC_URLS_SETTING,
@@ -34,8 +35,8 @@ export class EvidenceSettings {
   @Setting(TOKEN_CONTRACT_SETTING)
   readonly tokenContract!: Address;
 
-  @Setting(PAYOUT_EXPIRY_MARGIN_SETTING)
-  readonly payoutExpiryMarginSeconds!: number;
+  @Constant()
+  readonly payoutExpiryMarginSeconds: number = PAYOUT_EXPIRY_MARGIN_SECONDS;
 }
 
 interface KeySettings {

@@ -4,6 +4,7 @@
  * one.
  */
 import { LogSource, RpcPool, type StakeEventSpec } from '#libs/chain';
+import { MAX_RANGE_BLOCKS } from '#libs/config';
 import {
   AuditRunStore,
   clearFindings,
@@ -42,7 +43,6 @@ export interface RepairContext {
   readonly clock: Clock;
   readonly settings: {
     readonly rpcUrls: string[];
-    readonly maxRangeBlocks: number;
     readonly stakeEvents?: string;
   };
   readonly onProgress: (said: string) => void;
@@ -89,7 +89,7 @@ export async function planRepair(
     source: new LogSource(pool, { contracts, events }),
     range: { from: startBlock, to: block.number },
     wallets: checked === 'all' ? undefined : new Set(checked),
-    maxRangeBlocks: settings.maxRangeBlocks,
+    maxRangeBlocks: MAX_RANGE_BLOCKS,
     onProgress,
   });
   if (history.head?.hash !== block.hash) throw new OtherChainError(block);

@@ -7,7 +7,6 @@ import {
   DATABASE_DIRECT_URL_SETTING,
   databaseUrl,
   FINALITY_SETTING,
-  MAX_RANGE_BLOCKS_SETTING,
   RPC_URLS_SETTING,
   Setting,
   STAKE_CONTRACT_SETTING,
@@ -56,7 +55,4 @@ export class StakingSettings {
 
   @Setting(STAKE_VERIFICATION_SETTING)
   readonly stakeVerification!: VerificationSetting;
-
-  @Setting(MAX_RANGE_BLOCKS_SETTING)
-  readonly maxRangeBlocks!: number;
 }

@@ -25,7 +25,7 @@ export const registryTexts = {
   waitingSince: 'Oldest that is not final, due since',
   none: 'none',
   nothingYet:
-    'Nothing was due yet: a day is published REGISTRY_DELAY_SECONDS after it was sealed, from REGISTRY_FIRST_DAY on.',
+    'Nothing was due yet: a day is published six hours after it was sealed, from REGISTRY_FIRST_DAY on.',
   publications: 'Publications, the newest first',
   day: 'UTC day',
   status: 'Status',

@@ -13,7 +13,6 @@ const BENCHMARKS = new Map([
   ['batch', 'a batch of wallets beside as many single requests'],
   ['size', 'the indexer at the size that people have: memory, CPU, kills, and every balance'],
   ['gate', 'whether the benchmarks with a floor are as good as when their marks were accepted'],
-  ['replicas', 'reads of the API with standbys of the database, and what each server pays for one'],
   ['redemptions', 'redemptions a second beside bare SQL round trips, a worker killed half-way'],
   ['console', 'the operators’ overview with a million redemptions, beside a bare statement'],
   ['pooling', 'what a statement takes by its name, without one, through PgBouncer and HAProxy'],

@@ -7,7 +7,6 @@ export interface ApiOptions {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly redisUrl?: string;
-  readonly readUrls?: readonly string[];
   /** Whether the API logs requests. Default: true. */
   readonly keepsRequests?: boolean;
   readonly logFile: string;
@@ -24,7 +23,6 @@ export async function startApi({
   databaseUrl,
   secretsKey,
   redisUrl,
-  readUrls = [],
   keepsRequests = true,
   logFile,
   nodeOptions = [],
@@ -40,7 +38,6 @@ export async function startApi({
       LISTEN_HOST: '127.0.0.1',
       REQUEST_LOG: keepsRequests ? '7' : '0',
       ...(redisUrl !== undefined && { REDIS_URL: redisUrl }),
-      ...(readUrls.length > 0 && { DATABASE_READ_URLS: readUrls.join(',') }),
     },
   });
   return { program, port: await portIn(program, /127\.0\.0\.1:(\d+)/) };

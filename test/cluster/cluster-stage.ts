@@ -30,7 +30,7 @@ export class ClusterStage {
   cluster!: PostgresCluster;
   life!: StakingLife;
   game!: FakePartner;
-  /** One API connects through PgBouncer and HAProxy, the other knows all hosts. */
+  /** One API connects through PgBouncer, the other through the second HAProxy. */
   readonly apis: ApiProgram[] = [];
   redemption!: RedemptionProgram;
   /** One indexer leads, the other stands by. */
@@ -101,7 +101,7 @@ export class ClusterStage {
 
   private async startServices(): Promise<void> {
     const { cluster, life, bench } = this;
-    for (const way of ['hosts', 'haproxy'] as const) {
+    for (const way of ['haproxy2', 'haproxy'] as const) {
       const database = { urlAs: () => cluster.urlOf('indexer', way) };
       const indexer = await IndexerProgram.start(life.chain, database);
       this.indexers.push(indexer);
@@ -114,7 +114,7 @@ export class ClusterStage {
     });
     const [direct, secretsKey] = [cluster.urlOf('api'), SECRETS_KEY];
     this.apis.push(
-      await this.ownedApi({ databaseUrl: cluster.urlOf('api', 'hosts'), secretsKey }),
+      await this.ownedApi({ databaseUrl: cluster.urlOf('api', 'haproxy2'), secretsKey }),
       await this.ownedApi({
         databaseUrl: cluster.urlOf('api', 'pgbouncer'),
         databaseDirectUrl: direct,

@@ -4,11 +4,6 @@ import { signalAll } from './node-processes.js';
 /** A fault of the primary's machine. */
 export interface Fault {
   readonly name: string;
-  /**
-   * PostgreSQL continues as if it were the primary. Clients that ask Patroni, such as HAProxy, leave the node. A client
-   * that knows the hosts believes PostgreSQL itself, and its commits wait for a standby that no longer follows.
-   */
-  readonly isHidden?: true;
   strike(primary: PatroniNode): Promise<void>;
   /** Restores the machine, except for changes that another primary has made meanwhile. */
   heal(node: PatroniNode): Promise<void>;
@@ -49,7 +44,6 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     name: 'Patroni is stopped',
-    isHidden: true,
     strike: (primary) => stopAll(() => primary.patroniProcesses()),
     heal: goOn,
   },

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL cluster with failover as deploy/ha runs it, on the loopback interface: real etcd, three nodes and
- * HAProxy.
+ * A PostgreSQL cluster with failover as deploy/ha runs it, on the loopback interface: real etcd, three nodes and two
+ * HAProxies.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -20,13 +20,12 @@ const NODES = ['node1', 'node2', 'node3'] as const;
 const START_MS = 120_000;
 
 /** How a client reaches the primary. */
-export type Way = 'haproxy' | 'hosts' | 'pgbouncer';
+export type Way = 'haproxy' | 'haproxy2' | 'pgbouncer';
 
 export class PostgresCluster {
   readonly nodes: PatroniNode[] = [];
   private etcd: EtcdServer | undefined;
-  private haproxy: ManagedProcess | undefined;
-  private haproxyPort = 0;
+  private readonly haproxies: { readonly program: ManagedProcess; readonly port: number }[] = [];
   private pooler: Pooler | undefined;
   private readonly passwords: ClusterPasswords = {
     superuser: secret(),
@@ -59,12 +58,9 @@ export class PostgresCluster {
       program === 'owner'
         ? ['lowmark', this.passwords.owner]
         : [`test_${program}`, `test_${program}`];
-    const ports =
-      way === 'hosts'
-        ? this.nodes.map(({ port }) => port)
-        : [way === 'pgbouncer' ? (this.pooler?.port ?? 0) : this.haproxyPort];
-    const hosts = ports.map((port) => `${HOST}:${port}`).join(',');
-    return `postgres://${user}:${password}@${hosts}/lowmark?sslmode=disable`;
+    const [first, second] = this.haproxies;
+    const leading = { haproxy: first, haproxy2: second, pgbouncer: this.pooler }[way];
+    return `postgres://${user}:${password}@${HOST}:${leading?.port ?? 0}/lowmark?sslmode=disable`;
   }
 
   /** The one node that Patroni calls the primary; undefined where there is none, or more than one. */
@@ -107,7 +103,7 @@ export class PostgresCluster {
 
   async stop(): Promise<void> {
     await this.pooler?.stop();
-    await this.haproxy?.stop();
+    await Promise.all(this.haproxies.map(({ program }) => program.stop()));
     await Promise.all(this.nodes.map((node) => node.stop()));
     await this.etcd?.stop();
     await rm(this.folder, { recursive: true, force: true });
@@ -149,32 +145,31 @@ export class PostgresCluster {
       );
     }
     for (const node of this.nodes) await node.start();
-    await this.startHaproxy();
-    this.pooler = await Pooler.start(
-      join(this.folder, 'pgbouncer'),
-      this.haproxyPort,
-      passwords.pooler,
-    );
+    const haproxyPort = await this.startHaproxy('haproxy');
+    await this.startHaproxy('haproxy2');
+    this.pooler = await Pooler.start(join(this.folder, 'pgbouncer'), haproxyPort, passwords.pooler);
     await this.healthy();
   }
 
-  private async startHaproxy(): Promise<void> {
-    this.haproxyPort = await freePort();
+  /** @returns the port that leads to the primary */
+  private async startHaproxy(name: string): Promise<number> {
+    const port = await freePort();
     const places = this.nodes.flatMap(({ port, checkPort }, place) => [
       [`NODE${place + 1}`, `${HOST}:${port}`],
       [`CHECK${place + 1}`, String(checkPort)],
     ]);
-    this.haproxy = await ManagedProcess.start({
+    const program = await ManagedProcess.start({
       command: clusterProgram('haproxy') ?? 'haproxy',
       args: ['-W', '-db', '-f', 'deploy/ha/haproxy.cfg'],
       environment: {
         ...(Object.fromEntries(places) as Record<string, string>),
-        LISTEN_PRIMARY: `${HOST}:${this.haproxyPort}`,
-        LISTEN_REPLICAS: `${HOST}:${await freePort()}`,
+        LISTEN_PRIMARY: `${HOST}:${port}`,
         LISTEN_STATUS: `${HOST}:${await freePort()}`,
       },
-      logFile: join(this.folder, 'haproxy.log'),
+      logFile: join(this.folder, `${name}.log`),
     });
+    this.haproxies.push({ program, port });
+    return port;
   }
 }
 

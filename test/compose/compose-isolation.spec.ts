@@ -198,24 +198,6 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('has as many networks as the page says', () => {
-    const { services: real } = yamlOf('docker-compose.yml') as ComposeFile;
-    const backup = yamlOf('docker-compose.backup.yml') as ComposeFile;
-    const local = yamlOf('docker-compose.local.yml') as ComposeFile;
-    const used = (profile?: string): number => {
-      const running = Object.values(real).filter(
-        ({ profiles = [] }) => profiles.length === 0 || profiles.includes(profile ?? ''),
-      );
-      return new Set(running.flatMap(({ networks = [] }) => networks)).size;
-    };
-    expect([used(), used('metrics')]).toEqual([12, 18]);
-    expect(Object.keys(backup.networks)).toHaveLength(2);
-    expect(Object.keys(local.networks)).toHaveLength(8);
-    expect(textOf('docs/operating/compose.md').replaceAll(/\s+/g, ' ')).toContain(
-      'takes twelve, 18 with `metrics`, one more with continuous backups (two during a drill), and a trial eight more',
-    );
-  });
-
   it('asks Redis for a password that no argument holds', () => {
     const { command = [] } = file.services['redis'] ?? {};
     expect(command.slice(0, 2)).toEqual(['redis-server', '/run/lowmark/secrets/redis.conf']);

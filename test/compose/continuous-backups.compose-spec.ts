@@ -200,6 +200,10 @@ describe('continuous backups', () => {
     const all = await partners();
     const { code, err } = await clone.tryLowmark('restore backups/a.dump');
     expect({ code, err }).toMatchObject({ code: 0 });
+    expect(err).toContain('Next: ./lowmark cli ledger restored');
+    const marks = 'SELECT count(*) FROM redemption.unnoted_restore';
+    const psql = ['psql', '-U', 'lowmark', '-XAtc', marks];
+    expect(await clone.docker('compose', 'exec', '-T', 'postgres', ...psql)).toBe('1');
     expect(await partners()).toEqual(inDump);
     const [before = ''] = /lowmark_before_\w+/.exec(err) ?? [];
     await sql(

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { systemClock } from '#libs/platform';
 import { createProgram } from '../../apps/cli/src/cli.js';
 import { ROOT, textOf } from './compose-file.js';
+import { FOLDER, manifestsOf, workloadsOf } from './kubernetes.js';
 
 const program = createProgram({
   source: () => ({}),
@@ -55,7 +56,16 @@ function spansOf(isMeant: (words: readonly string[]) => boolean): (typeof SPANS)
   return [...new Map(found.map((one) => [`${one.page} ${one.words.join(' ')}`, one])).values()];
 }
 
-describe('what the handbook names in a sentence', () => {
+/** The words that follow in each place, with each page's repetitions left out. */
+function callsOf(pattern: RegExp): { readonly page: string; readonly words: readonly string[] }[] {
+  const found = PAGES.flatMap((page) =>
+    [...textOf(page).matchAll(pattern)].map(([, call = '']) => ({ page, call: call.trim() })),
+  );
+  const once = new Map(found.map((one) => [`${one.page} ${one.call}`, one]));
+  return [...once.values()].map(({ page, call }) => ({ page, words: call.split(/ +/) }));
+}
+
+describe('what the handbook names', () => {
   const named = spansOf(
     ([first = '', second]) => second !== undefined && (first === 'cli' || GROUPS.includes(first)),
   ).filter(({ words }) => !words.includes('…'));
@@ -70,34 +80,41 @@ describe('what the handbook names in a sentence', () => {
   const script = textOf('lowmark');
   const own = (/^ {4}((?:[a-z]+ \| )+[a-z]+)\) "\$command"/m.exec(script)?.[1] ?? '').split(' | ');
   const services = [
-    ...[textOf('docker-compose.yml'), textOf('docker-compose.backup.yml')].flatMap((file) =>
-      [...file.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name = '']) => name),
-    ),
+    ...['docker-compose.yml', 'docker-compose.backup.yml', 'docker-compose.local.yml']
+      .map(textOf)
+      .flatMap((file) => [...file.matchAll(/^ {2}([a-z-]+):$/gm)].map(([, name = '']) => name)),
     // An example of a service that the operator adds.
     'indexer-golf',
   ];
 
-  it.each(spansOf(([first, second]) => first === './lowmark' && second !== undefined))(
-    '$page: $words',
-    ({ words: [, first = '', ...more] }) => {
-      const [verb = '', ...rest] = first === 'local' ? more : [first, ...more];
+  // Also in code blocks, since only ./lowmark on a real engine runs most of these.
+  it.each(callsOf(/(?<!\.)\.\/lowmark ([a-z][^`|#&;)"\n]*)/g))(
+    '$page: ./lowmark $words',
+    ({ words }) => {
+      const [first = '', ...more] = words;
+      const [verb = '', ...rest] = first === 'local' ? more : words;
       expect([...own, 'help', 'migrate', 'cli', 'index', 'console', ...COMPOSE_VERBS]).toContain(
         verb,
       );
       if (!['restart', 'stop', 'logs'].includes(verb)) return;
-      const names = rest.filter((word) => !/^(?:-|\d)/.test(word));
+      // Words in capitals stand for a name.
+      const names = rest.filter((word) => !/^(?:-|\d|[A-Z]+$)/.test(word));
       expect(services).toEqual(expect.arrayContaining(names));
     },
   );
 
-  it.each(spansOf(([first, second]) => first === 'npm' && second === 'run'))(
-    '$page: $words',
+  it.each(callsOf(/ (?:deployment|deploy|job)\/(?!kubernetes)(\w+)\b(?!\/)/g))(
+    '$page: the workload $words',
     ({ words }) => {
-      const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
-      const name = words.slice(2).find((word) => !word.startsWith('-'));
-      if (name !== undefined) expect(Object.keys(scripts)).toContain(name);
+      const workloads = workloadsOf(manifestsOf(FOLDER)).map(({ name }) => name);
+      expect(workloads).toContain(words.join());
     },
   );
+
+  it.each(callsOf(/npm run (?:--silent )?([\w:]+)/g))('$page: npm run $words', ({ words }) => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
+    expect(scripts).toHaveProperty([words.join()]);
+  });
 
   it('is not little', () => {
     expect(named.length).toBeGreaterThan(40);

@@ -1,65 +1,18 @@
-/** Tests the page on the cost of each compromise against the specs, settings, alerts and contract that it names. */
+/** Tests that the specs, settings, alerts and parts of the contract that docs/security.md names exist. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 
 const read = (path: string): string => readFileSync(path, 'utf8');
 const PAGE = read('docs/security.md');
-const COSTS = PAGE.split(/^## /m).find((part) => part.startsWith('What each compromise costs'));
-const HEAD = ['compromised', 'costs at most', 'bounded by', 'noticed by', 'shown by'];
-
-interface Row {
-  readonly compromised: string;
-  readonly cells: readonly string[];
-  readonly shownBy: string;
-}
-
-const cellsOf = (line: string): string[] =>
-  line
-    .slice(1, -1)
-    .split('|')
-    .map((cell) => cell.trim());
-const tables = (COSTS ?? '').split(/^### /m).slice(1);
-const lines = tables.flatMap((table) => table.split('\n').filter((one) => one.startsWith('|')));
-const rows = lines
-  .map(cellsOf)
-  .filter(([first = '']) => first !== HEAD[0] && !/^-+$/.test(first))
-  .map((cells): Row => ({ compromised: cells[0] ?? '', cells, shownBy: cells.at(-1) ?? '' }));
-
-/** Each named spec, with the test titles in parentheses after it. */
-const specs = rows.flatMap(({ shownBy }) =>
-  [...shownBy.matchAll(/`([^`]+\.ts)`(?: \(([^)]+)\))?/g)].map(([, path = '', titles = '']) => ({
-    path,
-    titles: [...titles.matchAll(/"([^"]+)"/g)].map(([, title = '']) => title),
-  })),
-);
 const named = (pattern: RegExp): string[] => [
   ...new Set([...PAGE.matchAll(pattern)].map(([, name = '']) => name)),
 ];
 
 describe('docs/security.md', () => {
-  it('has tables of one form, with every cost said', () => {
-    expect(tables.length).toBeGreaterThan(4);
-    expect(rows.length).toBeGreaterThan(30);
-    for (const table of tables) {
-      const head = table.split('\n').find((line) => line.startsWith('|')) ?? '';
-      expect(cellsOf(head)).toEqual(HEAD);
-    }
-    for (const { cells } of rows) {
-      expect(cells).toHaveLength(HEAD.length);
-      expect(cells[1]).not.toBe('');
-    }
-  });
-
-  it.each(rows)('names a spec for "$compromised", by titles of it', ({ shownBy }) => {
-    expect(shownBy).toMatch(/spec\.ts` \("/);
-    expect(shownBy).not.toMatch(/\bno spec\b/i);
-  });
-
-  it.each(specs)('names $path with titles that it has', ({ path, titles }) => {
-    expect({ path, isThere: existsSync(path) }).toEqual({ path, isThere: true });
-    expect(path).toMatch(/[.-]spec\.ts$/);
-    const missing = titles.filter((title) => !read(path).includes(title));
-    expect(missing).toEqual([]);
+  it('names specs that there are', () => {
+    const specs = named(/`([\w/.-]+[.-]spec\.ts)`/g);
+    expect(specs.length).toBeGreaterThan(30);
+    expect(specs.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   it('names settings that there are', () => {
@@ -82,10 +35,6 @@ describe('docs/security.md', () => {
       expect(rules).toContain(`- alert: ${alert}\n`);
       expect(anchor).toBe(alert.toLowerCase());
     }
-    const codes = read('docs/operating/redemption.md');
-    const told = named(/`([a-z]+(?:-[a-z]+)+)`/g);
-    expect(told).toContain('sign-in-disagreement');
-    expect(told.filter((code) => !codes.includes(`\`${code}\``))).toEqual([]);
   });
 
   it('names parts of the vault that there are', () => {

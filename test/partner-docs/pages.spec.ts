@@ -5,9 +5,6 @@ import { describe, expect, it } from '@jest/globals';
 import { PARTNER_CAPABILITIES, PARTNER_ERROR_CODES } from '#libs/domain';
 import { anchors, codeBlocks, links, pages, read } from './markdown.js';
 
-/** The one sentence on the case of wallets: partners must accept any case, although the service sends lower case. */
-const WALLET_CASE = 'We send wallets in lower case; read them in any case';
-
 describe('the reader of pages', () => {
   it('finds links, anchors and code, and nothing of the first two in code', () => {
     const page = [
@@ -45,11 +42,6 @@ describe.each(pages())('%s', (page) => {
     }
   });
 
-  it('says of the case of wallets what all pages say', () => {
-    const about = sentences(read(page)).filter((one) => /\bwe send\b.*\blower case/i.test(one));
-    for (const sentence of about) expect(sentence).toContain(WALLET_CASE);
-  });
-
   it('names npm scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       scripts: Record<string, string>;
@@ -83,13 +75,6 @@ describe('the API reference', () => {
   });
 });
 
-describe('the case of wallets', () => {
-  it.each(['api-reference', 'callbacks'])('is said in %s', (name) => {
-    const text = read(`docs/partners/${name}.md`).replaceAll(/\s+/g, ' ');
-    expect(text).toContain(WALLET_CASE);
-  });
-});
-
 describe('the changes', () => {
   it('begin with the version that the API sends', () => {
     const openApi = JSON.parse(readFileSync('docs/wire/openapi.json', 'utf8')) as {
@@ -106,8 +91,4 @@ function isThere(page: string, link: string): boolean {
   const target = file === '' ? page : join(dirname(page), file);
   if (!existsSync(target)) return false;
   return anchor === undefined || anchors(read(target)).includes(anchor);
-}
-
-function sentences(markdown: string): string[] {
-  return markdown.replaceAll(/\s+/g, ' ').split(/(?<=[.:]) /);
 }

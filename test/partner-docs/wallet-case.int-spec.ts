@@ -1,4 +1,4 @@
-/** Tests "We send wallets in lower case": the service's client sends lower case for a wallet in any case. */
+/** The service's client sends lower case for a wallet in any case. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';

@@ -58,7 +58,7 @@ async function open(
   options: Partial<DatabaseOptions> = {},
 ): Promise<Database> {
   const database = await createDatabase({
-    ...{ url: pooler.through(test.urlAs(program)), directUrl: test.urlAs(program) },
+    ...{ url: pooler.through(test.urlAs(program)), isPooled: true },
     ...{ applicationName: 'test', schema: 'current', readOnly: program === 'api' },
     ...options,
   });
@@ -108,8 +108,8 @@ describe('behind the pooler', () => {
         return (await partners.create({ name, rate: 1, burst: 1, credential })).partnerId;
       }),
     );
-    const [url, directUrl] = [pooler.through(test.urlAs('portal')), test.urlAs('portal')];
-    const portal = await openPortal({ url, directUrl, applicationName: 'test', poolSize: 10 });
+    const url = pooler.through(test.urlAs('portal'));
+    const portal = await openPortal({ url, isPooled: true, applicationName: 'test', poolSize: 10 });
     opened.push(portal);
     const text = 'SELECT id FROM portal.partner';
     const seen = await Promise.all(

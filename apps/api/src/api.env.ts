@@ -1,11 +1,9 @@
 import {
   Constant,
-  DATABASE_READ_URLS_SETTING,
   INDEX_MAX_LAG_SETTING,
   LISTEN_HOST_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
-  READ_MAX_LAG_SETTING,
   REDIS_URL_SETTING,
   SecretsSettings,
   Setting,
@@ -48,12 +46,6 @@ export class ApiSettings extends SecretsSettings {
 
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];
-
-  @Setting(DATABASE_READ_URLS_SETTING)
-  readonly databaseReadUrls?: string[];
-
-  @Setting(READ_MAX_LAG_SETTING)
-  readonly readMaxLagSeconds!: number;
 
   @Setting({
     description:

@@ -5,7 +5,6 @@ import { type Clock, CLOCK, type Logger } from '#libs/platform';
 import { LOGGER, provide } from '#libs/service';
 import { ApiSettings } from './api.env.js';
 import { RequestLog } from './requests/request-log.js';
-import { Standbys } from './standbys/standbys.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
 /** Undefined without REDIS_URL. */
@@ -24,8 +23,8 @@ const SHARING = Symbol('Sharing');
 const POOL_SIZE = 8;
 
 /**
- * The connections that live as long as the api: the database as a read-only role, standbys, the request log, and Redis
- * where it is configured.
+ * The connections that live as long as the api: the database as a read-only role, the request log, and Redis where it
+ * is configured.
  */
 @Global()
 @Module({
@@ -38,16 +37,11 @@ const POOL_SIZE = 8;
     },
     { provide: RATE_LIMITER, inject: [SHARING], useFactory: ({ limiter }: Sharing) => limiter },
     { provide: REDIS, inject: [SHARING], useFactory: ({ redis }: Sharing) => redis },
-    {
-      provide: Standbys,
-      inject: [ApiSettings, LOGGER, Database, CLOCK],
-      useFactory: openStandbys,
-    },
     provide(RequestLogStore, Database),
     RequestLog,
     {
       provide: RESOURCES_TO_CLOSE,
-      inject: [RequestLog, REDIS, Standbys, Database],
+      inject: [RequestLog, REDIS, Database],
       useFactory: (...opened: unknown[]) => opened,
     },
     {
@@ -56,35 +50,19 @@ const POOL_SIZE = 8;
       useFactory: ({ redis }: Sharing) => redis && new RedisTexts(redis),
     },
   ],
-  exports: [Database, RequestLog, Standbys, RESOURCES_TO_CLOSE, RATE_LIMITER, REDIS, SHARED_TEXTS],
+  exports: [Database, RequestLog, RESOURCES_TO_CLOSE, RATE_LIMITER, REDIS, SHARED_TEXTS],
 })
 export class ConnectionsModule {}
 
 function openDatabase(
-  { databaseUrl, databaseDirectUrl: directUrl, nodeEnv }: ApiSettings,
+  { databaseUrl: url, databaseDirectUrl, nodeEnv }: ApiSettings,
   logger: Logger,
-  url = databaseUrl,
 ): Promise<Database> {
+  const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'api', nodeEnv, logger },
-    { url, directUrl, applicationName: 'lowmark api', poolSize: POOL_SIZE, readOnly: true },
+    { url, isPooled, applicationName: 'lowmark api', poolSize: POOL_SIZE, readOnly: true },
   );
-}
-
-/** Standbys are connected in the background, so that the api starts and serves without them. */
-function openStandbys(
-  settings: ApiSettings,
-  logger: Logger,
-  primary: Database,
-  clock: Clock,
-): Standbys {
-  return new Standbys({
-    urls: settings.databaseReadUrls ?? [],
-    maxLagMs: settings.readMaxLagSeconds * 1000,
-    primary,
-    open: (url) => openDatabase(settings, logger, url),
-    ...{ clock, logger },
-  });
 }
 
 function openSharing(

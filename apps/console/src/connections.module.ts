@@ -83,14 +83,17 @@ async function tryToOpen(database: LateDatabase, logger: Logger): Promise<void> 
 }
 
 function openOwn(settings: ConsoleSettings, logger: Logger): Promise<Database> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl, nodeEnv } = settings;
+  const { databaseUrl: url, databaseDirectUrl, nodeEnv } = settings;
+  const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'console', nodeEnv, logger },
-    { url, directUrl, applicationName: 'lowmark console', poolSize: POOL_SIZE },
+    { url, isPooled, applicationName: 'lowmark console', poolSize: POOL_SIZE },
   );
 }
 
-function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): LateDatabase {
+function portalOf(settings: ConsoleSettings, logger: Logger): LateDatabase {
+  const { portalDatabaseUrl: url, databaseDirectUrl } = settings;
+  const isPooled = databaseDirectUrl !== undefined;
   return new LateDatabase(async () => {
     if (url === undefined) {
       throw new HttpProblem(503, 'The partners’ pages are off: PORTAL_DATABASE_URL is not set.', {
@@ -98,7 +101,7 @@ function portalOf({ portalDatabaseUrl: url }: ConsoleSettings, logger: Logger): 
       });
     }
     const { database } = await openPortal({
-      ...{ url, applicationName: 'lowmark portal', poolSize: PORTAL_POOL_SIZE },
+      ...{ url, isPooled, applicationName: 'lowmark portal', poolSize: PORTAL_POOL_SIZE },
       onError: logLostConnections(logger),
     });
     return database;

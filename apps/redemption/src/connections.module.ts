@@ -82,9 +82,10 @@ export class ConnectionsModule {
 }
 
 function openDatabase(settings: RedemptionSettings, logger: Logger): Promise<Database> {
-  const { databaseUrl: url, databaseDirectUrl: directUrl, nodeEnv } = settings;
+  const { databaseUrl: url, databaseDirectUrl, nodeEnv } = settings;
+  const isPooled = databaseDirectUrl !== undefined;
   return openOwnDatabase(
     { program: 'redemption', nodeEnv, logger },
-    { url, directUrl, applicationName: REDEMPTION_PROGRAM, poolSize: POOL_SIZE },
+    { url, isPooled, applicationName: REDEMPTION_PROGRAM, poolSize: POOL_SIZE },
   );
 }

@@ -2,7 +2,6 @@ export * from './chain.settings.js';
 export * from './console.settings.js';
 export { Constant, testConstants } from './constant.js';
 export * from './service.settings.js';
-export * from './reads.settings.js';
 export * from './redemption.settings.js';
 export * from './registry.settings.js';
 export * from './env-example.js';

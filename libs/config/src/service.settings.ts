@@ -21,7 +21,7 @@ export const DATABASE_DIRECT_URL_SETTING: SettingOptions = {
 export class DatabaseSettings {
   @Setting({
     description:
-      'PostgreSQL 15 or newer. sslmode, sslrootcert, several hosts and target_session_attrs in the URL mean what they mean to psql; several hosts alone mean the one that takes writes.',
+      'PostgreSQL 15 or newer, the primary. The URL names one host; sslmode and sslrootcert in it mean what they mean to psql.',
     secret: true,
     example: 'postgresql://lowmark:password@127.0.0.1:5432/lowmark?sslmode=disable',
     parse: databaseUrl,
@@ -52,6 +52,14 @@ export class ServiceSettings extends DatabaseSettings {
   })
   readonly logLevel!: LogLevel;
 }
+
+/** INDEX_MAX_LAG_SECONDS, which is also the limit for the readiness of the indexer. */
+export const INDEX_MAX_LAG_SETTING: SettingOptions = {
+  description:
+    'Snapshots are served only while the index is at most this far behind the clock, or past the end of the window asked for.',
+  default: '120',
+  min: 1,
+};
 
 /** REDIS_URL, of services that share limits or caches among their replicas. */
 export const REDIS_URL_SETTING: SettingOptions = {

@@ -103,10 +103,7 @@ function serverAnswer({ where, version, isStandby }: Server): Answer {
     return fault(`${name} is too old`, 'Upgrade it to PostgreSQL 15 or newer.');
   }
   return isStandby
-    ? warning(
-        `${name} is a standby, which only reads`,
-        'Right for an api that is to read there. Everything else: let DATABASE_URL name the primary server.',
-      )
+    ? warning(`${name} is a standby, which only reads`, 'Let DATABASE_URL name the primary server.')
     : ok(name);
 }
 

@@ -1,10 +1,8 @@
 import {
   ALLOW_PRIVATE_PARTNERS_SETTING,
-  DATABASE_READ_URLS_SETTING,
   EVIDENCE_KEY_SETTING,
   INDEX_MAX_LAG_SETTING,
   NODE_ENV_SETTING,
-  READ_MAX_LAG_SETTING,
   readSettings,
   REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
@@ -41,7 +39,6 @@ import { StakingSettings } from '#libs/operations';
 
 export type Variable =
   | 'DATABASE_URL'
-  | 'DATABASE_READ_URLS'
   | 'SECRETS_KEY'
   | 'REDIS_URL'
   | 'CHAIN_ID'
@@ -66,12 +63,6 @@ export class DoctorSettings extends StakingSettings {
 
   @Setting({ ...TOKEN_CONTRACT_SETTING, optional: true })
   readonly tokenContract?: Address;
-
-  @Setting(DATABASE_READ_URLS_SETTING)
-  readonly databaseReadUrls?: string[];
-
-  @Setting(READ_MAX_LAG_SETTING)
-  readonly readMaxLagSeconds!: number;
 
   @Setting(INDEX_MAX_LAG_SETTING)
   readonly indexMaxLagSeconds!: number;

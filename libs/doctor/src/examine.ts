@@ -13,7 +13,6 @@ import { registryCheck } from './registry.check.js';
 import { settingsChecks } from './settings.checks.js';
 import { stakeSetsCheck } from './stake-sets.check.js';
 import { stakingChecks } from './staking.checks.js';
-import { standbyCheck } from './standby.checks.js';
 import { Subject } from './subject.js';
 import { trialChecks } from './trial.checks.js';
 import { vaultCheck } from './vault.check.js';
@@ -53,7 +52,6 @@ function checksFor(read: ReadDoctorSettings): readonly Check[] {
   return [
     ...settingsChecks(read),
     ...databaseChecks,
-    ...(read.settings.databaseReadUrls === undefined ? [] : [standbyCheck]),
     secretsCheck,
     ...(read.settings.evidenceKey === undefined ? [] : [evidenceCheck]),
     ledgerCheck,

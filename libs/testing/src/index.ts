@@ -22,7 +22,6 @@ export { registerPartner } from './partner/register-partner.js';
 export { EVIDENCE_KEY, testEvidence } from './evidence/test-evidence.js';
 export { eventually } from './clock/eventually.js';
 export { FakeClock } from './clock/fake-clock.js';
-export { ReplicatedPostgres, type ReplicatedServer } from './database/replicated-postgres.js';
 export { graveFaults } from './browser/grave-faults.js';
 export { PAGE_PATIENCE_MS, startBrowser } from './browser/start-browser.js';
 export { seedRedemptions } from './database/seed-redemptions.js';

@@ -30,13 +30,6 @@ export class LocalPostgres {
     return postgres;
   }
 
-  /** Resets the server to the state of a new data folder: no schema, and no users but the owner. */
-  empty(): void {
-    this.say('DROP DATABASE lowmark WITH (FORCE)', 'CREATE DATABASE lowmark');
-    const programs = ['api', 'indexer', 'redemption', 'cli'].map((name) => `lowmark_${name}`);
-    this.say(`DROP ROLE ${programs.join(', ')}`);
-  }
-
   /** Connection string of the owner. */
   get url(): string {
     const url = new URL(this.server.url);

@@ -1,9 +1,6 @@
 /**
- * An operator's machine as the pages describe it, without a container engine. `docker`, `kubectl`, `npm` and others are
- * stand-ins that ask this class. Programs that would run in a container run on this machine, with the environment of
- * docker-compose.yml: the cli in this process, the tools of PostgreSQL and the indexer as programs. Commands that need
- * an engine are only checked against docker-compose.yml and the manifests; `CHECKED_ONLY` lists these commands with the
- * reasons.
+ * An operator's machine as the pages describe it, without containers. Only `npm` is a stand-in: it runs the cli in this
+ * process, which is faster, with the environment of docker-compose.yml. All other programs are real.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -18,22 +15,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { compileCache } from '#libs/testing';
 import { runCli } from '../../../apps/cli/src/cli.js';
-import { composeCommand } from './compose-command.js';
-import { type Containers, type Environment } from './containers.js';
-import { kubectlCommand } from './kubectl-command.js';
+import { type Environment, type Services } from './services.js';
 
-export interface Question {
-  readonly name: string;
+interface Question {
   readonly words: readonly string[];
   readonly input: string;
   readonly environment: Environment;
 }
 
-export interface Answer {
+interface Answer {
   readonly out?: string;
   readonly err?: string;
   readonly code?: number;
@@ -42,37 +36,8 @@ export interface Answer {
   readonly environment?: Environment;
 }
 
-/** Commands that are only checked, with the reasons. A test demands that each entry is needed. */
-export const CHECKED_ONLY = {
-  'docker compose build': 'needs an engine',
-  'docker compose exec backups':
-    'needs pgBackRest beside PostgreSQL; test/backups runs the scripts, and they are looked up here',
-  'docker compose down': 'needs an engine; stops the indexer and empties the database here',
-  'docker compose kill': 'needs an engine; the service is looked up',
-  'docker compose logs': 'needs an engine; the services are looked up',
-  'docker compose ps': 'needs an engine',
-  'docker compose restart': 'needs an engine; the services are looked up',
-  'docker compose stop': 'needs an engine; stops the indexer here, and looks the services up',
-  'docker compose up':
-    'needs an engine; migrates and starts the indexer here, counts replicas, and looks the services up',
-  'docker tag': 'needs an engine; the image is looked up',
-  'git pull': 'there is nothing to pull; it would change the clone under test',
-  kubectl:
-    'needs a cluster; deployments, jobs and secrets are looked up in deploy/kubernetes, and what `exec` runs is run',
-  'npm ci':
-    'would install into the clone under test; .ci/run runs it, and the Dockerfile with options',
-  'npm prune': 'would remove what the tests run on',
-  'npm run start:':
-    'servers; test/restarts, test/stack and console-by-hand.system-spec.ts start them, and the script is looked up',
-  'node apps/web/build.mjs':
-    'would delete the pages under test; npm test builds them before the tests',
-  'npx nest build': 'would delete the build under test; npm test runs it before the tests',
-  'cast call': 'is no tool of ours; the function is looked up in the vault',
-} as const;
-type CheckedOnly = keyof typeof CHECKED_ONLY;
-
 /** The result of a block. */
-export interface Typed {
+interface Typed {
   /** The commands that ended with a code other than 0. */
   readonly failed: readonly string[];
   readonly output: string;
@@ -83,45 +48,45 @@ export interface Typed {
  * where a word is `-`, the input.
  */
 const STAND_IN = `#!/bin/bash
-ask() { printf '%s\\0' NAME "$@"; printf '\\036'; env -0; printf '\\036'; [[ " $* " != *" - "* ]] || cat; }
+ask() { printf '%s\\0' "$@"; printf '\\036'; env -0; printf '\\036'; [[ " $* " != *" - "* ]] || cat; }
 eval "$(ask "$@" | curl -s --data-binary @- "$MACHINE_URL")"
 `;
-const STAND_INS = ['docker', 'kubectl', 'npm', 'npx', 'git', 'cast', 'node'];
 
 export class Machine {
-  readonly checked = new Set<CheckedOnly>();
-
   private constructor(
     /** The folder in which the commands run. */
     readonly clone: string,
-    readonly containers: Containers,
+    private readonly services: Services,
     private readonly server: Server,
     private readonly environment: Environment,
   ) {}
 
-  static async start(containers: Containers): Promise<Machine> {
+  static async start(services: Services): Promise<Machine> {
     const clone = await mkdtemp(join(tmpdir(), 'lowmark-clone-'));
-    for (const name of ['dist', 'deploy', 'lowmark']) symlinkSync(resolve(name), join(clone, name));
+    for (const name of ['dist', 'deploy']) symlinkSync(resolve(name), join(clone, name));
     mkdirSync(join(clone, 'bin'));
-    for (const name of STAND_INS) {
-      writeFileSync(join(clone, 'bin', name), STAND_IN.replace('NAME', name));
-      chmodSync(join(clone, 'bin', name), 0o755);
-    }
+    writeFileSync(join(clone, 'bin/npm'), STAND_IN);
+    chmodSync(join(clone, 'bin/npm'), 0o755);
     const server = createServer();
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const port = String((server.address() as AddressInfo).port);
-    const path = `${join(clone, 'bin')}:${containers.postgres.tools}:${process.env['PATH'] ?? ''}`;
-    const owner = { DATABASE_URL: containers.postgres.url };
+    const { postgres } = services;
     const environment = {
       ...compileCache(),
-      PATH: path,
+      ...postgres.environment,
+      PATH: [
+        join(clone, 'bin'),
+        dirname(process.execPath),
+        postgres.tools,
+        process.env['PATH'],
+      ].join(':'),
       MACHINE_URL: `http://127.0.0.1:${port}`,
-      ...owner,
+      DATABASE_URL: postgres.url,
     };
-    const machine = new Machine(clone, containers, server, environment);
+    const machine = new Machine(clone, services, server, environment);
     server.on('request', (request, response) => {
       void text(request)
-        .then(async (question) => machine.answer(questionOf(question)))
+        .then(async (question) => machine.npm(questionOf(question)))
         .catch((error: unknown): Answer => ({ err: `${String(error)}\n`, code: 127 }))
         .then((answer) => response.end(scriptOf(answer)));
     });
@@ -157,80 +122,22 @@ export class Machine {
     });
   }
 
-  /** Records that a command of the table was met. */
-  checkOnly(entry: CheckedOnly, out = ''): Answer {
-    this.checked.add(entry);
-    return { out };
-  }
-
-  /** Runs a command in the environment of a service. */
-  async inContainer(
-    service: string,
-    words: readonly string[],
-    { input, added = {} }: { readonly input: string; readonly added?: Environment },
-  ): Promise<Answer> {
-    const environment = { ...this.containers.environmentOf(service), ...added };
-    const cli = words.indexOf('dist/apps/cli/src/main.js');
-    const isCli = words.slice(1, cli).every((word) => word.startsWith('--env-file'));
-    // `index again` starts the indexer's program, which is beside that of the cli.
-    if (words[0] === 'node' && cli > 0 && isCli && words[cli + 1] !== 'index')
-      return this.cli(words.slice(cli + 1), environment, input);
-    return {
-      run: this.containers.wordsHere(words),
-      // A container does not have the variables of the shell.
-      environment: { DATABASE_URL: '', ...environment, PATH: this.containers.path },
-    };
-  }
-
-  private async answer(question: Question): Promise<Answer> {
-    const { name, words, input } = question;
-    if (name === 'docker') return composeCommand(this, words, input);
-    if (name === 'kubectl') return kubectlCommand(this, words, input);
-    if (name === 'npm') return this.npm(question);
-    if (name === 'node') return this.node(question);
-    const line = [name, ...words].join(' ');
-    if (line === 'npx nest build') return this.checkOnly(line);
-    if (line === 'git pull') return this.checkOnly(line);
-    if (line.startsWith('cast call --block finalized VAULT status(bytes32)(uint8) 0x')) {
-      return this.checkOnly('cast call', this.containers.hasVaultFunction('status', ['bytes32']));
-    }
-    throw new Error(`No stand-in knows: ${line}`);
-  }
-
   private async npm({ words, input, environment }: Question): Promise<Answer> {
-    const [verb = '', ...rest] = words.filter((word) => word !== '--silent');
-    if (verb === 'ci' || verb === 'prune') return this.checkOnly(`npm ${verb}`);
-    const [script = '', ...more] = rest;
-    if (verb !== 'run' || !this.containers.hasScript(script))
-      throw new Error(`No script: ${script}`);
-    if (script.startsWith('start:')) return this.checkOnly('npm run start:');
-    const typed = this.typed(environment);
-    if (script === 'migrate')
-      return this.cli(['migrate'], { ...this.containers.environmentOf('migrate'), ...typed }, '');
-    if (script === 'cli' && more[0] === '--') {
-      const service = more[1] === 'migrate' ? 'migrate' : 'cli';
-      return this.cli(
-        more.slice(1),
-        { ...this.containers.environmentOf(service), ...typed },
-        input,
-      );
-    }
-    throw new Error(`No stand-in knows: npm run ${script}`);
-  }
-
-  private async node({ words, input }: Question): Promise<Answer> {
-    const program = words.find((word) => !word.startsWith('--')) ?? '';
-    if (program === 'apps/web/build.mjs') return this.checkOnly('node apps/web/build.mjs');
-    const service = /^dist\/apps\/(\w+)\/src\/main\.js$/.exec(program)?.[1];
-    if (service === 'cli')
-      return this.inContainer(words[1] === 'migrate' ? 'migrate' : 'cli', ['node', ...words], {
-        input,
-      });
-    if (service === 'indexer') {
-      await this.containers.startIndexer();
-      return {};
-    }
-    return { run: [process.execPath, ...words], environment: { PATH: this.containers.path } };
+    const [verb, script, dashes, ...rest] = words.filter((word) => word !== '--silent');
+    const isMigrate = verb === 'run' && script === 'migrate' && dashes === undefined;
+    const isCli = verb === 'run' && script === 'cli' && dashes === '--';
+    if (!isMigrate && !isCli) throw new Error(`The stand-in does not know: npm ${words.join(' ')}`);
+    const argv = isMigrate ? ['migrate'] : rest;
+    const [command = ''] = argv;
+    const service = ['migrate', 'index'].includes(command) ? 'migrate' : 'cli';
+    const settings = { ...this.services.environmentOf(service), ...this.typed(environment) };
+    if (command !== 'index') return this.cli(argv, settings, input);
+    // `index again` starts the indexer's program, which is beside that of the cli.
+    return {
+      run: [process.execPath, 'dist/apps/cli/src/main.js', ...argv],
+      // A container does not have the variables of the shell.
+      environment: { DATABASE_URL: '', ...settings },
+    };
   }
 
   /** The variables that the command line itself sets. */
@@ -269,13 +176,16 @@ export class Machine {
 
 function questionOf(text: string): Question {
   const [words = '', environment = '', input = ''] = text.split('\u001e');
-  const [name = '', ...rest] = words.split('\0').slice(0, -1);
   const variables = environment.split('\0').filter((line) => line !== '');
   const pairs = variables.map((line) => [
     line.slice(0, line.indexOf('=')),
     line.slice(line.indexOf('=') + 1),
   ]);
-  return { name, words: rest, input, environment: Object.fromEntries(pairs) as Environment };
+  return {
+    words: words.split('\0').slice(0, -1),
+    input,
+    environment: Object.fromEntries(pairs) as Environment,
+  };
 }
 
 function scriptOf({ out = '', err = '', code = 0, run, environment = {} }: Answer): string {

@@ -16,8 +16,8 @@ import { type BlockHash, mintUuidV7, type PartnerId, type UuidV7 } from '#libs/d
 import { aPartnerId, aWallet, FakePartner, stake, startRedis, VaultBench } from '#libs/testing';
 import { CALLBACK_SECRET } from '../../../apps/cli/src/testing/cli-bench.support-spec.js';
 import { aStored } from '../../../apps/cli/src/testing/redemption-rows.support-spec.js';
-import { Containers } from './containers.js';
 import { LocalPostgres } from './local-postgres.js';
+import { Services } from './services.js';
 
 const PRICE = '0.1';
 
@@ -27,12 +27,12 @@ export class OperatedSystem {
   private constructor(
     readonly vault: VaultBench,
     readonly partner: FakePartner,
-    readonly containers: Containers,
+    readonly services: Services,
     private readonly stopAround: () => Promise<unknown>,
   ) {}
 
   get postgres(): LocalPostgres {
-    return this.containers.postgres;
+    return this.services.postgres;
   }
 
   static async start(): Promise<OperatedSystem> {
@@ -70,8 +70,8 @@ export class OperatedSystem {
       'secrets/redis_url': redis.url,
       'signer/voucher_signer_key': VaultBench.SIGNER_KEY,
     };
-    const containers = await Containers.prepare(postgres, settings, secrets);
-    return new OperatedSystem(vault, partner, containers, async () => {
+    const services = await Services.prepare(postgres, settings, secrets);
+    return new OperatedSystem(vault, partner, services, async () => {
       prices.closeAllConnections();
       prices.close();
       await Promise.all([vault.stop(), redis.stop(), partner.stop(), postgres.stop()]);
@@ -79,7 +79,7 @@ export class OperatedSystem {
   }
 
   async stop(): Promise<void> {
-    await this.containers.stop();
+    await this.services.stop();
     await this.stopAround();
   }
 

@@ -110,8 +110,9 @@ export class OlderProofs implements BeforeApplicationShutdown {
   }
 
   private start(): Worker {
-    const { databaseUrl: url, databaseDirectUrl: directUrl } = this.settings;
-    const workerData: OlderProofsData = { url, directUrl, maxBytes: this.maxBytes };
+    const { databaseUrl: url, databaseDirectUrl } = this.settings;
+    const isPooled = databaseDirectUrl !== undefined;
+    const workerData: OlderProofsData = { url, isPooled, maxBytes: this.maxBytes };
     // The name in package.json resolves to the compiled file, even in a test that runs the TypeScript sources.
     const worker = new Worker(new URL(import.meta.resolve('#older-proofs-worker')), { workerData });
     let reason = 'The thread of older proofs ended';

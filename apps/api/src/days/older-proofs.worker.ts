@@ -11,7 +11,7 @@ import { DayTrees, type SealedTree, type TreeProof } from './day-trees.js';
 
 export interface OlderProofsData {
   readonly url: string;
-  readonly directUrl: string | undefined;
+  readonly isPooled: boolean;
   readonly maxBytes: number;
 }
 
@@ -32,11 +32,11 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-const { url, directUrl, maxBytes } = workerData as OlderProofsData;
+const { url, isPooled, maxBytes } = workerData as OlderProofsData;
 const keccak = await createKeccak256();
 const applicationName = 'lowmark-older-proofs';
 const database = await createDatabase({
-  ...{ url, directUrl, applicationName, poolSize: 1, readOnly: true },
+  ...{ url, isPooled, applicationName, poolSize: 1, readOnly: true },
 });
 const trees = new DayTrees(
   ({ stakeSet, day }) => new DayLows(database.inSet(stakeSet)).all(day),

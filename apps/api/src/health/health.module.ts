@@ -5,7 +5,6 @@ import { ApiSettings } from '../api.env.js';
 import { AuthModule } from '../auth/auth.module.js';
 import { RESOURCES_TO_CLOSE } from '../connections.module.js';
 import { SnapshotsModule } from '../snapshots/snapshots.module.js';
-import { StandbyMetrics } from '../standbys/standby-metrics.js';
 import { ApiChecks, RedisCheck } from './api-checks.js';
 import { ApiMetrics } from './api-metrics.js';
 
@@ -26,6 +25,6 @@ class ApiShutdown extends HttpShutdown {
 
 @Module({
   imports: [AuthModule, SnapshotsModule],
-  providers: [ApiChecks, RedisCheck, ApiMetrics, StandbyMetrics, ApiShutdown],
+  providers: [ApiChecks, RedisCheck, ApiMetrics, ApiShutdown],
 })
 export class HealthModule {}

@@ -12,7 +12,6 @@ import {
   type WindowSink,
 } from '#libs/db';
 import { type Address, SECONDS_PER_DAY } from '#libs/domain';
-import { type StandbyReads } from '../standbys/standby-reads.js';
 import { type WalletAnswer } from './snapshot-answer.js';
 
 /** Size of the cache of this process, in wallets of at most some 5 KB each. */
@@ -53,7 +52,7 @@ export class SnapshotReader {
   private readonly now: CoalescedReads<AskedWallet, Found | undefined>;
 
   constructor(
-    private readonly store: SnapshotStore | StandbyReads,
+    private readonly store: SnapshotStore,
     private readonly shared: RedisTexts | undefined,
     slowReadMs?: number,
   ) {
@@ -108,8 +107,7 @@ export class SnapshotReader {
    * Nothing is cached: partners that request all their wallets in turn would evict the wallets that are requested
    * repeatedly.
    * @param wallets without duplicates
-   * @param begin makes the sink, which takes the wallets piece by piece, in this order, while further ones are read;
-   * may be called more than once
+   * @param begin makes the sink, which takes the wallets piece by piece, in this order, while further ones are read
    * @returns undefined where there is no index yet
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */

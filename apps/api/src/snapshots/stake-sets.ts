@@ -9,12 +9,9 @@ import {
   StakeSetStore,
 } from '#libs/db';
 import { type AccountId, accountIdText, type Address, DEFAULT_STAKE_SET } from '#libs/domain';
-import { CLOCK, type Clock, FreshValue, withTimeout } from '#libs/platform';
+import { CLOCK, type Clock, FreshValue } from '#libs/platform';
 import { HttpProblem } from '#libs/service';
-import { ApiSettings } from '../api.env.js';
 import { SHARED_TEXTS } from '../connections.module.js';
-import { StandbyReads } from '../standbys/standby-reads.js';
-import { Standbys } from '../standbys/standbys.js';
 import { SnapshotReader } from './snapshot-reader.js';
 
 export const SLOW_READ_MS = Symbol('SlowReadMs');
@@ -24,8 +21,6 @@ export const SLOW_READ_MS = Symbol('SlowReadMs');
  * Milliseconds.
  */
 const DIRECTORY_TTL_MS = 5000;
-/** Time after which the last known directory is used because the primary does not answer. Milliseconds. */
-const DIRECTORY_ANSWER_MS = 500;
 
 interface IndexedSet {
   readonly name: string;
@@ -57,13 +52,10 @@ export interface ChosenReader extends ChosenSet {
 export class StakeSets {
   private readonly readers = new Map<string, SnapshotReader>();
   private readonly directories: FreshValue<Directory>;
-  private known: Directory | undefined;
 
   constructor(
     private readonly database: Database,
-    private readonly standbys: Standbys,
-    private readonly settings: ApiSettings,
-    @Inject(CLOCK) private readonly clock: Clock,
+    @Inject(CLOCK) clock: Clock,
     @Inject(SHARED_TEXTS) private readonly shared: RedisTexts | undefined,
     @Inject(SLOW_READ_MS) private readonly slowReadMs?: number,
   ) {
@@ -86,11 +78,7 @@ export class StakeSets {
   readerOf(set: string): SnapshotReader {
     let reader = this.readers.get(set);
     if (reader === undefined) {
-      const { database, standbys, settings, clock } = this;
-      const store =
-        standbys.all.length > 0
-          ? new StandbyReads(database, standbys, settings, clock, set)
-          : new SnapshotStore(database.inSet(set));
+      const store = new SnapshotStore(this.database.inSet(set));
       reader = new SnapshotReader(store, this.shared, this.slowReadMs);
       this.readers.set(set, reader);
     }
@@ -119,7 +107,7 @@ export class StakeSets {
    * alone, because others add the stakes of further contracts; then the first.
    */
   private async require({ chainId, address }: AccountId, ownSet: string): Promise<IndexedSet> {
-    const { indexed } = await this.directory();
+    const { indexed } = await this.directories.get();
     const found = indexed.filter(
       (set) => set.chainId === chainId && set.contracts.includes(address),
     );
@@ -149,22 +137,11 @@ export class StakeSets {
 
   private async names(): Promise<readonly string[]> {
     try {
-      return (await this.directory()).names;
+      return (await this.directories.get()).names;
     } catch {
       // The directory was never read. Reading the default set reports the failure.
       return [DEFAULT_STAKE_SET];
     }
-  }
-
-  /**
-   * The current directory, or the last known one where the primary does not answer, as standbys may be read without the
-   * primary.
-   */
-  private async directory(): Promise<Directory> {
-    const { known } = this;
-    if (known === undefined) return this.directories.get();
-    const read = this.directories.get().catch(() => known);
-    return withTimeout(DIRECTORY_ANSWER_MS, read, () => known);
   }
 
   private async readDirectory(): Promise<Directory> {
@@ -175,7 +152,7 @@ export class StakeSets {
       if (state === undefined) continue;
       indexed.push({ name, chainId: state.chainId, contracts: stakeContractsOf(state) });
     }
-    return (this.known = { names, indexed });
+    return { names, indexed };
   }
 }
 

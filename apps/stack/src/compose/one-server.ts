@@ -6,7 +6,7 @@ import { exists, firstLine, PROGRAMS } from './secret-files.js';
 /**
  * Checks that all programs use the owner's server. A program keeps the URL that was derived from an earlier
  * `database_url`, and would go on with the earlier server. Where a URL leads to a pooler, the direct URL beside it is
- * compared; URLs with several hosts are not compared, because they may name any nodes of one cluster.
+ * compared.
  * @throws StackError where a program's URL leads to another server than the owner's, which migrates the schema
  */
 export async function requireOneServer(root: string): Promise<void> {
@@ -14,25 +14,20 @@ export async function requireOneServer(root: string): Promise<void> {
   const others: string[] = [];
   for (const program of PROGRAMS) {
     const { file, server } = await serverOf(root, `${program}_`);
-    const isCompared = own.server !== undefined && server !== undefined;
-    if (isCompared && server !== own.server) others.push(`${file} (${server})`);
+    if (server !== own.server) others.push(`${file} (${server})`);
   }
   if (others.length === 0) return;
   throw new StackError(
-    `${own.file} leads to ${String(own.server)}, and these lead to another server: ${others.join(', ')}. Remove each ` +
+    `${own.file} leads to ${own.server}, and these lead to another server: ${others.join(', ')}. Remove each ` +
       '…_database_url of them from the folder of the secrets, and it is made for that server; or name its host in it.',
   );
 }
 
-/** Host and port, where the URL names a single host. */
-async function serverOf(root: string, prefix: string): Promise<{ file: string; server?: string }> {
+async function serverOf(root: string, prefix: string): Promise<{ file: string; server: string }> {
   const direct = `${prefix}database_direct_url`;
   const isPooled = await exists(join(root, 'secrets', direct));
   const file = isPooled ? direct : `${prefix}database_url`;
-  const { urls } = parsed(file, await firstLine(join(root, 'secrets', file)));
-  const [url] = urls;
-  if (url === undefined || urls.length > 1) return { file };
-  return { file, server: `${url.hostname.toLowerCase()}:${url.port || '5432'}` };
+  return { file, server: parsed(file, await firstLine(join(root, 'secrets', file))).server };
 }
 
 /** @throws StackError that names the file */

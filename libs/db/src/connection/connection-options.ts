@@ -1,20 +1,16 @@
-import { ConnectionWatch } from './connection-watch.js';
-import { HostChoice, serverConfig } from './host-choice.js';
+import { DatabaseUrl } from '#libs/platform';
+import { type CheckedConfig } from './checked-client.js';
 import { type SchemaDemand } from './schema-check.js';
 import { type SessionOptions, sessionSettings, statementTimeoutOf } from './session-settings.js';
-import { type SupervisedConfig } from './supervised-client.js';
 
 export interface DatabaseOptions extends SessionOptions {
-  /**
-   * A libpq URL, which may name several hosts. Its target_session_attrs, sslmode, sslrootcert and options are honoured,
-   * its application_name is ignored.
-   */
+  /** A libpq URL. Its sslmode, sslrootcert and options are honoured, its application_name is ignored. */
   readonly url: string;
   /**
-   * URL of the same database without a pooler. Set only where `url` leads to a pooler that gives each transaction
-   * another session (PgBouncer's transaction mode).
+   * Whether the URL leads to a pooler that gives each transaction another session (PgBouncer's transaction mode).
+   * Default: false.
    */
-  readonly directUrl?: string | undefined;
+  readonly isPooled?: boolean;
   /** Name of the sessions in pg_stat_activity. */
   readonly applicationName: string;
   /** Maximum number of open connections. Default 4. */
@@ -28,28 +24,32 @@ export interface DatabaseOptions extends SessionOptions {
 const CONNECT_TIMEOUT_MS = 5000;
 /** Milliseconds of silence before TCP keep-alive probes, which detect that the server's machine is gone. */
 const KEEP_ALIVE_MS = 10_000;
-
 /**
- * pg's options for connections to the hosts of the URL, with the host choice and the watch that
- * these connections share.
+ * Milliseconds that a program waits beyond the server's statement timeout, which a server that hangs does not enforce,
+ * and which counts neither a commit's wait for standbys nor the time that a statement waits in a pooler.
  */
-export function connectionOptions(options: DatabaseOptions): SupervisedConfig {
-  const { url, directUrl, readOnly = false } = options;
-  const pooled = directUrl !== undefined;
-  const hosts = new HostChoice(url);
-  const statementTimeout = statementTimeoutOf(options);
-  // Behind a pooler that is alive a hung server goes unnoticed, so the watch also probes the direct URL. A reader does
-  // not need the probe: it has the `query_timeout` below.
-  const besides = pooled && !readOnly ? serverConfig(new HostChoice(directUrl).current) : undefined;
+const UNANSWERED_MS = { writer: 5000, reader: 1000 };
+
+/** The options of every connection, in a pool or by itself. @throws the errors of `DatabaseUrl.parse` */
+export function connectionOptions(options: DatabaseOptions): CheckedConfig {
+  const { readOnly = false, isPooled = false } = options;
+  const url = DatabaseUrl.parse(options.url);
   return {
-    supervision: { hosts, watch: new ConnectionWatch(besides), readOnly, pooled },
+    server: () => new URL(url.href),
     // A pooler accepts no session settings. requireSessionDefaults checks the sessions instead.
-    session: pooled ? {} : sessionSettings(options),
+    session: isPooled ? {} : sessionSettings(options),
+    readOnly,
+    isPooled,
     application_name: options.applicationName,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    // The server cannot enforce statement_timeout while it hangs. With `query_timeout` a reader gives up anyway.
-    ...(readOnly && statementTimeout > 0 ? { query_timeout: statementTimeout + 1000 } : {}),
+    query_timeout: answerTimeoutOf(statementTimeoutOf(options), readOnly),
   };
+}
+
+/** How long a program waits for the answer to a statement; 0 means no limit. In milliseconds. */
+export function answerTimeoutOf(statementTimeoutMs: number, readOnly = false): number {
+  if (statementTimeoutMs === 0) return 0;
+  return statementTimeoutMs + (readOnly ? UNANSWERED_MS.reader : UNANSWERED_MS.writer);
 }

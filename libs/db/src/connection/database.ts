@@ -3,11 +3,11 @@ import { DataSource, type EntityManager, type Logger } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { inChildSpan, tracingIsOn } from '#libs/platform';
 import { SnakeCaseColumns } from './columns.js';
-import { connectionOptions, type DatabaseOptions } from './connection-options.js';
+import { CheckedClient } from './checked-client.js';
+import { answerTimeoutOf, connectionOptions, type DatabaseOptions } from './connection-options.js';
 import { databaseError } from './database.error.js';
 import { MIGRATION_SCHEMA, requireSchema } from './schema-check.js';
-import { requireSessionDefaults, sessionSettings, statementTimeoutOf } from './session-settings.js';
-import { SupervisedPool } from './supervised-pool.js';
+import { requireSessionDefaults, sessionSettings } from './session-settings.js';
 import { spanOf, tracedClient } from './trace-statements.js';
 import { entities } from '../entities.js';
 import { migrations } from '../migrations/index.js';
@@ -19,15 +19,12 @@ export class Database {
   constructor(
     readonly dataSource: DataSource,
     readonly pool: Pool,
-    /** Time limit for an answer in milliseconds. Undefined: no limit. */
-    private readonly answerTimeoutMs?: number,
   ) {}
 
   /** @throws DatabaseUnavailableError, DatabaseRefusedError */
   async query<R extends QueryResultRow>(statement: Statement, values?: Values): Promise<R[]> {
     try {
-      const { answerTimeoutMs: query_timeout } = this;
-      return await run<R>(this.pool, { ...statement, query_timeout }, values);
+      return await run<R>(this.pool, statement, values);
     } catch (error) {
       throw databaseError(error);
     }
@@ -42,8 +39,7 @@ export class Database {
     statement: Statement,
     onRow: (row: R) => void,
   ): Promise<void> {
-    const { answerTimeoutMs: query_timeout } = this;
-    const query = Object.assign(new pg.Query<R>(statement), { query_timeout });
+    const query = new pg.Query<R>(statement);
     let failed: { readonly error: unknown } | undefined;
     query.on('row', (row) => {
       if (failed !== undefined) return;
@@ -75,14 +71,16 @@ export class Database {
    * Runs the work in one transaction on one connection. The client runs statements, the manager entities.
    * @throws DatabaseUnavailableError, DatabaseRefusedError, or what the work throws. The transaction is rolled back,
    * except that after a DatabaseUnavailableError at the commit it may have been committed.
+   * @param statementTimeoutMs time limit of each statement. Default: that of the session
    */
-  transaction<T>(work: (client: PoolClient, manager: EntityManager) => Promise<T>): Promise<T> {
+  transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
     return this.onConnection(async (client) => {
       await client.query('BEGIN');
       const seen = this.observed(client);
-      const result = await work(seen, this.managerFor(seen, 1));
-      const commit: Statement = { text: 'COMMIT', query_timeout: this.answerTimeoutMs };
-      await client.query(commit);
+      const result = await withStatementTimeout(client, statementTimeoutMs, () =>
+        work(seen, this.managerFor(seen, 1)),
+      );
+      await client.query('COMMIT');
       return result;
     });
   }
@@ -94,7 +92,7 @@ export class Database {
   inSet(set: string, part: IndexPart = 'current'): Database {
     if (set === DEFAULT_STAKE_SET && part === 'current') return this;
     const pool = poolInSchema(this.pool, schemaOf(set, part));
-    return new (this.constructor as typeof Database)(this.dataSource, pool, this.answerTimeoutMs);
+    return new (this.constructor as typeof Database)(this.dataSource, pool);
   }
 
   /** Numbers of idle and busy connections and of waiting requests, for `measureConnections` of #libs/service. */
@@ -164,10 +162,9 @@ class TracedDatabase extends Database {
     return inChildSpan(spanOf(statement), () => super.queryEach<R>(statement, onRow));
   }
 
-  override transaction<T>(
-    work: (client: PoolClient, manager: EntityManager) => Promise<T>,
-  ): Promise<T> {
-    return inChildSpan(spanOf({ text: 'TRANSACTION' }), () => super.transaction(work));
+  override transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
+    const run = () => super.transaction(work, statementTimeoutMs);
+    return inChildSpan(spanOf({ text: 'TRANSACTION' }), run);
   }
 
   protected override observed(client: PoolClient): PoolClient {
@@ -176,11 +173,6 @@ class TracedDatabase extends Database {
 }
 
 const DEFAULT_POOL_SIZE = 4;
-/**
- * Milliseconds that a program waits beyond the server's statement timeout, which counts neither a commit's wait for
- * standbys nor the time that a statement waits in a pooler.
- */
-const UNANSWERED_MS = 5000;
 
 /**
  * Logs nothing. TypeORM would print failed statements and migrations to the console even with logging off, and
@@ -202,8 +194,12 @@ const SILENT: Logger = {
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const dataSource = new DataSource({
     type: 'postgres',
-    driver: { ...pg, Pool: SupervisedPool },
-    extra: { ...connectionOptions(options), max: options.poolSize ?? DEFAULT_POOL_SIZE },
+    driver: pg,
+    extra: {
+      ...connectionOptions(options),
+      Client: CheckedClient,
+      max: options.poolSize ?? DEFAULT_POOL_SIZE,
+    },
     entities,
     namingStrategy: new SnakeCaseColumns(),
     migrations,
@@ -224,13 +220,9 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
   }
   // TypeORM declares the driver's pool as any.
   const { master } = dataSource.driver as unknown as { master: Pool };
-  const limitMs = statementTimeoutOf(options);
-  // Read-only connections have a shorter limit, set by `connectionOptions`.
-  const isUnlimited = limitMs === 0 || options.readOnly === true;
-  const answerMs = isUnlimited ? undefined : limitMs + UNANSWERED_MS;
-  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master, answerMs);
+  const database = new (tracingIsOn() ? TracedDatabase : Database)(dataSource, master);
   try {
-    if (options.directUrl !== undefined) {
+    if (options.isPooled === true) {
       await requireSessionDefaults(database, sessionSettings(options));
     }
     await requireSchema(database, options.schema);
@@ -247,11 +239,28 @@ export interface Statement {
   readonly text: string;
   /** Parameter values that `named` has bound. */
   readonly values?: unknown[];
-  /** Time limit for the answer in milliseconds. */
-  readonly query_timeout?: number | undefined;
 }
 
+export type TransactionWork<T> = (client: PoolClient, manager: EntityManager) => Promise<T>;
+
 type Values = readonly unknown[];
+
+/** Runs the work of an open transaction with another time limit of its statements. */
+async function withStatementTimeout<T>(
+  client: PoolClient,
+  statementTimeoutMs: number | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (statementTimeoutMs === undefined) return work();
+  const checked = client as PoolClient & CheckedClient;
+  await client.query(`SET LOCAL statement_timeout = ${statementTimeoutMs}`);
+  checked.setAnswerTimeout(answerTimeoutOf(statementTimeoutMs));
+  try {
+    return await work();
+  } finally {
+    checked.setAnswerTimeout();
+  }
+}
 
 /**
  * The rows of a prepared statement, run on the connection of a transaction or on a free one of the pool.

@@ -1,7 +1,7 @@
-import { type PoolClient, type QueryResultRow } from 'pg';
+import { type QueryResultRow } from 'pg';
 import { type EntityManager } from 'typeorm';
 import { SingleFlight } from '#libs/platform';
-import { Database, type Statement } from './database.js';
+import { Database, type Statement, type TransactionWork } from './database.js';
 import { DatabaseUnavailableError } from './database.error.js';
 
 /**
@@ -45,10 +45,8 @@ export class LateDatabase extends Database {
     return (await this.open()).entities(work);
   }
 
-  override async transaction<T>(
-    work: (client: PoolClient, manager: EntityManager) => Promise<T>,
-  ): Promise<T> {
-    return (await this.open()).transaction(work);
+  override async transaction<T>(work: TransactionWork<T>, statementTimeoutMs?: number): Promise<T> {
+    return (await this.open()).transaction(work, statementTimeoutMs);
   }
 
   override inSet(set: string): Database {

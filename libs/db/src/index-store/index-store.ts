@@ -277,10 +277,9 @@ export class IndexStore extends IndexReader {
     work: (client: PoolClient) => Promise<T>,
   ): Promise<T> {
     return this.database.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = ${ROLLBACK_WITHIN_MS}`);
       await lock(client, fence, head);
       return work(client);
-    });
+    }, ROLLBACK_WITHIN_MS);
   }
 }
 

@@ -4,7 +4,7 @@ import { DEFAULT_STAKE_SET } from '#libs/domain';
 import { connectionOptions, type DatabaseOptions } from '../connection/connection-options.js';
 import { databaseError } from '../connection/database.error.js';
 import { type IndexPart, schemaOf } from '../stake-sets/stake-set.js';
-import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
+import { CheckedClient, type CheckedConfig } from '../connection/checked-client.js';
 
 /** The two numbers that identify an advisory lock. */
 export type LockNumbers = readonly [number, number];
@@ -60,8 +60,8 @@ const TIMINGS: LeaderTimings = { heartbeatMs: 2000, silentMs: 8000 };
  * IndexStore protects the data.
  */
 export class LeaderLock {
-  private client: SupervisedClient | undefined;
-  private readonly config: SupervisedConfig;
+  private client: CheckedClient | undefined;
+  private readonly config: CheckedConfig;
   private heartbeat: NodeJS.Timeout | undefined;
   private settle: (reason: Error) => void = () => undefined;
   private ending = false;
@@ -93,9 +93,9 @@ export class LeaderLock {
    */
   async tryAcquire(): Promise<boolean> {
     if (this.client !== undefined) return true;
-    let client: SupervisedClient | undefined;
+    let client: CheckedClient | undefined;
     try {
-      client = await this.config.supervision.hosts.attempt(() => this.acquire());
+      client = await this.acquire();
     } catch (error) {
       throw databaseError(error);
     }
@@ -111,7 +111,7 @@ export class LeaderLock {
   async seize(): Promise<void> {
     if (this.client !== undefined) return;
     try {
-      this.hold(await this.config.supervision.hosts.attempt(() => this.acquireFromHolder()));
+      this.hold(await this.acquireFromHolder());
     } catch (error) {
       throw databaseError(error);
     }
@@ -123,12 +123,12 @@ export class LeaderLock {
     if (client === undefined) return;
     this.ending = true;
     this.forget();
-    await client.close();
+    await client.end();
     this.ending = false;
   }
 
-  private newClient(): SupervisedClient {
-    const client = new SupervisedClient(this.config);
+  private newClient(): CheckedClient {
+    const client = new CheckedClient(this.config);
     // Before the lock is held, `lose` ignores errors: connect and query report them.
     client.on('error', (error) => {
       this.lose(client, error);
@@ -139,7 +139,7 @@ export class LeaderLock {
     return client;
   }
 
-  private async acquireFromHolder(): Promise<SupervisedClient> {
+  private async acquireFromHolder(): Promise<CheckedClient> {
     const [client, ender] = [this.newClient(), this.newClient()];
     try {
       await Promise.all([client.connect(), ender.connect()]);
@@ -156,15 +156,15 @@ export class LeaderLock {
         if (await Promise.race([held, pause])) return client;
       }
     } catch (error) {
-      await client.close();
+      await client.end();
       throw error;
     } finally {
-      await ender.close();
+      await ender.end();
     }
   }
 
   /** @returns undefined where another session has the lock */
-  private async acquire(): Promise<SupervisedClient | undefined> {
+  private async acquire(): Promise<CheckedClient | undefined> {
     const client = this.newClient();
     try {
       await client.connect();
@@ -172,15 +172,15 @@ export class LeaderLock {
         ...this.lock,
       ])) as { rows: { held: boolean }[] };
       if (rows[0]?.held === true) return client;
-      await client.close();
+      await client.end();
       return undefined;
     } catch (error) {
-      await client.close();
+      await client.end();
       throw error;
     }
   }
 
-  private hold(client: SupervisedClient): void {
+  private hold(client: CheckedClient): void {
     this.client = client;
     this.lost = new Promise((resolve) => {
       this.settle = resolve;
@@ -193,12 +193,12 @@ export class LeaderLock {
     }, this.timings.heartbeatMs).unref();
   }
 
-  private lose(client: SupervisedClient, reason: Error): void {
+  private lose(client: CheckedClient, reason: Error): void {
     if (this.client !== client || this.ending) return;
     this.forget();
     this.settle(reason);
     // The session may still live on the server and hold the lock.
-    void client.close();
+    void client.end();
   }
 
   private forget(): void {

@@ -25,7 +25,7 @@ const NEXT = named<{ table: PartitionedTable; fence: bigint }>(
 );
 
 /** One step may read all rows of the newest partition. */
-const STEP_TIMEOUT = '15min';
+const STEP_TIMEOUT_MS = 15 * 60_000;
 
 export class PartitionStore {
   /** @param database of the stake set (`Database.inSet`) */
@@ -53,10 +53,9 @@ export class PartitionStore {
   private async step(table: PartitionedTable, fence: bigint): Promise<PartitionStep | 'busy'> {
     try {
       return await this.database.transaction(async (client) => {
-        await client.query(`SET LOCAL statement_timeout = '${STEP_TIMEOUT}'`);
         const [row] = await run<{ step: PartitionStep }>(client, NEXT({ table, fence }));
         return row?.step ?? 'none';
-      });
+      }, STEP_TIMEOUT_MS);
     } catch (error) {
       if (isRefusal(error, 'lock_not_available')) return 'busy';
       throw error;

@@ -29,6 +29,8 @@ import { type IndexState } from './index-state.js';
 import { LOCK_STATE } from './index-store.js';
 import { rollBack } from './rollback.js';
 
+const REPAIR_TIMEOUT_MS = 15 * 60_000;
+
 /** Wallets whose correct rows are known, and figures of the whole chain up to the same block. */
 export interface RepairBatch {
   /** Fingerprint of the index that was compared. */
@@ -203,10 +205,9 @@ export class RepairStore {
    */
   async repair(batch: RepairBatch): Promise<CorrectedDays[]> {
     return this.database.transaction(async (client, manager) => {
-      await client.query(`SET LOCAL statement_timeout = '15min'`);
       await takeOver(client, batch);
       return replaceRows(client, manager, batch);
-    });
+    }, REPAIR_TIMEOUT_MS);
   }
 }
 

@@ -24,7 +24,7 @@ export interface KnownBlock {
 }
 
 /** Counting the changes of a large index reads all of them. */
-const TIMEOUT = `SET LOCAL statement_timeout = '15min'`;
+const TIMEOUT_MS = 15 * 60_000;
 
 const CHANGES = named<{ block: bigint }>(
   'rewind_changes',
@@ -110,9 +110,6 @@ export class RewindReader {
   }
 
   private slowly<R extends object>(statement: Statement & { values: unknown[] }): Promise<R[]> {
-    return this.database.transaction(async (client) => {
-      await client.query(TIMEOUT);
-      return run<R>(client, statement);
-    });
+    return this.database.transaction((client) => run<R>(client, statement), TIMEOUT_MS);
   }
 }

@@ -47,26 +47,3 @@ export async function countPrograms(database: Database, namePrefix: string): Pro
   const [row] = await database.query<{ count: number }>(COUNT({ prefix: namePrefix }));
   return row?.count ?? 0;
 }
-
-export interface WalPosition {
-  /** The server is a standby: it replays the log of another server and takes no writes. */
-  readonly isStandby: boolean;
-  /** Position in the log in bytes: written by a primary, replayed by a standby. Every earlier commit is below it. */
-  readonly bytes: bigint;
-  /** PostgreSQL's system identifier, which a primary shares with its standbys. */
-  readonly system: string;
-}
-
-const POSITION = named(
-  'wal_position',
-  `SELECT pg_is_in_recovery() AS "isStandby",
-      (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END - '0/0')::text AS bytes,
-      (SELECT system_identifier::text FROM pg_control_system()) AS system`,
-);
-
-/** @throws DatabaseUnavailableError, DatabaseRefusedError */
-export async function readWalPosition(database: Database): Promise<WalPosition> {
-  const [row] = await database.query<Omit<WalPosition, 'bytes'> & { bytes: string }>(POSITION({}));
-  if (row === undefined) throw new TypeError('one row always comes');
-  return { ...row, bytes: BigInt(row.bytes) };
-}

@@ -83,11 +83,10 @@ interface LastRunRow {
 }
 
 const EXAMPLES = 20;
-/**
- * All statements read one snapshot of the database. The time limit is long, because the run adds up all
- * redemptions, once a day.
- */
-const ONE_MOMENT = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = '15min'`;
+/** All statements read one snapshot of the database. */
+const ONE_MOMENT = `SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`;
+/** A run adds up all redemptions, once a day. */
+export const BOOKS_WITHIN_MS = 15 * 60_000;
 
 const tokens = (amount: string, condition = 'true'): string =>
   `'count', count(*) FILTER (WHERE ${condition}), 'tokens', coalesce(sum(${amount}) FILTER (WHERE ${condition}), 0)::text`;
@@ -159,7 +158,7 @@ const LAST_RUN = named(
     FROM redemption.reconciliation_run run ORDER BY id DESC LIMIT 1`,
 );
 
-/** Reads all figures from one snapshot of the database. `client` must not have run a statement in its transaction. */
+/** Reads all figures from one snapshot of the database. `client` must not have read anything in its transaction. */
 export async function readBooks(
   client: PoolClient,
   chainId: number,

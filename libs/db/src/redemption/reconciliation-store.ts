@@ -11,6 +11,7 @@ import { exclusively } from './exclusively.js';
 import {
   type Books,
   type LastRun,
+  BOOKS_WITHIN_MS,
   readBooks,
   readLastRun,
   recordRun,
@@ -197,8 +198,9 @@ export class ReconciliationStore {
    * @param overdueBeforeMs claims that were first seen before this moment should have been recorded
    */
   books(chainId: number, overdueBeforeMs: number): Promise<Books> {
-    return this.database.transaction((client) =>
-      readBooks(client, chainId, new Date(overdueBeforeMs)),
+    return this.database.transaction(
+      (client) => readBooks(client, chainId, new Date(overdueBeforeMs)),
+      BOOKS_WITHIN_MS,
     );
   }
 

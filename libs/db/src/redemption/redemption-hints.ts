@@ -1,7 +1,6 @@
-import { SingleFlight } from '#libs/platform';
 import { connectionOptions } from '../connection/connection-options.js';
 import { databaseError, DatabaseUnavailableError } from '../connection/database.error.js';
-import { SupervisedClient, type SupervisedConfig } from '../connection/supervised-client.js';
+import { CheckedClient, type CheckedConfig } from '../connection/checked-client.js';
 
 export const HINT_CHANNEL = 'lowmark_redemption';
 
@@ -15,10 +14,9 @@ export interface HintListener {
  * Uses a connection of its own. Where the connection is lost, `onLost` is called and `start` may be called again.
  */
 export class RedemptionHints {
-  private client: SupervisedClient | undefined;
-  private readonly starts = new SingleFlight<void>();
+  private client: CheckedClient | undefined;
   private isStopped = false;
-  private readonly config: SupervisedConfig;
+  private readonly config: CheckedConfig;
 
   /** @param options of a database that is not behind a pooler, because the session listens */
   constructor(options: { readonly url: string; readonly applicationName: string }) {
@@ -27,27 +25,25 @@ export class RedemptionHints {
 
   /** Does nothing where it already listens or connects. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async start(listener: HintListener): Promise<void> {
-    if (this.client !== undefined || this.starts.underWay() !== undefined) return;
+    if (this.client !== undefined) return;
     try {
-      await this.starts.run(() =>
-        this.config.supervision.hosts.attempt(() => this.listen(listener)),
-      );
+      await this.listen(listener);
     } catch (error) {
       throw databaseError(error);
     }
   }
 
-  /** For good. A start that is under way tries no further host. */
+  /** For good. */
   async stop(): Promise<void> {
     this.isStopped = true;
     const { client } = this;
     this.client = undefined;
-    await client?.close();
+    await client?.end();
   }
 
   private async listen(listener: HintListener): Promise<void> {
     if (this.isStopped) throw new DatabaseUnavailableError(new Error('the program stops'));
-    const client = new SupervisedClient(this.config);
+    const client = new CheckedClient(this.config);
     this.client = client;
     client.on('error', (error) => {
       this.lose(client, listener, error);
@@ -63,15 +59,15 @@ export class RedemptionHints {
       await client.query(`LISTEN ${HINT_CHANNEL}`);
     } catch (error) {
       if (this.client === client) this.client = undefined;
-      await client.close();
+      await client.end();
       throw error;
     }
   }
 
-  private lose(client: SupervisedClient, listener: HintListener, error: Error): void {
+  private lose(client: CheckedClient, listener: HintListener, error: Error): void {
     if (this.client !== client) return;
     this.client = undefined;
     listener.onLost(error);
-    void client.close();
+    void client.end();
   }
 }

@@ -106,7 +106,7 @@ describe('prepareLogins', () => {
       // Connects as if through a pooler: a session begins with the defaults of its user only.
       const pooled = async (program: 'api' | 'redemption'): Promise<void> => {
         const [url, readOnly] = [urls[program], program === 'api'];
-        const options = { url, directUrl: url, readOnly, applicationName: 'test' };
+        const options = { url, isPooled: true, readOnly, applicationName: 'test' };
         await (await createDatabase(options)).close();
       };
       await expect(pooled('api')).rejects.toMatchObject({ code: 'SESSION_DEFAULTS_MISSING' });

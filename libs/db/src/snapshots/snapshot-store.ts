@@ -43,10 +43,8 @@ export interface AskedHistory {
 }
 
 /** A state of the index. Everything that was read with it belongs to this state. */
-export interface IndexRead {
+interface IndexRead {
   readonly state: SnapshotState;
-  /** The state as a text of the database. Equal texts mean the same state, on every server. */
-  readonly stateText: string;
 }
 
 export interface HistoryRead extends IndexRead {
@@ -175,7 +173,7 @@ export class SnapshotStore {
     const [first] = rows;
     if (first === undefined) return undefined;
     const daysTexts = asked.map((_, place) => rows[place]?.days ?? undefined);
-    return { ...this.indexRead(first.state), daysTexts };
+    return { state: this.stateFrom(first.state), daysTexts };
   }
 
   /**
@@ -192,8 +190,8 @@ export class SnapshotStore {
     const statement = READ_WINDOW({ wallets: byteaArray(wallets), ...days });
     await this.database.queryEach<WindowRow>(statement, (row) => {
       if (read === undefined) {
-        const found = this.indexRead(row.state ?? '');
-        read = { ...found, sink: begin(found.state) };
+        const state = this.stateFrom(row.state ?? '');
+        read = { state, sink: begin(state) };
       }
       const first = row.piece * WALLETS_A_ROW;
       const piece = wallets.slice(first, first + WALLETS_A_ROW);
@@ -210,14 +208,12 @@ export class SnapshotStore {
     );
     if (row === undefined) return undefined;
     const changes = row.changes === null ? undefined : changesFrom(row.changes);
-    return { ...this.indexRead(row.state), changes };
+    return { state: this.stateFrom(row.state), changes };
   }
 
-  private indexRead(stateText: string): IndexRead {
-    if (this.last?.text !== stateText) {
-      this.last = { text: stateText, state: snapshotStateFrom(stateText) };
-    }
-    return { state: this.last.state, stateText };
+  private stateFrom(text: string): SnapshotState {
+    if (this.last?.text !== text) this.last = { text, state: snapshotStateFrom(text) };
+    return this.last.state;
   }
 }
 

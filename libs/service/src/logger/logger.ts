@@ -17,7 +17,6 @@ const SECRET_FIELDS = [
   'authorization',
   'x-api-key',
   'databaseUrl',
-  'databaseReadUrls',
   'connectionString',
   'rpcUrls',
 ];

@@ -119,13 +119,6 @@ export class PostgresPair {
     return new PostgresPair(new TestServer(primary), new TestServer(standby), folder);
   }
 
-  /** A connection string with both hosts. */
-  url(order: 'primary first' | 'standby first' = 'primary first'): string {
-    const hosts = [this.primary.host, this.standby.host];
-    if (order === 'standby first') hosts.reverse();
-    return this.primary.url.replace(this.primary.host, hosts.join(','));
-  }
-
   async stop(): Promise<void> {
     await this.standby.stop();
     await this.primary.stop();

@@ -149,7 +149,6 @@ CREATE TABLE redemption.reconciliation_run (
   differences jsonb NOT NULL CHECK (jsonb_typeof(differences) = 'array')
 );
 COMMENT ON TABLE redemption.reconciliation_run IS 'runs that came to their end, with or without differences; amounts are strings';
-CREATE INDEX reconciliation_run_at ON redemption.reconciliation_run (at);
 CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON redemption.reconciliation_run
   FOR EACH STATEMENT EXECUTE FUNCTION redemption.refuse_change();
 

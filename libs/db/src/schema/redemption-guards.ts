@@ -219,8 +219,8 @@ END $$;
 
 /** Bounds what one stolen credential of a program can do to the ledger. */
 export const SHAPES = `
--- What the service reads back must have been written so. Only what changes is looked at: an odd row of before is no reason to refuse its
--- lease, nor an upgrade. Outcome and step have constraints of their own.
+-- What the service reads back must have been written so. Only what changes is looked at: an odd row is no reason to refuse its lease.
+-- Outcome and step have constraints of their own.
 CREATE FUNCTION redemption.is_block(b jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN coalesce(jsonb_typeof(b -> 'number') = 'string' AND b ->> 'number' ~ '^[0-9]{1,78}$'
   AND b ->> 'hash' ~* '^0x[0-9a-f]{64}$' AND jsonb_typeof(b -> 'timestampSeconds') = 'number', false);

@@ -14,6 +14,7 @@ import {
   startTrial,
 } from './installation/installation.js';
 import { type Credential, Load } from './installation/load.js';
+import { addMigration, FAILING, setMigrations } from './installation/next-migration.js';
 
 const REQUESTS = 10_000;
 const PARTNER = 'partner create --name Arena --rate 1000 --burst 20000 --json';
@@ -193,13 +194,10 @@ describe('./lowmark on a real engine', () => {
 
   it('goes on as it is where the migration of an upgrade fails', async () => {
     const running = await idsOf([...SERVICES, ...DATA]);
-    const path = 'libs/db/src/migrations/index.ts';
-    const migrations = clone.read(path);
-    const failing = `{ name = 'Fails9999999999999'; up(): never { throw new Error('forced'); } async down(): Promise<void> {} }`;
-    clone.write(path, migrations.replace(/\];\s*$/, `  class ${failing},\n];\n`));
+    const migrations = addMigration(clone, FAILING);
     load.during = 'an upgrade whose migration fails';
     const { code, err } = await clone.tryLowmark('upgrade');
-    clone.write(path, migrations);
+    setMigrations(clone, migrations);
     expect(code).not.toBe(0);
     expect(err).toContain('the migration failed');
     expect(await idsOf([...SERVICES, ...DATA])).toEqual(running);

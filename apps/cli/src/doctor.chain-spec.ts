@@ -206,6 +206,22 @@ describe('the database', () => {
     expect(newer.found).toContain('Tomorrow9000000000000');
   });
 
+  it('that a development version made', async () => {
+    const old = await createTestDatabase();
+    const database = await old.open();
+    await database.query({
+      text: `INSERT INTO lowmark.migration (timestamp, name) VALUES (1760000000000, 'StakingIndex1760000000000')`,
+    });
+    const { code, out } = await bench.run({ DATABASE_URL: old.url });
+    await old.drop();
+    expect(code).toBe(1);
+    expect(out.match(/^FAULT .*$/gm)).toEqual([
+      expect.stringMatching(/^FAULT +schema +.*has no upgrade/),
+    ]);
+    expect(out).toContain('SCHEMA_UNSUPPORTED');
+    expect(out).toMatch(/^- +database rights +not checked: no schema$/m);
+  });
+
   it('whose clock differs, whose index lags, whose price is old, which nobody indexes', async () => {
     await bench.lock.release();
     bench.aheadMs = 10_000_000;

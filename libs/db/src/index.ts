@@ -9,7 +9,7 @@ export {
 } from './connection/database.error.js';
 export { type LogPage, type PageRequest } from './connection/page.js';
 export { letOlderStart, migrate, OLDEST_VERSION } from './connection/migrate.js';
-export { readSchema } from './connection/schema-check.js';
+export { readSchema, SchemaUnsupportedError } from './connection/schema-check.js';
 export {
   type AuditComparison,
   type AuditDifference,

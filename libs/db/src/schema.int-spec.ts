@@ -1,10 +1,9 @@
-/** Compares entities, migrations and the database with each other. */
+/** Compares the entities with the database. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { DataSource, type EntityMetadata } from 'typeorm';
+import { type DataSource, type EntityMetadata } from 'typeorm';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { type Database } from './connection/database.js';
 import { entities } from './entities.js';
-import { migrations } from './migrations/index.js';
 import { SCHEMAS } from './roles/rights.js';
 
 /** The tables without an entity, each with the reason. */
@@ -62,8 +61,6 @@ const BY_HAND: Record<string, string> = {
   'webhooks.lane': 'upserted by a trigger, leased by a statement',
   'webhooks.attempt': 'written in the statement that ends the attempt',
   'webhooks.told_day': 'noted in the statement that tells the day',
-  'webhooks.tier_cursor': 'not used any more',
-  'webhooks.wallet_tier': 'not used any more',
   'partners.request': 'written through a function, in batches',
 };
 
@@ -142,34 +139,6 @@ function expectedTable({ driver }: DataSource, entity: EntityMetadata) {
   return { columns: columns.sort((a, b) => (a.name < b.name ? -1 : 1)), constraints };
 }
 
-/** Everything that migrations create, without rights, which roles/rights.ts defines. */
-const CATALOGUE = {
-  text: `WITH ours AS (SELECT oid, nspname FROM pg_namespace WHERE nspname = ANY ($1)),
-    tables AS (SELECT c.oid, c.oid::regclass::text AS name, c.relkind, c.reloptions FROM pg_class c JOIN ours ON ours.oid = c.relnamespace)
-    SELECT 'relation' AS what, name, concat_ws(' ', relkind, reloptions) AS definition FROM tables
-    UNION ALL SELECT 'column', format('%s.%s', t.name, a.attname), concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull,
-        pg_get_expr(d.adbin, d.adrelid), a.attidentity)
-      FROM tables t JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-        LEFT JOIN pg_attrdef d ON (d.adrelid, d.adnum) = (a.attrelid, a.attnum)
-    UNION ALL SELECT 'constraint', format('%s %s', t.name, c.conname), pg_get_constraintdef(c.oid)
-      FROM tables t JOIN pg_constraint c ON c.conrelid = t.oid
-    UNION ALL SELECT 'index', t.name, pg_get_indexdef(t.oid) FROM tables t WHERE relkind IN ('i', 'I')
-    UNION ALL SELECT 'view', t.name, pg_get_viewdef(t.oid) FROM tables t WHERE relkind = 'v'
-    UNION ALL SELECT 'trigger', format('%s %s', t.name, g.tgname), pg_get_triggerdef(g.oid)
-      FROM tables t JOIN pg_trigger g ON g.tgrelid = t.oid AND NOT g.tgisinternal
-    UNION ALL SELECT 'function', p.oid::regprocedure::text, pg_get_functiondef(p.oid)
-      FROM pg_proc p JOIN ours ON ours.oid = p.pronamespace
-    UNION ALL SELECT 'partition', inhrelid::regclass::text, concat_ws(' ', inhparent::regclass, pg_get_expr(c.relpartbound, c.oid))
-      FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid JOIN tables t ON t.oid = c.oid
-    UNION ALL SELECT 'comment', format('%s %s', t.name, d.objsubid), d.description
-      FROM tables t JOIN pg_description d ON d.objoid = t.oid AND d.classoid = 'pg_class'::regclass
-    ORDER BY 1, 2, 3`,
-};
-
-function catalogue(database: Database): Promise<object[]> {
-  return database.query(CATALOGUE, [SCHEMAS]);
-}
-
 let test: TestDatabase;
 let database: Database;
 beforeAll(async () => {
@@ -201,26 +170,5 @@ describe('the schema', () => {
     expect(tables.map(({ name }) => name).sort()).toEqual(
       [...ofEntities, ...Object.keys(BY_HAND)].sort(),
     );
-  });
-
-  it('is the same where the migrations came one after the other', async () => {
-    const stepwise = await createTestDatabase('empty');
-    try {
-      const opened = await stepwise.open({ schema: 'any' });
-      await opened.query({ text: 'CREATE SCHEMA lowmark' });
-      for (const [index, migration] of migrations.entries()) {
-        const source = new DataSource({
-          ...opened.dataSource.options,
-          migrations: migrations.slice(0, index + 1),
-        });
-        await source.initialize();
-        const applied = await source.runMigrations();
-        await source.destroy();
-        expect(applied.map(({ name }) => name)).toEqual([migration.name]);
-      }
-      expect(await catalogue(opened)).toEqual(await catalogue(database));
-    } finally {
-      await stepwise.drop();
-    }
   });
 });

@@ -6,6 +6,8 @@ import {
   type Database,
   IndexStore,
   type IndexState,
+  readSchema,
+  SchemaUnsupportedError,
   StakeSetStore,
 } from '#libs/db';
 import { type Address, LowmarkError } from '#libs/domain';
@@ -85,14 +87,24 @@ export class Subject {
   }
 
   /**
-   * Whether `migrate` has ever run; works without the right to read the table. @throws DatabaseUnavailableError,
-   * DatabaseRefusedError
+   * Whether `migrate` has ever run, and not that of a development version; works without the right to read the table.
+   * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   hasSchema(): Promise<boolean> {
-    this.migrated ??= this.database()
-      .then((database) => database.query(MIGRATION_TABLE))
-      .then((rows) => rows.length > 0);
+    this.migrated ??= this.isMigrated();
     return this.migrated;
+  }
+
+  private async isMigrated(): Promise<boolean> {
+    const database = await this.database();
+    if ((await database.query(MIGRATION_TABLE)).length === 0) return false;
+    try {
+      await readSchema(database);
+      return true;
+    } catch (error) {
+      if (error instanceof SchemaUnsupportedError) return false;
+      throw error;
+    }
   }
 
   /** Undefined where there is no database, no schema or no index. */

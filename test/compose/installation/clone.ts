@@ -65,15 +65,6 @@ export class Clone {
     return readFileSync(join(this.folder, path), 'utf8');
   }
 
-  has(path: string): boolean {
-    return existsSync(join(this.folder, path));
-  }
-
-  /** Copies a file of this working tree over the commit's version. */
-  copy(path: string): void {
-    copyFileSync(path, join(this.folder, path));
-  }
-
   write(path: string, text: string): void {
     writeFileSync(join(this.folder, path), text);
   }

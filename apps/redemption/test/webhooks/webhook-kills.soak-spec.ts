@@ -1,11 +1,11 @@
 /**
  * A partner that fails a third of the time, and workers that are killed. Every written event arrives, in the order of
  * its wallet, and no other event does. So do the confirmations of the same partner's redemptions, which the same
- * processes send by the older outbox, also those that waited there before webhooks existed.
+ * processes send by the older outbox, also those that waited there before the partner subscribed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Database, messageId, migrate, SubscriptionStore } from '#libs/db';
+import { type Database, messageId, SubscriptionStore } from '#libs/db';
 import { mintWebhookSecret, webhookSealContext, KeyRing } from '#libs/signing';
 import {
   aWebhookId,
@@ -25,8 +25,6 @@ const STEP_EVERY_MS = 250;
 const STEP_MS = 20_000;
 /** Milliseconds of the simulated clock: no confirmation has used up its attempts by then. */
 const MOST_MS = 6 * 3_600_000;
-/** Migration that is reverted, with all later ones, to get the schema from before webhooks. */
-const WEBHOOKS = 'Webhooks1760000000040';
 
 /** Adds events as the trigger on redemptions does, for each wallet in turn, many in one transaction. */
 const ADD = `INSERT INTO webhooks.event (subscription, type, order_key, payload)
@@ -42,7 +40,7 @@ const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? 100_000);
 /** Number of wallets, including those that redeem. */
 const WALLETS = 2003;
 const KILLS = Math.ceil(EVENTS / 2500);
-/** Redemptions before webhooks exist, and more with each kill. */
+/** Redemptions before the partner subscribes, and more with each kill. */
 const REDEMPTIONS_BEFORE = 120;
 const REDEMPTIONS_A_KILL = 7;
 
@@ -82,7 +80,7 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     await test.drop();
   });
 
-  /** Makes the rows that an installation without webhooks has: owed confirmations, and open redemptions. */
+  /** Makes the rows that a partner without webhooks has: owed confirmations, and open redemptions. */
   async function redeemBefore(): Promise<void> {
     players.partner.deafTo = 'confirm';
     await players.redeem(REDEMPTIONS_BEFORE);
@@ -97,17 +95,6 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     );
     await world.fleet.stop();
     players.partner.deafTo = undefined;
-  }
-
-  async function migrateOn(): Promise<void> {
-    const names = () =>
-      admin.query<{ name: string }>({
-        text: 'SELECT name FROM lowmark.migration ORDER BY timestamp',
-      });
-    while ((await names()).some(({ name }) => name === WEBHOOKS)) {
-      await admin.dataSource.undoLastMigration();
-    }
-    expect(await migrate(test.url)).toContain(WEBHOOKS);
   }
 
   async function subscribe(): Promise<void> {
@@ -168,7 +155,6 @@ describe(`${EVENTS} events beside redemptions, a partner that fails a third of t
     'all arrive, in the order of their wallet, and none is invented',
     async () => {
       await redeemBefore();
-      await migrateOn();
       const { owed } = await players.counts();
       expect(owed).toBeGreaterThan(0);
       await subscribe();

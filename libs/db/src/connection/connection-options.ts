@@ -1,6 +1,7 @@
 import { DatabaseUrl } from '#libs/platform';
 import { type CheckedConfig } from './checked-client.js';
 import { type SchemaDemand } from './schema-check.js';
+import { type MigrationClass } from './schema-migration.js';
 import { type SessionOptions, sessionSettings, statementTimeoutOf } from './session-settings.js';
 
 export interface DatabaseOptions extends SessionOptions {
@@ -17,6 +18,8 @@ export interface DatabaseOptions extends SessionOptions {
   readonly poolSize?: number;
   /** Default: `not-newer`. */
   readonly schema?: SchemaDemand;
+  /** Default: those of this program. */
+  readonly migrations?: readonly MigrationClass[];
   /** Called for errors of idle connections. These errors never end the process. */
   readonly onError?: (error: Error) => void;
 }

@@ -189,7 +189,8 @@ const SILENT: Logger = {
 
 /**
  * Opens a pool of connections, and checks the first connection and the schema.
- * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaNewerError, SchemaOlderError, SessionDefaultsError
+ * @throws DatabaseUnavailableError, DatabaseRefusedError, SchemaUnsupportedError, SchemaNewerError,
+ * SchemaOlderError, SessionDefaultsError
  */
 export async function createDatabase(options: DatabaseOptions): Promise<Database> {
   const dataSource = new DataSource({
@@ -202,7 +203,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
     },
     entities,
     namingStrategy: new SnakeCaseColumns(),
-    migrations,
+    migrations: [...(options.migrations ?? migrations)],
     migrationsTableName: 'migration',
     schema: MIGRATION_SCHEMA,
     migrationsTransactionMode: 'all',
@@ -225,7 +226,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
     if (options.isPooled === true) {
       await requireSessionDefaults(database, sessionSettings(options));
     }
-    await requireSchema(database, options.schema);
+    await requireSchema(database, options.schema, options.migrations);
     return database;
   } catch (error) {
     await database.close();

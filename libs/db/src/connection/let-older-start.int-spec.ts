@@ -1,20 +1,29 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { createDatabase, migrate, readSchema } from '../index.js';
+import { migrations } from '../migrations/index.js';
 import { letOlderStart } from './migrate.js';
-import { type SchemaMigration } from './schema-migration.js';
+import { aMigration } from './next-migration.support-spec.js';
 
+const ADDED = 'Added8000000000000';
 const HARMLESS = 'Tomorrow9000000000000';
 const HARD = 'DayAfter9000000000001';
 
-const step = (name: string, more: Partial<SchemaMigration>): SchemaMigration => ({
-  name,
-  up: () => Promise.resolve(),
-  down: () => Promise.resolve(),
-  ...more,
-});
-/** The migrations of a newer program. */
-const NEWER = [step(HARMLESS, { olderMayStart: true }), step(HARD, {})];
+/** The migrations of a newer program; ADDED is applied in the tests that say so, the others are not. */
+const NEXT = [
+  ...migrations,
+  aMigration({
+    name: ADDED,
+    statements: ['CREATE TABLE partners.added (at timestamptz)'],
+    olderMayStart: true,
+    olderMisreads: { rows: 'SELECT FROM partners.added', remedy: 'empty the table first' },
+  }),
+];
+const NEWER = [
+  ...NEXT,
+  aMigration({ name: HARMLESS, olderMayStart: true }),
+  aMigration({ name: HARD }),
+];
 
 let test: TestDatabase;
 beforeEach(async () => {
@@ -77,20 +86,39 @@ describe('an older program', () => {
 
 describe('letOlderStart', () => {
   it('accepts what allows it, of what is applied, and all or none of it', async () => {
-    const database = await test.open();
-    const own = [step('OlderStart1760000000012', { olderMayStart: true }), ...NEWER];
+    expect(await migrate(test.url, { known: NEXT })).toEqual([ADDED]);
+    const database = await test.open({ schema: 'any' });
     const accepted = async () =>
       database.query({ text: 'SELECT name FROM lowmark.migration WHERE older_may_start' });
-    const names = ['OlderStart1760000000012'];
-    await expect(letOlderStart(test.url, [...names, HARMLESS], own)).rejects.toMatchObject({
+    const names = [ADDED];
+    await expect(letOlderStart(test.url, [...names, HARMLESS], NEWER)).rejects.toMatchObject({
       code: 'OLDER_REFUSED',
       message: expect.stringContaining(HARMLESS),
     });
     expect(await accepted()).toEqual([]);
-    await letOlderStart(test.url, names, own);
-    expect(await accepted()).toEqual([{ name: 'OlderStart1760000000012' }]);
+    expect(await starts()).toBe(false);
+    await letOlderStart(test.url, names, NEXT);
+    expect(await accepted()).toEqual([{ name: ADDED }]);
+    expect(await starts()).toBe(true);
     expect(await migrate(test.url)).toEqual([]);
+    expect(await starts()).toBe(true);
+    expect(await migrate(test.url, { known: NEXT })).toEqual([]);
     expect(await accepted()).toEqual([]);
+    expect(await starts()).toBe(false);
+  });
+
+  it('refuses while there are rows that the older program would misread', async () => {
+    await migrate(test.url, { known: NEXT });
+    const database = await test.open({ schema: 'any' });
+    await database.query({ text: 'INSERT INTO partners.added VALUES (now())' });
+    await expect(letOlderStart(test.url, [ADDED], NEXT)).rejects.toMatchObject({
+      code: 'OLDER_REFUSED',
+      message: expect.stringContaining('empty the table first'),
+    });
+    expect(await starts()).toBe(false);
+    await database.query({ text: 'DELETE FROM partners.added' });
+    await letOlderStart(test.url, [ADDED], NEXT);
+    expect(await starts()).toBe(true);
   });
 
   it.each([

@@ -8,7 +8,7 @@ import { createDatabase, type Database } from './database.js';
 import { databaseError, SchemaBusyError, UnsupportedDatabaseError } from './database.error.js';
 import { named } from './named.js';
 import { MIGRATION_SCHEMA, readSchema, requireSchema } from './schema-check.js';
-import { type SchemaMigration } from './schema-migration.js';
+import { type MigrationClass } from './schema-migration.js';
 
 /** Two arbitrary numbers of the advisory lock that allows one migration at a time in a database. */
 const MIGRATION_LOCK = [0x10_77, 1] as const;
@@ -46,6 +46,8 @@ interface MigrateOptions {
   readonly tries?: number;
   /** Stake sets to create where they are missing. */
   readonly stakeSets?: readonly string[];
+  /** For tests: the migrations of another version. Default: those of this program. */
+  readonly known?: readonly MigrationClass[];
 }
 
 /**
@@ -57,12 +59,14 @@ interface MigrateOptions {
  * (`letOlderStart`). An older program that was allowed to start changes neither.
  *
  * @returns the names of the migrations that were applied
- * @throws UnsupportedDatabaseError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError, DatabaseRefusedError
+ * @throws UnsupportedDatabaseError, SchemaUnsupportedError, SchemaNewerError, SchemaBusyError, DatabaseUnavailableError,
+ * DatabaseRefusedError
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<string[]> {
-  return underMigrationLock(url, async (database) => {
-    const applied = await runMigrations(database, options);
-    const { unknown } = await readSchema(database);
+  const { known = migrations } = options;
+  const work = async (database: Database): Promise<string[]> => {
+    const applied = await runMigrations(database, { ...options, known });
+    const { unknown } = await readSchema(database, known);
     // An older program that `letOlderStart` allowed to start runs `migrate` first, and must not take
     // back its own permission.
     if (unknown.length === 0) {
@@ -71,7 +75,8 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
       await grantRights(database);
     }
     return applied;
-  });
+  };
+  return underMigrationLock(url, work, known);
 }
 
 /**
@@ -84,10 +89,11 @@ export async function migrate(url: string, options: MigrateOptions = {}): Promis
 export async function letOlderStart(
   url: string,
   names: readonly string[],
-  known: readonly SchemaMigration[] = migrations.map((Migration) => new Migration()),
+  known: readonly MigrationClass[] = migrations,
 ): Promise<void> {
+  const own = known.map((Migration) => new Migration());
   for (const name of names) {
-    const migration = known.find((one) => one.name === name);
+    const migration = own.find((one) => one.name === name);
     if (migration === undefined)
       throw new OlderRefusedError(
         `${name} is no migration of this program: the newest one knows it, give the command to that.`,
@@ -98,8 +104,8 @@ export async function letOlderStart(
       );
     }
   }
-  await underMigrationLock(url, async (database) => {
-    for (const { name, olderMisreads } of known) {
+  const work = async (database: Database): Promise<void> => {
+    for (const { name, olderMisreads } of own) {
       if (olderMisreads === undefined || !names.includes(name)) continue;
       const rows = await database.query({ text: olderMisreads.rows });
       if (rows.length === 0) continue;
@@ -112,7 +118,8 @@ export async function letOlderStart(
     if (absent.length > 0) {
       throw new OlderRefusedError(`${absent.join(', ')} is not applied to this database.`);
     }
-  });
+  };
+  await underMigrationLock(url, work, known);
 }
 
 /**
@@ -122,6 +129,7 @@ export async function letOlderStart(
 export async function underMigrationLock<T>(
   url: string,
   work: (database: Database) => Promise<T>,
+  known: readonly MigrationClass[] = migrations,
 ): Promise<T> {
   const database = await createDatabase({
     url,
@@ -131,6 +139,7 @@ export async function underMigrationLock<T>(
     lockTimeoutMs: LOCK_TIMEOUT_MS,
     // The check follows below, under the lock, where no other program can add migrations.
     schema: 'any',
+    migrations: known,
   });
   try {
     await requireSupported(database);
@@ -141,7 +150,7 @@ export async function underMigrationLock<T>(
     try {
       await lock.query('SET lock_timeout = 0');
       await lock.query('SELECT pg_advisory_lock($1, $2)', [...MIGRATION_LOCK]);
-      await requireSchema(database);
+      await requireSchema(database, 'not-newer', known);
       return await work(database);
     } finally {
       // The end of the session releases the lock, even where the session is broken.
@@ -166,12 +175,12 @@ async function requireSupported(database: Database): Promise<void> {
 
 async function runMigrations(
   database: Database,
-  { tries = 20, stakeSets = [] }: MigrateOptions,
+  { tries = 20, ...options }: MigrateOptions,
 ): Promise<string[]> {
   await database.query({ text: `CREATE SCHEMA IF NOT EXISTS ${MIGRATION_SCHEMA}` });
   for (let left = tries; ; left--) {
     try {
-      return await inOneTransaction(database, stakeSets);
+      return await inOneTransaction(database, options);
     } catch (error) {
       if (!waitedForTable(error)) throw error;
       if (left <= 1) throw new SchemaBusyError(error);
@@ -182,7 +191,7 @@ async function runMigrations(
 
 async function inOneTransaction(
   { dataSource }: Database,
-  stakeSets: readonly string[],
+  { stakeSets = [], known = migrations }: Omit<MigrateOptions, 'tries'>,
 ): Promise<string[]> {
   const runner = dataSource.createQueryRunner();
   try {
@@ -191,7 +200,7 @@ async function inOneTransaction(
     // All migrations run in the transaction of this runner.
     executor.transaction = 'none';
     const applied = await executor.executePendingMigrations();
-    const ofSets = await upgradeSets(runner, stakeSets);
+    const ofSets = await upgradeSets(runner, stakeSets, known);
     await runner.commitTransaction();
     return [...applied.map(({ name }) => name), ...ofSets];
   } catch (error) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
 import { createDatabase, migrate, readSchema } from '../index.js';
-import { SchemaNewerError, SchemaOlderError } from './schema-check.js';
+import { SchemaNewerError, SchemaOlderError, SchemaUnsupportedError } from './schema-check.js';
 
 const NEWER = 'Tomorrow9000000000000';
 
@@ -49,11 +49,11 @@ describe('a database that a newer program has migrated', () => {
   it('is refused by migrate, which changes nothing', async () => {
     await migrateByNewer();
     const database = await test.open({ schema: 'any' });
-    await withoutMigration('ReaderSeesSchema');
+    await withoutMigration('Staking');
     await expect(migrate(test.url)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
     const { unknown, missing } = await readSchema(database);
     expect(unknown).toEqual([NEWER]);
-    expect(missing).toEqual([expect.stringMatching(/^ReaderSeesSchema/)]);
+    expect(missing).toEqual([expect.stringMatching(/^Staking/)]);
   });
 
   it('can be opened to look at it', async () => {
@@ -68,9 +68,9 @@ describe('an older database', () => {
     await expect(openService()).rejects.toThrow(SchemaOlderError);
     await migrate(test.url);
     await (await openService()).close();
-    await withoutMigration('AuditRun');
+    await withoutMigration('Staking');
     await expect(openService()).rejects.toThrow(
-      /^The database lacks migrations of this program: AuditRun\d+\. Run `npm run migrate`/,
+      /^The database lacks migrations of this program: Staking\d+\. Run `npm run migrate`/,
     );
   });
 
@@ -82,5 +82,30 @@ describe('an older database', () => {
     await writer.query({ text: 'REVOKE USAGE ON SCHEMA lowmark FROM lowmark_reader' });
     const reader = await test.open({ readOnly: true });
     expect(await reader.query({ text: 'SELECT 1 AS one' })).toEqual([{ one: 1 }]);
+  });
+});
+
+describe('a database of a development version', () => {
+  it('is refused by every program and by migrate, with what to do', async () => {
+    await migrate(test.url);
+    const database = await test.open({ schema: 'any' });
+    await database.query({
+      text: `INSERT INTO lowmark.migration (timestamp, name) VALUES (1769999999999, 'StakingIndex1769999999999')`,
+    });
+    const refused = { code: 'SCHEMA_UNSUPPORTED', retryable: false };
+    await expect(openService()).rejects.toMatchObject(refused);
+    for (const readOnly of [false, true]) {
+      const opening = createDatabase({ url: test.url, applicationName: 'command', readOnly });
+      await expect(opening).rejects.toThrow(SchemaUnsupportedError);
+    }
+    await expect(migrate(test.url)).rejects.toMatchObject(refused);
+    await expect(readSchema(database)).rejects.toThrow('Make a new database');
+  });
+
+  it('is what is older than the first migration', async () => {
+    await migrate(test.url);
+    const database = await test.open();
+    const text = 'SELECT min(timestamp)::float8 AS first FROM lowmark.migration';
+    expect(await database.query({ text })).toEqual([{ first: 1_770_000_000_000 }]);
   });
 });

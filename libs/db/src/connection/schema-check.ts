@@ -2,9 +2,13 @@ import { type QueryResultRow } from 'pg';
 import { PermanentError } from '#libs/domain';
 import { migrations } from '../migrations/index.js';
 import { isNotMigrated, isWithoutRight } from './database.error.js';
+import { type MigrationClass } from './schema-migration.js';
 
 /** The schema in which the migrations are recorded. */
 export const MIGRATION_SCHEMA = 'lowmark';
+
+/** Of the first migration. Only development versions had older ones. */
+const FIRST_TIMESTAMP = 1_770_000_000_000;
 
 /** The migrations of a database, compared with those of this program. */
 interface SchemaState {
@@ -38,6 +42,15 @@ export class SchemaOlderError extends PermanentError {
   }
 }
 
+export class SchemaUnsupportedError extends PermanentError {
+  constructor() {
+    super(
+      'SCHEMA_UNSUPPORTED',
+      'The database was made by a development version, which has no upgrade. Make a new database, run `npm run migrate`, and index again.',
+    );
+  }
+}
+
 /**
  * What a program demands of the schema:
  * - `current`: all migrations that the program knows and no others, as long-running services demand;
@@ -52,15 +65,24 @@ interface Queries {
 
 const RECORDED = {
   name: 'migrations_recorded',
-  // With to_jsonb the query also works on a table without the column `older_may_start`, which was added later.
-  text: `SELECT name, coalesce((to_jsonb(m) ->> 'older_may_start')::boolean, false) AS accepted
+  // With to_jsonb the query also works before the first migration has added the column `older_may_start`.
+  text: `SELECT name, coalesce((to_jsonb(m) ->> 'older_may_start')::boolean, false) AS accepted,
+      timestamp < ${FIRST_TIMESTAMP} AS "isUnsupported"
     FROM ${MIGRATION_SCHEMA}.migration m ORDER BY timestamp`,
 };
 
-/** Compares by one cheap statement. In an empty database all migrations are missing. */
-export async function readSchema(database: Queries): Promise<SchemaState> {
-  const known: string[] = migrations.map((Migration) => new Migration().name);
+/**
+ * Compares by one cheap statement. In an empty database all migrations are missing.
+ * @param of the migrations of the program
+ * @throws SchemaUnsupportedError
+ */
+export async function readSchema(
+  database: Queries,
+  of: readonly MigrationClass[] = migrations,
+): Promise<SchemaState> {
+  const known = of.map((Migration) => new Migration().name);
   const recorded = await recordedMigrations(database);
+  if (recorded.some(({ isUnsupported }) => isUnsupported)) throw new SchemaUnsupportedError();
   const unknown = recorded.filter(({ name }) => !known.includes(name));
   return {
     unknown: unknown.map(({ name }) => name),
@@ -76,14 +98,15 @@ export async function isNewerSchema(database: Queries): Promise<boolean> {
 
 /**
  * Migrations that an operator accepted for an older program do not make the schema newer.
- * @throws SchemaNewerError, SchemaOlderError
+ * @throws SchemaUnsupportedError, SchemaNewerError, SchemaOlderError
  */
 export async function requireSchema(
   database: Queries,
   demand: SchemaDemand = 'not-newer',
+  of: readonly MigrationClass[] = migrations,
 ): Promise<void> {
   if (demand === 'any') return;
-  const { unknown, accepted, missing } = await readSchema(database);
+  const { unknown, accepted, missing } = await readSchema(database, of);
   if (unknown.length > accepted.length) throw new SchemaNewerError(unknown);
   if (demand === 'current' && missing.length > 0) throw new SchemaOlderError(missing);
 }
@@ -91,14 +114,14 @@ export async function requireSchema(
 interface RecordedMigration {
   readonly name: string;
   readonly accepted: boolean;
+  readonly isUnsupported: boolean;
 }
 
 async function recordedMigrations(database: Queries): Promise<RecordedMigration[]> {
   try {
     return await database.query<RecordedMigration & QueryResultRow>(RECORDED);
   } catch (error) {
-    // The schema does not exist yet, or the database is older than this check and the reading role has no
-    // right to the table yet.
+    // The schema does not exist yet, or the user has no right to the table.
     if (isNotMigrated(error) || isWithoutRight(error)) return [];
     throw error;
   }

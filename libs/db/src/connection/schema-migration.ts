@@ -9,6 +9,8 @@ export interface SchemaMigration extends MigrationInterface {
    * Absent: the only way back is the backup.
    */
   readonly olderMayStart?: true;
+  /** It changes the schema `staking` and nothing else, and is applied to the schema of each further stake set, too. */
+  readonly ofSets?: true;
   /**
    * `rows` finds rows that the older program would misread. While there are any, `remedy` says what an operator has to
    * do before the older program may start.
@@ -16,21 +18,21 @@ export interface SchemaMigration extends MigrationInterface {
   readonly olderMisreads?: { readonly rows: string; readonly remedy: string };
 }
 
+export type MigrationClass = new () => SchemaMigration;
+
 /**
  * A migration that consists of statements only. It is recorded under the name of its class, whose digits are its place
  * in the order (.swcrc keeps the names of classes).
  */
 export abstract class SqlMigration implements SchemaMigration {
   readonly name = this.constructor.name;
-  abstract readonly upStatements: readonly string[];
-  /** For tests only: no program takes a migration back. */
-  abstract readonly downStatements: readonly string[];
+  abstract readonly statements: readonly string[];
 
   async up(runner: QueryRunner): Promise<void> {
-    for (const statement of this.upStatements) await runner.query(statement);
+    for (const statement of this.statements) await runner.query(statement);
   }
 
-  async down(runner: QueryRunner): Promise<void> {
-    for (const statement of this.downStatements) await runner.query(statement);
+  down(): Promise<void> {
+    return Promise.reject(new Error('no migration is taken back'));
   }
 }

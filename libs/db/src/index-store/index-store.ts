@@ -284,7 +284,7 @@ export class IndexStore extends IndexReader {
 }
 
 /**
- * Whether a row violated the check that the newest partition has while it gets its bound; see migrations/partitions.ts.
+ * Whether a row violated the check that the newest partition has while it gets its bound; see schema/partitions.ts.
  */
 function isBeyondPartition(error: unknown): boolean {
   if (!(error instanceof DatabaseRefusedError)) return false;

@@ -270,7 +270,7 @@ async function writeDifferences(
     differences.flatMap(rows);
   const removed = of(({ remove }) => remove.changes);
   const removedDays = of(({ remove }) => remove.days);
-  // The guards of balance changes let this transaction pass: see migrations/index-repair.ts.
+  // The guards of balance changes let this transaction pass: see schema/staking.ts.
   await client.query(`SET LOCAL lowmark.repair = 'on'`);
   await client.query(
     REMOVE_CHANGES({

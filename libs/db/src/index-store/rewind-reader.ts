@@ -41,7 +41,7 @@ const SEALED = named<{ block: bigint }>(
 const PUBLISHED = named<{ set: string; first: number; last: number }>(
   'rewind_published',
   `SELECT count(*)::int AS published FROM redemption.registry_publication
-    WHERE stake_set = :set AND first_day BETWEEN :first AND :last AND status IN ('sent', 'mined', 'final')`,
+    WHERE stake_set = :set AND day BETWEEN :first AND :last AND status IN ('sent', 'mined', 'final')`,
 );
 
 const STEPS = named<{ above: bigint; upTo: bigint; steps: number }>(

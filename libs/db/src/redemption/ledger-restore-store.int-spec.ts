@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type QueryRunner } from 'typeorm';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { RestoreMark1760000000024 } from '../migrations/sealed-ledger.js';
 import { ReconciliationBench, TOKENS } from './reconciliation.support-spec.js';
 import { decided, noteRestored, planOf, START_MS } from './testing/builders.js';
 
@@ -79,28 +77,6 @@ describe('what a note says of a redemption', () => {
       const text = `UPDATE redemption.redemption ${change} WHERE id = $1`;
       await expect(intruder.query({ text }, [id])).rejects.toThrow('is for its note to say');
     }
-  });
-
-  it('is filled in where a restore was noted by an older program', async () => {
-    const [open, done] = [await bench.created(), await bench.claimed()];
-    const planned = await bench.authorised();
-    const runner = {
-      query: (text: string) => bench.database.query({ text }),
-    } as unknown as QueryRunner;
-    await new RestoreMark1760000000024().down(runner);
-    const { vouchersUntilSeconds } = await record();
-    await new RestoreMark1760000000024().up(runner);
-    const marks = await bench.database.query<{ id: string; until: string | null }>({
-      text: 'SELECT id, lost_voucher_until_seconds AS until FROM redemption.redemption',
-    });
-    const until = String(vouchersUntilSeconds);
-    expect(new Map(marks.map((mark) => [mark.id, mark.until]))).toEqual(
-      new Map([
-        [open.id, until],
-        [planned.id, until],
-        [done.id, null],
-      ]),
-    );
   });
 });
 

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Redemption, type UuidV7 } from '#libs/domain';
 import { LedgerRestoreStore, RedemptionStore } from '../index.js';
-import { UnnotedRestore1760000006000 } from '../migrations/unnoted-restore.js';
 import { ReconciliationBench } from './reconciliation.support-spec.js';
 import { expiryOf, planOf, START_MS } from './testing/builders.js';
 
@@ -151,25 +150,6 @@ describe('a mark', () => {
     expect((await restores.standing()).unnoted).toEqual(first);
     const rows = await bench.database.query({ text: 'SELECT FROM redemption.unnoted_restore' });
     expect(rows).toHaveLength(1);
-  });
-
-  it('is left in the ledger of an older version too, and survives its migration', async () => {
-    const migration = new UnnotedRestore1760000006000();
-    const run = async (statements: readonly string[]) => {
-      for (const text of statements) await bench.database.query({ text });
-    };
-    const columns = () =>
-      bench.database.query({
-        text: `SELECT column_name, data_type, is_nullable, column_default FROM information_schema.columns
-          WHERE table_schema = 'redemption' AND table_name = 'unnoted_restore' ORDER BY 1`,
-      });
-    const made = await columns();
-    await run(migration.downStatements);
-    await restored();
-    expect(await columns()).toEqual(made);
-    await run(migration.upStatements);
-    expect(await columns()).toEqual(made);
-    await expect(bench.created()).rejects.toMatchObject(NOT_NOTED);
   });
 });
 

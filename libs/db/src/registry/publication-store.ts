@@ -20,12 +20,12 @@ import {
   type RegistryPlace,
 } from './publication.js';
 
-const OF_DAY = `${AT_PLACE} AND p.first_day = :day`;
+const OF_DAY = `${AT_PLACE} AND p.day = :day`;
 
 const OPEN = named<PlaceParameters & { limit: number }>(
   'publications_open',
   `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
-    WHERE ${AT_PLACE} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.first_day LIMIT :limit`,
+    WHERE ${AT_PLACE} AND p.status IN ('due', 'sent', 'mined') ORDER BY p.day LIMIT :limit`,
 );
 
 /** Over all registries in which the account publishes. */
@@ -37,20 +37,20 @@ const HIGHEST_NONCE = named<{ chainId: number; account: string }>(
 
 const LAST_DAY = named<PlaceParameters>(
   'publications_last_day',
-  `SELECT max(first_day) AS day FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
+  `SELECT max(day) AS day FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
 );
 
 const ADD = named<PlaceParameters & Record<string, unknown>>(
   'publication_add',
-  `INSERT INTO redemption.registry_publication (chain_id, registry, kind, first_day, last_day, stake_set, revisions, root, due_at)
-    VALUES (:chainId, decode(:registry, 'hex'), 'day', :day, :day, :stakeSet, ARRAY[:revision::int], decode(:root, 'hex'), :now)
-    ON CONFLICT (chain_id, registry, first_day) DO NOTHING`,
+  `INSERT INTO redemption.registry_publication (chain_id, registry, day, stake_set, revision, root, due_at)
+    VALUES (:chainId, decode(:registry, 'hex'), :day, :stakeSet, :revision, decode(:root, 'hex'), :now)
+    ON CONFLICT (chain_id, registry, day) DO NOTHING`,
 );
 
 const REVISE = named<PlaceParameters & Record<string, unknown>>(
   'publication_revise',
-  `UPDATE redemption.registry_publication p SET revisions = ARRAY[:revision::int], root = decode(:root, 'hex')
-    WHERE ${OF_DAY} AND status IN ('due', 'sent') RETURNING first_day`,
+  `UPDATE redemption.registry_publication p SET revision = :revision, root = decode(:root, 'hex')
+    WHERE ${OF_DAY} AND status IN ('due', 'sent') RETURNING day`,
 );
 
 /** Signs under a new nonce, or again under the nonce that the publication has. */
@@ -60,12 +60,12 @@ const SIGN = named<PlaceParameters & Record<string, unknown>>(
     WHERE ${OF_DAY} AND root = decode(:root, 'hex') AND (
       (status = 'due' AND p.nonce IS NULL)
       OR (status IN ('sent', 'mined') AND p.account = decode(:account, 'hex') AND p.nonce = :nonce))
-    RETURNING first_day`,
+    RETURNING day`,
 );
 
 const KEEP_TRANSACTION = named<PlaceParameters & Record<string, unknown>>(
   'publication_transaction',
-  `INSERT INTO redemption.registry_transaction (chain_id, hash, registry, first_day, account, nonce, root, gas_price, gas, signed_at)
+  `INSERT INTO redemption.registry_transaction (chain_id, hash, registry, day, account, nonce, root, gas_price, gas, signed_at)
     VALUES (:chainId, decode(:hash, 'hex'), decode(:registry, 'hex'), :day, decode(:account, 'hex'), :nonce,
       decode(:root, 'hex'), :gasPrice, :gas, :now)
     ON CONFLICT (chain_id, hash) DO NOTHING`,
@@ -90,7 +90,7 @@ const UNSIGNED = named<PlaceParameters & { day: number }>(
 const SETTLED = named<PlaceParameters & Record<string, unknown>>(
   'publication_settled',
   `UPDATE redemption.registry_publication p SET status = :status, settled_at = :now, reason = nullif(:reason, '')
-    WHERE ${OF_DAY} AND status IN ('due', 'sent', 'mined') RETURNING first_day`,
+    WHERE ${OF_DAY} AND status IN ('due', 'sent', 'mined') RETURNING day`,
 );
 
 export interface SignedPublication extends Pick<PublicationContent, 'day' | 'root'> {

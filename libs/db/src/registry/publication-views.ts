@@ -17,7 +17,7 @@ import {
 /** A publication on chain whose day was sealed again with another root and that was not acknowledged since. */
 const REVISED = `(p.status IN ('mined', 'final') AND EXISTS (
     SELECT FROM (SELECT root, sealed_at FROM staking.sealed_day
-      WHERE day = p.first_day ORDER BY revision DESC LIMIT 1) AS n
+      WHERE day = p.day ORDER BY revision DESC LIMIT 1) AS n
     WHERE n.root <> p.root AND (p.acknowledged_at IS NULL OR n.sealed_at > p.acknowledged_at)))`;
 const DIFFERENT = `(p.status = 'refused' AND p.acknowledged_at IS NULL)`;
 
@@ -27,7 +27,7 @@ const SUMMARY = named<PlaceParameters>(
       min(due_at) FILTER (WHERE status IN ('due', 'sent', 'mined')) AS "waitingSince",
       count(*) FILTER (WHERE status = 'mined')::int AS mined,
       count(*) FILTER (WHERE status = 'final')::int AS final,
-      max(first_day) FILTER (WHERE status = 'final') AS "lastDay",
+      max(day) FILTER (WHERE status = 'final') AS "lastDay",
       count(*) FILTER (WHERE ${DIFFERENT})::int AS different,
       count(*) FILTER (WHERE ${REVISED})::int AS revised
     FROM redemption.registry_publication p WHERE ${AT_PLACE}`,
@@ -35,25 +35,25 @@ const SUMMARY = named<PlaceParameters>(
 
 const REVISED_DAYS = named<PlaceParameters>(
   'publications_revised',
-  `SELECT first_day AS day FROM redemption.registry_publication p WHERE ${AT_PLACE} AND ${REVISED} ORDER BY first_day LIMIT 100`,
+  `SELECT day FROM redemption.registry_publication p WHERE ${AT_PLACE} AND ${REVISED} ORDER BY day LIMIT 100`,
 );
 
 const PAGE = named<PlaceParameters & { limit: number; before: number }>(
   'publications_page',
   `SELECT ${PUBLICATION_COLUMNS} FROM redemption.registry_publication p ${NEWEST_TRANSACTION}
-    WHERE ${AT_PLACE} AND p.first_day < :before ORDER BY p.first_day DESC LIMIT :limit`,
+    WHERE ${AT_PLACE} AND p.day < :before ORDER BY p.day DESC LIMIT :limit`,
 );
 
 const ACKNOWLEDGE = named<PlaceParameters & Record<string, unknown>>(
   'publication_acknowledge',
   `WITH noted AS (
       UPDATE redemption.registry_publication p SET acknowledged_at = :now, acknowledged_by = :actor, note = :note
-      WHERE ${AT_PLACE} AND p.first_day = :day AND (${DIFFERENT} OR ${REVISED}) RETURNING first_day
+      WHERE ${AT_PLACE} AND p.day = :day AND (${DIFFERENT} OR ${REVISED}) RETURNING day
     ), audited AS (
       INSERT INTO redemption.audit (actor, command, arguments, outcome)
       SELECT :actor, :command, :arguments, 'acknowledged' FROM noted
     )
-    SELECT first_day FROM noted`,
+    SELECT day FROM noted`,
 );
 
 export interface PublicationSummary {

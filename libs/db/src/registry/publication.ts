@@ -55,7 +55,7 @@ export interface Publication extends PublicationContent {
 }
 
 /** The columns of a PublicationRow, with `p` as alias of the publication and `t` of its newest transaction. */
-export const PUBLICATION_COLUMNS = `p.first_day AS day, p.revisions[1] AS revision, '0x' || encode(p.root, 'hex') AS root,
+export const PUBLICATION_COLUMNS = `p.day, p.revision, '0x' || encode(p.root, 'hex') AS root,
   p.stake_set AS "stakeSet", p.status, '0x' || encode(p.account, 'hex') AS account, p.nonce, p.due_at AS "dueAt",
   p.settled_at AS "settledAt", p.reason, p.acknowledged_at AS "acknowledgedAt", '0x' || encode(t.hash, 'hex') AS hash,
   '0x' || encode(t.root, 'hex') AS "sentRoot", t.gas_price AS "gasPrice", t.gas, t.signed_at AS "signedAt"`;
@@ -63,7 +63,7 @@ export const PUBLICATION_COLUMNS = `p.first_day AS day, p.revisions[1] AS revisi
 /** Among the transactions of a nonce, the one with the highest price is the newest. */
 export const NEWEST_TRANSACTION = `LEFT JOIN LATERAL (
     SELECT * FROM redemption.registry_transaction x
-    WHERE (x.chain_id, x.registry, x.first_day, x.account, x.nonce) = (p.chain_id, p.registry, p.first_day, p.account, p.nonce)
+    WHERE (x.chain_id, x.registry, x.day, x.account, x.nonce) = (p.chain_id, p.registry, p.day, p.account, p.nonce)
     ORDER BY x.gas_price DESC, x.signed_at DESC LIMIT 1) AS t ON true`;
 
 export type PublicationRow = Omit<Publication, 'sender' | 'transaction'> &

@@ -103,8 +103,6 @@ const ROWS: readonly Row[] = [
   ['webhooks.lane',                         '-',   '-',     'rwd',      'raw', 'raw',    '-'],
   ['webhooks.attempt',                      '-',   '-',     'rad',      'r',   'r',      '-'],
   ['webhooks.told_day',                     '-',   '-',     'ra',       '-',   '-',      '-'],
-  ['webhooks.tier_cursor',                  '-',   '-',     '-',        '-',   '-',      '-'],
-  ['webhooks.wallet_tier',                  '-',   '-',     '-',        '-',   '-',      '-'],
   ['portal.partner',                        '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.credential',                     '-',   '-',     '-',        '-',   '-',      'r'],
   ['portal.callback',                       '-',   '-',     '-',        '-',   '-',      'r'],

@@ -175,7 +175,7 @@ describe.each(['default', 'golf'])('indexing %s again', (set) => {
     await index(indexer.inSet(set, 'next'), 9n);
     await again.exchange();
     await database.query({
-      text: `COMMENT ON SCHEMA ${schemaOf(set, 'before')} IS '{"migrations":["StakingIndex1760000000000"],"at":"2026-01-01T00:00:00Z"}'`,
+      text: `COMMENT ON SCHEMA ${schemaOf(set, 'before')} IS '{"migrations":["Earlier1769999999999"],"at":"2026-01-01T00:00:00Z"}'`,
     });
     await expect(again.undo()).rejects.toMatchObject({ code: 'INDEX_OUTDATED' });
     expect(await balance()).toBe(9n);

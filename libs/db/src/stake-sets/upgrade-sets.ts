@@ -1,33 +1,13 @@
 import { type QueryRunner } from 'typeorm';
 import { DEFAULT_STAKE_SET } from '#libs/domain';
-import { DayTotals1760000007000 } from '../migrations/day-totals.js';
-import { AuditSums1760000007900 } from '../migrations/audit-sums.js';
-import { IndexRepair1760000007011 } from '../migrations/index-repair.js';
-import { Partitions1760000000044 } from '../migrations/partitions.js';
-import { SealedDays1760000000033 } from '../migrations/sealed-days.js';
-import { StakingIndex1760000000000 } from '../migrations/staking-index.js';
-import {
-  IndexGeneration1760000000007,
-  AuditRun1760000000010,
-  PriceHold1760000000015,
-} from '../migrations/staking-state.js';
+import { type MigrationClass, type SchemaMigration } from '../connection/schema-migration.js';
+import { migrations } from '../migrations/index.js';
 import { schemaOf, sqlInSchema } from './stake-set.js';
 
-/**
- * The migrations of the schema of a stake set, oldest first. A new migration that touches the schema `staking` touches
- * nothing else, and is listed both here and in migrations/index.ts.
- */
-export const SET_MIGRATIONS = [
-  StakingIndex1760000000000,
-  IndexGeneration1760000000007,
-  AuditRun1760000000010,
-  PriceHold1760000000015,
-  SealedDays1760000000033,
-  Partitions1760000000044,
-  DayTotals1760000007000,
-  IndexRepair1760000007011,
-  AuditSums1760000007900,
-];
+/** The migrations of the schema of a stake set, oldest first. */
+function migrationsOfSets(known: readonly MigrationClass[]): SchemaMigration[] {
+  return known.map((Migration) => new Migration()).filter(({ ofSets }) => ofSets === true);
+}
 
 interface SetRow {
   readonly name: string;
@@ -37,11 +17,12 @@ interface SetRow {
 /**
  * Creates the wanted sets that do not exist, and brings all existing sets up to date, wanted or not.
  * @param runner in the transaction of the other migrations
- * @returns the applied migrations, for example `StakingIndex1760000000000 of golf`
+ * @returns the applied migrations, for example `Staking1770000000001 of golf`
  */
 export async function upgradeSets(
   runner: QueryRunner,
   wanted: readonly string[],
+  known: readonly MigrationClass[],
 ): Promise<string[]> {
   const rows = (await runner.query(
     'SELECT name, migrations FROM lowmark.stake_set ORDER BY name',
@@ -50,7 +31,7 @@ export async function upgradeSets(
   const sets = [...rows, ...made.map((name) => ({ name, migrations: [] }))];
   const applied: string[] = [];
   for (const set of sets) {
-    const names = await upgradeSet(runner, set);
+    const names = await upgradeSet(runner, set, migrationsOfSets(known));
     applied.push(...names.map((name) => `${name} of ${set.name}`));
   }
   return applied;
@@ -61,8 +42,8 @@ function isCalled(set: string): (row: SetRow) => boolean {
 }
 
 /** The names of the migrations of a set, oldest first. */
-export const SET_MIGRATION_NAMES: readonly string[] = SET_MIGRATIONS.map(
-  (Migration) => new Migration().name,
+export const SET_MIGRATION_NAMES: readonly string[] = migrationsOfSets(migrations).map(
+  ({ name }) => name,
 );
 
 /**
@@ -74,19 +55,22 @@ export async function upgradeSchema(
   client: { query(sql: string): Promise<unknown> },
   schema: string,
   applied: readonly string[],
+  ofSets: readonly SchemaMigration[] = migrationsOfSets(migrations),
 ): Promise<string[]> {
   // The only method of the runner that the migrations of stake sets use.
   const query = (sql: string): Promise<unknown> => client.query(sqlInSchema(sql, schema));
   const inSchema = { query } as QueryRunner;
-  const missing = SET_MIGRATIONS.map((Migration) => new Migration()).filter(
-    (migration) => !applied.includes(migration.name),
-  );
+  const missing = ofSets.filter(({ name }) => !applied.includes(name));
   for (const migration of missing) await migration.up(inSchema);
   return missing.map((migration) => migration.name);
 }
 
-async function upgradeSet(runner: QueryRunner, { name, migrations }: SetRow): Promise<string[]> {
-  const applied = await upgradeSchema(runner, schemaOf(name), migrations);
+async function upgradeSet(
+  runner: QueryRunner,
+  { name, migrations }: SetRow,
+  ofSets: readonly SchemaMigration[],
+): Promise<string[]> {
+  const applied = await upgradeSchema(runner, schemaOf(name), migrations, ofSets);
   if (applied.length > 0) {
     await runner.query(
       `INSERT INTO lowmark.stake_set AS s (name, migrations) VALUES ($1, $2)

@@ -1,44 +1,8 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-import { GUARDS } from './redemption-guards.js';
-
 /**
- * Redemptions, and how partners are called. What a row may hold is in the CHECKs, what may become of it in the triggers: the
- * state machine of libs/domain decides, and the database refuses what that must never do.
+ * Redemptions, and how partners are called. What a row may hold is in the CHECKs, what may become of it in the triggers of
+ * redemption-guards.ts: the state machine of libs/domain decides, and the database refuses what that must never do.
  */
-export class Redemption1760000000003 extends SqlMigration {
-  readonly upStatements = [CALLBACKS, TABLES, GUARDS];
-  readonly downStatements = ['DROP SCHEMA redemption CASCADE', 'DROP TABLE partners.callback'];
-}
-
-const CALLBACKS = `
-CREATE TABLE partners.callback (
-  partner_id uuid PRIMARY KEY REFERENCES partners.partner,
-  url text NOT NULL CHECK (url ~ '^https?://'),
-  key text NOT NULL CHECK (key <> ''),
-  secret_ciphertext bytea NOT NULL,
-  usd_per_point numeric NOT NULL CHECK (usd_per_point > 0),
-  bonus_from_points bigint CHECK (bonus_from_points > 0),
-  bonus_rate numeric CHECK (bonus_rate >= 0),
-  min_points bigint CHECK (min_points > 0),
-  max_points bigint CHECK (max_points >= min_points AND max_points > 0),
-  daily_token_budget numeric CHECK (daily_token_budget >= 0),
-  confirms boolean NOT NULL DEFAULT true,
-  capabilities text[] NOT NULL DEFAULT '{}' CHECK (capabilities <@ ARRAY['revert-by-redemption-id', 'tombstones',
-    'enforces-freshness', 'signs-all-responses', 'refuses-mismatched-pair']),
-  paused boolean NOT NULL DEFAULT false,
-  updated_at timestamptz NOT NULL DEFAULT now(),
-  CHECK (num_nonnulls(bonus_from_points, bonus_rate) IN (0, 2)),
-  -- NaN and infinity pass for large numbers.
-  CHECK (usd_per_point < 'Infinity' AND bonus_rate < 'Infinity' AND daily_token_budget < 'Infinity')
-);
-COMMENT ON COLUMN partners.callback.key IS 'X-API-KEY of our calls';
-COMMENT ON COLUMN partners.callback.daily_token_budget IS 'whole tokens per UTC day';
--- The role that only reads is the api's, which calls no partner.
-REVOKE ALL ON partners.callback FROM lowmark_reader;
-`;
-
-/** The tables of the redemption migration: part of it, so never edited once released. */
-export const TABLES = `
+export const REDEMPTIONS = `
 CREATE SCHEMA redemption;
 
 CREATE TABLE redemption.redemption (
@@ -91,6 +55,10 @@ CREATE TABLE redemption.redemption (
   reverted_at timestamptz,
   failed_at timestamptz,
 
+  evidence_mac bytea CHECK (octet_length(evidence_mac) = 36),
+  names_mac bytea CHECK (octet_length(names_mac) = 36),
+  lost_voucher_until_seconds bigint,
+
   leased_until timestamptz,
   lease_owner text CHECK (lease_owner <> ''),
 
@@ -129,6 +97,10 @@ CREATE TABLE redemption.redemption (
 ) WITH (fillfactor = 75);
 COMMENT ON COLUMN redemption.redemption.token_amount IS 'in the smallest unit of the token';
 COMMENT ON COLUMN redemption.redemption.plan_from_block IS 'where the search for the payout''s events begins: final before the voucher was signed';
+COMMENT ON COLUMN redemption.redemption.evidence_mac IS 'the service wrote this row: a MAC under EVIDENCE_KEY; nothing is paid without it';
+COMMENT ON COLUMN redemption.redemption.names_mac IS 'the service wrote the names of the deduction: a MAC under EVIDENCE_KEY; no revert names another';
+COMMENT ON COLUMN redemption.redemption.lost_voucher_until_seconds IS
+  'Unix seconds: the ledger was restored, and a voucher that it lacks can be claimed until then; null where nothing was lost';
 
 -- I11.
 CREATE UNIQUE INDEX redemption_transaction_id ON redemption.redemption (partner, partner_transaction_id);
@@ -137,11 +109,17 @@ CREATE UNIQUE INDEX redemption_open ON redemption.redemption (wallet, partner) W
 CREATE INDEX redemption_due ON redemption.redemption (next_action_at) WHERE next_action_at IS NOT NULL;
 CREATE INDEX redemption_state ON redemption.redemption (state, state_since_at) WHERE state NOT IN ('claimed', 'reverted', 'failed');
 CREATE INDEX redemption_wallet ON redemption.redemption (wallet, id);
--- What counts against the budgets of a day.
-CREATE INDEX redemption_partner_day ON redemption.redemption (partner, initial_at) INCLUDE (token_amount)
-  WHERE state NOT IN ('reverted', 'failed');
+-- What counts against the budget of a day.
 CREATE INDEX redemption_wallet_day ON redemption.redemption (wallet, initial_at) INCLUDE (token_amount)
   WHERE state NOT IN ('reverted', 'failed');
+CREATE INDEX redemption_never_begun ON redemption.redemption (failed_at) WHERE state = 'failed' AND pending_at IS NULL;
+-- What operators page through and search for, without a look at rows that are not shown. What was settled by hand stays in its state
+-- for good: without it the index is as small as what is open.
+CREATE INDEX redemption_queue ON redemption.redemption ((state <> 'attention'), state_since_at, id)
+  WHERE state NOT IN ('claimed', 'reverted', 'failed') AND (state <> 'attention' OR reason IS DISTINCT FROM 'settled-by-hand');
+CREATE INDEX redemption_undone ON redemption.redemption (state, partner, id) WHERE state IN ('reverted', 'failed');
+-- Of one partner, newest first.
+CREATE INDEX redemption_partner ON redemption.redemption (partner, id);
 
 CREATE TABLE redemption.transition (
   redemption_id uuid NOT NULL REFERENCES redemption.redemption,
@@ -171,6 +149,10 @@ CREATE TABLE redemption.partner_call (
 );
 COMMENT ON TABLE redemption.partner_call IS 'committed before the first byte; without an end the outcome was never learnt';
 CREATE INDEX partner_call_redemption ON redemption.partner_call (redemption_id) WHERE redemption_id IS NOT NULL;
+CREATE INDEX partner_call_balance ON redemption.partner_call (begun_at) WHERE redemption_id IS NULL;
+-- A call's id is a UUID of version 7, and so in the order of time.
+CREATE INDEX partner_call_partner ON redemption.partner_call (partner, request_id);
+CREATE INDEX partner_call_without_answer ON redemption.partner_call (partner, request_id) WHERE outcome <> 'answer';
 
 CREATE TABLE redemption.confirmation (
   redemption_id uuid PRIMARY KEY REFERENCES redemption.redemption,
@@ -197,6 +179,7 @@ CREATE TABLE redemption.confirmation (
 COMMENT ON COLUMN redemption.confirmation.payload IS 'canonical JSON: the bytes that are sent and signed';
 CREATE INDEX confirmation_due ON redemption.confirmation (next_action_at) WHERE next_action_at IS NOT NULL;
 CREATE INDEX confirmation_undelivered ON redemption.confirmation (undelivered_at) WHERE undelivered_at IS NOT NULL;
+CREATE INDEX confirmation_partner ON redemption.confirmation (partner, redemption_id);
 
 CREATE TABLE redemption.idempotency_key (
   wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
@@ -218,11 +201,37 @@ CREATE TABLE redemption.audit (
   outcome text NOT NULL CHECK (outcome <> '')
 );
 CREATE INDEX audit_redemption ON redemption.audit (redemption_id) WHERE redemption_id IS NOT NULL;
+CREATE INDEX audit_partner ON redemption.audit (partner, id) WHERE partner IS NOT NULL;
+CREATE INDEX audit_actor ON redemption.audit (actor, id);
 
+CREATE TABLE redemption.vain_attempt (
+  wallet bytea PRIMARY KEY CHECK (octet_length(wallet) = 20),
+  attempts int NOT NULL CHECK (attempts > 0),
+  wait_until timestamptz NOT NULL
+);
+COMMENT ON TABLE redemption.vain_attempt IS 'wallets whose redemptions came to nothing, for points that they do not have say';
+CREATE INDEX vain_attempt_wait ON redemption.vain_attempt (wait_until);
+`;
+
+/** Who is signed in to the redemption service. A session counts only with a MAC under a key that the database does not have. */
+export const SIGN_IN = `
 CREATE TABLE redemption.nonce (
   nonce text PRIMARY KEY CHECK (length(nonce) BETWEEN 8 AND 255),
   expires_at timestamptz NOT NULL
 );
 COMMENT ON TABLE redemption.nonce IS 'Sign-In with Ethereum: handed out and not used yet';
 CREATE INDEX nonce_expires ON redemption.nonce (expires_at);
+
+CREATE TABLE redemption.session (
+  token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32),
+  wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
+  domain text,
+  expires_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  mac bytea CHECK (octet_length(mac) = 36)
+);
+COMMENT ON COLUMN redemption.session.token_hash IS 'SHA-256 of the bearer token, which is kept nowhere';
+COMMENT ON COLUMN redemption.session.domain IS 'the page on which the wallet signed in, one of SIWE_DOMAINS then';
+COMMENT ON COLUMN redemption.session.mac IS 'the service opened this session: a MAC under EVIDENCE_KEY over the token hash, wallet, domain and expiry';
+CREATE INDEX session_expires ON redemption.session (expires_at);
 `;

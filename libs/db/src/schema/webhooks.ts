@@ -1,21 +1,8 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
 /**
- * Webhooks: who is told of what, the events with their attempts, and where the evaluation of sealed days and tiers stands. An event is
- * written in the transaction of what it tells. See docs/decisions/0014-webhooks.md.
+ * Webhooks: who is told of what, and the events with their attempts. An event is written in the transaction of what it tells. See
+ * docs/decisions/0014-webhooks.md.
  */
-export class Webhooks1760000000040 extends SqlMigration {
-  /** An older program sends none; the events of redemptions are noted by a trigger, and wait. */
-  readonly olderMayStart = true;
-  readonly upStatements = [TABLES, QUEUE, REDEMPTIONS, VIEWS];
-  readonly downStatements = [
-    'DROP TRIGGER tell_subscribers ON redemption.redemption',
-    'DROP VIEW portal.webhook_subscription, portal.webhook_event, portal.webhook_attempt',
-    'DROP SCHEMA webhooks CASCADE',
-  ];
-}
-
-const TABLES = `
+export const WEBHOOKS = `
 CREATE SCHEMA webhooks;
 
 CREATE TABLE webhooks.subscription (
@@ -24,29 +11,23 @@ CREATE TABLE webhooks.subscription (
   partner uuid NOT NULL,
   url text NOT NULL CHECK (length(url) BETWEEN 1 AND 2000),
   topics text[] NOT NULL CHECK (cardinality(topics) > 0
-    AND topics <@ ARRAY['day.sealed', 'wallet.tier-changed', 'redemption.*']),
+    AND topics <@ ARRAY['day.sealed', 'redemption.*', 'answers.corrected']),
   stake_set text NOT NULL,
-  measure text CHECK (measure IN ('low', 'average', 'balance')),
-  days int CHECK (CASE WHEN measure = 'average' THEN days BETWEEN 2 AND 30 ELSE days = 1 END),
-  thresholds numeric(78, 0)[] CHECK (cardinality(thresholds) BETWEEN 1 AND 20 AND thresholds[1] > 0),
-  hysteresis numeric(78, 0) CHECK (hysteresis >= 0 AND hysteresis < thresholds[1]),
   failures int NOT NULL DEFAULT 0 CHECK (failures >= 0),
   paused_at timestamptz,
   paused_because text CHECK (paused_because IN ('partner', 'operator', 'gone')),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   rotated_at timestamptz,
   removed_at timestamptz,
-  CHECK (num_nonnulls(measure, days, thresholds, hysteresis)
-    = CASE WHEN 'wallet.tier-changed' = ANY (topics) THEN 4 ELSE 0 END),
+  last_delivered_at timestamptz,
   CHECK (num_nonnulls(paused_at, paused_because) IN (0, 2))
 );
 COMMENT ON TABLE webhooks.subscription IS 'where a partner wants to be told of what';
-COMMENT ON COLUMN webhooks.subscription.stake_set IS 'whose sealed days and tiers are told';
-COMMENT ON COLUMN webhooks.subscription.thresholds IS 'where the tiers begin, ascending, in the smallest unit of the token';
-COMMENT ON COLUMN webhooks.subscription.hysteresis IS 'a wallet leaves a tier when it has so much less than its threshold';
+COMMENT ON COLUMN webhooks.subscription.stake_set IS 'whose sealed days are told';
 COMMENT ON COLUMN webhooks.subscription.failures IS 'attempts in a row that failed; counted up to a few';
 COMMENT ON COLUMN webhooks.subscription.paused_because IS 'gone: its address answered 410';
 COMMENT ON COLUMN webhooks.subscription.removed_at IS 'its rows are removed in pieces after that';
+COMMENT ON COLUMN webhooks.subscription.last_delivered_at IS 'when an event was delivered last, to the second; null: none was';
 CREATE INDEX subscription_partner ON webhooks.subscription (partner) WHERE removed_at IS NULL;
 
 CREATE TABLE webhooks.secret (
@@ -127,34 +108,6 @@ CREATE TABLE webhooks.told_day (
 );
 COMMENT ON TABLE webhooks.told_day IS 'sealed days whose events were written';
 
-CREATE TABLE webhooks.tier_cursor (
-  subscription uuid PRIMARY KEY,
-  version int NOT NULL DEFAULT 1,
-  point bigint,
-  pass text CHECK (pass IN ('first', 'changed', 'again')),
-  pass_point bigint,
-  pass_after bytea,
-  recheck boolean NOT NULL DEFAULT false,
-  CHECK (num_nonnulls(pass, pass_point, pass_after) IN (0, 3))
-);
-COMMENT ON TABLE webhooks.tier_cursor IS 'how far the tiers of a subscription were worked out';
-COMMENT ON COLUMN webhooks.tier_cursor.version IS 'of the rule: tiers of another version count no more';
-COMMENT ON COLUMN webhooks.tier_cursor.point IS 'the day, or the block of the measure balance, up to which they are known';
-COMMENT ON COLUMN webhooks.tier_cursor.pass IS 'under way: first of a rule, which tells nothing; those that changed; or all again';
-COMMENT ON COLUMN webhooks.tier_cursor.pass_after IS 'the last wallet of it';
-COMMENT ON COLUMN webhooks.tier_cursor.recheck IS 'a sealed day came out differently: all have to be looked at again';
-
-CREATE TABLE webhooks.wallet_tier (
-  subscription uuid NOT NULL,
-  version int NOT NULL,
-  wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
-  tier int NOT NULL CHECK (tier >= 0),
-  PRIMARY KEY (subscription, version, wallet)
-);
-COMMENT ON TABLE webhooks.wallet_tier IS 'the tier of each wallet that ever had one above 0';
-`;
-
-const QUEUE = `
 -- The lane first: who has its lock takes the next number, and holds it until the commit. So the events of a lane are numbered in the
 -- order in which they become visible, and none appears behind one that was sent.
 CREATE FUNCTION webhooks.queue_event() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -182,7 +135,7 @@ CREATE TRIGGER unchanged BEFORE UPDATE ON webhooks.event FOR EACH ROW
 `;
 
 /** Whichever program moves a redemption, with the rights of the owner: none of them has any on the outbox for it. */
-const REDEMPTIONS = `
+export const REDEMPTION_EVENTS = `
 CREATE FUNCTION webhooks.public_status(state text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN state = 'created' THEN 'initial' WHEN state IN ('claimed', 'reverted', 'failed') THEN state ELSE 'pending' END;
 REVOKE ALL ON FUNCTION webhooks.public_status FROM PUBLIC;
@@ -215,59 +168,3 @@ REVOKE ALL ON FUNCTION webhooks.tell_redemption FROM PUBLIC;
 CREATE TRIGGER tell_subscribers AFTER INSERT OR UPDATE OF state ON redemption.redemption
   FOR EACH ROW EXECUTE FUNCTION webhooks.tell_redemption();
 `;
-
-const OWN = `nullif(current_setting('lowmark.partner', true), '')::uuid`;
-
-const VIEWS = `
-CREATE VIEW portal.webhook_subscription WITH (security_barrier) AS
-  SELECT s.id, s.url, s.topics, s.stake_set, s.measure, s.days, s.thresholds, s.hysteresis, s.paused_at, s.paused_because, s.created_at,
-    s.rotated_at,
-    (SELECT coalesce(sum(l.waiting), 0) FROM webhooks.lane l WHERE l.subscription = s.id AND l.waiting > 0)::int AS waiting
-  FROM webhooks.subscription s WHERE s.partner = ${OWN} AND s.removed_at IS NULL;
-CREATE VIEW portal.webhook_event WITH (security_barrier) AS
-  SELECT e.sequence, e.id, e.subscription, e.type, e.order_key, e.payload, e.created_at, e.state, e.waiting_since, e.attempts,
-    e.finished_at
-  FROM webhooks.event e JOIN webhooks.subscription s ON s.id = e.subscription
-  WHERE s.partner = ${OWN} AND s.removed_at IS NULL;
-CREATE VIEW portal.webhook_attempt WITH (security_barrier) AS
-  SELECT a.id, a.event, a.at, a.outcome, a.status, a.error, a.duration_ms, a.request, a.answer
-  FROM webhooks.attempt a JOIN webhooks.event e ON e.sequence = a.event
-    JOIN webhooks.subscription s ON s.id = e.subscription
-  WHERE s.partner = ${OWN} AND s.removed_at IS NULL;
-`;
-
-/** When a webhook was delivered something last: kept with the subscription, as its events are removed after a while. */
-export class LastDelivery1760000000043 extends SqlMigration {
-  /** What an older program delivers is not noted; the next delivery of a newer one is. */
-  readonly olderMayStart = true;
-  readonly upStatements = [ADD_LAST_DELIVERY];
-  readonly downStatements = [
-    `DROP VIEW portal.webhook_subscription; CREATE ${viewWith('')}
-      ALTER TABLE webhooks.subscription DROP COLUMN last_delivered_at;`,
-  ];
-}
-
-function viewWith(further: string): string {
-  return `VIEW portal.webhook_subscription WITH (security_barrier) AS
-  SELECT s.id, s.url, s.topics, s.stake_set, s.measure, s.days, s.thresholds, s.hysteresis, s.paused_at, s.paused_because, s.created_at,
-    s.rotated_at,
-    (SELECT coalesce(sum(l.waiting), 0) FROM webhooks.lane l WHERE l.subscription = s.id AND l.waiting > 0)::int AS waiting${further}
-  FROM webhooks.subscription s
-  WHERE s.partner = nullif(current_setting('lowmark.partner', true), '')::uuid AND s.removed_at IS NULL;
-`;
-}
-
-/** What was delivered is read before the lock on the subscriptions, which redemptions look at. */
-const ADD_LAST_DELIVERY = `
-DO $$
-DECLARE
-  ids uuid[];
-  times timestamptz[];
-BEGIN
-  SELECT array_agg(d.subscription), array_agg(d.at) INTO ids, times
-    FROM (SELECT subscription, max(finished_at) AS at FROM webhooks.event WHERE state = 'delivered' GROUP BY subscription) AS d;
-  ALTER TABLE webhooks.subscription ADD COLUMN last_delivered_at timestamptz;
-  COMMENT ON COLUMN webhooks.subscription.last_delivered_at IS 'when an event was delivered last, to the second; null: none was';
-  CREATE OR REPLACE ${viewWith(', s.last_delivered_at')}
-  UPDATE webhooks.subscription s SET last_delivered_at = d.at FROM unnest(ids, times) AS d (id, at) WHERE s.id = d.id;
-END $$`;

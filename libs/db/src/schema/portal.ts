@@ -1,29 +1,3 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
-/**
- * What a partner may see of its own, as views that show the rows of the partner that the transaction names and no others; see
- * portal-database.ts. No view has a secret, a hash of one, or the name of an operator.
- */
-export class Portal1760000000028 extends SqlMigration {
-  readonly olderMayStart = true;
-  readonly upStatements = [INDEXES, ['CREATE SCHEMA portal;', ...VIEWS.map(viewOf)].join('\n')];
-  readonly downStatements = [
-    'DROP SCHEMA portal CASCADE',
-    `DROP INDEX redemption.audit_actor, redemption.audit_partner, redemption.confirmation_partner,
-      redemption.partner_call_without_answer, redemption.partner_call_partner, redemption.redemption_partner`,
-  ];
-}
-
-/** Newest first, of one partner or of one operator; a call's id is a UUID of version 7, and so in the order of time. */
-const INDEXES = `
-CREATE INDEX redemption_partner ON redemption.redemption (partner, id);
-CREATE INDEX partner_call_partner ON redemption.partner_call (partner, request_id);
-CREATE INDEX partner_call_without_answer ON redemption.partner_call (partner, request_id) WHERE outcome <> 'answer';
-CREATE INDEX confirmation_partner ON redemption.confirmation (partner, redemption_id);
-CREATE INDEX audit_partner ON redemption.audit (partner, id) WHERE partner IS NOT NULL;
-CREATE INDEX audit_actor ON redemption.audit (actor, id);
-`;
-
 interface View {
   readonly name: string;
   readonly columns: string;
@@ -42,7 +16,7 @@ const VIEWS: readonly View[] = [
   },
   {
     name: 'credential',
-    columns: 'id, key_prefix, created_at, last_used_at, revoked_at',
+    columns: 'id, key_prefix, created_at, last_used_at, revoked_at, ends_at',
     from: 'partners.credential',
     partner: 'partner_id',
   },
@@ -52,6 +26,19 @@ const VIEWS: readonly View[] = [
   capabilities, paused, updated_at`,
     from: 'partners.callback',
     partner: 'partner_id',
+  },
+  {
+    name: 'request',
+    columns: `id, credential_id, at, method, path, path_length, status, code, body, body_bytes, signature, duration_us, request_id`,
+    from: 'partners.request',
+    partner: 'partner_id',
+  },
+  {
+    name: 'corrected_answer',
+    columns: `a.id, a.correction, c.at, c.stake_set, c.reason, a.request::text, a.request_id, a.requested_at, a.method, a.path,
+  a.is_certain, a.figures`,
+    from: 'partners.corrected_answer a JOIN partners.correction c ON c.id = a.correction',
+    partner: 'a.partner_id',
   },
   {
     name: 'redemption',
@@ -82,17 +69,45 @@ const VIEWS: readonly View[] = [
     partner: 'partner',
   },
   {
-    name: 'request',
-    columns: `id, credential_id, at, method, path, path_length, status, code, body, body_bytes, signature, duration_us`,
-    from: 'partners.request',
-    partner: 'partner_id',
-  },
-  {
     name: 'member',
     columns: 'subject, name, added_at',
     from: 'console.member',
     partner: 'partner',
     where: 'removed_at IS NULL',
+  },
+  {
+    // Those that a run left behind: the others are settled within its minutes.
+    name: 'conformance_deduction',
+    columns: 'redemption_id, address, points, transaction_id, attempts, due_at',
+    from: 'console.conformance_deduction',
+    partner: 'partner',
+    where: 'attempts > 0',
+  },
+  {
+    name: 'webhook_subscription',
+    columns: `s.id, s.url, s.topics, s.stake_set, s.paused_at, s.paused_because, s.created_at, s.rotated_at,
+  (SELECT coalesce(sum(l.waiting), 0) FROM webhooks.lane l WHERE l.subscription = s.id AND l.waiting > 0)::int AS waiting,
+  s.last_delivered_at`,
+    from: 'webhooks.subscription s',
+    partner: 's.partner',
+    where: 's.removed_at IS NULL',
+  },
+  {
+    name: 'webhook_event',
+    columns: `e.sequence, e.id, e.subscription, e.type, e.order_key, e.payload, e.created_at, e.state, e.waiting_since, e.attempts,
+  e.finished_at`,
+    from: 'webhooks.event e JOIN webhooks.subscription s ON s.id = e.subscription',
+    partner: 's.partner',
+    where: 's.removed_at IS NULL',
+  },
+  {
+    name: 'webhook_attempt',
+    columns:
+      'a.id, a.event, a.at, a.outcome, a.status, a.error, a.duration_ms, a.request, a.answer',
+    from: `webhooks.attempt a JOIN webhooks.event e ON e.sequence = a.event
+  JOIN webhooks.subscription s ON s.id = e.subscription`,
+    partner: 's.partner',
+    where: 's.removed_at IS NULL',
   },
 ];
 
@@ -102,3 +117,9 @@ function viewOf({ name, columns, from, partner, where }: View): string {
   return `CREATE VIEW portal.${name} WITH (security_barrier) AS SELECT ${columns} FROM ${from}
   WHERE ${partner} = nullif(current_setting('lowmark.partner', true), '')::uuid${besides};`;
 }
+
+/**
+ * What a partner may see of its own, as views that show the rows of the partner that the transaction names and no others; see
+ * portal-database.ts. No view has a secret, a hash of one, or the name of an operator.
+ */
+export const PORTAL = ['CREATE SCHEMA portal;', ...VIEWS.map(viewOf)].join('\n');

@@ -1,12 +1,3 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
-/** Who is signed in to the web pages, who may act for a partner, and what waits for a second operator. Only new tables. */
-export class Console1760000000026 extends SqlMigration {
-  readonly olderMayStart = true;
-  readonly upStatements = [SIGN_IN, MEMBERS, APPROVALS];
-  readonly downStatements = ['DROP SCHEMA console CASCADE'];
-}
-
 /** Of the tables whose rows stand for an operator or for a partner's member. */
 const ONE_KIND = `kind text NOT NULL CHECK (kind IN ('operator', 'partner')),
   role text CHECK (role IN ('viewer', 'operator', 'admin')),
@@ -14,7 +5,11 @@ const ONE_KIND = `kind text NOT NULL CHECK (kind IN ('operator', 'partner')),
   CHECK ((kind = 'operator') = (role IS NOT NULL)),
   CHECK ((kind = 'partner') = (partner IS NOT NULL))`;
 
-const SIGN_IN = `
+/**
+ * Who is signed in to the web pages, and the role that the newest sign-in of an operator gave, so that what an operator began counts only
+ * while the operator has the role.
+ */
+export const CONSOLE_SIGN_IN = `
 CREATE SCHEMA console;
 
 -- One spelling for one person: who signs in with another spelling of the same wallet is no second operator.
@@ -76,15 +71,26 @@ CREATE TABLE console.sign_in_link (
 COMMENT ON COLUMN console.sign_in_link.token_hash IS 'SHA-256 of the token in the link, which is kept nowhere';
 COMMENT ON COLUMN console.sign_in_link.name IS 'who signs in with it has the subject link:NAME';
 CREATE INDEX sign_in_link_expires ON console.sign_in_link (expires_at);
+
+CREATE TABLE console.granted_role (
+  subject console.subject PRIMARY KEY,
+  role text CHECK (role IN ('viewer', 'operator', 'admin')),
+  known_at timestamptz NOT NULL
+);
+COMMENT ON TABLE console.granted_role IS 'what the newest sign-in of an operator said of the role, where the settings do not say it';
+COMMENT ON COLUMN console.granted_role.role IS 'null: no operator any more';
+COMMENT ON COLUMN console.granted_role.known_at IS 'when the person signed in';
 `;
 
-const MEMBERS = `
+/** Who may act for a partner, and what members have done of late, for limits that hold over all consoles. */
+export const MEMBERS = `
 CREATE TABLE console.invitation (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   token_hash console.hash NOT NULL UNIQUE,
   -- No foreign keys between schemas of different writers; partners are never deleted.
   partner uuid NOT NULL,
   invited_by text NOT NULL CHECK (invited_by <> ''),
+  inviter console.subject,
   note console.shown_name NOT NULL,
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
@@ -96,6 +102,7 @@ CREATE TABLE console.invitation (
   CHECK (accepted_at < expires_at),
   CHECK (num_nonnulls(accepted_at, withdrawn_at) < 2)
 );
+COMMENT ON COLUMN console.invitation.inviter IS 'null: by a command';
 COMMENT ON COLUMN console.invitation.note IS 'an address, or whatever tells the operator whom it is for';
 CREATE INDEX invitation_partner ON console.invitation (partner, id);
 
@@ -110,9 +117,17 @@ CREATE TABLE console.member (
 COMMENT ON TABLE console.member IS 'who may act for a partner on the web pages';
 CREATE UNIQUE INDEX member_active ON console.member (partner, subject) WHERE removed_at IS NULL;
 CREATE INDEX member_subject ON console.member (subject) WHERE removed_at IS NULL;
+
+CREATE TABLE console.member_limit (
+  key text PRIMARY KEY CHECK (length(key) BETWEEN 1 AND 700),
+  full_at timestamptz NOT NULL
+);
+COMMENT ON TABLE console.member_limit IS 'limits on what members of partners do, each for a member or a partner';
+COMMENT ON COLUMN console.member_limit.full_at IS 'when the bucket of the limit is full again; the row is of no use from then on';
 `;
 
-const APPROVALS = `
+/** What waits for a second operator. */
+export const APPROVALS = `
 CREATE TABLE console.approval (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   action text NOT NULL CHECK (action <> '' AND length(action) <= 100),
@@ -121,7 +136,9 @@ CREATE TABLE console.approval (
   requested_by console.subject NOT NULL,
   requested_name console.shown_name NOT NULL,
   requested_at timestamptz NOT NULL,
+  reason text CHECK (length(reason) BETWEEN 1 AND 500),
   expires_at timestamptz NOT NULL,
+  expiry_noted boolean NOT NULL DEFAULT false,
   decision text CHECK (decision IN ('approved', 'refused', 'withdrawn')),
   decided_by console.subject,
   decided_name console.shown_name,
@@ -137,6 +154,8 @@ CREATE TABLE console.approval (
 COMMENT ON TABLE console.approval IS 'actions that wait for a second operator';
 COMMENT ON COLUMN console.approval.arguments IS 'of the action; no secrets';
 COMMENT ON COLUMN console.approval.summary IS 'what it means, in the words that were shown to who asked for it';
+COMMENT ON COLUMN console.approval.reason IS 'of who asked, for who decides';
+COMMENT ON COLUMN console.approval.expiry_noted IS 'it expired, and the audit says so';
 COMMENT ON COLUMN console.approval.outcome IS 'what came of it; null after an approval: it was begun, and its end was never learnt';
 CREATE INDEX approval_open ON console.approval (expires_at) WHERE decision IS NULL;
 
@@ -148,8 +167,9 @@ BEGIN
     END IF;
     RETURN NEW;
   END IF;
-  IF (NEW.id, NEW.action, NEW.arguments, NEW.summary, NEW.requested_by, NEW.requested_name, NEW.requested_at, NEW.expires_at)
-    IS DISTINCT FROM (OLD.id, OLD.action, OLD.arguments, OLD.summary, OLD.requested_by, OLD.requested_name, OLD.requested_at, OLD.expires_at) THEN
+  IF (NEW.id, NEW.action, NEW.arguments, NEW.summary, NEW.requested_by, NEW.requested_name, NEW.requested_at, NEW.expires_at, NEW.reason)
+    IS DISTINCT FROM (OLD.id, OLD.action, OLD.arguments, OLD.summary, OLD.requested_by, OLD.requested_name, OLD.requested_at,
+      OLD.expires_at, OLD.reason) THEN
     RAISE EXCEPTION 'what approval % is asked for is frozen', OLD.id USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   IF OLD.decision IS NOT NULL AND (NEW.decision, NEW.decided_by, NEW.decided_name, NEW.decided_at)
@@ -173,13 +193,7 @@ CREATE TRIGGER never_removed BEFORE DELETE OR TRUNCATE ON console.approval
 `;
 
 /** What a conformance run may have taken and not given back yet, so that the next console gives it back where one is killed. */
-export class ConformanceDeductions1760000000039 extends SqlMigration {
-  readonly olderMayStart = true;
-  readonly upStatements = [CONFORMANCE_DEDUCTIONS];
-  readonly downStatements = ['DROP TABLE console.conformance_deduction'];
-}
-
-const CONFORMANCE_DEDUCTIONS = `
+export const CONFORMANCE_DEDUCTIONS = `
 CREATE TABLE console.conformance_deduction (
   redemption_id uuid PRIMARY KEY,
   run_id uuid NOT NULL,

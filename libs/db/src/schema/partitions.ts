@@ -1,50 +1,9 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
 /**
- * The two large tables in partitions by time. What is there becomes the only one, and stays the only one of an index that is not large:
- * further ones are added by `next_partition`, which the indexer calls. Programs name the parents alone and have no right on a partition.
+ * The two large tables are partitioned by time. An index that is not large keeps the one partition that it begins with: further
+ * ones are added by `next_partition`, which the indexer calls. Programs name the parents alone and have no right on a partition.
  * See docs/decisions/0016-partitions-by-time.md.
  */
-export class Partitions1760000000044 extends SqlMigration {
-  /** An older indexer writes into the newest partition, however large it gets. */
-  readonly olderMayStart = true;
-  /** An older indexer would halt at the bound that the newest partition is about to get. */
-  readonly olderMisreads = {
-    rows: `SELECT FROM pg_constraint WHERE conname = 'below_next'`,
-    remedy: 'let the newer indexer run for a minute first, it is adding a partition',
-  };
-  readonly upStatements = [PARTITION, NEXT_PARTITION];
-  readonly downStatements = [MERGE];
-}
-
-/**
- * Locked in the order in which the programs lock them. No row is looked at: the only partition has no bounds. Triggers stay on it too,
- * for statements that name it.
- */
-const PARTITION = `
-LOCK TABLE staking.index_state, staking.balance_day, staking.balance_change IN ACCESS EXCLUSIVE MODE;
-
-ALTER TABLE staking.balance_change RENAME TO balance_change_1;
-ALTER INDEX staking.balance_change_pkey RENAME TO balance_change_1_pkey;
-ALTER INDEX staking.balance_change_block RENAME TO balance_change_1_block_idx;
-CREATE TABLE staking.balance_change (LIKE staking.balance_change_1 INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING COMMENTS,
-  PRIMARY KEY (wallet, block)) PARTITION BY RANGE (block);
-CREATE INDEX balance_change_block ON staking.balance_change USING brin (block) WITH (pages_per_range = 32, autosummarize = on);
-ALTER TABLE staking.balance_change ATTACH PARTITION staking.balance_change_1 FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
-
-ALTER TABLE staking.balance_day RENAME TO balance_day_1;
-ALTER INDEX staking.balance_day_pkey RENAME TO balance_day_1_pkey;
-CREATE TABLE staking.balance_day (LIKE staking.balance_day_1 INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING COMMENTS,
-  PRIMARY KEY (wallet, day) INCLUDE (low, closing)) PARTITION BY RANGE (day);
-ALTER TABLE staking.balance_day ATTACH PARTITION staking.balance_day_1 FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
-
-CREATE OR REPLACE VIEW staking.balance_interval AS
-SELECT wallet, balance,
-       block AS from_block, lead(block) OVER of_wallet AS to_block,
-       seconds AS from_seconds, lead(seconds) OVER of_wallet AS to_seconds
-FROM staking.balance_change
-WINDOW of_wallet AS (PARTITION BY wallet ORDER BY block);
-
+export const NEXT_PARTITION = `
 -- The same triggers on another table, for statements that name that one.
 CREATE FUNCTION staking.copy_triggers(source regclass, target regclass) RETURNS void LANGUAGE plpgsql
   SET search_path = pg_catalog, pg_temp AS $$
@@ -70,25 +29,8 @@ END $$;
 
 REVOKE ALL ON FUNCTION staking.copy_triggers, staking.revoke_rights FROM PUBLIC;
 
--- The rights go from the partition to the parent.
-DO $$
-DECLARE
-  one record;
-BEGIN
-  PERFORM staking.copy_triggers('staking.balance_change_1', 'staking.balance_change');
-  PERFORM staking.copy_triggers('staking.balance_day_1', 'staking.balance_day');
-  FOR one IN SELECT t.parent, a.privilege_type, a.is_grantable, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
-      FROM (VALUES ('staking.balance_change'::regclass, 'staking.balance_change_1'::regclass),
-        ('staking.balance_day', 'staking.balance_day_1')) AS t (parent, part)
-      JOIN pg_class c ON c.oid = t.part CROSS JOIN LATERAL aclexplode(c.relacl) a WHERE a.grantee <> c.relowner LOOP
-    EXECUTE format('GRANT %s ON %s TO %s%s', one.privilege_type, one.parent, one.grantee,
-      CASE WHEN one.is_grantable THEN ' WITH GRANT OPTION' END);
-  END LOOP;
-  PERFORM staking.revoke_rights('staking.balance_change_1'), staking.revoke_rights('staking.balance_day_1');
-END $$;
-`;
+SELECT staking.copy_triggers('staking.balance_change', 'staking.balance_change_1');
 
-const NEXT_PARTITION = `
 CREATE FUNCTION staking.partition_bytes() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT 268435456::bigint';
 COMMENT ON FUNCTION staking.partition_bytes() IS 'where the rows of the newest partition take so much, without indexes, the next one is added: it ends some blocks or days later, at about half as much again';
 
@@ -174,45 +116,4 @@ BEGIN
   EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (MAXVALUE)', parent, next, newest.bound);
   RETURN 'added';
 END $$;
-`;
-
-/** All rows into the first partition, which is the table of before. */
-const MERGE = `
-LOCK TABLE staking.index_state, staking.balance_day, staking.balance_change IN ACCESS EXCLUSIVE MODE;
-DO $$
-DECLARE
-  parent text;
-  part regclass;
-  one record;
-BEGIN
-  FOREACH parent IN ARRAY ARRAY['staking.balance_change', 'staking.balance_day'] LOOP
-    EXECUTE format('ALTER TABLE %s_1 DISABLE TRIGGER USER', parent);
-    FOR part IN SELECT inhrelid FROM pg_inherits WHERE inhparent = parent::regclass LOOP
-      EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, part);
-      EXECUTE format('ALTER TABLE %s DROP CONSTRAINT IF EXISTS below_next', part);
-      IF part <> (parent || '_1')::regclass THEN
-        EXECUTE format('INSERT INTO %s_1 SELECT * FROM %s', parent, part);
-        EXECUTE format('DROP TABLE %s', part);
-      END IF;
-    END LOOP;
-    EXECUTE format('ALTER TABLE %s_1 ENABLE TRIGGER USER', parent);
-    FOR one IN SELECT a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee
-        FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = parent::regclass AND a.grantee <> c.relowner LOOP
-      EXECUTE format('GRANT %s ON %s_1 TO %s', one.privilege_type, parent, one.grantee);
-    END LOOP;
-  END LOOP;
-END $$;
-CREATE OR REPLACE VIEW staking.balance_interval AS
-SELECT wallet, balance,
-       block AS from_block, lead(block) OVER of_wallet AS to_block,
-       seconds AS from_seconds, lead(seconds) OVER of_wallet AS to_seconds
-FROM staking.balance_change_1
-WINDOW of_wallet AS (PARTITION BY wallet ORDER BY block);
-DROP TABLE staking.balance_change, staking.balance_day;
-ALTER TABLE staking.balance_change_1 RENAME TO balance_change;
-ALTER INDEX staking.balance_change_1_pkey RENAME TO balance_change_pkey;
-ALTER INDEX staking.balance_change_1_block_idx RENAME TO balance_change_block;
-ALTER TABLE staking.balance_day_1 RENAME TO balance_day;
-ALTER INDEX staking.balance_day_1_pkey RENAME TO balance_day_pkey;
-DROP FUNCTION staking.next_partition, staking.partition_bytes, staking.copy_triggers, staking.revoke_rights;
 `;

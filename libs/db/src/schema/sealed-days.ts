@@ -1,27 +1,9 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
 /**
  * Sealed days: of each UTC day that is final the root over all wallets' lows, and for the newest days what proofs are made of. A day
  * is never changed: where it comes out differently later it gets another revision. What takes blocks of sealed days out of the index
  * notes by itself that they have to be worked out again. See docs/decisions/0011-sealed-days.md.
  */
-export class SealedDays1760000000033 extends SqlMigration {
-  /** An older indexer seals nothing; the triggers note what it takes back. */
-  readonly olderMayStart = true;
-  readonly upStatements = [TABLES, GUARDS];
-  readonly downStatements = [
-    `
-DROP TRIGGER sealed_taken_back ON staking.index_state;
-DROP TRIGGER sealed_before ON staking.index_state;
-DROP TABLE staking.seal_recheck, staking.sealed_nodes, staking.sealed_leaves, staking.sealed_day;
-DROP FUNCTION staking.note_sealed_days();
-DROP FUNCTION staking.guard_sealed_day();
-DROP FUNCTION staking.refuse_change_of_sealed();
-`,
-  ];
-}
-
-const TABLES = `
+export const SEALED_DAYS = `
 CREATE TABLE staking.sealed_day (
   day int NOT NULL,
   revision int NOT NULL,
@@ -78,9 +60,7 @@ CREATE TABLE staking.seal_recheck (
   from_day int NOT NULL
 );
 COMMENT ON TABLE staking.seal_recheck IS 'while there is a row sealed days from this one on have to be worked out again; add one with a day to demand it';
-`;
 
-const GUARDS = `
 CREATE FUNCTION staking.refuse_change_of_sealed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'a sealed day is never changed: what comes out differently is a new revision'

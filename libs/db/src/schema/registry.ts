@@ -1,30 +1,11 @@
-import { SqlMigration } from '../connection/schema-migration.js';
-
 /** What was published in a SnapshotRegistry, or is to be, and the transactions that were signed for it. See docs/decisions/0015-publishing-roots.md. */
-export class RegistryPublications1760000000041 extends SqlMigration {
-  /** An older service publishes nothing. */
-  readonly olderMayStart = true;
-  readonly upStatements = [TABLES, GUARDS];
-  readonly downStatements = [
-    `
-DROP TABLE redemption.registry_transaction, redemption.registry_publication;
-DROP FUNCTION redemption.guard_publication();
-ALTER TABLE redemption.task DISABLE TRIGGER never_changed;
-DELETE FROM redemption.task WHERE task = 'registry';
-ALTER TABLE redemption.task ENABLE TRIGGER never_changed;
-`,
-  ];
-}
-
-const TABLES = `
+export const REGISTRY = `
 CREATE TABLE redemption.registry_publication (
   chain_id bigint NOT NULL CHECK (chain_id > 0),
   registry bytea NOT NULL CHECK (octet_length(registry) = 20),
-  first_day int NOT NULL CHECK (first_day >= 0),
-  last_day int NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('day', 'period')),
+  day int NOT NULL CHECK (day >= 0),
   stake_set text NOT NULL CHECK (stake_set <> ''),
-  revisions int[] NOT NULL,
+  revision int NOT NULL CHECK (revision > 0),
   root bytea NOT NULL CHECK (octet_length(root) = 32),
   status text NOT NULL DEFAULT 'due' CHECK (status IN ('due', 'sent', 'mined', 'final', 'refused')),
   account bytea CHECK (octet_length(account) = 20),
@@ -35,30 +16,28 @@ CREATE TABLE redemption.registry_publication (
   acknowledged_at timestamptz,
   acknowledged_by text CHECK (acknowledged_by <> ''),
   note text CHECK (length(note) BETWEEN 1 AND 255),
-  PRIMARY KEY (chain_id, registry, first_day),
-  CHECK (last_day >= first_day AND last_day - first_day < 366 AND (kind = 'period' OR last_day = first_day)),
-  CHECK (array_ndims(revisions) = 1 AND cardinality(revisions) = last_day - first_day + 1),
+  PRIMARY KEY (chain_id, registry, day),
   CHECK ((account IS NULL) = (nonce IS NULL)),
   CHECK (status <> 'sent' OR nonce IS NOT NULL),
   CHECK ((settled_at IS NULL) = (status NOT IN ('final', 'refused'))),
   CHECK ((reason IS NULL) = (status <> 'refused')),
   CHECK (num_nulls(acknowledged_at, acknowledged_by, note) IN (0, 3))
 );
-COMMENT ON TABLE redemption.registry_publication IS 'the roots that a SnapshotRegistry is given: of a day, or of the days of a period';
-COMMENT ON COLUMN redemption.registry_publication.first_day IS 'days since 1970-01-01 UTC';
-COMMENT ON COLUMN redemption.registry_publication.revisions IS 'of the sealed days, one for each from the first on';
+COMMENT ON TABLE redemption.registry_publication IS 'the roots that a SnapshotRegistry is given, one for each sealed day';
+COMMENT ON COLUMN redemption.registry_publication.day IS 'days since 1970-01-01 UTC';
+COMMENT ON COLUMN redemption.registry_publication.revision IS 'of the sealed day';
 COMMENT ON COLUMN redemption.registry_publication.status IS 'sent: signed, and stored before it was sent; mined: the newest block has it; final: a final block has it; refused: the registry holds something else, for ever';
 COMMENT ON COLUMN redemption.registry_publication.nonce IS 'of the account; all transactions of the publication have it, so that one of them counts at most';
 COMMENT ON COLUMN redemption.registry_publication.acknowledged_at IS 'a person has looked into what is wrong with it; good for nothing that comes later';
 CREATE UNIQUE INDEX registry_publication_nonce ON redemption.registry_publication (chain_id, account, nonce);
-CREATE INDEX registry_publication_open ON redemption.registry_publication (chain_id, registry, first_day)
+CREATE INDEX registry_publication_open ON redemption.registry_publication (chain_id, registry, day)
   WHERE status IN ('due', 'sent', 'mined');
 
 CREATE TABLE redemption.registry_transaction (
   chain_id bigint NOT NULL,
   hash bytea NOT NULL CHECK (octet_length(hash) = 32),
   registry bytea NOT NULL,
-  first_day int NOT NULL,
+  day int NOT NULL,
   account bytea NOT NULL CHECK (octet_length(account) = 20),
   nonce bigint NOT NULL CHECK (nonce >= 0),
   root bytea NOT NULL CHECK (octet_length(root) = 32),
@@ -66,23 +45,18 @@ CREATE TABLE redemption.registry_transaction (
   gas bigint NOT NULL CHECK (gas > 0),
   signed_at timestamptz NOT NULL,
   PRIMARY KEY (chain_id, hash),
-  FOREIGN KEY (chain_id, registry, first_day) REFERENCES redemption.registry_publication
+  FOREIGN KEY (chain_id, registry, day) REFERENCES redemption.registry_publication
 );
 COMMENT ON TABLE redemption.registry_transaction IS 'what was signed to publish; the same fields give the same bytes, so that it can be sent again';
-CREATE INDEX registry_transaction_publication ON redemption.registry_transaction (chain_id, registry, first_day, gas_price);
+CREATE INDEX registry_transaction_publication ON redemption.registry_transaction (chain_id, registry, day, gas_price);
 
-INSERT INTO redemption.task VALUES ('registry');
-`;
-
-const GUARDS = `
 -- What is final stays; a root that is on chain is never replaced by another one here.
 CREATE FUNCTION redemption.guard_publication() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF (NEW.chain_id, NEW.registry, NEW.first_day, NEW.last_day, NEW.kind)
-    IS DISTINCT FROM (OLD.chain_id, OLD.registry, OLD.first_day, OLD.last_day, OLD.kind) THEN
+  IF (NEW.chain_id, NEW.registry, NEW.day) IS DISTINCT FROM (OLD.chain_id, OLD.registry, OLD.day) THEN
     PERFORM redemption.refuse('a publication keeps its place');
   END IF;
-  IF OLD.status IN ('final', 'refused') AND (NEW.status, NEW.root, NEW.revisions) IS DISTINCT FROM (OLD.status, OLD.root, OLD.revisions) THEN
+  IF OLD.status IN ('final', 'refused') AND (NEW.status, NEW.root, NEW.revision) IS DISTINCT FROM (OLD.status, OLD.root, OLD.revision) THEN
     PERFORM redemption.refuse('a publication that is final or refused never changes');
   END IF;
   IF NEW.root <> OLD.root AND OLD.status NOT IN ('due', 'sent') THEN

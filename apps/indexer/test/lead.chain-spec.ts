@@ -7,6 +7,8 @@ import { type IndexerUnderTest } from './harness.js';
 import { IndexerSuite, START } from './suite.js';
 
 const STALL_MS = 300;
+/** Longer than anything but the rollback takes on a busy machine. */
+const ROLLBACK_STALL_MS = 1500;
 const STALLED = 'Nothing moved for too long: starting the loop afresh';
 
 const begun = () => begunHistory(17, START, 40);
@@ -44,14 +46,14 @@ it('gives a rollback the time that it needs', async () => {
   const { history } = begun();
   const fork = history.save();
   await suite.chain.player.play(history.blocks(9));
-  const running = await suite.start({ overrides: { stallAfterMs: STALL_MS } });
+  const running = await suite.start({ overrides: { stallAfterMs: ROLLBACK_STALL_MS } });
   await running.level();
   history.restore(fork);
   // A rollback removes remembered blocks, and waits for the lock.
   await whileLocked('block', 'SHARE', async () => {
     await suite.chain.player.reorganise(9, history.blocks(12));
     await running.until('rolling back', ({ longWork }) => longWork !== undefined);
-    await new Promise((resolve) => setTimeout(resolve, 4 * STALL_MS));
+    await new Promise((resolve) => setTimeout(resolve, 3 * ROLLBACK_STALL_MS));
   });
   await running.level();
   await suite.expectIndexed();

@@ -57,7 +57,8 @@ export async function startService(
     TRUSTED_PROXIES: 'loopback',
     SIWE_DOMAINS: DOMAIN,
     ALLOW_PRIVATE_PARTNERS: 'true',
-    ...testConstants(QUICK_PAYOUTS),
+    // Production refuses them.
+    ...(overrides['NODE_ENV'] !== 'production' && testConstants(QUICK_PAYOUTS)),
     WALLET_DAILY_TOKEN_BUDGET: '1000000',
     ...overrides,
   });

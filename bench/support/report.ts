@@ -25,7 +25,6 @@ export const DOC_TABLES = [
   'days',
   'api',
   'batch',
-  'replicas',
   'redemptions',
   'console',
   'pooling',

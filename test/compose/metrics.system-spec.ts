@@ -86,7 +86,7 @@ describe('alert rules', () => {
   it('say which service is concerned, for grouping and inhibition', () => {
     const services = new Set(rules.map(({ labels }) => labels.service));
     expect([...services].sort()).toEqual([
-      ...['alerting', 'api', 'certificates', 'host', 'indexer', 'redemption', 'redis'],
+      ...['alerting', 'certificates', 'host', 'indexer', 'redemption', 'redis'],
       '{{ $labels.app }}',
       '{{ $labels.service }}',
       '{{ if $labels.state }}redemption{{ else }}indexer{{ end }}',

@@ -35,8 +35,8 @@ const ADD = `INSERT INTO webhooks.event (subscription, type, order_key, payload)
   ORDER BY n`;
 const AT_ONCE = 500;
 
-/** Number of events; WEBHOOK_EVENTS sets another one. */
-const EVENTS = Number(process.env['WEBHOOK_EVENTS'] ?? 100_000);
+/** Number of events; SOAK_WEBHOOK_EVENTS sets another one. */
+const EVENTS = Number(process.env['SOAK_WEBHOOK_EVENTS'] ?? 100_000);
 /** Number of wallets, including those that redeem. */
 const WALLETS = 2003;
 const KILLS = Math.ceil(EVENTS / 2500);

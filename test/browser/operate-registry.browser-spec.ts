@@ -67,7 +67,7 @@ it('the last day with its transaction, what waits, and what is held back and why
   await card().getByText('a person has to look').waitFor();
   await card().getByText('Of 1 publication the registry holds another root').waitFor();
   await card()
-    .getByText(`from ${dayText(FIRST)} on.`)
+    .getByText(`with another root than on chain: ${dayText(FIRST)}.`)
     .waitFor();
   const fact = (name: string) =>
     card()

@@ -1,5 +1,5 @@
 import { type StakeEventSpec, type VerificationSetting } from '#libs/chain';
-import { type IndexSettings } from '#libs/db';
+import { type IndexSettings, type IndexState } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { type IndexerSettings } from './indexer.env.js';
 
@@ -76,4 +76,9 @@ export function indexSettingsOf(options: IndexOptions): IndexSettings {
     startBlock: options.firstBlock.toString(),
     events: options.events,
   };
+}
+
+/** The newest verified block, or the one before the first. */
+export function verifiedUpTo({ verifiedNumber }: IndexState, { firstBlock }: IndexOptions): bigint {
+  return verifiedNumber ?? firstBlock - 1n;
 }

@@ -16,7 +16,7 @@ import { type BackfillProgress } from '../follow/backfill-progress.js';
 import { type IndexStatus } from '../follow/index-status.js';
 import { type ChainHeads, finalisedOf } from '../follow/next-step.js';
 import { type IndexerMetrics } from '../health/indexer.metrics.js';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions, verifiedUpTo } from '../index-options.js';
 import { type TotalCheck } from '../verify/total-check.js';
 import { type SuspectRanges, type VerificationPolicy } from '../verify/verification-policy.js';
 import { type VerifiedRange } from '../verify/verified-range.js';
@@ -55,7 +55,7 @@ export class RangeApplier {
     const { range } = checked;
     const { answer } = range;
     requireFinalisedOnChain(answer, heads);
-    const verified = writer.state.verifiedNumber ?? this.options.firstBlock - 1n;
+    const verified = verifiedUpTo(writer.state, this.options);
     const changes = await this.write(lead, answer, {
       finalised: finalisedOf({ ...writer.indexed, head: answer.head }, heads),
       verifiedNumber: this.policy.isVouchedFor(range, verified) ? answer.to : undefined,

@@ -11,7 +11,7 @@ import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Clock, inSpan, type Logger } from '#libs/platform';
 import { type WritingLead } from '../apply/index-writer.js';
 import { findFork, type RangeApplier } from '../apply/range-applier.js';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions, verifiedUpTo } from '../index-options.js';
 import { type RangeSource, rangeSpan } from '../verify/range-verifier.js';
 import { type VerificationPolicy } from '../verify/verification-policy.js';
 import { type VerifiedRange } from '../verify/verified-range.js';
@@ -221,8 +221,8 @@ export class IndexLoop {
    * that nothing vouches for yet, so that they are read again.
    */
   private async undoUnvouched(lead: WritingLead): Promise<boolean> {
-    const { head, verifiedNumber } = lead.writer.state;
-    const verified = verifiedNumber ?? this.options.firstBlock - 1n;
+    const { head, state } = lead.writer;
+    const verified = verifiedUpTo(state, this.options);
     if (this.policy.mode !== 'two' || verified >= head.number) return false;
     const [to] = await this.reader.headers([verified]);
     if (to === undefined)

@@ -9,7 +9,7 @@ import { askFigure, askOtherProvider, type ChainReader, type RangeAnswer } from 
 import { type IndexState } from '#libs/db';
 import { type BlockRef, RetryableError } from '#libs/domain';
 import { type Logger } from '#libs/platform';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions, verifiedUpTo } from '../index-options.js';
 import { type MendOptions, type RangeMender, TotalMismatchError } from './range-mender.js';
 import { type SuspectRanges, type VerificationPolicy } from './verification-policy.js';
 import { type VerifiedRange } from './verified-range.js';
@@ -88,15 +88,15 @@ export class TotalCheck {
    * @throws the reason of the signal: what an abandoned turn finds does not count as a re-read of the next lead
    */
   async suspectUnverified(
-    { head, verifiedNumber }: IndexState,
+    state: IndexState,
     { to: toBlock, endpoint }: DoubtfulEvents,
     signal: AbortSignal,
   ): Promise<BlockRef | undefined> {
     const { suspects } = this;
     if (this.policy.mode === 'none') return undefined;
-    const verified = verifiedNumber ?? this.options.firstBlock - 1n;
+    const verified = verifiedUpTo(state, this.options);
     const from = verified + 1n;
-    if (verified === head.number || suspects.countAt(from) >= TRIES) return undefined;
+    if (verified === state.head.number || suspects.countAt(from) >= TRIES) return undefined;
     const [to] = await this.reader.headers([verified]);
     if (!to) return undefined;
     signal.throwIfAborted();

@@ -18,7 +18,7 @@ import { type Clock, type Logger } from '#libs/platform';
 import { type BalanceComparison, type Difference } from '#libs/verification';
 import { type IndexWriter } from '../apply/index-writer.js';
 import { type IndexStatus } from '../follow/index-status.js';
-import { type IndexOptions } from '../index-options.js';
+import { type IndexOptions, verifiedUpTo } from '../index-options.js';
 import {
   type SuspectRange,
   type SuspectRanges,
@@ -153,9 +153,9 @@ export class WalletCheck {
   /** Compares every wallet that changed since the block at which all wallets were last compared. */
   private async sweep(writer: IndexWriter, signal: AbortSignal): Promise<Difference[]> {
     const { store, clock, logger, status } = this;
-    const { finalised, verifiedNumber } = writer.state;
+    const { finalised } = writer.state;
     if (finalised === undefined) return [];
-    const above = verifiedNumber ?? this.options.firstBlock - 1n;
+    const above = verifiedUpTo(writer.state, this.options);
     const found: Difference[] = [];
     let compared = 0;
     let loggedAtMs = clock.nowMs();
@@ -255,7 +255,7 @@ export class WalletCheck {
     const { finalised, verifiedNumber } = state;
     const isFirstSync = verifiedNumber === undefined && !synced;
     if (this.policy.hasOtherProvider || finalised === undefined || isFirstSync) return [];
-    const verified = verifiedNumber ?? this.options.firstBlock - 1n;
+    const verified = verifiedUpTo(state, this.options);
     const options = this.policy.fetchOptions(true, signal);
     const answers = streamRanges(
       { from: verified + 1n, to: finalised.number },

@@ -43,7 +43,7 @@ describe('RedemptionVault', () => {
       chain.seconds = bench.seconds;
     });
 
-    it('begins anew with the first second of a window, and leaves a refused voucher good', async () => {
+    it('begins again with the first second of a window, and leaves a refused voucher good', async () => {
       const bench = await capped(1_000n);
       const edge = bench.seconds + HOUR;
       const voucher = bench.voucher({ amount: 1n, deadlineSeconds: edge + HOUR });

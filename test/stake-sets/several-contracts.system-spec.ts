@@ -246,7 +246,7 @@ describe('an installation of several contracts', () => {
 });
 
 describe('what happens to one set', () => {
-  it('leaves the others as they are: a reorganisation, and being indexed anew', async () => {
+  it('leaves the others as they are: a reorganisation, and being indexed again', async () => {
     const [home, golf] = [await contentOf('default'), await contentOf('golf')];
     const { player } = chains.chess;
     const noon = Math.floor(now / DAY) * DAY - DAY / 2;

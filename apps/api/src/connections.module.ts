@@ -19,7 +19,7 @@ export const RESOURCES_TO_CLOSE = Symbol('Resources to close');
 
 const SHARING = Symbol('Sharing');
 
-/** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
+/** Connections of a process, of the 100 that PostgreSQL has by default for all programs. */
 const POOL_SIZE = 8;
 
 /**

@@ -47,7 +47,7 @@ describe('doctor of a registry', () => {
     });
     expect(await bench.finding('registry: roots', settings())).toMatchObject({
       ...{ state: 'fault', code: 1 },
-      found: expect.stringMatching(/days of 1 publications were sealed anew/),
+      found: expect.stringMatching(/days of 1 publications were sealed again/),
       mend: expect.stringContaining('registry status'),
     });
   });

@@ -48,7 +48,7 @@ export const LIMIT = option(
 /** The reason of an acknowledgement, for the audit and the list. */
 export const NOTE = required(
   '--note <text>',
-  'what it was, for whoever comes after you',
+  'what it was, for the person who comes after you',
   expecting(`1 to ${LONGEST_NOTE} characters.`, parseClaimNote),
 );
 

@@ -242,7 +242,7 @@ describe('partner set', () => {
     expect((await bench.audit())[0]).toMatchObject({ outcome: 'refused: OPTION_INVALID' });
   });
 
-  it('seals the old secret anew for a new key, and a new secret for the old key', async () => {
+  it('seals the old secret again for a new key, and a new secret for the old key', async () => {
     await bench.partner('Keys', URL_GIVEN);
     await bench.run('partner', 'set', 'Keys', '--callback-key', 'pk-2');
     const rekeyed = await callbackOf('Keys');

@@ -78,10 +78,10 @@ describe('registry acknowledge', () => {
 });
 
 describe('registry status', () => {
-  it('names days that were sealed anew', async () => {
+  it('names days that were sealed again', async () => {
     await seal(FIRST, rootOf(9));
     const { out } = await run('status');
-    expect(out).toMatch(new RegExp(`sealed anew since +${dayText(FIRST)}\n`));
+    expect(out).toMatch(new RegExp(`sealed again since +${dayText(FIRST)}\n`));
     expect(await new PublicationViews(bench.database, place).revised()).toEqual([FIRST]);
   });
 

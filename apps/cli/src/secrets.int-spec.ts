@@ -77,18 +77,18 @@ describe('secrets', () => {
     const { code, out } = await run(NEW, 'rewrap');
     expect(code).toBe(1);
     expect(out).toContain(
-      `Sealed anew: 0. Sealed so already: 0. Left as they are: ${CREDENTIALS + 1}.`,
+      `Sealed again: 0. Sealed so already: 0. Left as they are: ${CREDENTIALS + 1}.`,
     );
     expect(out).toMatch(/ {2}credential of First: .*Add that key .*\[SECRETS_KEY_MISSING\]/);
     expect(await opened(OLD)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);
     expect((await bench.audit()).filter(({ command }) => command === 'secrets rewrap')).toEqual([]);
   });
 
-  it('seals all of them anew, the same secrets, with an audit row for each batch', async () => {
+  it('seals all of them again, the same secrets, with an audit row for each batch', async () => {
     const { code, out } = await run(`${NEW},${OLD}`, 'rewrap', '--as', 'ann');
     expect(code).toBe(0);
     expect(out).toContain(
-      `Sealed anew: ${CREDENTIALS + 1}. Sealed so already: 0. Left as they are: 0.`,
+      `Sealed again: ${CREDENTIALS + 1}. Sealed so already: 0. Left as they are: 0.`,
     );
     expect(out).toContain(`Key ${OLD_ID} is not used any more`);
     expect(await opened(NEW)).toEqual([shared.sharedSecret, CALLBACK_SECRET]);

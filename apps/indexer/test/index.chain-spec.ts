@@ -153,7 +153,7 @@ describe('settings', () => {
     },
   );
 
-  it('leaves an index that was made anew with others to whoever has them', async () => {
+  it('leaves an index that was made again with others to whoever has them', async () => {
     const leader = await suite.start();
     await leader.level();
     const standby = await startIndexer({ chain: suite.chain, database: suite.database });

@@ -175,7 +175,7 @@ describe('the nightly audit', () => {
     await bench.service.tick();
     expect(await bench.count()).toBe(0);
     expect(bench.log.map(({ msg }) => msg)).toContain(
-      'Stopped the audit of the index; the next one begins anew',
+      'Stopped the audit of the index; the next one begins again',
     );
     await indexer.until('leading again', ({ lead }) => lead !== undefined);
     const later = await AuditBench.of(suite, indexer);

@@ -59,7 +59,7 @@ describe('sealed days', () => {
     expect(same()).toBe(1);
   });
 
-  it('are worked out again where the index is made anew, and what was sealed of a wrong one is revised', async () => {
+  it('are worked out again where the index is made again, and what was sealed of a wrong one is revised', async () => {
     await suite.twoDays();
     const indexer = await suite.anIndexer();
     const database = await suite.database.open();

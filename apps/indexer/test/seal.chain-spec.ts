@@ -85,7 +85,7 @@ describe('sealed days', () => {
       },
     });
     await bench.service.tick();
-    // The index was rolled back above all final days, so the unfinished seal is computed anew.
+    // The index was rolled back above all final days, so the unfinished seal is computed again.
     await bench.service.tick();
     expect((await new IndexStore(await suite.database.open()).state())?.rollbacks).toBe(1n);
     await suite.expectSealed(bench);

@@ -10,7 +10,7 @@ import { checkVoucherTtl } from './start-checks.js';
 
 export const RATE_LIMITER = Symbol('RateLimiter');
 
-/** Connections of a process to each server, of the 100 that PostgreSQL has by default for all programs. */
+/** Connections of a process, of the 100 that PostgreSQL has by default for all programs. */
 const POOL_SIZE = 8;
 
 /** The connections that the service holds open while it runs: the chain, the database, and Redis where configured. */

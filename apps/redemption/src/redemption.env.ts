@@ -139,7 +139,8 @@ export class RedemptionSettings extends RegistrySettings {
 
   /**
    * A wallet that did not claim a voucher waits before it redeems again, twice as long after each further one of seven
-   * days: short after one mistake, and a day for who uses vouchers as options on the price.
+   * days: short after one mistake, and a day for a wallet that uses vouchers as options on
+   * the price.
    */
   @Constant()
   readonly voucherCoolDownSeconds: number = 300;

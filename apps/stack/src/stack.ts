@@ -107,7 +107,7 @@ interface PartnerSetup {
   readonly operatorSettings: OperatorSettings;
 }
 
-/** The partner of an earlier start with the same database, else a new one. Its callback is set anew. */
+/** The partner of an earlier start with the same database, else a new one. Its callback is set again. */
 async function partnerOf(
   { file, screen, settings }: StackContext,
   { database, chain, secrets, operatorSettings }: PartnerSetup,

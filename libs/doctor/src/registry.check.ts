@@ -100,7 +100,7 @@ async function rootsAnswer({ subject, address, chainId }: Registry): Promise<Ans
   const { different, revised } = await views.summary();
   if (different > 0) return fault(`it holds other roots than ours of ${different} publications`);
   return revised > 0
-    ? fault(`days of ${revised} publications were sealed anew since, with other roots`)
+    ? fault(`days of ${revised} publications were sealed again since, with other roots`)
     : ok('it holds no other root than ours');
 }
 

@@ -19,5 +19,5 @@ export const CONSEQUENCES = {
     'The claim is no alert any more once the next reconciliation was made, within the hour; it stays in the list, with the note.',
   'price accept':
     'Redemptions and snapshots go on with the next reading near this figure, within a minute; one that is not near it stays held.',
-  'secrets rewrap': 'Every stored secret is sealed anew under the first key of SECRETS_KEY.',
+  'secrets rewrap': 'Every stored secret is sealed again under the first key of SECRETS_KEY.',
 } as const satisfies Readonly<Record<string, string>>;

@@ -76,7 +76,7 @@ describe('a circuit', () => {
     expect(waits).toEqual([1000, 2000, 4000, 4000]);
   });
 
-  it('begins anew with the shortest time after it closed', () => {
+  it('begins again with the shortest time after it closed', () => {
     const bench = new Bench();
     bench.fail();
     bench.nowMs += 1000;

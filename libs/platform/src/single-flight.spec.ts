@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SingleFlight } from './sharing.js';
 
 describe('SingleFlight', () => {
-  it('runs once for all who ask while it is under way, and anew afterwards', async () => {
+  it('runs once for all who ask while it is under way, and again afterwards', async () => {
     const flight = new SingleFlight<number>();
     let begun = 0;
     const work = (): Promise<number> => Promise.resolve(++begun);

@@ -81,7 +81,7 @@ function statusText(found: RegistryStatus): string {
     ['waiting', String(found.waiting)],
     ['oldest not final since', moment(found.waitingSince) ?? 'none'],
     ['another root on chain', String(found.different)],
-    ['sealed anew since', found.revised === 0 ? '0' : found.revisedDays.join(', ')],
+    ['sealed again since', found.revised === 0 ? '0' : found.revisedDays.join(', ')],
   ]);
   if (found.publications.length === 0) return fields;
   const rows = found.publications.map((line) => [

@@ -31,7 +31,7 @@ const status = command({
 
 const rewrap = command({
   name: 'rewrap',
-  description: 'seal every stored secret anew under the first key of SECRETS_KEY',
+  description: 'seal every stored secret again under the first key of SECRETS_KEY',
   options: [JSON_LINE, AS],
   settings: PartnerSettings,
   async action(call) {
@@ -55,7 +55,7 @@ export const secretsCommands: CommandGroup = {
 };
 
 function textOf({ changed, unchanged, left }: Rewrapped, uses: readonly KeyUse[]): string {
-  const summary = `Sealed anew: ${changed}. Sealed so already: ${unchanged}. Left as they are: ${left.length}.\n`;
+  const summary = `Sealed again: ${changed}. Sealed so already: ${unchanged}. Left as they are: ${left.length}.\n`;
   return `${summary}${left.map(leftText).join('')}\n${statusText(uses)}`;
 }
 

@@ -100,7 +100,7 @@ it.each([
   ['/partner', '**/api/auth/me', BROKEN('partner'), ENGLISH],
   ['/redeem', '**/player/api/partners', '{"partners":[{"id":"a","name":{},"bonus":null}]}', GERMAN],
 ])(
-  'a page of %s that fails says so, and can be loaded anew',
+  'a page of %s that fails says so, and can be loaded again',
   async (path, request, body, texts) => {
     const context = await browser.newContext({ locale: 'de-DE' });
     const page = await context.newPage();
@@ -140,7 +140,7 @@ describe('a file that is gone', () => {
     return { context, page, documents: () => documents };
   }
 
-  it('by an upgrade: the page is loaded anew, once', async () => {
+  it('by an upgrade: the page is loaded again, once', async () => {
     const { context, page, documents } = await open(true);
     await page.getByRole('heading', { name: 'Sign in as an operator' }).waitFor();
     expect(documents()).toBe(2);

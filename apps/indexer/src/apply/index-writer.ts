@@ -67,7 +67,7 @@ export class IndexWriter {
   /**
    * Takes the lead over the stored index. From now on the database refuses every write of an earlier leader.
    * @param lead aborts when the lead ends; the writer is of no use from then on
-   * @throws SettingsChangedError where another process has meanwhile created the index anew with other settings
+   * @throws SettingsChangedError where another process has meanwhile created the index again with other settings
    */
   static async takeLead(
     store: IndexStore,

@@ -54,7 +54,7 @@ export class AuditService implements BeforeApplicationShutdown {
       else this.hasCompared = true;
     } catch (error) {
       if (lead.signal.aborted) {
-        logger.info('Stopped the audit of the index; the next one begins anew');
+        logger.info('Stopped the audit of the index; the next one begins again');
         return;
       }
       this.work.pauseFor(RETRY_AFTER_MS);

@@ -70,7 +70,7 @@ describe('how far the index is', () => {
     expect(progress.figures()).toMatchObject({ blocksPerSecond: 0, secondsLeft: undefined });
   });
 
-  it('begins to measure anew after a rollback', () => {
+  it('begins to measure again after a rollback', () => {
     read(20, 100, 1_000);
     status.head = { ...aBlock(1), number: FIRST + 99n };
     read(20, 100, 1_000);

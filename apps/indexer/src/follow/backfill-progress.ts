@@ -91,7 +91,7 @@ export class BackfillProgress {
     return (Number(last.block - base.block) * 1000) / (nowMs - base.atMs);
   }
 
-  /** Keeps one reading per second. After a rollback the measurement begins anew. */
+  /** Keeps one reading per second. After a rollback the measurement begins again. */
   private record(reading: Reading): void {
     const last = this.readings.at(-1);
     if (last && reading.block < last.block) this.readings = [];

@@ -234,7 +234,7 @@ describe('a price beyond the limits', () => {
     await expect(accept('0.15')).rejects.toMatchObject({ code: 'PRICE_NOT_HELD' });
   });
 
-  it('is accepted by its figure: another one is held anew, and needs another acceptance', async () => {
+  it('is accepted by its figure: another one is held again, and needs another acceptance', async () => {
     const { metrics } = await begin();
     await next(metrics, 'stored');
     price = 0.02;

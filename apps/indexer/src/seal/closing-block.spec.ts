@@ -93,7 +93,7 @@ describe('dueDays', () => {
     ['those that have to be worked out again first', 14 * DAY, 12, 11, [11, 13]],
     ['none before the first one', 14 * DAY, 12, 0, [10, 13]],
     ['new ones where those noted are not sealed', 14 * DAY, 12, 20, [13, 13]],
-    ['what is there of an index that is being made anew', 11 * DAY, 12, 10, [10, 10]],
+    ['what is there of an index that is being made again', 11 * DAY, 12, 10, [10, 10]],
   ] as const)('are %s', (...[, seconds, newestDay, recheckFrom, [from, to]]) => {
     const due = dueDays({ settled: at(seconds), firstDay: 10, newestDay, recheckFrom });
     expect(due).toEqual({ from, to });

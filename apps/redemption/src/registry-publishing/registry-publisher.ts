@@ -94,7 +94,7 @@ export class RegistryPublisher {
       }
       if (content.root === publication.root) candidates.push({ publication, isHeld: false });
       else if (await this.store.revise(content)) {
-        this.logger.info({ day: dayText(content.day) }, 'Sealed anew before it was published');
+        this.logger.info({ day: dayText(content.day) }, 'Sealed again before it was published');
         candidates.push({ publication: { ...publication, ...content }, isHeld: false });
       }
     }
@@ -183,7 +183,7 @@ export class RegistryPublisher {
   /** Raises an alert for each day that was sealed again, with another root, after it was published. */
   private async tellRevised(): Promise<void> {
     for (const day of await this.views.revised()) {
-      const detail = `${dayText(day)}: sealed anew with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
+      const detail = `${dayText(day)}: sealed again with another root after it was published, which can never be changed. docs/operating/registry.md says what to do.`;
       const alert = { severity: 'critical', code: 'registry-day-revised', detail } as const;
       this.alerts.raise(alert, String(day));
     }

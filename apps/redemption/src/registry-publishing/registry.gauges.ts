@@ -116,7 +116,7 @@ function gaugePublications({ registry, sets, clock, logger }: PublicationGauges)
   gauge(
     {
       name: 'lowmark_registry_publications',
-      help: 'Publications by state; different: the registry holds another root; revised: sealed anew after it was published; an alert belongs on these two',
+      help: 'Publications by state; different: the registry holds another root; revised: sealed again after it was published; an alert belongs on these two',
       labelNames: ['state', 'stake_set'],
     },
     (found, one) => {

@@ -75,7 +75,7 @@ describe('a local chain that somebody else runs', () => {
     const fresh = await launchDevChain(CHAIN);
     try {
       await expect(attachChain(fresh.url, { stateFile: 'state.json' })).rejects.toThrow(
-        'began anew',
+        'began from its first block',
       );
     } finally {
       await fresh.stop();

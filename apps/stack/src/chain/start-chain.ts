@@ -187,8 +187,8 @@ export async function attachChain(url: string, options: DevChainOptions): Promis
     rpc.close();
     throw new StackError(
       head === 0
-        ? 'The chain began anew though its state was saved: restart it, so that it reads the saved state.'
-        : 'The chain holds the rest of a history that was never finished: restart it, so that it begins anew.',
+        ? 'The chain began from its first block though its state was saved: restart it, so that it reads the saved state.'
+        : 'The chain holds the rest of a history that was never finished: restart it, so that it begins from the first block.',
     );
   }
   const ending = new AbortController();

@@ -1,6 +1,6 @@
 /**
  * `./lowmark local up`: registers the reference partner with the operator's own commands. Idempotent: it sets the
- * callback anew and changes nothing else.
+ * callback again and changes nothing else.
  */
 import { readSettings } from '#libs/config';
 import { operator, setCallback } from '../programs.js';

@@ -155,7 +155,7 @@ describe('the secrets of docker compose', () => {
     expect(readdirSync(join(root, 'for/console'))).not.toContain('evidence_key');
   });
 
-  it('that were replaced are given anew', async () => {
+  it('that were replaced are given again', async () => {
     await makeMissing(root, 'base');
     await shareSecrets(root, 'base');
     rmSync(join(root, 'secrets/secrets_key'));

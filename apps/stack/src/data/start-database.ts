@@ -98,7 +98,7 @@ async function prepareUsers(url: string, users: DatabaseUsers): Promise<UserUrls
 
 /**
  * Makes the game's user, which owns the game's database and has no right in ours. The password of an existing user is
- * set anew.
+ * set again.
  * @param owner with the right to create roles and databases
  * @param game the URL that the game will be given
  */

@@ -144,7 +144,7 @@ describe('RpcPool', () => {
     );
   });
 
-  it('has patience anew after each answer, with one endpoint', async () => {
+  it('has patience again after each answer, with one endpoint', async () => {
     let request = 0;
     bench.first.fault = { kind: 'status', status: 503, when: () => request++ % 2 === 0 };
     const asking = bench.pool({ nodes: 1 }).run(async (session) => {

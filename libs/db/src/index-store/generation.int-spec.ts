@@ -72,7 +72,7 @@ describe('the generation of the index', () => {
     expect(await generation()).not.toBe(after);
   });
 
-  it('is another under each leader, and for an index that is made anew', async () => {
+  it('is another under each leader, and for an index that is made again', async () => {
     await startedAt(5);
     const before = await generation();
     await store.takeLead();

@@ -103,7 +103,7 @@ export class SealedSecretStore {
   /**
    * Reseals one batch in one transaction that locks its rows. A concurrent change to a credential waits, so that no
    * newer secret is overwritten.
-   * @param reseal returns the secret sealed anew, or undefined to leave it as it is
+   * @param reseal returns the secret sealed again, or undefined to leave it as it is
    * @param audit makes the audit row from the number of changes; called only where there are changes
    * @returns the last id; undefined where the batch is empty
    */

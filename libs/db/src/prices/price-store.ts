@@ -122,7 +122,7 @@ export class PriceStore {
 
   /**
    * Holds a reading: no price is used until one is recorded. A hold that goes on keeps its reason and its beginning,
-   * and takes the reading as its newest one. With `isAnew` the hold begins anew.
+   * and takes the reading as its newest one. With `isAnew` the hold begins again.
    * @throws FencedError where another process is the leader
    */
   async hold(fence: bigint, { price, isAnew, ...held }: HeldReading): Promise<void> {

@@ -66,7 +66,7 @@ type ClaimRow = RowOf<Omit<UnexplainedClaim, 'chainId' | 'acknowledged'>> &
 /**
  * Claims that the claim watch found and that no reconciliation has read yet. Kind and state of an alarm are those of
  * the moment when it was found and never change, so its acknowledgement is matched without them. When the
- * reconciliation reads the claim, it is judged anew, and an acknowledgement counts for the same kind and state only.
+ * reconciliation reads the claim, it is judged again, and an acknowledgement counts for the same kind and state only.
  */
 const ALARMS = `
     SELECT a.chain_id, a.vault, a.vault_id, a.amount, a.recipient, a.block_number, a.block_at, a.transaction_hash,

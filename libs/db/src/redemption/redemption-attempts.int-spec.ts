@@ -51,7 +51,7 @@ describe('a wallet', () => {
     expect(await attempts.note(wallet, START_MS + 5000)).toBe(START_MS + 15_000);
   });
 
-  it('begins anew a day after its last wait', async () => {
+  it('begins again a day after its last wait', async () => {
     const wallet = someWallet();
     await attempts.note(wallet, START_MS);
     await attempts.note(wallet, START_MS + 5000);

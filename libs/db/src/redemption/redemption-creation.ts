@@ -216,7 +216,7 @@ export async function walletRecord(
 /** Wait after the first vain attempt of a wallet. Each further attempt doubles the wait, up to the longest one. */
 const FIRST_WAIT_SECONDS = 5;
 const LONGEST_WAIT_SECONDS = 3600;
-/** Counted from the end of a wait; afterwards the wallet starts anew. */
+/** Counted from the end of a wait; afterwards the wallet starts again. */
 const MEMORY_MS = 86_400_000;
 
 /** Retention of redemptions that never began, with their idempotency keys. The database refuses less than a day. */

@@ -175,7 +175,7 @@ CREATE TRIGGER guard_head BEFORE UPDATE OF fence, head_number, head_hash, head_s
 /**
  * The generation of the index: what was read of days that lie behind the head stays true as long as it is the same. It is
  * renewed by the database itself whenever something indexed may have been taken back, so that no program can forget it:
- * the row is made anew, the head goes back or is replaced, balance changes are removed, or another leader starts (its
+ * the row is made again, the head goes back or is replaced, balance changes are removed, or another leader starts (its
  * database may have been restored from a backup). Random, so that no two databases, and no two lives of one, share one.
  */
 export const STAKING_GENERATION = `

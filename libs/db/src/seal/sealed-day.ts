@@ -45,7 +45,7 @@ export function sealedDayOf(row: SealedDayRow): SealedDay {
 
 /**
  * Since the work on the day began, the index went back or another process became the leader. Nothing was written; the
- * work has to begin anew.
+ * work has to begin again.
  */
 export class SealOutdatedError extends RetryableError {
   constructor(day: number) {

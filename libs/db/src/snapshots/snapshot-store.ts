@@ -97,7 +97,7 @@ const READ_WALLET = named<{ wallet: Buffer; endDay: number }>(
 );
 
 // The selects around the parameters hide the number of wallets from the planner, which would
-// otherwise plan each read anew.
+// otherwise plan each read again.
 const READ_WALLETS = named<{ wallets: Buffer[]; endDays: number[] }>(
   'snapshots',
   `SELECT CASE WHEN place = 1 THEN ${STATE_TEXT} END AS state, ${daysOf('asked.wallet', 'asked.end_day')} AS days

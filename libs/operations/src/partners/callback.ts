@@ -63,7 +63,7 @@ interface Merging {
 
 /**
  * The stored settings with the change applied; absent fields stay. The secret is sealed in the context of its key, so a
- * new key without a new secret seals the old secret anew.
+ * new key without a new secret seals the old secret again.
  * @throws OptionError; PermanentError where key or secret are unusable, or the old secret cannot be opened
  */
 export function mergeCallback(

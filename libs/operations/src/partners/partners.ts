@@ -83,7 +83,7 @@ export interface ChangedPartner extends PartnerIdentity {
 }
 
 const BUDGET_CHANGED_MEANWHILE =
-  'The budget is another one by now, and this would raise it: look at the partner again, and ask anew.';
+  'The budget is another one by now, and this would raise it: look at the partner again, and ask again.';
 
 export const NOTHING_TO_SET = 'Nothing to set: `partner set --help` lists what can be.';
 

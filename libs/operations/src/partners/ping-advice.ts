@@ -42,7 +42,7 @@ const DOUBT: Partial<Readonly<Record<UnknownReason, string>>> = {
   'signature-missing':
     'The partner must sign its answer in X-API-SIGNATURE: every 200, and every refusal too. An unsigned answer counts for nothing: a redemption whose refusal is unsigned may have to wait for an operator.',
   'signature-wrong':
-    'The signature is not over the signed content shown above, or under another secret. The partner must sign METHOD + PATH (with the base path, without the query) + our X-API-REQUEST + the body exactly as sent, as lower-case hex. If its content is the same, set the secret anew on both sides.',
+    'The signature is not over the signed content shown above, or under another secret. The partner must sign METHOD + PATH (with the base path, without the query) + our X-API-REQUEST + the body exactly as sent, as lower-case hex. If its content is the same, set the secret again on both sides.',
   'auth-failed': 'The partner refuses our key, signature or time.',
   redirect: 'We follow no redirect: set the URL that it leads to.',
   'rate-limited': 'The partner limits us: it must let our calls through.',

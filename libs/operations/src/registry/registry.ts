@@ -26,7 +26,7 @@ export interface PublicationLine {
 
 export interface RegistryStatus extends Omit<PublicationSummary, 'lastDay'>, RegistryPlace {
   readonly lastDay: string | null;
-  /** Days that were sealed anew after publication, without the acknowledged ones. */
+  /** Days that were sealed again after publication, without the acknowledged ones. */
   readonly revisedDays: readonly string[];
   /** Newest first. */
   readonly publications: readonly PublicationLine[];

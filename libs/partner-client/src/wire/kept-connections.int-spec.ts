@@ -55,7 +55,7 @@ describe('a kept connection', () => {
     connection.destroy();
   });
 
-  it('is made anew after a minute, however often it is used', async () => {
+  it('is made again after a minute, however often it is used', async () => {
     const connection = await aConnection();
     for (let used = 0; used < 6; used++) {
       kept.keep('a', connection, 30_000);

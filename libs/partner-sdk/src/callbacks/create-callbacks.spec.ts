@@ -116,7 +116,7 @@ describe('authenticity', () => {
     const refused = await ask(game, made);
     expect(refused.body).toMatchObject({ errorCode: 'ERR-INSUFFICIENT-POINTS' });
     game.nowMs = NOON_MS + 1000;
-    // The player has enough points by now. `ask` makes the callbacks anew, as a restart does.
+    // The player has enough points by now. `ask` makes the callbacks again, as a restart does.
     game.handlers.deductPoints = (deduction) => {
       game.asked.push(deduction);
       return { partnerTransactionId: 'ptx_2' };

@@ -116,7 +116,7 @@ export class ListStream {
     const from = /^bytes (\d+)-/.exec(response.headers.get('content-range') ?? '')?.[1];
     if (status === 206 ? Number(from) !== rest?.bytes : rest !== undefined) {
       throw new UnexpectedAnswerError(
-        'the list is another one than at the beginning: read it anew',
+        'the list is another one than at the beginning: read it again',
       );
     }
     return { headers: response.headers, body: response.body?.getReader() };

@@ -31,7 +31,7 @@ export class RegistryStatusBody {
   @Field.Count() readonly final!: number;
   @Field.DayOrNull('The last day that a final block holds.') readonly lastDay!: string | null;
   @Field.Count('Another root is on chain; not acknowledged.') readonly different!: number;
-  @Field.Count('Sealed anew after it was on chain; likewise.') readonly revised!: number;
+  @Field.Count('Sealed again after it was on chain; likewise.') readonly revised!: number;
   @Field.ListOf(String, 'Those days, a hundred at most.')
   readonly revisedDays!: readonly string[];
   @Field.ListOf(PublicationBody, 'The newest first.')

@@ -14,7 +14,7 @@ export const registryTexts = {
   differentMeans: (count: number) =>
     `Of ${count} ${count === 1 ? 'publication' : 'publications'} the registry holds another root, and contracts that rely on it refuse our proofs. Its reason is below.`,
   revisedMeans: (count: number, days: string) =>
-    `Sealed anew after ${count === 1 ? 'it was' : 'they were'} published, with another root than on chain: ${days}.`,
+    `Sealed again after ${count === 1 ? 'it was' : 'they were'} published, with another root than on chain: ${days}.`,
   chain: 'Chain',
   lastDay: 'Last day in a final block',
   lastTransaction: 'Its transaction',

@@ -28,7 +28,7 @@ import {
 import { type Address, type Decimal } from '#libs/domain';
 import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
 import { RegistrySettings } from './registry-publishing/registry.env.js';
-import { smallestUnits, tokens } from './setting-values.js';
+import { coins, tokens } from './setting-values.js';
 
 export class RedemptionSettings extends RegistrySettings {
   get vaultPlace(): VaultPlace {
@@ -79,32 +79,14 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(VAULT_PAUSER_KEY_SETTING)
   readonly vaultPauserKey?: string;
 
-  /** In wei; the variable is in gwei. */
-  @Setting({
-    description:
-      'The highest price of gas, in gwei, at which a cancellation or a pause is signed, whatever a node says.',
-    default: '500',
-    parse: smallestUnits(9),
-  })
-  readonly vaultMaxGasPriceGwei!: bigint;
-
-  @Setting({
-    description:
-      'The most gas that a cancellation or a pause is signed with. Some rollups count what they pay to their parent chain as gas.',
-    default: '1000000',
-    min: 21_000,
-    max: 1_000_000_000,
-  })
-  readonly vaultMaxGas!: number;
-
   /** In wei; the variable is in whole coins. */
   @Setting({
     description:
-      "The most of the chain's coin that cancellations can cost on a UTC day, all processes together, and pauses as much again. What is beyond it is not signed: vouchers expire.",
+      "The most of the chain's coin that publications can cost on a UTC day, all processes together; cancellations as much again, and pauses as much again. One transaction can cost half of it. What is beyond it is not signed: publications wait, vouchers expire.",
     default: '0.1',
-    parse: smallestUnits(18),
+    parse: coins,
   })
-  readonly vaultDailyCoin!: bigint;
+  readonly gasDailyCoin!: bigint;
 
   /** Below 10 USD a cancelled redemption is not worth the gas of a cancellation: its voucher expires. */
   readonly vaultCancelMinUsd: Decimal = { digits: 10n, scale: 0 };

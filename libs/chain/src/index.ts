@@ -2,7 +2,7 @@ export * from './abi/lowmark-token.generated.js';
 export * from './abi/redemption-vault.generated.js';
 export * from './abi/snapshot-registry.generated.js';
 export * from './abi/staking.generated.js';
-export { type GasCaps, GasRefusedError } from './accounts/gas-quotes.js';
+export { GasRefusedError } from './accounts/gas-quotes.js';
 export { addressOfKey, publishedKeys } from './accounts/private-key.js';
 export { type SignedTransaction } from './accounts/sending-account.js';
 export * from './deployment/deploy-contracts.js';

@@ -178,7 +178,7 @@ describe('a claim that nothing authorised', () => {
     expect(await isPaused()).toBe(false);
     expect(alerts).toMatchObject([
       { code: 'claim-unauthorised' },
-      { code: 'vault-gas-price-refused', detail: expect.stringMatching(/9000000 gwei.* 500 /) },
+      { code: 'vault-gas-refused', detail: expect.stringMatching(/13500000 gwei.* the 0\.5 that/) },
     ]);
   });
 

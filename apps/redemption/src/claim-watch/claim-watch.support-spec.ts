@@ -15,6 +15,7 @@ import {
   type TestDatabase,
   VaultBench,
 } from '#libs/testing';
+import { GasBudget } from '../chain/gas-budget.js';
 import { type Alert } from '../observe/alerts.js';
 import { VaultAccounts } from '../payout/vault-accounts.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
@@ -78,15 +79,14 @@ export function aWatch({
     finality: 'finalized',
     voucherSignerKey: SIGNER_KEY,
     ...(pauserKey !== null && { vaultPauserKey: pauserKey }),
-    vaultMaxGasPriceGwei: 500n * 10n ** 9n,
-    vaultMaxGas: 1_000_000,
-    vaultDailyCoin: 10n ** 18n,
+    gasDailyCoin: 10n ** 18n,
   });
+  const budget = new GasBudget(settings, new CoinStore(database), clock);
   return new ClaimWatch(
     settings,
     pool,
     new ClaimWatchStore(database),
-    new VaultAccounts(settings, pool, new CoinStore(database), clock),
+    new VaultAccounts(settings, pool, budget),
     alertsTo((alert) => alerts.push(alert)),
     clock,
     createLogger({ app: 'test', level: 'silent' }),

@@ -86,6 +86,14 @@ async function aNode(...fault: Fault[]): Promise<FaultyNode> {
   return node;
 }
 
+/** A node that answers every question for the cost of gas with these figures. */
+function quoting(price: bigint, gas: bigint): Promise<FaultyNode> {
+  return aNode(
+    { kind: 'result', method: 'eth_gasPrice', result: `0x${price.toString(16)}` },
+    { kind: 'result', method: 'eth_estimateGas', result: `0x${gas.toString(16)}` },
+  );
+}
+
 /** Number of transactions that are not mined yet. */
 async function waiting(): Promise<number> {
   const count = async (at: string) =>
@@ -198,11 +206,11 @@ describe('many cancellations', () => {
 
 describe('what a node says of gas', () => {
   it.each([
-    ['eth_gasPrice', 9_000_000n * GWEI, 'gas-price', /9000000 gwei, above the 500 of/],
-    ['eth_estimateGas', 30_000_000n, 'gas', /30000000 gas, above the 1000000 of/],
-  ])('%s of a lie: nothing is signed, and an alert names both figures', async (...lie) => {
-    const [method, figure, name, text] = lie;
-    const node = await aNode({ kind: 'result', method, result: `0x${figure.toString(16)}` });
+    ['the price', 9_000_000n * GWEI, 80_000n, / at 13500000 gwei.* 1350 .* above the 0\.5 that/],
+    ['the amount', 20n * GWEI, 30_000_000n, / 37500000 gas at .* 1\.125 .* above the 0\.5 that/],
+  ])('%s is false: nothing is signed, and an alert names both figures', async (...lie) => {
+    const [, price, gas, text] = lie;
+    const node = await quoting(price, gas);
     const coins = new CoinStore(database);
     const payouts = aPayout({ url: node.url, policy: { coins } });
     const payout = await committed(payouts);
@@ -212,7 +220,7 @@ describe('what a node says of gas', () => {
     expect(alerts).toEqual([
       {
         severity: 'warning',
-        code: `vault-${name}-refused`,
+        code: 'vault-gas-refused',
         redemptionId,
         detail: expect.stringMatching(text),
       },
@@ -223,10 +231,7 @@ describe('what a node says of gas', () => {
 
 describe('the coin of a day', () => {
   it('is not passed, by replicas and after restarts, and an alert names the figures', async () => {
-    const node = await aNode(
-      { kind: 'result', method: 'eth_gasPrice', result: `0x${(100n * GWEI).toString(16)}` },
-      { kind: 'result', method: 'eth_estimateGas', result: `0x${(80_000).toString(16)}` },
-    );
+    const node = await quoting(100n * GWEI, 80_000n);
     // 150 gwei times 100,000 gas is 0.015 of the coin for each, so three fit into a day.
     const replica = () =>
       aPayout({
@@ -244,9 +249,9 @@ describe('the coin of a day', () => {
     expect(await waiting()).toBe(3);
     expect(alerts).toMatchObject([
       {
-        code: 'vault-coin-refused',
+        code: 'vault-gas-refused',
         detail: expect.stringMatching(
-          /cost 0\.015 .* 0\.045 of the day's 0\.05 \(VAULT_DAILY_COIN\)/,
+          /cost 0\.015 .* 0\.045 of the day's 0\.05 \(GAS_DAILY_COIN\)/,
         ),
       },
     ]);

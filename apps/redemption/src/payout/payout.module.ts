@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CoinStore, Database, KnownVaults } from '#libs/db';
 import { provide } from '#libs/service';
+import { GasBudget } from '../chain/gas-budget.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { CancelRequests } from './cancel-requests.js';
 import { EveryVault } from './every-vault.js';
@@ -19,6 +20,7 @@ import { VoucherPayout } from './voucher-payout.js';
   providers: [
     CancelRequests,
     EveryVault,
+    GasBudget,
     RefusalCounter,
     VaultAccounts,
     VaultConditions,

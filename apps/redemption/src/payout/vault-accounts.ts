@@ -1,14 +1,12 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { formatCoin, GasRefusedError, RpcPool, VaultAccount, VoucherSigner } from '#libs/chain';
-import { CoinStore } from '#libs/db';
+import { Injectable } from '@nestjs/common';
+import { type GasRefusedError, RpcPool, VaultAccount, VoucherSigner } from '#libs/chain';
 import { type UuidV7 } from '#libs/domain';
-import { CLOCK, type Clock } from '#libs/platform';
+import { GasBudget } from '../chain/gas-budget.js';
 import { type Alert } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 
 /**
- * The service's keys for the vault. The accounts that send transactions sign nothing above the gas and coin that the
- * settings allow.
+ * The service's keys for the vault. The accounts that send transactions sign nothing beyond the gas budget.
  */
 @Injectable()
 export class VaultAccounts {
@@ -21,8 +19,7 @@ export class VaultAccounts {
   constructor(
     private readonly settings: RedemptionSettings,
     private readonly pool: RpcPool,
-    private readonly coins: CoinStore,
-    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly budget: GasBudget,
   ) {
     const { voucherSignerKey, vaultCancellerKey = voucherSignerKey, vaultPauserKey } = settings;
     this.signer = new VoucherSigner(settings.vaultPlace, voucherSignerKey);
@@ -31,38 +28,25 @@ export class VaultAccounts {
   }
 
   private accountOf(privateKey: string): VaultAccount {
-    const { chainId, vaultMaxGasPriceGwei: maxGasPrice, vaultMaxGas } = this.settings;
-    const caps = { maxGasPrice, maxGas: BigInt(vaultMaxGas) };
+    const { pool, budget } = this;
+    const { chainId } = this.settings;
     const account: VaultAccount = new VaultAccount({
-      ...{ pool: this.pool, chainId, privateKey, caps },
-      reserve: (wei) => this.reserve(account, wei),
+      ...{ pool, chainId, privateKey, maxWei: budget.maxWei },
+      reserve: (wei) => budget.reserve(account.address, wei),
     });
     return account;
   }
-
-  /** @throws GasRefusedError where the day's coin does not suffice */
-  private async reserve({ address: account }: VaultAccount, wei: bigint): Promise<void> {
-    const { coins, clock } = this;
-    const { chainId, vaultDailyCoin: dailyWei } = this.settings;
-    const day = { chainId, account, nowMs: clock.nowMs() };
-    if (await coins.reserve({ ...day, wei, dailyWei })) return;
-    const spent = await coins.spent(chainId, account, day.nowMs);
-    throw new GasRefusedError(
-      'coin',
-      `it may cost ${formatCoin(wei)} of the chain's coin, and ${formatCoin(spent)} of the day's ${formatCoin(dailyWei)} (VAULT_DAILY_COIN) are spent`,
-    );
-  }
 }
 
-/** The detail carries the error's message, which names both figures: the one asked for and the one allowed. */
+/** The detail carries the error's message, which names the cost and the limit. */
 export function gasAlert(
-  { figure, message }: GasRefusedError,
+  { message }: GasRefusedError,
   of: { readonly what: string; readonly account: string; readonly redemptionId?: UuidV7 },
 ): Alert {
   const { what, account, redemptionId } = of;
   return {
     severity: 'warning',
-    code: `vault-${figure}-refused`,
+    code: 'vault-gas-refused',
     detail: `${what} by ${account} was not signed: ${message}`,
     ...(redemptionId !== undefined && { redemptionId }),
   };

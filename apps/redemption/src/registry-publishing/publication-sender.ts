@@ -1,20 +1,19 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
   ExecutionRevertedError,
-  formatCoin,
   GasRefusedError,
   publishCalldata,
   type RegistryTransaction,
   type SignedTransaction,
 } from '#libs/chain';
-import { CoinStore, type Publication, PublicationStore, type StoredTransaction } from '#libs/db';
+import { type Publication, PublicationStore, type StoredTransaction } from '#libs/db';
 import { type BlockHash, dayText, type NodeHash, PermanentError } from '#libs/domain';
 import { CLOCK, type Clock, type Logger } from '#libs/platform';
 import { LOGGER } from '#libs/service';
 import { replacementPrice } from './publication-plan.js';
+import { GasBudget } from '../chain/gas-budget.js';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryCheck, RegistryLink } from './registry-link.js';
-import { RegistryTerms } from './registry-terms.js';
 
 const NO_COIN = /insufficient (?:funds|balance)|gas required exceeds allowance/i;
 
@@ -36,11 +35,10 @@ interface SigningRequest {
 @Injectable()
 export class PublicationSender {
   constructor(
-    private readonly terms: RegistryTerms,
     private readonly link: RegistryLink,
     private readonly check: RegistryCheck,
     private readonly store: PublicationStore,
-    private readonly coins: CoinStore,
+    private readonly budget: GasBudget,
     private readonly alerts: HourlyAlerts,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -108,15 +106,14 @@ export class PublicationSender {
     const what = dayText(publication.day);
     const data = publishCalldata(publication.day, publication.root);
     try {
-      if (instead !== undefined) return await this.replacementCost(what, data, instead);
-      const cost = await this.link.account.price(data);
-      await this.reserve(cost.gasPrice * cost.gas);
+      const going = await this.link.account.price(data);
+      const cost = instead === undefined ? going : this.replacementCost(what, going, instead);
+      if (cost !== undefined) await this.reserve(cost, instead);
       return cost;
     } catch (error) {
       if (error instanceof GasRefusedError) {
-        const code = `registry-${error.figure}-refused`;
         const detail = `${what} waits: ${error.message}`;
-        this.alerts.raise({ severity: 'warning', code, detail });
+        this.alerts.raise({ severity: 'warning', code: 'registry-gas-refused', detail });
         return undefined;
       }
       if (!(error instanceof ExecutionRevertedError)) throw error;
@@ -125,23 +122,27 @@ export class PublicationSender {
     }
   }
 
-  /** The cost of replacing a transaction that is in no block. */
-  private async replacementCost(
+  /** The cost of replacing a transaction that is in no block; undefined if the replacement would cost too much. */
+  private replacementCost(
     what: string,
-    data: string,
-    { hash, gas, gasPrice: before }: StoredTransaction,
-  ): Promise<Cost | undefined> {
-    const { registryMaxFeeGwei: cap } = this.terms.settings;
-    const going = await this.link.account.gasPrice({ data, gas });
-    const gasPrice = replacementPrice(before, going, cap);
-    if (gasPrice === undefined) {
-      const detail = `${what}: transaction ${hash} is in no block, and REGISTRY_MAX_FEE_GWEI leaves no room for one that pays more`;
-      this.alerts.raise({ severity: 'warning', code: 'registry-transaction-stuck', detail });
-      return undefined;
-    }
-    // At most one of the two transactions is mined, so only the difference is reserved.
-    await this.reserve((gasPrice - before) * gas);
-    return { gasPrice, gas };
+    { gasPrice: going, gas }: Cost,
+    { hash, gasPrice: before }: StoredTransaction,
+  ): Cost | undefined {
+    const gasPrice = replacementPrice(before, going, this.budget.maxWei / gas);
+    if (gasPrice !== undefined) return { gasPrice, gas };
+    const detail = `${what}: transaction ${hash} is in no block, and GAS_DAILY_COIN leaves no room for one that pays more`;
+    this.alerts.raise({ severity: 'warning', code: 'registry-transaction-stuck', detail });
+    return undefined;
+  }
+
+  /**
+   * Reserves what the transaction may cost more than the one that it replaces, of which at most one is mined.
+   * @throws GasRefusedError
+   */
+  private async reserve(cost: Cost, instead: Cost | undefined): Promise<void> {
+    const reserved = instead === undefined ? 0n : instead.gasPrice * instead.gas;
+    const wei = cost.gasPrice * cost.gas - reserved;
+    if (wei > 0n) await this.budget.reserve(this.link.account.address, wei);
   }
 
   /** Raises the alert that says why the contract, or a node, refuses a publication. */
@@ -178,21 +179,5 @@ export class PublicationSender {
   private alertCoinShort(): void {
     const detail = `${this.link.account.address} has not enough of the chain's coin to publish. Send it some.`;
     this.alerts.raise({ severity: 'warning', code: 'registry-coin-short', detail });
-  }
-
-  /** @throws GasRefusedError where the day's coin does not suffice */
-  private async reserve(wei: bigint): Promise<void> {
-    if (wei <= 0n) return;
-    const { chainId } = this.terms.place;
-    const { registryDailyCoin: dailyWei } = this.terms.settings;
-    const { address: account } = this.link.account;
-    const nowMs = this.clock.nowMs();
-    if (await this.coins.reserve({ chainId, account, wei, dailyWei, nowMs })) return;
-    const spent = await this.coins.spent(chainId, account, nowMs);
-    throw new GasRefusedError(
-      'coin',
-      `it may cost ${formatCoin(wei)} of the chain's coin, and ${formatCoin(spent)} of the day's ${formatCoin(dailyWei)} (REGISTRY_DAILY_COIN) are spent`,
-      'REGISTRY_GAS_REFUSED',
-    );
   }
 }

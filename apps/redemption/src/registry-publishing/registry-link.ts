@@ -12,6 +12,7 @@ import { IndexReader, stakeContractsOf } from '#libs/db';
 import { PermanentError } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { ChainLink } from '../chain/chain-link.js';
+import { GasBudget } from '../chain/gas-budget.js';
 import { RegistryTerms } from './registry-terms.js';
 
 /**
@@ -25,17 +26,16 @@ export class RegistryLink {
   readonly account: RegistryAccount;
 
   constructor(
-    { place, privateKey, settings }: RegistryTerms,
+    { place, privateKey, settings: { finality } }: RegistryTerms,
     chain: ChainLink,
+    { maxWei }: GasBudget,
     @Inject(CLOCK) clock: Clock,
   ) {
     const { chainId, registry } = place;
-    const { registryMaxFeeGwei: maxGasPrice, registryMaxGas, finality } = settings;
-    const caps = { maxGasPrice, maxGas: BigInt(registryMaxGas) };
     this.pool = chain.registryPool;
     this.reader = new RegistryReader(this.pool, { registry, finality, clock });
     this.account = new RegistryAccount({
-      ...{ pool: this.pool, chainId, registry, privateKey, caps },
+      ...{ pool: this.pool, chainId, registry, privateKey, maxWei },
     });
   }
 }

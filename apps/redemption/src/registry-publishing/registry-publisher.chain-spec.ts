@@ -90,12 +90,12 @@ describe('sealed days', () => {
 });
 
 describe('a price of gas', () => {
-  it('beyond the cap is waited for, and publishing goes on when it falls', async () => {
+  it('at which one transaction costs too much is waited for, and publishing goes on when it falls', async () => {
     await stage.seal(FIRST);
-    const { node, ...one } = await behind();
+    const { node, ...one } = await behind({ GAS_DAILY_COIN: '0.01' });
     node.fault = { kind: 'result', method: 'eth_gasPrice', result: hex(101n * GWEI) };
     await stage.round(one, 3);
-    expect(one.alerts).toEqual(['registry-gas-price-refused']);
+    expect(one.alerts).toEqual(['registry-gas-refused']);
     expect(node.count('eth_sendRawTransaction')).toBe(0);
     expect(await stage.statuses(one)).toEqual(['due']);
     node.fault = undefined;
@@ -106,20 +106,22 @@ describe('a price of gas', () => {
   it('beyond the coin of the day is waited for until the next', async () => {
     await stage.seal(FIRST);
     await stage.seal(FIRST + 1);
-    // At 1.5 gwei and some 65,000 gas, a publication costs 0.0001 of the coin.
-    const { node, ...one } = await behind({ REGISTRY_DAILY_COIN: '0.00015' });
+    await stage.seal(FIRST + 2);
+    // At 1.5 gwei and some 60,000 gas, a publication costs 0.00009 of the coin.
+    const { node, ...one } = await behind({ GAS_DAILY_COIN: '0.00025' });
     node.fault = { kind: 'result', method: 'eth_gasPrice', result: hex(GWEI) };
-    await stage.round(one, 3);
-    expect(await stage.registry.published()).toEqual([FIRST]);
-    expect(one.alerts).toEqual(['registry-coin-refused']);
+    await stage.round(one, 4);
+    expect(await stage.registry.published()).toEqual([FIRST, FIRST + 1]);
+    expect(one.alerts).toEqual(['registry-gas-refused']);
     stage.clock.advance(86_400_000);
     await stage.round(one);
-    expect(await stage.registry.published()).toEqual([FIRST, FIRST + 1]);
+    expect(await stage.registry.published()).toEqual([FIRST, FIRST + 1, FIRST + 2]);
   });
 
-  it('that was too low is raised under the same nonce, within the cap', async () => {
+  it('that was too low is raised under the same nonce, within the limit', async () => {
     await stage.seal(FIRST);
-    const { node, ...one } = await behind({ REGISTRY_MAX_FEE_GWEI: '5' });
+    // Allows a transaction of some 60,000 gas a little less than 5 gwei.
+    const { node, ...one } = await behind({ GAS_DAILY_COIN: '0.0006' });
     node.fault = { kind: 'result', method: 'eth_gasPrice', result: hex(2n * GWEI) };
     const prices: bigint[] = [];
     for (let look = 0; look < 4; look++) {
@@ -129,13 +131,32 @@ describe('a price of gas', () => {
       prices.push(...waiting.map(({ gasPrice }) => gasPrice));
       stage.clock.advance(301_000);
     }
-    // Half as much again; after that the cap leaves no room for a price that nodes accept.
+    // Half as much again; after that the limit leaves no room for a price that nodes accept.
     expect(prices).toEqual([3n * GWEI, (9n * GWEI) / 2n, (9n * GWEI) / 2n, (9n * GWEI) / 2n]);
     expect(one.alerts).toEqual(['registry-transaction-stuck']);
     await stage.registry.mine();
     await finish(one);
     expect(await stage.statuses(one)).toEqual(['final']);
     expect(await stage.registry.transactions()).toBe(1);
+  });
+});
+
+describe('an amount of gas', () => {
+  it('that is false is corrected by the replacement', async () => {
+    await stage.seal(FIRST);
+    const { node, ...one } = await behind();
+    node.fault = { kind: 'result', method: 'eth_estimateGas', result: hex(8_000_000n) };
+    await one.publisher.look();
+    expect(await stage.registry.waiting()).toMatchObject([{ nonce: 0, gas: 10_000_000n }]);
+    node.fault = undefined;
+    stage.clock.advance(301_000);
+    await one.publisher.look();
+    const [transaction] = await stage.registry.waiting();
+    expect(transaction?.nonce).toBe(0);
+    expect(transaction?.gas).toBeLessThan(100_000n);
+    await stage.registry.mine();
+    await finish(one);
+    expect(await stage.statuses(one)).toEqual(['final']);
   });
 });
 

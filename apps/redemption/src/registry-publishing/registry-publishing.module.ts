@@ -10,6 +10,7 @@ import {
 } from '#libs/db';
 import { provide } from '#libs/service';
 import { type RedemptionSettings } from '../redemption.env.js';
+import { GasBudget } from '../chain/gas-budget.js';
 import { PublicationSender } from './publication-sender.js';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { RegistryCheck, RegistryLink } from './registry-link.js';
@@ -22,6 +23,7 @@ import { RegistryTerms } from './registry-terms.js';
 const STAKES = Symbol('Stakes');
 
 const OF_A_SET: readonly Provider[] = [
+  GasBudget,
   PublicationSender,
   HourlyAlerts,
   RegistryCheck,

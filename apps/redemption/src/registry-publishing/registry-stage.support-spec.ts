@@ -34,6 +34,7 @@ import {
   TestRegistry,
 } from '#libs/testing';
 import { ChainLink } from '../chain/chain-link.js';
+import { GasBudget } from '../chain/gas-budget.js';
 import { Alerts } from '../observe/alerts.js';
 import { RedemptionSettings } from '../redemption.env.js';
 import { PublicationSender } from './publication-sender.js';
@@ -133,14 +134,14 @@ export class RegistryStage {
     const raised = new Alerts(metrics, logger);
     const chain = new ChainLink(settings, clock, { logger, registry: metrics, alerts: raised });
     const database = await this.database.open({ url: this.database.urlAs('redemption') });
-    const link = new RegistryLink(terms, chain, clock);
+    const budget = new GasBudget(settings, new CoinStore(database), clock);
+    const link = new RegistryLink(terms, chain, budget, clock);
     const told = new HourlyAlerts(raised, clock);
     const store = new PublicationStore(database, terms.place);
     const views = new PublicationViews(database, terms.place);
     const check = new RegistryCheck(terms, link, new IndexStore(database));
-    const coins = new CoinStore(database);
     const sender = new PublicationSender(
-      ...([terms, link, check, store, coins, told, clock, logger] as const),
+      ...([link, check, store, budget, told, clock, logger] as const),
     );
     const days = new PublishableDays(database);
     const publisher = new RegistryPublisher(

@@ -7,7 +7,6 @@ import {
   Setting,
 } from '#libs/config';
 import { parseDay } from '#libs/domain';
-import { smallestUnits } from '../setting-values.js';
 
 export abstract class RegistrySettings extends SecretsSettings {
   @Setting(REGISTRY_ADDRESS_SETTING)
@@ -31,33 +30,6 @@ export abstract class RegistrySettings extends SecretsSettings {
    */
   @Constant()
   readonly registryDelaySeconds: number = 21_600;
-
-  /** In wei; the variable is in gwei. */
-  @Setting({
-    description:
-      'The highest price of gas, in gwei, at which a publication is signed, whatever a node says. Above it publishing waits.',
-    default: '100',
-    parse: smallestUnits(9),
-  })
-  readonly registryMaxFeeGwei!: bigint;
-
-  @Setting({
-    description:
-      'The most gas that a publication is signed with. Some rollups count what they pay to their parent chain as gas.',
-    default: '1000000',
-    min: 21_000,
-    max: 1_000_000_000,
-  })
-  readonly registryMaxGas!: number;
-
-  /** In wei; the variable is in whole coins. */
-  @Setting({
-    description:
-      "The most of the chain's coin that publications can cost on a UTC day, all processes together. What is beyond it waits for the next day.",
-    default: '0.1',
-    parse: smallestUnits(18),
-  })
-  readonly registryDailyCoin!: bigint;
 
   /** Between two looks at the registry: a day is published hours after its end, so a minute more does not matter. */
   @Constant()

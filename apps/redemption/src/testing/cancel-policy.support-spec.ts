@@ -1,5 +1,5 @@
-/** Vouchers with caps and settings of a test's own. Named as a test file, without tests of its own. */
-import { type GasCaps, RpcPool, type VaultPlace } from '#libs/chain';
+/** Vouchers with a budget and settings of a test's own. Named as a test file, without tests of its own. */
+import { RpcPool, type VaultPlace } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Address, type Decimal, parseDecimal } from '#libs/domain';
 import { type Clock, type Logger } from '#libs/platform';
@@ -29,7 +29,6 @@ export function alertsTo(raise: (alert: Alert) => void): Alerts {
 
 /** When vouchers are cancelled on chain, and what that may cost. */
 export interface CancelPolicy {
-  readonly caps: GasCaps;
   readonly dailyWei: bigint;
   readonly coins: Pick<CoinStore, 'reserve' | 'spent'>;
   readonly minUsd: Decimal;
@@ -40,7 +39,6 @@ export interface CancelPolicy {
 /** Cancels every voucher, at any price of a local chain, and counts no coin. */
 export function aCancelPolicy(changes: Partial<CancelPolicy> = {}): CancelPolicy {
   return {
-    caps: { maxGasPrice: 500n * 10n ** 9n, maxGas: 1_000_000n },
     dailyWei: 10n ** 18n,
     coins: { reserve: () => Promise.resolve(true), spent: () => Promise.resolve(0n) },
     minUsd: parseDecimal('0'),
@@ -74,7 +72,7 @@ export function vouchersOn(
   changes: Partial<VoucherPayoutOptions> = {},
 ): Vouchers {
   const { place = bench.place, cancelling = aCancelPolicy(), cancellerKey } = changes;
-  const { caps, dailyWei, coins, minUsd, raise, logger } = cancelling;
+  const { dailyWei, coins, minUsd, raise, logger } = cancelling;
   const urls = [bench.chain.url];
   const pool = changes.pool ?? new RpcPool({ urls, clock, sleep: () => Promise.resolve() });
   const noVaults = { of: () => Promise.resolve([]), add: () => Promise.resolve() };
@@ -88,9 +86,7 @@ export function vouchersOn(
     vaultStartBlock: 0n,
     voucherSignerKey: changes.signerKey ?? VaultBench.SIGNER_KEY,
     ...(cancellerKey !== undefined && { vaultCancellerKey: cancellerKey }),
-    vaultMaxGasPriceGwei: caps.maxGasPrice,
-    vaultMaxGas: Number(caps.maxGas),
-    vaultDailyCoin: dailyWei,
+    gasDailyCoin: dailyWei,
     vaultCancelMinUsd: minUsd,
   });
   return composeVouchers(settings, {

@@ -2,6 +2,7 @@
 import { type RpcPool } from '#libs/chain';
 import { type CoinStore, type KnownVaults } from '#libs/db';
 import { type Clock, type Logger } from '#libs/platform';
+import { GasBudget } from '../../src/chain/gas-budget.js';
 import { type LedgerWatch } from '../../src/ledger/ledger-watch.js';
 import { type Alerts } from '../../src/observe/alerts.js';
 import { CancelRequests } from '../../src/payout/cancel-requests.js';
@@ -26,7 +27,7 @@ export function composeVouchers(
   tools: VoucherTools,
 ): { readonly payouts: VoucherPayout; readonly conditions: VaultConditions } {
   const { pool, vaults, coins, ledger, alerts, clock, logger } = tools;
-  const accounts = new VaultAccounts(settings, pool, coins, clock);
+  const accounts = new VaultAccounts(settings, pool, new GasBudget(settings, coins, clock));
   const conditions = new VaultConditions(settings, pool, accounts, clock);
   const cancels = new CancelRequests(settings, pool, accounts, alerts, clock, logger);
   const every = new EveryVault(settings, pool, vaults, clock);

@@ -76,9 +76,7 @@ async function start(setup: WorkerSetup): Promise<void> {
     vaultStartBlock: 0n,
     voucherSignerKey: signerKey,
     vaultCancellerKey: cancellerKey,
-    vaultMaxGasPriceGwei: 500n * 10n ** 9n,
-    vaultMaxGas: 1_000_000,
-    vaultDailyCoin: 10n ** 18n,
+    gasDailyCoin: 10n ** 18n,
     vaultCancelMinUsd: { digits: 0n, scale: 0 },
   });
   const hourly = new HourlyAlerts(alerts, clock);

@@ -4,7 +4,7 @@ import { type Address, type BlockHash } from '#libs/domain';
 import { RpcRefusedError } from '../errors/rpc.errors.js';
 import { type RpcResult } from '../rpc/rpc-call.js';
 import { type RpcPool } from '../rpc/rpc-pool.js';
-import { type CapNames, type GasCaps, GasQuotes } from './gas-quotes.js';
+import { GasQuotes } from './gas-quotes.js';
 import { accountOf, addressOfAccount } from './private-key.js';
 import { type Hex } from '../shape/hex.js';
 
@@ -13,7 +13,8 @@ export interface SendingAccountOptions {
   readonly chainId: number;
   /** 64 hex digits. */
   readonly privateKey: string;
-  readonly caps: GasCaps;
+  /** The most that one transaction may cost. */
+  readonly maxWei: bigint;
 }
 
 /** Everything that a signature covers, besides the chain. The same fields always give the same bytes (RFC 6979). */
@@ -33,8 +34,8 @@ export interface SignedTransaction {
 }
 
 /**
- * An account that sends legacy transactions, which every chain accepts, at the prices that nodes quote and the caps
- * allow.
+ * An account that sends legacy transactions, which every chain accepts, at the prices that nodes quote, within
+ * `maxWei`.
  */
 export class SendingAccount {
   readonly address: Address;
@@ -44,11 +45,11 @@ export class SendingAccount {
   private readonly chainId: number;
 
   /** @throws PermanentError where the text is not a key; the message does not repeat it */
-  constructor({ pool, chainId, privateKey, caps }: SendingAccountOptions, names: CapNames) {
+  constructor({ pool, chainId, privateKey, maxWei }: SendingAccountOptions) {
     this.#account = accountOf(privateKey);
     this.address = addressOfAccount(this.#account);
     this.chainId = chainId;
-    this.quotes = new GasQuotes({ pool, account: this.address, caps, names });
+    this.quotes = new GasQuotes({ pool, account: this.address, maxWei });
   }
 
   protected async sign({

@@ -20,12 +20,6 @@ export interface Delivery {
   readonly refusals: readonly string[];
 }
 
-const NAMES = {
-  code: 'REGISTRY_GAS_REFUSED',
-  gasPrice: 'REGISTRY_MAX_FEE_GWEI',
-  gas: 'REGISTRY_MAX_GAS',
-};
-
 /**
  * The account that publishes: it holds `PUBLISHER_ROLE` and some of the chain's coin. Signing and sending are two
  * steps, so that a signed transaction is stored before it is sent.
@@ -33,25 +27,15 @@ const NAMES = {
 export class RegistryAccount extends SendingAccount {
   /** @throws PermanentError where the text is not a key; the message does not repeat it */
   constructor(private readonly options: RegistryAccountOptions) {
-    super(options, NAMES);
+    super(options);
   }
 
   /**
    * The price and the gas at which the call would be signed now.
    * @throws GasRefusedError, ExecutionRevertedError, AllEndpointsFailedError
    */
-  async price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
-    return this.quotes.priced(await this.quotes.affordable({ to: this.options.registry, data }));
-  }
-
-  /**
-   * The price of gas at which a replacement of a waiting transaction would be signed now. The gas is given, because a
-   * node may estimate it as if the waiting transaction had succeeded.
-   * @throws GasRefusedError, AllEndpointsFailedError
-   */
-  async gasPrice({ data, gas }: { readonly data: string; readonly gas: bigint }): Promise<bigint> {
-    const quote = await this.quotes.affordable({ to: this.options.registry, data, gas });
-    return this.quotes.priced(quote).gasPrice;
+  price(data: string): Promise<{ readonly gasPrice: bigint; readonly gas: bigint }> {
+    return this.quotes.affordable({ to: this.options.registry, data });
   }
 
   override sign(transaction: RegistryTransaction): Promise<SignedTransaction> {

@@ -11,7 +11,7 @@ import { addressOfKey } from '../accounts/private-key.js';
 
 const { OTHER_KEY, SIGNER_KEY } = VaultBench;
 const GWEI = 10n ** 9n;
-const CAPS = { maxGasPrice: 500n * GWEI, maxGas: 1_000_000n };
+const MAX_WEI = 600n * GWEI * 1_000_000n;
 
 let bench: VaultBench;
 let account: Address;
@@ -31,7 +31,7 @@ function anAccount(urls: readonly string[], changes: Partial<VaultAccountOptions
     pool: new RpcPool({ urls, clock: new FakeClock(0), sleep: () => Promise.resolve() }),
     chainId: bench.chain.chainId,
     privateKey: OTHER_KEY,
-    caps: CAPS,
+    maxWei: MAX_WEI,
     reserve: (wei) => {
       reserved.push(wei);
       return Promise.resolve();
@@ -52,9 +52,9 @@ async function lying(figures: Readonly<Record<string, bigint>>): Promise<FaultyN
   return node;
 }
 
-/** With the margins: 13.5 million gwei, and 37.5 million gas. */
+/** With the margins: 13.5 million gwei, and 37.5 million gas at 30 gwei. */
 const HIGH_PRICE = { eth_gasPrice: 9_000_000n * GWEI };
-const MUCH_GAS = { eth_estimateGas: 30_000_000n };
+const MUCH_GAS = { eth_gasPrice: 20n * GWEI, eth_estimateGas: 30_000_000n };
 
 async function pending(): Promise<{ gasPrice: string; gas: string }[]> {
   const block = await bench.chain.rpc.call<{ transactions: { gasPrice: string; gas: string }[] }>(
@@ -78,36 +78,50 @@ describe('a transaction to the vault', () => {
     expect(await bench.status(voucher)).toBe(2);
   });
 
-  it('costs the caps at most, also where the margin would pass them', async () => {
-    const figures = { eth_gasPrice: 400n * GWEI, eth_estimateGas: 900_000n };
+  it('costs the limit at most, the margins included', async () => {
+    const figures = { eth_gasPrice: 400n * GWEI, eth_estimateGas: 800_000n };
     const node = await lying(figures);
     const hash = await anAccount([node.url]).cancel(bench.vault, bench.voucher().vaultId);
-    expect(reserved).toEqual([CAPS.maxGasPrice * CAPS.maxGas]);
+    expect(reserved).toEqual([MAX_WEI]);
     await bench.mine();
-    const expected = { gasPrice: toQuantity(500n * GWEI), gas: toQuantity(1_000_000) };
+    const expected = { gasPrice: toQuantity(600n * GWEI), gas: toQuantity(1_000_000) };
     expect(await bench.chain.rpc.call('eth_getTransactionByHash', hash)).toMatchObject(expected);
+    const above = anAccount([(await lying({ ...figures, eth_gasPrice: 401n * GWEI })).url]);
+    await expect(above.cancel(bench.vault, bench.voucher().vaultId)).rejects.toThrow(
+      /1000000 gas at 601\.5 gwei, margins included: 0\.6015 .* above the 0\.6 that GAS_DAILY_COIN/,
+    );
+    expect(reserved).toEqual([]);
+  });
+
+  it('may take much gas at a low price, as on a rollup that counts the parent chain’s cost', async () => {
+    const node = await lying({ eth_gasPrice: GWEI / 10n, eth_estimateGas: 20_000_000n });
+    const voucher = bench.voucher();
+    await anAccount([node.url]).cancel(bench.vault, voucher.vaultId);
+    expect(reserved).toEqual([((GWEI * 15n) / 100n) * 25_000_000n]);
+    await bench.mine();
+    expect(await bench.status(voucher)).toBe(2);
   });
 
   it.each([
-    [
-      '9 million gwei for gas',
-      HIGH_PRICE,
-      'gas-price',
-      /costs 9000000 gwei, above the 500 of VAULT_MAX_GAS_PRICE_GWEI/,
-    ],
-    ['30 million gas', MUCH_GAS, 'gas', /takes 30000000 gas, above the 1000000 of VAULT_MAX_GAS/],
-    [
-      'a price beyond all numbers',
-      { eth_gasPrice: (1n << 256n) - 1n },
-      'gas-price',
-      /above the 500 of/,
-    ],
-  ])('is not signed where the node asks %s', async (_case, figures, figure, text) => {
+    ['none', 0n],
+    ['less than any transaction takes', 20_999n],
+    ['more than a number holds', 1n << 64n],
+  ])('is not signed if the amount of gas is %s', async (_case, eth_estimateGas) => {
+    const node = await lying({ eth_estimateGas });
+    const asked = anAccount([node.url]).cancel(bench.vault, bench.voucher().vaultId);
+    await expect(asked).rejects.toMatchObject({ code: 'RPC_ALL_ENDPOINTS_FAILED' });
+    expect(reserved).toEqual([]);
+  });
+
+  it.each([
+    ['9 million gwei for gas', HIGH_PRICE, / gas at 13500000 gwei.* above the 0\.6 that/],
+    ['30 million gas', MUCH_GAS, / 37500000 gas at 30 gwei.* 1\.125 .* above the 0\.6 that/],
+    ['a price beyond all numbers', { eth_gasPrice: (1n << 256n) - 1n }, /above the 0\.6 that/],
+  ])('is not signed where the node asks %s', async (_case, figures, text) => {
     const node = await lying(figures);
     const asked = anAccount([node.url]).cancel(bench.vault, bench.voucher().vaultId);
     await expect(asked).rejects.toMatchObject({
-      code: 'VAULT_GAS_REFUSED',
-      figure,
+      code: 'GAS_REFUSED',
       message: expect.stringMatching(text),
     });
     expect(reserved).toEqual([]);
@@ -123,17 +137,17 @@ describe('a transaction to the vault', () => {
     expect(await bench.status(voucher)).toBe(2);
     const both = anAccount([node.url, (await lying(HIGH_PRICE)).url]);
     await expect(both.cancel(bench.vault, bench.voucher().vaultId)).rejects.toMatchObject({
-      code: 'VAULT_GAS_REFUSED',
+      code: 'GAS_REFUSED',
     });
     const alone = anAccount([node.url, 'http://127.0.0.1:9/']);
     await expect(alone.cancel(bench.vault, bench.voucher().vaultId)).rejects.toMatchObject({
-      code: 'VAULT_GAS_REFUSED',
+      code: 'GAS_REFUSED',
     });
     expect(await pending()).toEqual([]);
   });
 
   it('is not signed where the day’s coin is spent', async () => {
-    const spent = new GasRefusedError('coin', 'it is spent');
+    const spent = new GasRefusedError('it is spent');
     const asked = anAccount([bench.chain.url], { reserve: () => Promise.reject(spent) });
     await expect(asked.cancel(bench.vault, bench.voucher().vaultId)).rejects.toBe(spent);
     expect(await pending()).toEqual([]);
@@ -197,10 +211,10 @@ describe('a transaction to the vault', () => {
   ])('pauses by another node where the first one %s', async (_case, fault) => {
     const node = await startFaultyNode({ upstream: bench.chain.url, fault });
     nodes.push(node);
-    let left = CAPS.maxGasPrice * 70_000n;
+    let left = 750n * GWEI * 70_000n;
     const reserve = (wei: bigint) => {
       left -= wei;
-      return left < 0n ? Promise.reject(new GasRefusedError('coin', 'spent')) : Promise.resolve();
+      return left < 0n ? Promise.reject(new GasRefusedError('spent')) : Promise.resolve();
     };
     const account = anAccount([node.url, bench.chain.url], { reserve });
     expect(await account.pause(bench.vault)).toBeGreaterThan(0);

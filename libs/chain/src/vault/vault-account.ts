@@ -15,12 +15,6 @@ export interface VaultAccountOptions extends SendingAccountOptions {
   readonly reserve: (wei: bigint) => Promise<void>;
 }
 
-const NAMES = {
-  code: 'VAULT_GAS_REFUSED',
-  gasPrice: 'VAULT_MAX_GAS_PRICE_GWEI',
-  gas: 'VAULT_MAX_GAS',
-};
-
 /**
  * An account that sends transactions to vaults: cancellations, where it holds `CANCELLER_ROLE`, or a pause, where it
  * holds `PAUSER_ROLE`. It needs some of the chain's coin for gas. Its results are no evidence: VaultReader finds what
@@ -29,7 +23,7 @@ const NAMES = {
 export class VaultAccount extends SendingAccount {
   /** @throws PermanentError where the text is not a key; the message does not repeat it */
   constructor(private readonly options: VaultAccountOptions) {
-    super(options, NAMES);
+    super(options);
   }
 
   /**
@@ -45,7 +39,7 @@ export class VaultAccount extends SendingAccount {
 
   /**
    * Asks every endpoint separately, so that no endpoint can keep the vault from being paused; every transaction but the
-   * first fails on chain. The cheapest quote is sent first, so that an endpoint with a false price within the caps
+   * first fails on chain. The cheapest quote is sent first, so that an endpoint with a false price within the limit
    * cannot use up the day's coin before.
    * @returns how many endpoints took a transaction, 1 at least
    * @throws ExecutionRevertedError where the vault is paused already, or without the role; GasRefusedError,
@@ -80,7 +74,7 @@ export class VaultAccount extends SendingAccount {
   /** Signs the transaction once, whichever endpoint takes it. @param only the endpoint to send it by */
   private async send(to: Address, data: Hex, quote: GasQuote, only?: string): Promise<string> {
     const { pool, reserve } = this.options;
-    const { nonce, gasPrice, gas } = this.quotes.priced(quote);
+    const { nonce, gasPrice, gas } = quote;
     await reserve(gasPrice * gas);
     const { raw, hash } = await this.sign({ to, nonce, gasPrice, gas, data });
     await pool.run(

@@ -104,16 +104,16 @@ export class TestRegistry {
     return Number(await rpc.call<string>('eth_getTransactionCount', this.publisher, 'latest'));
   }
 
-  /** The pending transactions with their gas prices. */
-  async waiting(): Promise<{ hash: string; gasPrice: bigint; nonce: number }[]> {
-    type Block = { transactions: { hash: string; gasPrice: string; nonce: string }[] };
+  /** The pending transactions with their gas and its price. */
+  async waiting(): Promise<{ hash: string; gasPrice: bigint; gas: bigint; nonce: number }[]> {
+    type Block = { transactions: { hash: string; gasPrice: string; gas: string; nonce: string }[] };
     const { transactions } = await this.chain.rpc.call<Block>(
       'eth_getBlockByNumber',
       'pending',
       true,
     );
-    return transactions.map(({ hash, gasPrice, nonce }) => {
-      return { hash, gasPrice: BigInt(gasPrice), nonce: Number(nonce) };
+    return transactions.map(({ hash, gasPrice, gas, nonce }) => {
+      return { hash, gasPrice: BigInt(gasPrice), gas: BigInt(gas), nonce: Number(nonce) };
     });
   }
 }

@@ -130,14 +130,6 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(SIWE_DOMAINS_SETTING)
   readonly siweDomains!: string[];
 
-  @Setting({
-    description: 'How long a user stays signed in.',
-    default: '86400',
-    min: 60,
-    max: 2_592_000,
-  })
-  readonly sessionTtlSeconds!: number;
-
   @Setting(ALLOW_PRIVATE_PARTNERS_SETTING)
   readonly allowPrivatePartners!: boolean;
 

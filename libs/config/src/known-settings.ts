@@ -106,7 +106,6 @@ export const KNOWN_SETTINGS: readonly string[] = [
   'SECRETS_DIR',
   'SECRETS_KEY',
   'SECRETS_KEY_FILE',
-  'SESSION_TTL_SECONDS',
   'SETTINGS',
   'SHUTDOWN_DELAY_MS',
   'SIGNER_DIR',

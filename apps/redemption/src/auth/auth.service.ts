@@ -3,8 +3,10 @@ import { SessionStore } from '#libs/db';
 import { CLOCK, type Clock } from '#libs/platform';
 import { SiweVerifier } from '#libs/sign-in';
 import { hashToken, newToken } from '#libs/signing';
-import { RedemptionSettings } from '../redemption.env.js';
 import { type SessionBody, type SignedMessage } from './auth.dto.js';
+
+/** A player signs in once a day, and a stolen session ends within a day. */
+const SESSION_MS = 86_400_000;
 
 /**
  * @param header Authorization, as it was sent
@@ -19,7 +21,6 @@ export class AuthService {
   constructor(
     private readonly siwe: SiweVerifier,
     private readonly sessions: SessionStore,
-    private readonly settings: RedemptionSettings,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -27,7 +28,7 @@ export class AuthService {
   async verify({ message, signature }: SignedMessage): Promise<SessionBody> {
     const { wallet, domain } = await this.siwe.verify(message, signature);
     const { token, tokenHash } = newToken();
-    const expiresAtMs = this.clock.nowMs() + this.settings.sessionTtlSeconds * 1000;
+    const expiresAtMs = this.clock.nowMs() + SESSION_MS;
     await this.sessions.open({ tokenHash, wallet, domain, expiresAtMs });
     return { token, wallet, expiresAt: new Date(expiresAtMs).toISOString() };
   }

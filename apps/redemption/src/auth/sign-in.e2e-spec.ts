@@ -21,7 +21,7 @@ const MINUTE = 60_000;
 let service: Service;
 
 beforeAll(async () => {
-  service = await startService({ SESSION_TTL_SECONDS: '3600' });
+  service = await startService();
   const { chainId, contracts } = service.bench.chain;
   const index = anInitialIndex({ chainId, stakeContract: contracts.staking });
   await new IndexStore(await service.database.open()).create(index);
@@ -91,7 +91,7 @@ describe('signing in', () => {
     expect(body).toEqual({
       token: expect.stringMatching(/^svct_[A-Za-z0-9_-]{43}$/),
       wallet: signIn.account.address.toLowerCase(),
-      expiresAt: new Date(service.clock.nowMs() + 3_600_000).toISOString(),
+      expiresAt: new Date(service.clock.nowMs() + 86_400_000).toISOString(),
     });
     expect((await partners(body.token)).status).toBe(200);
   });
@@ -241,7 +241,7 @@ describe('a session', () => {
 
   it('ends by itself', async () => {
     const { body } = await verify(await aSignIn()).expect(200);
-    service.clock.advance(3_600_000 - 1);
+    service.clock.advance(86_400_000 - 1);
     expect((await partners(body.token)).status).toBe(200);
     service.clock.advance(1);
     expect((await partners(body.token)).status).toBe(401);

@@ -202,7 +202,7 @@ describe('docker-compose.yml', () => {
       expect({ ports, scale }).toEqual({ ports: undefined, scale: `\${${upper}_REPLICAS:-2}` });
       // Those who share limits know into how many parts they divide them without Redis.
       const shares = environment['REDIS_URL_FILE'] !== undefined;
-      expect(environment[`${upper}_REPLICAS`]).toBe(shares ? scale : undefined);
+      expect(environment['REPLICAS']).toBe(shares ? scale : undefined);
       // The services trust the proxy's address, and whatever else the operator sets.
       expect(environment['TRUSTED_PROXIES']).toMatch(/^uniquelocal\$/);
     }

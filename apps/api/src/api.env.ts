@@ -5,6 +5,7 @@ import {
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
   REDIS_URL_SETTING,
+  REPLICAS_SETTING,
   SecretsSettings,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -35,14 +36,8 @@ export class ApiSettings extends SecretsSettings {
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
-  @Setting({
-    description:
-      'How many replicas of the API run. Without Redis each admits the limits divided by this number.',
-    default: '1',
-    min: 1,
-    max: 9999,
-  })
-  readonly apiReplicas!: number;
+  @Setting(REPLICAS_SETTING)
+  readonly replicas!: number;
 
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];

@@ -66,7 +66,7 @@ function openDatabase(
 }
 
 function openSharing(
-  { redisUrl, apiReplicas: replicas }: ApiSettings,
+  { redisUrl, replicas }: ApiSettings,
   logger: Logger,
   clock: Clock,
   redisDeadlineMs: number | undefined,

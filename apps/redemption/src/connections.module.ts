@@ -48,7 +48,7 @@ export class Connections {
         clock,
         logger,
         family: 'redemption',
-        replicas: settings.redemptionReplicas,
+        replicas: settings.replicas,
       });
       if (redis !== undefined) measureRedis(registry, redis, 'limits');
       return new Connections(chain, database, prices, limiter, redis);

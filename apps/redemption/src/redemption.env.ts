@@ -12,6 +12,7 @@ import {
   PAYOUT_EXPIRY_MARGIN_SECONDS,
   REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
+  REPLICAS_SETTING,
   RPC_URLS_SETTING,
   Setting,
   SHUTDOWN_DELAY_SETTING,
@@ -166,12 +167,6 @@ export class RedemptionSettings extends RegistrySettings {
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;
 
-  @Setting({
-    description:
-      'How many replicas of the redemption service run. Without Redis each admits the limits divided by this number.',
-    default: '1',
-    min: 1,
-    max: 9999,
-  })
-  readonly redemptionReplicas!: number;
+  @Setting(REPLICAS_SETTING)
+  readonly replicas!: number;
 }

@@ -79,6 +79,14 @@ export const TRUSTED_PROXIES_SETTING: SettingOptions = {
   parse: trustedProxies,
 };
 
+export const REPLICAS_SETTING: SettingOptions = {
+  description:
+    'How many replicas of this service run. Without Redis each admits the limits divided by this number.',
+  default: '1',
+  min: 1,
+  max: 9999,
+};
+
 /** LISTEN_HOST, a setting because containers need all addresses, and a machine with other users only its own. */
 export const LISTEN_HOST_SETTING: SettingOptions = {
   description: 'The address that the services listen on. 127.0.0.1: for this machine only.',

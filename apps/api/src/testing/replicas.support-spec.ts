@@ -20,7 +20,7 @@ export class Replicas {
    */
   static async start(patienceMs?: number): Promise<Replicas> {
     const redis = await startRedis(PASSWORD);
-    const settings = { REDIS_URL: redis.url, API_REPLICAS: '2' };
+    const settings = { REDIS_URL: redis.url, REPLICAS: '2' };
     const first = await startApi(settings, undefined, patienceMs);
     const second = await startApi(settings, first.database, patienceMs);
     await seedIndex(first, {

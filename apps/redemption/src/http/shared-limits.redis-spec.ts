@@ -15,7 +15,7 @@ let other: Replica;
 
 beforeEach(async () => {
   redis = await startRedis();
-  service = await startService({ REDIS_URL: redis.url, REDEMPTION_REPLICAS: '2' });
+  service = await startService({ REDIS_URL: redis.url, REPLICAS: '2' });
   other = await service.replica();
 });
 afterEach(async () => {

@@ -23,7 +23,6 @@ export class ConsoleProgram extends ServiceProgram {
       // Lets tests give each player a separate address by `X-Forwarded-For`.
       TRUSTED_PROXIES: 'loopback',
       LOG_LEVEL: 'error',
-      SHUTDOWN_DELAY_MS: '0',
     }).untilReady();
   }
 }

@@ -104,7 +104,6 @@ export class PlayerStage {
       databaseUrl: this.database.url,
       secretsKey: SECRETS_KEY,
       bench: this.bench,
-      shutdownDelayMs: 0,
       port: this.ports.redemption,
       settings: {
         SIWE_DOMAINS: new URL(this.url).host,

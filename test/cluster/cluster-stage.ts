@@ -125,7 +125,6 @@ export class ClusterStage {
       databaseUrl: cluster.urlOf('redemption'),
       secretsKey: REDEMPTION_SECRETS_KEY,
       bench,
-      shutdownDelayMs: 0,
     });
     this.started.push(() => this.redemption.kill());
   }

@@ -10,7 +10,6 @@ export interface ApiProgramOptions {
   readonly host?: string;
   /** Default: a free port. */
   readonly port?: number;
-  readonly shutdownDelayMs?: number;
   /** Default: not set. */
   readonly nodeEnv?: 'production';
   /** Folder of the compiled programs. Default: this clone. */
@@ -33,7 +32,6 @@ export class ApiProgram extends ServiceProgram {
         API_PORT: String(port),
         LISTEN_HOST: host,
         INDEX_MAX_LAG_SECONDS: '1000000000',
-        SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs ?? 0),
         ...(options.nodeEnv !== undefined && { NODE_ENV: options.nodeEnv }),
       },
       { folder: options.folder, host },

@@ -6,7 +6,6 @@ export interface RedemptionProgramOptions {
   readonly databaseUrl: string;
   readonly secretsKey: string;
   readonly bench: VaultBench;
-  readonly shutdownDelayMs: number;
   /** Default: a free port. */
   readonly port?: number;
   /** Override the settings below. */
@@ -33,7 +32,6 @@ export class RedemptionProgram extends ServiceProgram {
       ALLOW_PRIVATE_PARTNERS: 'true',
       REDEMPTION_PORT: String(port),
       LISTEN_HOST: '127.0.0.1',
-      SHUTDOWN_DELAY_MS: String(options.shutdownDelayMs),
       ...options.settings,
     }).untilReady();
   }

@@ -22,7 +22,6 @@ import { LoadBalancer } from './load-balancer.js';
 import { RedemptionLoad, type LoadUser } from './redemption-load.js';
 import { RedemptionProgram } from './redemption-program.js';
 
-const SHUTDOWN_DELAY_MS = 2000;
 const USERS_A_ROUND = 600;
 const POINTS = 1000;
 
@@ -42,7 +41,6 @@ describe('a rolling restart', () => {
       databaseUrl: database.url,
       secretsKey: SECRETS_KEY,
       bench,
-      shutdownDelayMs: SHUTDOWN_DELAY_MS,
       ...(port !== undefined && { port }),
     });
   }

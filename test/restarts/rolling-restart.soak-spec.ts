@@ -9,8 +9,6 @@ import { LoadBalancer } from './load-balancer.js';
 import { SECRETS_KEY, serveIndex } from './served-index.js';
 import { SnapshotLoad } from './snapshot-load.js';
 
-const SHUTDOWN_DELAY_MS = 2000;
-
 /** Number of replacements of each replica. */
 const ROUNDS = 5;
 
@@ -23,7 +21,6 @@ describe('a rolling restart', () => {
     return ApiProgram.start({
       databaseUrl: database.url,
       secretsKey: SECRETS_KEY,
-      shutdownDelayMs: SHUTDOWN_DELAY_MS,
       ...(port !== undefined && { port }),
     });
   }

@@ -40,10 +40,13 @@ export class ServiceProgram {
     return this.running;
   }
 
-  async isReady(): Promise<boolean> {
-    const answer = await fetch(`${this.url}/health/ready`).catch(() => undefined);
-    await answer?.arrayBuffer().catch(() => undefined);
-    return answer?.status === 200;
+  isReady(): Promise<boolean> {
+    return this.says('ready');
+  }
+
+  /** As a load balancer asks. Once asked, the service goes on for some seconds when it is ended. */
+  isAccepting(): Promise<boolean> {
+    return this.says('accepting');
   }
 
   /** Suspends the service until `resume`: it keeps its connections and answers nothing. */
@@ -65,6 +68,12 @@ export class ServiceProgram {
     if (!this.running) return;
     this.child.kill('SIGKILL');
     await this.ended;
+  }
+
+  private async says(health: 'ready' | 'accepting'): Promise<boolean> {
+    const answer = await fetch(`${this.url}/health/${health}`).catch(() => undefined);
+    await answer?.arrayBuffer().catch(() => undefined);
+    return answer?.status === 200;
   }
 
   protected async untilReady(): Promise<this> {

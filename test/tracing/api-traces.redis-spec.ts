@@ -40,7 +40,6 @@ beforeAll(async () => {
     LISTEN_HOST: '127.0.0.1',
     API_PORT: String(port),
     INDEX_MAX_LAG_SECONDS: '1000000000',
-    SHUTDOWN_DELAY_MS: '0',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer ${COLLECTOR_KEY}`,

@@ -19,7 +19,6 @@ async function start(environment: NodeJS.ProcessEnv): Promise<TracedProgram> {
     LISTEN_HOST: '127.0.0.1',
     API_PORT: String(port),
     INDEX_MAX_LAG_SECONDS: '1000000000',
-    SHUTDOWN_DELAY_MS: '0',
     ...environment,
   });
   return program;

@@ -12,7 +12,6 @@ import { SnapshotLoad } from '../restarts/snapshot-load.js';
 import { NextVersion, program } from './next-version.js';
 
 const NAME = 'Wider9000000000000';
-const SHUTDOWN_DELAY_MS = 2000;
 /** Locks the tables that every request reads for a second: requests wait, and are then answered. */
 const SQL = `ALTER TABLE staking.index_state ADD COLUMN wider int NOT NULL DEFAULT 0;
   ALTER TABLE staking.balance_day ADD COLUMN wider int NOT NULL DEFAULT 0;
@@ -29,7 +28,6 @@ describe('a rolling upgrade', () => {
     return ApiProgram.start({
       databaseUrl: database.url,
       secretsKey: SECRETS_KEY,
-      shutdownDelayMs: SHUTDOWN_DELAY_MS,
       ...more,
     });
   }

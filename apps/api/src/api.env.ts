@@ -8,7 +8,6 @@ import {
   REPLICAS_SETTING,
   SecretsSettings,
   Setting,
-  SHUTDOWN_DELAY_SETTING,
   TRUSTED_PROXIES_SETTING,
 } from '#libs/config';
 
@@ -57,9 +56,6 @@ export class ApiSettings extends SecretsSettings {
    */
   @Constant()
   readonly olderProofsMb: number = 256;
-
-  @Setting(SHUTDOWN_DELAY_SETTING)
-  readonly shutdownDelayMs!: number;
 
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;

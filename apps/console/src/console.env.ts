@@ -18,7 +18,6 @@ import {
   ServiceSettings,
   type SetRegistry,
   Setting,
-  SHUTDOWN_DELAY_SETTING,
   STAKE_EVENTS_SETTING,
   TRUSTED_PROXIES_SETTING,
   url,
@@ -250,9 +249,6 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];
-
-  @Setting(SHUTDOWN_DELAY_SETTING)
-  readonly shutdownDelayMs!: number;
 
   @Setting(NODE_ENV_SETTING)
   readonly nodeEnv?: string;

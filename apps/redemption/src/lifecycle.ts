@@ -9,7 +9,6 @@ import { Connections } from './connections.module.js';
 import { LedgerWatch } from './ledger/ledger-watch.js';
 import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
-import { RedemptionSettings } from './redemption.env.js';
 import { Engine } from './worker/engine.js';
 
 /**
@@ -91,7 +90,7 @@ export class Lifecycle implements OnApplicationBootstrap {
 export class Shutdown extends HttpShutdown {
   constructor(
     host: HttpAdapterHost,
-    { shutdownDelayMs: delayMs }: RedemptionSettings,
+    health: HealthRegistry,
     lifecycle: Lifecycle,
     engine: Engine,
     payouts: VoucherPayout,
@@ -102,7 +101,7 @@ export class Shutdown extends HttpShutdown {
       stopping: () => {
         lifecycle.stopping();
       },
-      delayMs,
+      health,
       opened: [{ close: () => engine.stop() }, payouts, ...opened],
     });
   }

@@ -15,7 +15,6 @@ import {
   REPLICAS_SETTING,
   RPC_URLS_SETTING,
   Setting,
-  SHUTDOWN_DELAY_SETTING,
   SIWE_DOMAINS_SETTING,
   STAKE_SET_SETTING,
   TOKEN_CONTRACT_SETTING,
@@ -157,9 +156,6 @@ export class RedemptionSettings extends RegistrySettings {
 
   @Setting(MANAGEMENT_PORT_SETTING)
   readonly managementPort?: number;
-
-  @Setting(SHUTDOWN_DELAY_SETTING)
-  readonly shutdownDelayMs!: number;
 
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];

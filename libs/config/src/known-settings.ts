@@ -108,7 +108,6 @@ export const KNOWN_SETTINGS: readonly string[] = [
   'SECRETS_KEY',
   'SECRETS_KEY_FILE',
   'SETTINGS',
-  'SHUTDOWN_DELAY_MS',
   'SIGNER_DIR',
   'SIWE_DOMAINS',
   'STAKE_CONTRACT',

@@ -93,14 +93,6 @@ export const LISTEN_HOST_SETTING: SettingOptions = {
   default: '0.0.0.0',
 };
 
-export const SHUTDOWN_DELAY_SETTING: SettingOptions = {
-  description:
-    'At SIGTERM: how long the service goes on serving while it already says that it is not ready, so that load balancers notice.',
-  default: '0',
-  min: 0,
-  max: 120_000,
-};
-
 /**
  * MANAGEMENT_PORT, of health and metrics; see `ManagementModule`. A setting because containers have a port to spare, and
  * services that share a machine have not.

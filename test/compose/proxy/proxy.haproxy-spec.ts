@@ -22,8 +22,6 @@ import { NameServer } from './name-server.js';
 import { environmentOfHaproxy, Proxy, type ProxyOptions } from './proxy.js';
 
 const [ONE, TWO, THREE] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
-/** The value in docker-compose.yml. */
-const SHUTDOWN_DELAY_MS = 5000;
 const FORGED = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-host': 'forged.example' };
 
 let names: NameServer;
@@ -251,7 +249,6 @@ describe('replicas of the api', () => {
       const program = await ApiProgram.start({
         databaseUrl: database.url,
         secretsKey: SECRETS_KEY,
-        shutdownDelayMs: SHUTDOWN_DELAY_MS,
         host,
         port,
       });

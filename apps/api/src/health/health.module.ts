@@ -1,7 +1,6 @@
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { HttpShutdown, type HttpShutdownOptions } from '#libs/service';
-import { ApiSettings } from '../api.env.js';
+import { HealthRegistry, HttpShutdown, type HttpShutdownOptions } from '#libs/service';
 import { AuthModule } from '../auth/auth.module.js';
 import { RESOURCES_TO_CLOSE } from '../connections.module.js';
 import { SnapshotsModule } from '../snapshots/snapshots.module.js';
@@ -13,13 +12,13 @@ class ApiShutdown extends HttpShutdown {
   constructor(
     host: HttpAdapterHost,
     checks: ApiChecks,
-    settings: ApiSettings,
+    health: HealthRegistry,
     @Inject(RESOURCES_TO_CLOSE) opened: HttpShutdownOptions['opened'],
   ) {
     const stopping = (): void => {
       checks.stopping();
     };
-    super({ host, stopping, delayMs: settings.shutdownDelayMs, opened });
+    super({ host, stopping, health, opened });
   }
 }
 

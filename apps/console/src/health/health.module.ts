@@ -2,7 +2,6 @@ import { Injectable, Module } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { HealthRegistry, HttpShutdown, PROCESS_CHECK } from '#libs/service';
 import { Connections } from '../connections.module.js';
-import { ConsoleSettings } from '../console.env.js';
 
 /**
  * The health of the process alone: unhealthy while it shuts down. The pages are served while services behind them are
@@ -22,13 +21,13 @@ class ConsoleShutdown extends HttpShutdown {
   constructor(
     host: HttpAdapterHost,
     state: ProcessState,
-    { shutdownDelayMs }: ConsoleSettings,
+    health: HealthRegistry,
     { opened }: Connections,
   ) {
     const stopping = (): void => {
       state.isStopping = true;
     };
-    super({ host, stopping, delayMs: shutdownDelayMs, opened });
+    super({ host, stopping, health, opened });
   }
 }
 

@@ -1,5 +1,5 @@
 import { Controller, type DynamicModule, Get, HttpStatus, Module, Res } from '@nestjs/common';
-import { HealthRegistry, type HealthReport, PROCESS_CHECK } from './health.registry.js';
+import { HealthRegistry, type HealthReport } from './health.registry.js';
 
 /** The part of a reply that this controller needs, independent of the HTTP server. */
 interface StatusReply {
@@ -11,7 +11,7 @@ interface StatusReply {
  * - `GET /health/live`: the process runs.
  * - `GET /health/ready`: the service can serve; 503 with the reasons otherwise.
  * - `GET /health/accepting`: the process takes requests, even if its answers say that it cannot serve; 503 once the
- * process is stopping.
+ * process is stopping. A service that was asked it goes on for some seconds then (`HttpShutdown`).
  */
 @Controller('health')
 class HealthController {
@@ -24,19 +24,19 @@ class HealthController {
 
   @Get('ready')
   ready(@Res({ passthrough: true }) reply: StatusReply): Promise<HealthReport> {
-    return this.answer(reply);
+    return answer(reply, this.registry.report());
   }
 
   @Get('accepting')
   accepting(@Res({ passthrough: true }) reply: StatusReply): Promise<HealthReport> {
-    return this.answer(reply, PROCESS_CHECK);
+    return answer(reply, this.registry.accepting());
   }
+}
 
-  private async answer(reply: StatusReply, only?: string): Promise<HealthReport> {
-    const report = await this.registry.report(only);
-    if (report.status !== 'ready') reply.status(HttpStatus.SERVICE_UNAVAILABLE);
-    return report;
-  }
+async function answer(reply: StatusReply, asked: Promise<HealthReport>): Promise<HealthReport> {
+  const report = await asked;
+  if (report.status !== 'ready') reply.status(HttpStatus.SERVICE_UNAVAILABLE);
+  return report;
 }
 
 /**

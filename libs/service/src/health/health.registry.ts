@@ -26,9 +26,21 @@ const CHECK_TIMEOUT_MS = 2000;
 @Injectable()
 export class HealthRegistry {
   private readonly registered = new Map<string, HealthCheck>();
+  private wasAskedToAccept = false;
+
+  /** Whether a load balancer asks for `/health/accepting`, and needs time to notice that the service stops. */
+  get hasLoadBalancer(): boolean {
+    return this.wasAskedToAccept;
+  }
 
   register(name: string, check: HealthCheck): void {
     this.registered.set(name, check);
+  }
+
+  /** Whether the process takes requests, which only a stopping one does not. */
+  accepting(): Promise<HealthReport> {
+    this.wasAskedToAccept = true;
+    return this.report(PROCESS_CHECK);
   }
 
   /** @param only name of the single check to run; all checks where absent */

@@ -58,7 +58,9 @@ describe('health', () => {
     registry.register('index', () => ({ reason: 'not caught up' }));
     let stopped = false;
     registry.register(PROCESS_CHECK, () => (stopped ? { reason: 'is shutting down' } : {}));
+    expect(registry.hasLoadBalancer).toBe(false);
     expect((await service.inject('/health/accepting')).statusCode).toBe(200);
+    expect(registry.hasLoadBalancer).toBe(true);
     stopped = true;
     const response = await service.inject('/health/accepting');
     expect(response.statusCode).toBe(503);

@@ -26,11 +26,11 @@ afterEach(() => {
   server.close();
 });
 
-const shutdown = (delayMs = 0, opened: { close(): Promise<void> }[] = []): HttpShutdown =>
+const shutdown = (hasLoadBalancer = false, opened: { close(): Promise<void> }[] = []) =>
   new HttpShutdown({
     host: { httpAdapter: { getHttpServer: () => server } },
     stopping: () => told.push('stopping'),
-    delayMs,
+    health: { hasLoadBalancer },
     opened,
   });
 
@@ -45,14 +45,16 @@ async function ask(path = '/'): Promise<IncomingMessage> {
 }
 
 describe('HttpShutdown', () => {
-  it('first says so, goes on serving for the delay, and tells clients to come by another connection', async () => {
-    const one = shutdown(300);
+  it('first says so, goes on serving for a load balancer, and tells clients to come by another connection', async () => {
+    const one = shutdown(true);
     expect((await ask()).headers.connection).toBe('keep-alive');
     one.onModuleDestroy();
     expect(told).toEqual(['stopping']);
-    const waited = one.beforeApplicationShutdown();
+    let hasWaited = false;
+    const waited = one.beforeApplicationShutdown().then(() => (hasWaited = true));
     expect((await ask()).headers.connection).toBe('close');
     expect((await ask()).statusCode).toBe(200);
+    expect(hasWaited).toBe(false);
     await waited;
     await one.onApplicationShutdown();
   });
@@ -79,7 +81,11 @@ describe('HttpShutdown', () => {
         return fails ? Promise.reject(new Error(name)) : Promise.resolve();
       },
     });
-    const one = shutdown(0, [closing('engine', true), closing('database'), closing('chain', true)]);
+    const one = shutdown(false, [
+      closing('engine', true),
+      closing('database'),
+      closing('chain', true),
+    ]);
     await expect(one.onApplicationShutdown()).rejects.toThrow('engine');
     expect(told).toEqual(['engine', 'database', 'chain']);
   });

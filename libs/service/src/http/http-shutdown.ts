@@ -5,25 +5,28 @@ import {
   type OnApplicationShutdown,
   type OnModuleDestroy,
 } from '@nestjs/common';
+import { type HealthRegistry } from '../health/health.registry.js';
 
 export interface HttpShutdownOptions {
   /** Nest's `HttpAdapterHost`. */
   readonly host: { readonly httpAdapter: { getHttpServer(): unknown } };
   /** Called first: readiness fails from this call on, while requests are still answered. */
   readonly stopping: () => void;
-  /** Time for load balancers to notice that the service is not ready, in milliseconds. */
-  readonly delayMs: number;
+  readonly health: Pick<HealthRegistry, 'hasLoadBalancer'>;
   /** Resources, closed in this order after the last answer. */
   readonly opened: readonly ({ close(): Promise<void> | void } | undefined)[];
 }
 
+/** Time for a load balancer to notice that the service is not ready: several checks of HAProxy (deploy/haproxy). */
+const NOTICED_MS = 5_000;
 /** Time after which connections with unanswered requests are closed. */
 const LAST_MS = 8_000;
 const LOOK_MS = 50;
 
 /**
- * Stops an HTTP service in order: it becomes not ready; after the delay it takes no new connections and finishes open
- * requests (Nest closes the server between the last two hooks); then it closes the resources that it opened.
+ * Stops an HTTP service in order: it becomes not ready; it goes on until a load balancer, if there is one, has noticed;
+ * it takes no new connections and finishes open requests (Nest closes the server between the last two hooks); then it
+ * closes the resources that it opened.
  */
 export class HttpShutdown
   implements OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
@@ -42,7 +45,7 @@ export class HttpShutdown
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await sleep(this.parts.delayMs);
+    if (this.parts.health.hasLoadBalancer) await sleep(NOTICED_MS);
     const { server } = this;
     const closeIdle = (): void => {
       server.closeIdleConnections();

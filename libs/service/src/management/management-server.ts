@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Registry } from 'prom-client';
-import { type HealthRegistry, PROCESS_CHECK } from '../health/health.registry.js';
+import { type HealthRegistry, type HealthReport } from '../health/health.registry.js';
 
 export interface ManagementAddress {
   readonly port: number;
@@ -73,9 +73,9 @@ export class ManagementServer implements OnApplicationBootstrap, OnApplicationSh
       case '/health/live':
         return { status: 200, type: JSON_TYPE, body: '{"status":"live"}' };
       case '/health/ready':
-        return this.report();
+        return answerOf(await this.health.report());
       case '/health/accepting':
-        return this.report(PROCESS_CHECK);
+        return answerOf(await this.health.accepting());
       case '/metrics':
         return {
           status: 200,
@@ -86,10 +86,9 @@ export class ManagementServer implements OnApplicationBootstrap, OnApplicationSh
         return { status: 404, type: JSON_TYPE, body: '{"status":"not found"}' };
     }
   }
+}
 
-  private async report(only?: string): Promise<Answer> {
-    const report = await this.health.report(only);
-    const status = report.status === 'ready' ? 200 : 503;
-    return { status, type: JSON_TYPE, body: JSON.stringify(report) };
-  }
+function answerOf(report: HealthReport): Answer {
+  const status = report.status === 'ready' ? 200 : 503;
+  return { status, type: JSON_TYPE, body: JSON.stringify(report) };
 }

@@ -5,16 +5,13 @@ import { type Address } from '#libs/domain';
 import { CLOCK, type Clock } from '#libs/platform';
 import { RedemptionSettings } from '../redemption.env.js';
 
-/**
- * One transaction takes half of a day's coin at most, so that one false quote cannot take the whole day. By default a
- * pause is still sent at 500 gwei.
- */
-const TRANSACTIONS_A_DAY = 2n;
-
 /** The coin that each account of the service may spend on gas on a UTC day, all processes together. */
 @Injectable()
 export class GasBudget {
-  /** The most that one transaction may cost: its gas times its price of gas. */
+  /**
+   * The most that one transaction may cost, its gas times its price of gas: half of a day, so that one false quote
+   * leaves the other half. A smaller part would stop pauses when gas is expensive; by default one is sent at 500 gwei.
+   */
   readonly maxWei: bigint;
 
   constructor(
@@ -22,7 +19,7 @@ export class GasBudget {
     private readonly coins: CoinStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.maxWei = settings.gasDailyCoin / TRANSACTIONS_A_DAY;
+    this.maxWei = settings.gasDailyCoin / 2n;
   }
 
   /**

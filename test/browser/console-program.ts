@@ -19,7 +19,7 @@ export class ConsoleProgram extends ServiceProgram {
       CONSOLE_ORIGIN: `http://127.0.0.1:${port}`,
       REDEMPTION_URL: redemptionUrl,
       CONSOLE_TEST_WALLET_RPC_URL: options.testWalletRpcUrl,
-      CONSOLE_NETWORK_NAME: 'Local chain',
+      CONSOLE_NETWORK: 'Local chain, ETH',
       // Lets tests give each player a separate address by `X-Forwarded-For`.
       TRUSTED_PROXIES: 'loopback',
       LOG_LEVEL: 'error',

@@ -1,4 +1,4 @@
-import { Matches, MaxLength } from 'class-validator';
+import { Matches } from 'class-validator';
 import {
   address,
   ALLOW_PRIVATE_PARTNERS_SETTING,
@@ -26,6 +26,7 @@ import {
 import { type OperatorRole } from '#libs/db';
 import { type Address } from '#libs/domain';
 import { groupRoles, operatorWallets } from './auth/operator-roles.js';
+import { network, type Network } from './player/network.js';
 
 /** @throws Error where the issuer is neither https nor on this machine, so that others could read the traffic */
 function issuer(text: string): string {
@@ -226,26 +227,11 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'What the players’ page calls the network, as wallets do: Base, say. Unset: Chain and its id.',
+      'The network on the players’ page and in wallets that do not know it: its name, its coin and a public RPC endpoint without a key (Base, ETH, https://mainnet.base.org). The pages do not call the endpoint; without one players add the network themselves. Unset: chain and its id, with ETH.',
     optional: true,
+    parse: network,
   })
-  @MaxLength(40)
-  readonly consoleNetworkName?: string;
-
-  @Setting({
-    description: 'The coin in which the network takes its fees.',
-    default: 'ETH',
-  })
-  @MaxLength(10)
-  readonly consoleNetworkCoin!: string;
-
-  @Setting({
-    description:
-      'A public RPC endpoint of the network, without a key: wallets that do not know the network are given it. The pages do not call it. Unset: players add the network themselves.',
-    optional: true,
-    parse: url('https', 'http'),
-  })
-  readonly consoleNetworkRpcUrl?: string;
+  readonly consoleNetwork?: Network;
 
   @Setting(TRUSTED_PROXIES_SETTING)
   readonly trustedProxies?: string[];

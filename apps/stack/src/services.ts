@@ -93,9 +93,8 @@ const SERVICES: readonly ServiceRow[] = [
         EVIDENCE_KEY: secrets.evidenceKey,
         CONSOLE_TEST_WALLET_RPC_URL: chain.local.chain.url,
         CONSOLE_TEST_WALLET_ACCOUNTS: testWallets(chain.redeemers),
-        // A browser's wallet needs these settings to add the network.
-        CONSOLE_NETWORK_NAME: 'Local chain',
-        CONSOLE_NETWORK_RPC_URL: chain.local.chain.url,
+        // A browser's wallet needs it to add the network.
+        CONSOLE_NETWORK: `Local chain, ETH, ${chain.local.chain.url}`,
       }),
     }),
     defaults: (_, port) => ({ CONSOLE_ORIGIN: localUrl(port), ALLOW_PRIVATE_PARTNERS: 'true' }),

@@ -1,4 +1,4 @@
-/** Tests that a console gives back the points of a conformance run whose console was killed. */
+/** Tests conformance runs over several consoles, one of which is killed. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
@@ -8,6 +8,8 @@ import { parseDecimal } from '#libs/domain';
 import { freePort } from '#libs/devprocess';
 import { hashApiKey, KeyRing } from '#libs/signing';
 import { eventually } from '#libs/testing';
+import { type ConformanceBody } from '../../apps/console/src/portal/conformance.dto.js';
+import { refusalOf } from '../../apps/console/src/testing/console-harness.support-spec.js';
 import { Visitor } from '../../apps/console/src/testing/visitor.support-spec.js';
 import {
   API_KEY,
@@ -127,6 +129,13 @@ const rows = () =>
       FROM console.conformance_deduction`,
   });
 
+/** Ends the time for which the rows are leased to a dead console. */
+async function endLeases(): Promise<void> {
+  for (const set of ['conformance_deduction SET due_at', 'conformance_run SET held_until']) {
+    await bench.console.database.query({ text: `UPDATE console.${set} = now()` });
+  }
+}
+
 describe('a console that is killed during a conformance run', () => {
   it.each([
     ['a deduction whose answer did not come', 'answer'],
@@ -149,10 +158,7 @@ describe('a console that is killed during a conformance run', () => {
       expect(left.some(({ transaction }) => transaction)).toBe(holds === 'request');
       expect(left.every(({ late }) => !late)).toBe(true);
       holder.holds = 'nothing';
-      // Ends the minute for which the rows are leased to the dead console.
-      await bench.console.database.query({
-        text: 'UPDATE console.conformance_deduction SET due_at = now()',
-      });
+      await endLeases();
       const next = await aConsole();
       await eventually(async () => (await rows()).length === 0, 60_000);
       expect(await bench.pointsOf(address)).toBe(POINTS);
@@ -160,4 +166,61 @@ describe('a console that is killed during a conformance run', () => {
     },
     240_000,
   );
+});
+
+describe('a conformance run', () => {
+  const PATH = '/api/partner/conformance';
+  const runAt = async (member: Visitor): Promise<ConformanceBody['run']> =>
+    (await json<ConformanceBody>(member.get(PATH))).run;
+
+  /** Two consoles, each with a member, and a run at the first one that waits for the partner's answer. */
+  async function underWay(name: string): Promise<{
+    consoles: readonly [first: ConsoleProgram, second: ConsoleProgram];
+    second: Visitor;
+    address: string;
+  }> {
+    const consoles = [await aConsole(), await aConsole()] as const;
+    const first = await memberOf(consoles[0], `first-${name}`);
+    const second = await memberOf(consoles[1], `second-${name}`);
+    const address = await aPlayer(bench.game, POINTS);
+    Object.assign(holder, { holds: 'request', held: 0, hasTaken: false });
+    await json(first.post(PATH, { address, mayClaim: false }));
+    await eventually(() => Promise.resolve(holder.held > 0), 60_000);
+    return { consoles, second, address };
+  }
+
+  it('is shown and stopped at another console than the one that makes it', async () => {
+    const { consoles, second, address } = await underWay('stopped');
+    await eventually(async () => ((await runAt(second))?.progress.judged ?? 0) > 0, 10_000);
+    expect(await runAt(second)).toMatchObject({ address, endedAt: null, report: null });
+    const another = second.post(PATH, { address, mayClaim: false });
+    expect(await refusalOf(another)).toBe('409 RUN_UNDER_WAY');
+    holder.holds = 'nothing';
+    expect((await second.delete(PATH)).status).toBe(204);
+    await eventually(async () => (await runAt(second))?.endedAt != null, 60_000);
+    expect(await runAt(second)).toMatchObject({
+      failure: null,
+      report: { stopped: 'The run was interrupted.', unresolved: [] },
+    });
+    expect(await bench.pointsOf(address)).toBe(POINTS);
+    await Promise.all(consoles.map((one) => one.kill()));
+  }, 240_000);
+
+  it('ends with the console that makes it, and another console makes the next one', async () => {
+    const { consoles, second } = await underWay('killed');
+    await consoles[0].kill();
+    holder.holds = 'nothing';
+    expect(await runAt(second)).toMatchObject({ endedAt: null, report: null });
+    await endLeases();
+    expect(await runAt(second)).toMatchObject({
+      endedAt: expect.any(String),
+      report: null,
+      failure: expect.stringContaining('ended without a report'),
+    });
+    const address = await aPlayer(bench.game, POINTS);
+    await json(second.post(PATH, { address, mayClaim: false }));
+    await eventually(async () => (await runAt(second))?.endedAt != null, 60_000);
+    expect(await runAt(second)).toMatchObject({ address, report: { outcome: 'conforms' } });
+    await consoles[1].kill();
+  }, 240_000);
 });

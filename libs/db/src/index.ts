@@ -143,6 +143,7 @@ export {
   type TransitionWrite,
 } from './redemption/transition-write.js';
 export * from './console/approval-store.js';
+export { type ConformanceOutcome, ConformanceRunStore } from './console/conformance-run-store.js';
 export {
   type ConformanceDeduction,
   ConformanceDeductionStore,
@@ -167,6 +168,7 @@ export {
   type SignedAnswer,
 } from './corrections/correction-store.js';
 export { type OwnCorrectedAnswer, readCorrectedAnswers } from './portal/correction-page.js';
+export { type OwnConformanceRun, readConformanceRun } from './portal/own-conformance-run.js';
 export { type OpenDeduction, readOpenDeductions } from './portal/open-deductions.js';
 export { openPortal, PortalDatabase, type PortalQuery } from './portal/portal-database.js';
 export * from './portal/own-standing.js';

@@ -51,6 +51,7 @@ const BY_HAND: Record<string, string> = {
   'console.sign_in_link': 'used once, in one statement',
   'console.invitation': 'accepted once, in one statement',
   'console.member': 'added by INSERT … ON CONFLICT',
+  'console.conformance_run': 'begun by INSERT … ON CONFLICT while no other run is under way',
   'console.conformance_deduction': 'taken by one console at a time, in one statement',
   'console.approval': 'decided once, by the statement that changes it',
   'console.member_limit': 'counted by INSERT … ON CONFLICT within a limit',

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import {
+  ConformanceRunStore,
   ConsoleSessionStore,
   LoginAttemptStore,
   MemberLimitStore,
@@ -13,8 +14,8 @@ import { CLOCK, type Clock } from '#libs/platform';
 const TEN_MINUTES_MS = 600_000;
 
 /**
- * Deletes expired sessions, sign-in attempts, nonces and links, and limits that are not in use, every ten minutes. All
- * are of no effect from their expiry on.
+ * Deletes expired sessions, sign-in attempts, nonces and links, limits that are not in use, and old conformance runs,
+ * every ten minutes. Except the runs, all are of no effect from their expiry on.
  */
 @Injectable()
 export class ForgetExpired {
@@ -24,6 +25,7 @@ export class ForgetExpired {
     private readonly nonces: NonceStore,
     private readonly links: SignInLinkStore,
     private readonly limits: MemberLimitStore,
+    private readonly runs: ConformanceRunStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
@@ -31,7 +33,8 @@ export class ForgetExpired {
   async forget(): Promise<void> {
     const nowMs = this.clock.nowMs();
     try {
-      for (const store of [this.sessions, this.attempts, this.nonces, this.links, this.limits]) {
+      const { sessions, attempts, nonces, links, limits, runs } = this;
+      for (const store of [sessions, attempts, nonces, links, limits, runs]) {
         await store.forgetExpired(nowMs);
       }
     } catch (error) {

@@ -1,6 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiExtraModels } from '@nestjs/swagger';
-import { readOpenDeductions } from '#libs/db';
+import { readConformanceRun, readOpenDeductions } from '#libs/db';
 import { Answers, Fails, Operation } from '#libs/openapi';
 import { type ConsoleMember, CurrentMember, ForPartners, FreshSignIn } from '../auth/audience.js';
 import { MemberLimit } from '../auth/member-limits.js';
@@ -33,11 +33,11 @@ export class ConformanceController {
   @Get()
   @Operation(
     'The run under way, or the last one',
-    'The report is kept until the next run, or for an hour.',
+    'The report is kept until the next run, or for a day.',
   )
   @Answers(200, 'The run, and what one does.', ConformanceBody)
-  show(@CurrentMember() member: ConsoleMember): ConformanceBody {
-    const run = this.conformance.find(member);
+  async show(@CurrentMember() member: ConsoleMember): Promise<ConformanceBody> {
+    const run = await this.rows.read(member, readConformanceRun);
     return { consequence: CONSEQUENCE, run: run === undefined ? null : runBody(run) };
   }
 
@@ -69,8 +69,8 @@ export class ConformanceController {
     @Body() wish: ConformanceDto,
     @CurrentMember() member: ConsoleMember,
   ): Promise<ConformanceBody> {
-    const run = await this.conformance.start(member, wish);
-    return { consequence: CONSEQUENCE, run: runBody(run) };
+    await this.conformance.start(member, wish);
+    return this.show(member);
   }
 
   @Delete()
@@ -81,7 +81,7 @@ export class ConformanceController {
     'What was deducted is given back first. Done as well where none is under way.',
   )
   @Answers(204, 'It ends.')
-  stop(@CurrentMember() member: ConsoleMember): void {
-    this.conformance.stop(member);
+  async stop(@CurrentMember() member: ConsoleMember): Promise<void> {
+    await this.conformance.stop(member);
   }
 }

@@ -1,4 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
+import { type OwnConformanceRun } from '#libs/db';
 import { Field } from '#libs/openapi';
 import { type Progress, type Report } from '#libs/partner-sdk/conformance';
 import * as Input from '../http/inputs.js';
@@ -90,19 +91,18 @@ export class ConformanceBody {
 
 export const CONFORMANCE_MODELS = [ReportBody, RunBody];
 
-export interface ConformanceRun {
-  readonly baseUrl: string;
-  readonly address: string;
-  readonly startedAt: Date;
-  endedAt: Date | null;
-  progress: Progress;
-  report: Report | null;
-  /** Why there is no report. */
-  failure: string | null;
-}
+const LOST =
+  'The run ended without a report: the console that made it was stopped. Points that it took are given back.';
 
-export function runBody({ report, ...run }: ConformanceRun): RunBody {
-  return { ...run, report: report && reportBody(report) };
+export function runBody(run: OwnConformanceRun): RunBody {
+  const report = run.report as Report | null;
+  const isLost = run.endedAt !== null && report === null;
+  return {
+    ...run,
+    progress: run.progress as Progress,
+    report: report && reportBody(report),
+    failure: run.failure ?? (isLost ? LOST : null),
+  };
 }
 
 function reportBody(report: Report): ReportBody {

@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type PartnerId } from '#libs/domain';
-import { RedemptionViews } from '#libs/db';
-import { type Progress, type Report, runConformance } from '#libs/partner-sdk/conformance';
-import { CLOCK, type Clock, type Logger } from '#libs/platform';
+import { Interval } from '@nestjs/schedule';
+import { type ConformanceOutcome, ConformanceRunStore, RedemptionViews } from '#libs/db';
+import {
+  type ConformanceOptions,
+  type Progress,
+  runConformance,
+} from '#libs/partner-sdk/conformance';
+import { type Logger, messageOf } from '#libs/platform';
 import { HttpProblem, LOGGER } from '#libs/service';
 import { type ConsoleMember } from '../auth/audience.js';
-import { type ConformanceDto, type ConformanceRun } from './conformance.dto.js';
+import { type ConformanceDto } from './conformance.dto.js';
 import { OpenDeductions } from './open-deductions.js';
 import { memberActor } from './own-rows.js';
 import { PartnerEndpoints } from './partner-endpoints.js';
@@ -14,90 +19,129 @@ import { PartnerEndpoints } from './partner-endpoints.js';
 const MAX_RUN_MS = 120_000;
 /** Maximum points of one deduction. A player who has more is not a test player. */
 const MAX_POINTS = 1000;
-const KEPT_MS = 3_600_000;
-/** Maximum number of runs of all partners together. */
+/** Maximum number of runs of all partners together in this process. */
 const MOST_AT_ONCE = 3;
 /** Time for giving points back while the console stops. */
 const SHUTDOWN_MS = 10_000;
+const PROGRESS_MS = 1000;
 
-interface Kept {
-  readonly run: ConformanceRun;
+interface Run {
+  readonly id: string;
   readonly abort: AbortController;
-  readonly done: Promise<void>;
+  progress: Progress;
+  /** Undefined until the run has its row. */
+  done?: Promise<void>;
 }
 
-/** Tests the endpoints of partners, one run at a time for each. A report is kept for an hour or until the next run. */
+/**
+ * Tests the endpoints of partners, one run at a time for each. The console that was asked makes the run and writes it
+ * into its row, which any console reads.
+ */
 @Injectable()
 export class ConformanceService implements OnApplicationShutdown {
-  private readonly runs = new Map<string, Kept>();
+  private readonly running = new Set<Run>();
 
   constructor(
     private readonly endpoints: PartnerEndpoints,
     private readonly deductions: OpenDeductions,
+    private readonly store: ConformanceRunStore,
     private readonly views: RedemptionViews,
-    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The current run, or the last one. */
-  find({ partnerId }: ConsoleMember): ConformanceRun | undefined {
-    this.forgetOld();
-    return this.runs.get(partnerId)?.run;
-  }
-
   /** @throws HttpProblem 404 CALLBACK_MISSING, 409 RUN_UNDER_WAY or CALLBACK_REFUSED, 429 */
-  async start(member: ConsoleMember, wish: ConformanceDto): Promise<ConformanceRun> {
+  async start(member: ConsoleMember, wish: ConformanceDto): Promise<void> {
     const { partnerId } = member;
     const { target, hasConfirm } = await this.endpoints.find(partnerId);
-    this.forgetOld();
-    this.requireFree(partnerId);
-    const run = newRun(target.baseUrl, wish.address, new Date(this.clock.nowMs()));
-    const abort = new AbortController();
-    const journal = this.deductions.begin(partnerId);
-    const options = {
-      ...{ ...target, address: wish.address, mayClaim: wish.mayClaim, hasConfirm },
-      ...(wish.emptyAddress !== undefined && { emptyAddress: wish.emptyAddress }),
-      ...{ maxRunMs: MAX_RUN_MS, maxPoints: MAX_POINTS, journal, signal: abort.signal },
-      onProgress: (progress: Progress) => {
-        run.progress = progress;
-      },
-    };
-    const done = this.finish(run, async () => {
-      await this.note(member, wish);
-      return runConformance(options);
-    }).finally(() => {
-      journal.end();
-    });
-    this.runs.set(partnerId, { run, abort, done });
-    return run;
+    if (this.running.size >= MOST_AT_ONCE) throw HttpProblem.tooManyRequests(30);
+    const { address, mayClaim, emptyAddress } = wish;
+    const run = newRun();
+    this.running.add(run);
+    try {
+      const { id, progress } = run;
+      const row = { id, partnerId, baseUrl: target.baseUrl, address, progress };
+      if (!(await this.store.begin(row))) {
+        const message = 'A run is under way: wait for its end, or stop it.';
+        throw new HttpProblem(409, message, { code: 'RUN_UNDER_WAY' });
+      }
+      run.done = this.perform(run, member, {
+        ...{ ...target, address, mayClaim, hasConfirm },
+        ...(emptyAddress !== undefined && { emptyAddress }),
+      });
+    } finally {
+      if (run.done === undefined) this.running.delete(run);
+    }
   }
 
-  /** Ends the current run early, if there is one. Deducted points are given back first. */
-  stop({ partnerId }: ConsoleMember): void {
-    this.runs.get(partnerId)?.abort.abort();
+  /** Ends the current run early, if there is one, at whatever console. Deducted points are given back first. */
+  async stop({ partnerId }: ConsoleMember): Promise<void> {
+    await this.store.requestStop(partnerId);
+  }
+
+  @Interval('note-conformance-progress', PROGRESS_MS)
+  async noteProgress(): Promise<void> {
+    const begun = [...this.running].filter(({ done }) => done !== undefined);
+    await Promise.all(
+      begun.map(async ({ id, progress, abort }) => {
+        try {
+          if (await this.store.noteProgress(id, progress)) abort.abort();
+        } catch (error) {
+          const reason = messageOf(error);
+          this.logger.warn({ reason }, 'The progress of a conformance run could not be noted');
+        }
+      }),
+    );
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const open = [...this.runs.values()].filter(({ run }) => run.endedAt === null);
+    const open = [...this.running];
     for (const { abort } of open) abort.abort();
     const late = new Promise<void>((resolve) => setTimeout(resolve, SHUTDOWN_MS).unref());
-    await Promise.race([Promise.all(open.map(({ done }) => done)), late]);
+    await Promise.race([Promise.all(open.map(async ({ done }) => done)), late]);
   }
 
-  private async finish(run: ConformanceRun, work: () => Promise<Report>): Promise<void> {
+  private async perform(
+    run: Run,
+    member: ConsoleMember,
+    options: ConformanceOptions,
+  ): Promise<void> {
+    const journal = this.deductions.begin(run.id, member.partnerId);
     try {
-      run.report = await work();
+      const outcome = await this.outcomeOf(async () => {
+        await this.note(member, options);
+        return runConformance({
+          ...options,
+          ...{ maxRunMs: MAX_RUN_MS, maxPoints: MAX_POINTS, journal, signal: run.abort.signal },
+          onProgress: (progress) => {
+            run.progress = progress;
+          },
+        });
+      });
+      await this.store.end(run.id, run.progress, outcome);
+    } catch (error) {
+      this.logger.error({ err: error }, 'The end of a conformance run could not be noted');
+    } finally {
+      journal.end();
+      this.running.delete(run);
+    }
+  }
+
+  private async outcomeOf(work: () => Promise<object>): Promise<ConformanceOutcome> {
+    try {
+      return { report: await work(), failure: null };
     } catch (error) {
       const isExplained = error instanceof Error && error.name === 'OptionsError';
-      run.failure = isExplained ? error.message : 'The run failed. Tell your operator.';
-      if (!isExplained) this.logger.error({ err: error }, 'A conformance run failed');
-    } finally {
-      run.endedAt = new Date(this.clock.nowMs());
+      if (isExplained) return { report: null, failure: error.message };
+      this.logger.error({ err: error }, 'A conformance run failed');
+      return { report: null, failure: 'The run failed. Tell your operator.' };
     }
   }
 
   /** Writes to the audit log who started the run, since the run moves points. */
-  private async note(member: ConsoleMember, { address, mayClaim }: ConformanceDto): Promise<void> {
+  private async note(
+    member: ConsoleMember,
+    { address, mayClaim }: Pick<ConformanceOptions, 'address' | 'mayClaim'>,
+  ): Promise<void> {
     const { partnerId: partner } = member;
     const note = {
       ...{ command: 'partner conformance', arguments: { address, mayClaim } },
@@ -105,25 +149,9 @@ export class ConformanceService implements OnApplicationShutdown {
     };
     await this.views.audit(memberActor(member), note, { partner });
   }
-
-  private requireFree(partnerId: PartnerId): void {
-    const open = [...this.runs].filter(([, { run }]) => run.endedAt === null);
-    if (open.some(([id]) => id === partnerId)) {
-      const message = 'A run is under way: wait for its end, or stop it.';
-      throw new HttpProblem(409, message, { code: 'RUN_UNDER_WAY' });
-    }
-    if (open.length >= MOST_AT_ONCE) throw HttpProblem.tooManyRequests(30);
-  }
-
-  private forgetOld(): void {
-    const nowMs = this.clock.nowMs();
-    for (const [id, { run }] of this.runs) {
-      if (run.endedAt !== null && nowMs - run.endedAt.getTime() > KEPT_MS) this.runs.delete(id);
-    }
-  }
 }
 
-function newRun(baseUrl: string, address: string, startedAt: Date): ConformanceRun {
+function newRun(): Run {
   const progress = { judged: 0, checks: 0, calls: 0, now: 'starting' };
-  return { baseUrl, address, startedAt, progress, endedAt: null, report: null, failure: null };
+  return { id: randomUUID(), abort: new AbortController(), progress };
 }

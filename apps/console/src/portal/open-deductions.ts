@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { type ConformanceDeduction, ConformanceDeductionStore } from '#libs/db';
@@ -40,8 +39,7 @@ export class OpenDeductions implements OnApplicationBootstrap {
     void this.giveBackDue();
   }
 
-  begin(partnerId: PartnerId): RunJournal {
-    const runId = randomUUID();
+  begin(runId: string, partnerId: PartnerId): RunJournal {
     this.runs.add(runId);
     return {
       sent: ({ svcRedemptionId: redemptionId, address, points }) =>

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import {
   CallbackStore,
   ConformanceDeductionStore,
+  ConformanceRunStore,
   CredentialStore,
   Database,
   RedemptionViews,
@@ -43,6 +44,7 @@ import { WebhooksController } from './webhooks.controller.js';
     PartnerEndpoints,
     provide(CallbackStore, Database),
     provide(ConformanceDeductionStore, Database),
+    provide(ConformanceRunStore, Database),
     provide(CredentialStore, Database),
     provide(RedemptionViews, Database),
   ],

@@ -20,11 +20,9 @@ export class Visitor {
     body: object = {},
     headers: Record<string, string | undefined> = {},
   ): Promise<Response> {
-    const csrf = this.cookies.get('lowmark-console-csrf') ?? 'none';
     const own: Record<string, string | undefined> = {
-      origin: this.origin,
+      ...this.ownHeaders(),
       'content-type': 'application/json',
-      'x-csrf-token': csrf,
     };
     const sent = Object.entries({ ...own, ...headers }).filter(([, value]) => value !== undefined);
     return this.send(path, {
@@ -34,8 +32,17 @@ export class Visitor {
     });
   }
 
+  delete(path: string): Promise<Response> {
+    return this.send(path, { method: 'DELETE', headers: this.ownHeaders() });
+  }
+
   form(url: string, body: URLSearchParams): Promise<Response> {
     return this.send(url, { method: 'POST', body });
+  }
+
+  private ownHeaders(): Record<string, string> {
+    const csrf = this.cookies.get('lowmark-console-csrf') ?? 'none';
+    return { origin: this.origin, 'x-csrf-token': csrf };
   }
 
   private async send(path: string, options: RequestInit): Promise<Response> {

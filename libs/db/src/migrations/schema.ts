@@ -1,5 +1,11 @@
 import { SqlMigration } from '../connection/schema-migration.js';
-import { APPROVALS, CONFORMANCE_DEDUCTIONS, CONSOLE_SIGN_IN, MEMBERS } from '../schema/console.js';
+import {
+  APPROVALS,
+  CONFORMANCE_DEDUCTIONS,
+  CONFORMANCE_RUNS,
+  CONSOLE_SIGN_IN,
+  MEMBERS,
+} from '../schema/console.js';
 import { PAYOUTS, RESERVED_TOKENS, RESTORES, UNNOTED_RESTORE } from '../schema/ledger.js';
 import { LOWMARK, READER_ROLE } from '../schema/lowmark.js';
 import { CORRECTIONS, PARTNERS, REQUEST_LOG } from '../schema/partners.js';
@@ -32,6 +38,7 @@ export class Schema1770000000000 extends SqlMigration {
     CONSOLE_SIGN_IN,
     MEMBERS,
     APPROVALS,
+    CONFORMANCE_RUNS,
     CONFORMANCE_DEDUCTIONS,
     PORTAL,
   ];

@@ -47,6 +47,11 @@ async function fill(partner: PartnerId, rows: number): Promise<void> {
       ...{ ...of, url: `https://${partner}.example`, key: SECRET.toString('hex') },
       ...{ secret_ciphertext: SECRET, usd_per_point: 1 },
     });
+    await insert('console.conformance_run', {
+      ...{ partner, id: randomUUID(), base_url: `https://${partner}.example`, progress: '{}' },
+      address: `0x${partner.replaceAll('-', '')}00000000`,
+      ...{ started_at: new Date(), held_until: new Date(Date.now() + 60_000) },
+    });
     for (let row = 0; row < rows; row += 1) {
       const credential = { key_hash: randomBytes(32), key_prefix: 'svck_test' };
       await insert('partners.credential', { ...of, ...credential, secret_ciphertext: SECRET });
@@ -150,6 +155,7 @@ const OWNER: Record<string, string> = {
   'portal.request': `convert_from(body, 'UTF8')`,
   'portal.member': 'name',
   'portal.corrected_answer': 'path',
+  'portal.conformance_run': `split_part(substr(base_url, 9), '.', 1)`,
   'portal.conformance_deduction': 'substr(address, 3, 32)::uuid::text',
   'portal.webhook_subscription': `split_part(substr(url, 9), '.', 1)`,
   'portal.webhook_event': `payload::jsonb ->> 'partner'`,
@@ -165,7 +171,7 @@ describe('each view', () => {
   it.each(VIEWS)(
     '%s shows the rows of the partner of the transaction and no others',
     async (view) => {
-      const isOne = ['portal.partner', 'portal.callback'].includes(view);
+      const isOne = ['portal.partner', 'portal.callback', 'portal.conformance_run'].includes(view);
       expect(await countOf(view, ACME)).toBe(1);
       expect(await countOf(view, BETA)).toBe(isOne ? 1 : 2);
       expect(await countOf(view, aPartnerId())).toBe(0);

@@ -192,6 +192,29 @@ CREATE TRIGGER never_removed BEFORE DELETE OR TRUNCATE ON console.approval
   FOR EACH STATEMENT EXECUTE FUNCTION console.refuse_removal();
 `;
 
+/** Runs of the conformance tester, which any console shows; one console makes the run. */
+export const CONFORMANCE_RUNS = `
+CREATE TABLE console.conformance_run (
+  partner uuid PRIMARY KEY,
+  id uuid NOT NULL UNIQUE,
+  base_url text NOT NULL,
+  address text NOT NULL CHECK (address ~ '^0x[0-9a-fA-F]{40}$'),
+  started_at timestamptz NOT NULL,
+  held_until timestamptz NOT NULL CHECK (held_until > started_at),
+  -- json, not jsonb: reports keep the order of their keys, and may have any character of a partner's answer.
+  progress json NOT NULL,
+  stop_requested boolean NOT NULL DEFAULT false,
+  ended_at timestamptz,
+  report json,
+  failure text CHECK (length(failure) BETWEEN 1 AND 4000),
+  CHECK (num_nonnulls(report, failure) = num_nonnulls(ended_at))
+);
+COMMENT ON TABLE console.conformance_run IS 'the last run of each partner, for a day';
+COMMENT ON COLUMN console.conformance_run.held_until IS 'until then a console makes the run; after that the run was lost with its console';
+COMMENT ON COLUMN console.conformance_run.failure IS 'why there is no report';
+CREATE INDEX conformance_run_started ON console.conformance_run (started_at);
+`;
+
 /** What a conformance run may have taken and not given back yet, so that the next console gives it back where one is killed. */
 export const CONFORMANCE_DEDUCTIONS = `
 CREATE TABLE console.conformance_deduction (

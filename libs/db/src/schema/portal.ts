@@ -76,6 +76,13 @@ const VIEWS: readonly View[] = [
     where: 'removed_at IS NULL',
   },
   {
+    name: 'conformance_run',
+    columns: `base_url, address, started_at, progress, coalesce(ended_at, CASE WHEN held_until <= now() THEN held_until END) AS ended_at,
+  report, failure`,
+    from: 'console.conformance_run',
+    partner: 'partner',
+  },
+  {
     // Those that a run left behind: the others are settled within its minutes.
     name: 'conformance_deduction',
     columns: 'redemption_id, address, points, transaction_id, attempts, due_at',

@@ -3,6 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   baseSecrets,
   localSecrets,
+  PROGRAMS,
   SHARES,
   TRIAL_SHARES,
 } from '../../apps/stack/src/compose/secret-files.js';
@@ -30,9 +31,12 @@ function shareOf({ volumes = [] }: ComposeService): string | undefined {
 }
 
 function secretsReadBy({ environment = {} }: ComposeService): string[] {
-  return Object.entries(environment)
-    .filter(([name]) => name.endsWith('_FILE'))
-    .map(([, path]) => String(path));
+  return Object.entries(environment).flatMap(([name, path]) => {
+    if (name === 'SERVICE_DATABASE_URLS') {
+      return PROGRAMS.map((program) => `${path}/${program}_database_url`);
+    }
+    return name.endsWith('_FILE') ? [String(path)] : [];
+  });
 }
 
 /** The pairs of services that need a connection. */

@@ -1,4 +1,7 @@
 /** A chain of a month, the indexer's program that follows it, and the commands. Counts as a test file without being one. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from '@jest/globals';
 import { testConstants } from '#libs/config';
 import { type Database } from '#libs/db';
@@ -41,6 +44,9 @@ export interface SealedRow {
 }
 
 export class ReindexingBench {
+  /** Has the indexer's database URL. */
+  private readonly folder = mkdtempSync(join(tmpdir(), 'lowmark-urls-'));
+
   private constructor(
     readonly chain: TestChain,
     readonly test: TestDatabase,
@@ -56,6 +62,7 @@ export class ReindexingBench {
     ]);
     await chain.player.play(blocks(0, count));
     const bench = new ReindexingBench(chain, test, await test.open(), stakeSet);
+    writeFileSync(join(bench.folder, 'indexer_database_url'), test.urlAs('indexer'));
     if (stakeSet !== 'default') {
       const migrated = program('cli', ['migrate'], {
         DATABASE_URL: test.url,
@@ -69,6 +76,7 @@ export class ReindexingBench {
   async stop(): Promise<void> {
     await this.chain.stop();
     await this.test.drop();
+    rmSync(this.folder, { recursive: true });
   }
 
   get ofSet(): Database {
@@ -102,7 +110,7 @@ export class ReindexingBench {
     return program('cli', ['index', ...words.split(' ')], {
       ...this.settings,
       DATABASE_URL: this.test.url,
-      INDEXER_DATABASE_URL: this.test.urlAs('indexer'),
+      SERVICE_DATABASE_URLS: this.folder,
       ...more,
     });
   }

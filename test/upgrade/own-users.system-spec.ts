@@ -3,6 +3,9 @@
  * Needs a build.
  */
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Database, PROGRAMS, readSchema } from '#libs/db';
 import { createTestDatabase, type TestDatabase } from '#libs/testing';
@@ -12,6 +15,7 @@ const NEW = ['Schema1770000000000', 'Staking1770000000001'];
 
 let test: TestDatabase;
 let owner: Database;
+const folder = mkdtempSync(join(tmpdir(), 'lowmark-urls-'));
 const suffix = randomBytes(4).toString('hex');
 const users = PROGRAMS.map((one) => `${one}_${suffix}`);
 
@@ -25,6 +29,7 @@ afterAll(async () => {
     await owner.query({ text: `DROP OWNED BY ${user}` });
     await owner.query({ text: `DROP ROLE ${user}` });
   }
+  rmSync(folder, { recursive: true });
   await test.drop();
 });
 
@@ -67,10 +72,8 @@ describe('an installation with one credential for everything', () => {
   );
 
   it('gets its users from the next migration, which prints and logs no password', async () => {
-    const urls = Object.fromEntries(
-      PROGRAMS.map((one) => [`${one.toUpperCase()}_DATABASE_URL`, urlOf(one)]),
-    );
-    const environment = { DATABASE_URL: test.url, ...urls };
+    for (const one of PROGRAMS) writeFileSync(join(folder, `${one}_database_url`), urlOf(one));
+    const environment = { DATABASE_URL: test.url, SERVICE_DATABASE_URLS: folder };
     for (const again of ['once', 'twice']) {
       const { how, output } = await program('cli', ['migrate'], environment).ended;
       expect({ again, how, output }).toEqual({

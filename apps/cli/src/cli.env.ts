@@ -1,47 +1,22 @@
 import {
   CONSOLE_ORIGIN_SETTING,
   DatabaseSettings,
-  databaseUrl,
   EVIDENCE_KEY_SETTING,
-  PORTAL_DATABASE_URL_SETTING,
   SECRETS_KEY_SETTING,
   Setting,
-  type SettingOptions,
   STAKE_SET_SETTING,
   STAKE_SETS_SETTING,
 } from '#libs/config';
-
-function loginUrl(program: string): SettingOptions {
-  return {
-    description: `For \`migrate\`: the DATABASE_URL of the ${program}. Its user is made where it is missing and gets the password and the rights of the ${program}, and no more. Unset: left as it is.`,
-    secret: true,
-    optional: true,
-    parse: databaseUrl,
-  };
-}
+import { type LoginUrls } from '#libs/db';
+import { SERVICE_DATABASE_URLS_SETTING } from './service-database-urls.js';
 
 /** The settings of `migrate`; its DATABASE_URL is the owner's. */
 export class MigrateSettings extends DatabaseSettings {
   @Setting(STAKE_SETS_SETTING)
   readonly stakeSets?: string[];
 
-  @Setting(loginUrl('api'))
-  readonly apiDatabaseUrl?: string;
-
-  @Setting(loginUrl('indexer'))
-  readonly indexerDatabaseUrl?: string;
-
-  @Setting(loginUrl('redemption service'))
-  readonly redemptionDatabaseUrl?: string;
-
-  @Setting(loginUrl('cli'))
-  readonly cliDatabaseUrl?: string;
-
-  @Setting(loginUrl('console'))
-  readonly consoleDatabaseUrl?: string;
-
-  @Setting(PORTAL_DATABASE_URL_SETTING)
-  readonly portalDatabaseUrl?: string;
+  @Setting(SERVICE_DATABASE_URLS_SETTING)
+  readonly serviceDatabaseUrls?: LoginUrls;
 }
 
 /** The settings of commands that neither encrypt nor decrypt a secret. */

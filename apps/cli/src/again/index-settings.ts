@@ -6,10 +6,11 @@ import {
   sessionUrl,
   TOKEN_CONTRACT_SETTING,
 } from '#libs/config';
-import { type IndexSettings } from '#libs/db';
+import { type IndexSettings, type LoginUrls } from '#libs/db';
 import { type Address, PermanentError } from '#libs/domain';
 import { givenSettings, StakingSettings } from '#libs/operations';
 import { DatabaseUrl } from '#libs/platform';
+import { SERVICE_DATABASE_URLS_SETTING } from '../service-database-urls.js';
 
 /** The settings of the commands `index …`: DATABASE_URL is the owner's, the others are those of the indexer. */
 export class IndexCommandSettings extends StakingSettings {
@@ -20,13 +21,8 @@ export class IndexCommandSettings extends StakingSettings {
   })
   override readonly databaseUrl: DatabaseSettings['databaseUrl'] = '';
 
-  @Setting({
-    description: 'The DATABASE_URL of the indexer. Unset: DATABASE_URL.',
-    secret: true,
-    optional: true,
-    parse: databaseUrl,
-  })
-  readonly indexerDatabaseUrl?: string;
+  @Setting(SERVICE_DATABASE_URLS_SETTING)
+  readonly serviceDatabaseUrls?: LoginUrls;
 
   @Setting(RPC_URLS_SETTING)
   override readonly rpcUrls: string[] = [];
@@ -35,12 +31,12 @@ export class IndexCommandSettings extends StakingSettings {
   readonly tokenContract?: Address;
 }
 
-/** The URL of the indexer's database user, for sessions. */
+/** The URL of the indexer's database user, for sessions; the owner's if it has no user of its own. */
 export function indexerUrl(settings: IndexCommandSettings): string {
   const owner = sessionUrl(settings);
-  const { indexerDatabaseUrl } = settings;
-  if (indexerDatabaseUrl === undefined) return owner;
-  const { user, password } = DatabaseUrl.parse(indexerDatabaseUrl);
+  const url = settings.serviceDatabaseUrls?.indexer;
+  if (url === undefined) return owner;
+  const { user, password } = DatabaseUrl.parse(url);
   return DatabaseUrl.parse(owner).as({ user, password }).href;
 }
 

@@ -25,7 +25,7 @@ const TIMEOUT_MS = 15_000;
 const DAY_MS = 86_400_000;
 const DRY_RUN = option('--dry-run', 'say what it would do, and change nothing');
 const NOTE =
-  '\nWith the settings of the indexer, and the owner’s DATABASE_URL as for `migrate` (INDEXER_DATABASE_URL: the indexer’s).';
+  '\nWith the settings of the indexer, and the owner’s DATABASE_URL as for `migrate` (SERVICE_DATABASE_URLS: also the indexer’s).';
 
 const blockNumber = expecting('the number of a block.', (text) =>
   /^\d{1,18}$/.test(text) ? BigInt(text) : undefined,

@@ -2,7 +2,6 @@ import { sessionUrl } from '#libs/config';
 import {
   LedgerRestoreStore,
   letOlderStart,
-  type LoginUrls,
   migrate,
   prepareLogins,
   requireLoginUrls,
@@ -29,7 +28,7 @@ export const migrateCommand = command({
   settings: MigrateSettings,
   async action({ settings, terminal }, { letOlderStart: named }: Given) {
     const databaseUrl = sessionUrl(settings);
-    const { stakeSets = [] } = settings;
+    const { stakeSets = [], serviceDatabaseUrls: urls } = settings;
     if (named !== undefined) {
       const names = [...new Set(named.flatMap((text) => text.split(',')))].filter(Boolean);
       await letOlderStart(databaseUrl, names);
@@ -38,8 +37,7 @@ export const migrateCommand = command({
       );
       return;
     }
-    const urls = loginUrls(settings);
-    requireLoginUrls(databaseUrl, urls);
+    if (urls !== undefined) requireLoginUrls(databaseUrl, urls);
     const applied = await migrate(databaseUrl, { stakeSets });
     terminal.out(
       applied.length === 0
@@ -47,7 +45,7 @@ export const migrateCommand = command({
         : `Applied ${applied.length}: ${applied.join(', ')}\n`,
     );
     await tellUnnotedRestore(databaseUrl, terminal);
-    if (Object.keys(urls).length === 0) return;
+    if (urls === undefined) return;
     const isPooled = settings.databaseDirectUrl !== undefined;
     const users = await prepareLogins(databaseUrl, urls, { isPooled });
     terminal.out(`Users with the rights of their programs: ${users.join(', ')}\n`);
@@ -60,10 +58,4 @@ async function tellUnnotedRestore(databaseUrl: string, terminal: Terminal): Prom
     new LedgerRestoreStore(database).standing(),
   );
   if (unnoted !== undefined) terminal.out(`${new RestoreNotNotedError().message}\n`);
-}
-
-function loginUrls(settings: MigrateSettings): LoginUrls {
-  const programs = ['api', 'indexer', 'redemption', 'cli', 'console', 'portal'] as const;
-  const urls = programs.map((program) => [program, settings[`${program}DatabaseUrl`]] as const);
-  return Object.fromEntries(urls.filter(([, url]) => url !== undefined));
 }

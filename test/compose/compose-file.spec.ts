@@ -5,6 +5,7 @@ import { localEnvironment, priceVariables } from '../../apps/stack/src/chain/loc
 import {
   type ComposeFile,
   type ComposeService,
+  networksOf,
   programOf,
   ROOT,
   settingsOfProgram,
@@ -196,7 +197,7 @@ describe('docker-compose.yml', () => {
       const port = String(environment[`${upper}_PORT`]);
       expect(told).toContain(`presetenv ${upper} ${name}:${port}\n`);
       const management = String(environment['MANAGEMENT_PORT']);
-      expect(told).toContain(`presetenv ${upper}_MANAGEMENT_PORT ${management}\n`);
+      expect(told).toContain(`presetenv MANAGEMENT_PORT ${management}\n`);
       expect(told).toContain(`presetenv LISTEN_${upper} :${port}\n`);
       expect(real.services['proxy']?.ports?.some((one) => one.endsWith(`:${port}`))).toBe(true);
       expect({ ports, scale }).toEqual({ ports: undefined, scale: `\${${upper}_REPLICAS:-2}` });
@@ -208,12 +209,20 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('lets the console ask the redemption service by an entrance of the proxy that is not published', () => {
+  it('lets the console ask api and redemption service by entrances of the proxy that are not published', () => {
     const { console: pages, proxy } = real.services;
-    const inner = pages?.environment?.['REDEMPTION_URL'];
-    expect(inner).toBe('http://proxy:3012');
+    const { REDEMPTION_URL, API_URL } = pages?.environment ?? {};
+    expect(REDEMPTION_URL).toBe('http://redemption.proxy:3012');
+    expect(API_URL).toBe('http://api.proxy:3000');
+    expect(proxy?.networks).toMatchObject({
+      redemption: { aliases: ['api.proxy', 'redemption.proxy'] },
+    });
+    expect(networksOf(pages ?? {})).toContain('redemption');
+    expect(textOf('deploy/haproxy/haproxy.cfg')).toContain(
+      `presetenv LISTEN_MANAGEMENT :${pages?.environment?.['MANAGEMENT_PORT']}\n`,
+    );
     expect(textOf('deploy/haproxy/haproxy.cfg')).toContain('presetenv LISTEN_INNER :3012\n');
-    expect(proxy?.ports?.filter((port) => port.includes('3012'))).toEqual([]);
+    expect(proxy?.ports?.filter((port) => /3012|9000/.test(port))).toEqual([]);
     // The proxy knows the pages under the origin that browsers use.
     expect(proxy?.environment?.['CONSOLE_ORIGIN']).toBe(pages?.environment?.['CONSOLE_ORIGIN']);
   });

@@ -23,7 +23,8 @@ export interface ComposeService {
   readonly env_file?: readonly unknown[];
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
-  readonly networks?: readonly string[];
+  readonly networks?:
+    readonly string[] | Readonly<Record<string, { readonly aliases?: readonly string[] } | null>>;
   readonly network_mode?: string;
   readonly depends_on?: Readonly<
     Record<string, { readonly condition: string; readonly required?: boolean }>
@@ -76,9 +77,14 @@ function merged(one: ComposeService, other: ComposeService): ComposeService {
     ...other,
     environment: { ...one.environment, ...other.environment },
     volumes: [...(one.volumes ?? []), ...(other.volumes ?? [])],
-    networks: [...(one.networks ?? []), ...(other.networks ?? [])],
+    networks: [...networksOf(one), ...networksOf(other)],
     depends_on: { ...one.depends_on, ...other.depends_on },
   };
+}
+
+/** Names of the networks of a service. */
+export function networksOf({ networks = [] }: ComposeService): readonly string[] {
+  return Array.isArray(networks) ? (networks as readonly string[]) : Object.keys(networks);
 }
 
 /** Path of the source of the Lowmark program that a service runs; undefined for other programs. */

@@ -132,8 +132,8 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('are asked where a Service listens', () => {
-    const asked = told.filter((name) => /^(API|INDEXER|REDEMPTION)(_HEALTH)?_URL$/.test(name));
-    expect(asked).toHaveLength(5);
+    const asked = told.filter((name) => /^(API|INDEXER|REDEMPTION)_URL$/.test(name));
+    expect(asked).toHaveLength(3);
     for (const name of asked) {
       const { hostname, port } = new URL(toldOf(name) ?? '');
       const service = manifests.find(
@@ -141,6 +141,19 @@ describe('the Kubernetes manifests', () => {
       );
       const ports = service?.spec.ports?.map((one) => String(one.port));
       expect({ name, ports }).toEqual({ name, ports: expect.arrayContaining([port]) });
+    }
+  });
+
+  it('are asked for their health at the management port of the console', () => {
+    const pages = workloads.find(({ name }) => name === 'console')?.container.env ?? [];
+    const port = Number(pages.find(({ name }) => name === 'MANAGEMENT_PORT')?.value);
+    for (const name of ['api', 'redemption']) {
+      const service = manifests.find(
+        ({ kind, metadata }) => kind === 'Service' && metadata.name === name,
+      );
+      expect(service?.spec.ports).toContainEqual({
+        ...{ name: 'management', port, targetPort: 'management' },
+      });
     }
   });
 });

@@ -89,22 +89,6 @@ export class ConsoleSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Where the health of the api is asked for, if not at API_URL: with MANAGEMENT_PORT, http://HOST:THAT_PORT.',
-    optional: true,
-    parse: origin,
-  })
-  readonly apiHealthUrl?: string;
-
-  @Setting({
-    description:
-      'Where the health of the redemption service is asked for, if not at REDEMPTION_URL: with MANAGEMENT_PORT, http://HOST:THAT_PORT.',
-    optional: true,
-    parse: origin,
-  })
-  readonly redemptionHealthUrl?: string;
-
-  @Setting({
-    description:
       'Where the console asks for the health of the indexer, and for the progress of its sync: http://127.0.0.1:3001. Unset: the overview has what the database says of the index.',
     optional: true,
     parse: origin,

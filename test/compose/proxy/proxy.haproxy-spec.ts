@@ -164,6 +164,24 @@ describe('the web pages', () => {
     ]);
   });
 
+  it('have the health of the others at an entrance of its own, by name, and nothing else there', async () => {
+    const named = async (host: string, body: string) =>
+      startReplica(host, ({ url }, response) => response.writeHead(503).end(`${body} ${url}`));
+    await Promise.all([named(ONE, 'api'), named(TWO, 'redemption'), named(THREE, 'console')]);
+    Object.assign(names.addresses, { api: [ONE], redemption: [TWO], console: [THREE] });
+    const proxy = await startProxy();
+    await proxy.serves([ONE]);
+    await proxy.serves([TWO], 'redemption');
+    const ask = async (host: string, path = '/health/ready'): Promise<string> => {
+      const answer = await undici(proxy.urls.management + path, { headers: { host } });
+      return `${answer.statusCode} ${await answer.body.text()}`;
+    };
+    expect(await ask('api.proxy:9000')).toBe('503 api /health/ready');
+    expect(await ask('redemption.proxy:9000')).toBe('503 redemption /health/ready');
+    expect(await ask('console.proxy:9000')).toMatch(/^503 .*SERVICE_UNAVAILABLE/);
+    expect(await ask('api.proxy:9000', '/metrics')).toMatch(/^404/);
+  });
+
   it('are found by their host where there is TLS, and no other path of the services is', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-certificate-'));
     opened.push(() => rm(folder, { recursive: true, force: true }));

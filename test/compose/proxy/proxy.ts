@@ -29,6 +29,7 @@ export interface Entrances {
   readonly redemption: string;
   readonly console: string;
   readonly inner: string;
+  readonly management: string;
   readonly tls: string;
 }
 
@@ -48,8 +49,9 @@ export class Proxy {
     const folder = await mkdtemp(join(tmpdir(), 'lowmark-proxy-'));
     const places: string[] = [];
     // The ports are requested one after the other, since concurrent requests may return the same free port.
-    while (places.length < 6) places.push(`127.0.0.1:${await freePort()}`);
-    const [api = '', redemption = '', pages = '', inner = '', byTls = '', status = ''] = places;
+    while (places.length < 7) places.push(`127.0.0.1:${await freePort()}`);
+    const [api = '', redemption = '', pages = '', inner = '', byTls = ''] = places;
+    const [management = '', status = ''] = places.slice(5);
     writeHosts(folder, names);
     const program = await ManagedProcess.start({
       command: 'unshare',
@@ -62,17 +64,16 @@ export class Proxy {
         TRUSTED_PROXIES: trustedProxies,
         RESOLVER: names.place,
         API: `api:${port}`,
-        API_MANAGEMENT_PORT: String(port),
         REDEMPTION: `redemption:${port}`,
-        REDEMPTION_MANAGEMENT_PORT: String(port),
         CONSOLE: `console:${port}`,
-        CONSOLE_MANAGEMENT_PORT: String(port),
+        MANAGEMENT_PORT: String(port),
         CONSOLE_ORIGIN: tls?.consoleOrigin,
         TLS_FOLDER: tls?.folder ?? folder,
         LISTEN_API: api,
         LISTEN_REDEMPTION: redemption,
         LISTEN_CONSOLE: pages,
         LISTEN_INNER: inner,
+        LISTEN_MANAGEMENT: management,
         LISTEN_TLS: byTls,
         LISTEN_STATUS: status,
         SOCKET: join(folder, 'haproxy.sock'),
@@ -84,6 +85,7 @@ export class Proxy {
       redemption: `http://${redemption}`,
       console: `http://${pages}`,
       inner: `http://${inner}`,
+      management: `http://${management}`,
       tls: `https://${byTls}`,
       status: `http://${status}`,
     };

@@ -21,15 +21,15 @@ export class ServiceHealth {
   private readonly places: readonly Place[];
 
   constructor(settings: ConsoleSettings) {
-    const { apiHealthUrl, apiUrl, indexerUrl, redemptionHealthUrl, redemptionUrl } = settings;
+    const { apiUrl, indexerUrl, managementPort, redemptionUrl } = settings;
     this.places = [
-      apiHealthUrl === undefined
-        ? { name: 'api', setting: 'API_URL', url: apiUrl }
-        : { name: 'api', setting: 'API_HEALTH_URL', url: apiHealthUrl },
+      { name: 'api', setting: 'API_URL', url: healthUrl(apiUrl, managementPort) },
       { name: 'indexer', setting: 'INDEXER_URL', url: indexerUrl },
-      redemptionHealthUrl === undefined
-        ? { name: 'redemption', setting: 'REDEMPTION_URL', url: redemptionUrl }
-        : { name: 'redemption', setting: 'REDEMPTION_HEALTH_URL', url: redemptionHealthUrl },
+      {
+        name: 'redemption',
+        setting: 'REDEMPTION_URL',
+        url: healthUrl(redemptionUrl, managementPort),
+      },
     ];
   }
 
@@ -37,6 +37,15 @@ export class ServiceHealth {
   all(): Promise<ServiceBody[]> {
     return Promise.all(this.places.map(ask));
   }
+}
+
+/** Where a service reports its health: its management port, if there is one, is the same as the console's. */
+export function healthUrl(serviceUrl: string, managementPort: number | undefined): string {
+  if (managementPort === undefined) return serviceUrl;
+  const url = new URL(serviceUrl);
+  url.protocol = 'http:';
+  url.port = String(managementPort);
+  return url.origin;
 }
 
 async function ask({ name, setting, url }: Place): Promise<ServiceBody> {

@@ -65,9 +65,9 @@ export async function seedRequests(
 ): Promise<void> {
   await database.pool.query(
     `INSERT INTO partners.request
-        (partner_id, credential_id, at, method, path, path_length, status, body, body_bytes, signature, duration_us)
+        (partner_id, credential_id, at, method, path, path_length, status, body, body_bytes, signature, duration_us, request_id)
       SELECT c.partner_id, c.id, now() - hour * interval '1 hour', 'GET', '/api/staking/snapshots', 22,
-        (ARRAY[200, 200, 404, 429, 503])[1 + hour % 5], '', 0, decode(repeat('00', 32), 'hex'), 1
+        (ARRAY[200, 200, 404, 429, 503])[1 + hour % 5], '', 0, decode(repeat('00', 32), 'hex'), 1, 'r-' || hour
       FROM partners.credential c, generate_series(0, $2::int - 1) AS hour WHERE c.key_prefix = $1`,
     [keyPrefix, hours],
   );

@@ -242,8 +242,8 @@ it('a redemption has its requests newest first, also the open ones behind many o
   const { id } = await bench.stored(await bench.game('Requests'), STUCK);
   const add = async (of: string, count: number): Promise<string[]> => {
     const { rows } = await bench.console.database.pool.query<{ id: string }>(
-      `INSERT INTO console.approval (action, arguments, summary, requested_by, requested_name, requested_at, expires_at)
-        SELECT 'redemption retry', jsonb_build_object('id', $1::text), 'Again.', 'link:anna', 'anna', now(), now() + interval '1 day'
+      `INSERT INTO console.approval (action, arguments, summary, reason, requested_by, requested_name, requested_at, expires_at)
+        SELECT 'redemption retry', jsonb_build_object('id', $1::text), 'Again.', 'A test.', 'link:anna', 'anna', now(), now() + interval '1 day'
         FROM generate_series(1, $2) RETURNING id`,
       [of, count],
     );

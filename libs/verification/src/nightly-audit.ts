@@ -69,7 +69,8 @@ export class NightlyAudit {
     const explained = different.reduce((sum, one) => sum + one.indexed - one.contract, 0n);
     const gaps = [
       indexedTotal - (contractTotal ?? indexedTotal),
-      ...(sums ? [sums.closings - sums.stored, sums.balances - sums.stored] : []),
+      sums.closings - sums.stored,
+      sums.balances - sums.stored,
     ];
     const areExplained = gaps.every((gap) => gap === 0n || gap === explained);
     const found = isKnown && areExplained ? different.map(({ wallet }) => wallet) : 'all';
@@ -114,7 +115,7 @@ export class NightlyAudit {
       logger.info(figures, 'The index agrees with the contract');
       return;
     }
-    if (sums !== undefined && !sumsAgree(sums)) {
+    if (!sumsAgree(sums)) {
       const { stored, closings, balances } = sums;
       logger.error(
         { ...sums, closingsMore: closings - stored, balancesMore: balances - stored },

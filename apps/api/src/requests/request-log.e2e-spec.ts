@@ -129,7 +129,7 @@ describe('the log of requests', () => {
       await ask(SNAPSHOTS, apiKey, 'GET', { 'x-request-id': id });
     }
     await stop();
-    const ids = (await logged('named')).map(({ requestId }) => requestId ?? '');
+    const ids = (await logged('named')).map(({ requestId }) => requestId);
     expect(ids.slice(0, 2)).toEqual(['order-17', longest]);
     for (const own of ids.slice(2))
       expect(own).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

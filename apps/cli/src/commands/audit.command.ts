@@ -162,7 +162,7 @@ interface Figures {
   readonly compared: number | undefined;
   readonly differences: number;
   readonly total: AuditResult['total'];
-  readonly sums: SumsOfIndex | undefined;
+  readonly sums: SumsOfIndex;
 }
 
 function figureFields(
@@ -179,7 +179,7 @@ function figureFields(
       'contract’s total',
       total.contract === undefined ? 'not told' : `${tokens(total.contract)} ${unit}`,
     ],
-    ...(sums === undefined ? [] : sumFields(sums, (amount) => `${tokens(amount)} ${unit}`)),
+    ...sumFields(sums, (amount) => `${tokens(amount)} ${unit}`),
   ];
 }
 

@@ -53,8 +53,7 @@ export class ApprovalBody {
     'With its current name; null: the action is not about a partner.',
   )
   readonly partner!: NamedPartner | null;
-  @Field.TextOrNull('Why it is asked for; null: by a version before.')
-  readonly reason!: string | null;
+  @Field.Text('Why it is asked for.') readonly reason!: string;
   @Field.OneOf(STATES) readonly state!: (typeof STATES)[number];
   @Field.Text('The name in the audit log: an account, or a name and a digest of the subject.')
   readonly requestedBy!: string;

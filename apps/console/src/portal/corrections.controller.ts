@@ -37,7 +37,7 @@ export class CorrectedAnswerBody {
   @Field.Text('In the operator’s words.') readonly reason!: string;
   @Field.Text('The id in the log of requests, which is kept for some days.')
   readonly request!: string;
-  @Field.TextOrNull('X-Request-Id.') readonly requestId!: string | null;
+  @Field.Text('X-Request-Id.') readonly requestId!: string;
   @Field.Time() readonly requestedAt!: Date;
   @Field.Text() readonly method!: string;
   @Field.Text() readonly path!: string;

@@ -38,8 +38,7 @@ export class RequestsQuery extends WalletFilter {
 @ApiSchema({ name: 'OwnRequest' })
 export class RequestBody {
   @Field.Text() readonly id!: string;
-  @Field.TextOrNull('X-Request-Id; null of requests of before it was kept.')
-  readonly requestId!: string | null;
+  @Field.Text('X-Request-Id.') readonly requestId!: string;
   @Field.TextOrNull('The beginning of the key.') readonly keyPrefix!: string | null;
   @Field.Time() readonly at!: Date;
   @Field.Text() readonly method!: string;

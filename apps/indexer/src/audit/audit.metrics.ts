@@ -82,7 +82,7 @@ const GAUGES: readonly AuditGauge[] = [
     help: 'What the closings of the days, and the balance changes, added up to more than the stored total at the last audit, in tokens; exactly 0 where they agreed',
     labelNames: ['of'],
     fill: ({ last, state }, one) => {
-      if (last?.sums === undefined || !state) return;
+      if (!last || !state) return;
       const { stored, closings, balances } = last.sums;
       one.set({ of: 'closings' }, signedTokens(closings - stored, state));
       one.set({ of: 'changes' }, signedTokens(balances - stored, state));

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Answer>[] = [
     cell: ({ method, path, requestId }) => (
       <Stack gap={2}>
         <code className="text-of-others wide">{`${method} ${path}`}</code>
-        {requestId !== null && <code className="text-of-others">{requestId}</code>}
+        <code className="text-of-others">{requestId}</code>
       </Stack>
     ),
   },

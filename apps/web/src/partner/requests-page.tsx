@@ -107,11 +107,9 @@ function RequestDetail({ id, onClose }: { readonly id: string; readonly onClose:
             <Text>
               <When at={request.at} isExact /> · {millis(request.durationUs)}
             </Text>
-            {request.requestId !== null && (
-              <Text className="text-of-others">
-                {words.requestId}: <code>{request.requestId}</code>
-              </Text>
-            )}
+            <Text className="text-of-others">
+              {words.requestId}: <code>{request.requestId}</code>
+            </Text>
             <Bytes label={words.request}>{`${request.method} ${request.path}`}</Bytes>
             <Bytes label={`${words.answer}: ${request.status}`}>{request.body}</Bytes>
             {request.keptBytes < request.bodyBytes && (

@@ -123,8 +123,8 @@ describe('ApprovalStore', () => {
       'decided_by_another',
     ],
     [
-      `INSERT INTO console.approval (action, arguments, summary, requested_by, requested_name, requested_at, expires_at, decision,
-        decided_by, decided_name, decided_at) VALUES ('a', '{}', 's', 'link:a', 'a', now(), now() + interval '1 day', 'approved',
+      `INSERT INTO console.approval (action, arguments, summary, reason, requested_by, requested_name, requested_at, expires_at, decision,
+        decided_by, decided_name, decided_at) VALUES ('a', '{}', 's', 'r', 'link:a', 'a', now(), now() + interval '1 day', 'approved',
         'link:b', 'b', now())`,
       'before it is decided',
     ],

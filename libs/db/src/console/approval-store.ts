@@ -40,8 +40,7 @@ export interface Approval {
   readonly summary: string;
   /** The partner whose id the arguments have, with its name of now; null if there is none. */
   readonly partner: PartnerIdentity | null;
-  /** Null in requests of older versions. */
-  readonly reason: string | null;
+  readonly reason: string;
   readonly requestedBy: Person;
   readonly requestedAt: Date;
   readonly expiresAt: Date;

@@ -17,7 +17,7 @@ export interface Correction {
 /** A successful request of the log, with the beginning of its answer. */
 export interface SignedAnswer {
   readonly request: string;
-  readonly requestId: string | null;
+  readonly requestId: string;
   readonly partnerId: PartnerId;
   /** The stake set that the partner reads by default. */
   readonly stakeSet: string;

@@ -69,17 +69,15 @@ function rowOf(run: AuditRun): Partial<AuditRunEntity> {
   const different = run.different.map(({ wallet, indexed, contract }) => {
     return { wallet, indexed: indexed.toString(), contract: contract.toString() };
   });
-  const stored = sums && {
-    storedTotal: sums.stored,
-    closingsTotal: sums.closings,
-    balancesTotal: sums.balances,
-  };
-  return { ...facts, ...stored, compared, contractTotal, different };
+  const { stored: storedTotal, closings: closingsTotal, balances: balancesTotal } = sums;
+  const totals = { contractTotal, storedTotal, closingsTotal, balancesTotal };
+  return { ...facts, ...totals, compared, different };
 }
 
 function runOf(row: AuditRunEntity): AuditRun {
   const { startedAt, finishedAt, result, blockNumber, blockHash } = row;
-  if (result === 'impossible' || blockNumber === null || blockHash === null) {
+  const sums = sumsOf(row);
+  if (result === 'impossible' || blockNumber === null || blockHash === null || !sums) {
     return { startedAt, finishedAt, result: 'impossible', reason: row.reason ?? '' };
   }
   return {
@@ -99,7 +97,7 @@ function runOf(row: AuditRunEntity): AuditRun {
     }),
     indexedTotal: row.indexedTotal ?? 0n,
     contractTotal: row.contractTotal ?? undefined,
-    sums: sumsOf(row),
+    sums,
   };
 }
 

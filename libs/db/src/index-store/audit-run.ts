@@ -35,8 +35,8 @@ interface AuditFindings {
   readonly indexedTotal: bigint;
   /** Undefined where no total can be read from the contract. */
   readonly contractTotal: bigint | undefined;
-  /** What the index adds up to by itself, at its head; undefined in a run of an older version. */
-  readonly sums: SumsOfIndex | undefined;
+  /** What the index adds up to by itself, at its head. */
+  readonly sums: SumsOfIndex;
 }
 
 /** A finished audit: with findings, or with the reason why a comparison was impossible. */

@@ -13,7 +13,7 @@ export interface OwnCorrectedAnswer {
   /** Id in the log of requests. */
   readonly request: string;
   /** X-Request-Id. */
-  readonly requestId: string | null;
+  readonly requestId: string;
   readonly requestedAt: Date;
   readonly method: string;
   readonly path: string;

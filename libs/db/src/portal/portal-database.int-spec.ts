@@ -58,7 +58,7 @@ async function fill(partner: PartnerId, rows: number): Promise<void> {
       await insert('partners.request', {
         ...{ ...of, credential_id: randomUUID(), at: new Date(), method: 'GET', path: '/' },
         ...{ path_length: 1, status: 200, body: partner, body_bytes: 100 },
-        ...{ signature: randomBytes(32), duration_us: 1 },
+        ...{ signature: randomBytes(32), duration_us: 1, request_id: randomUUID() },
       });
       await fillCorrection(insert, partner);
       const subject = `link:m${row}-${partner}`;
@@ -117,7 +117,7 @@ async function fillCorrection(
   );
   await insert('partners.corrected_answer', {
     ...{ correction, partner_id: partner, request: correction, requested_at: new Date() },
-    ...{ method: 'GET', path: partner, is_certain: true, figures: '[]' },
+    ...{ method: 'GET', path: partner, is_certain: true, figures: '[]', request_id: 'r-1' },
   });
 }
 

@@ -4,8 +4,8 @@ import { type PortalQuery } from './portal-database.js';
 /** A request of the partner and its answer, as `partners.request` stores them. */
 export interface AnsweredRequest {
   readonly id: bigint;
-  /** X-Request-Id; null in rows of older versions. */
-  readonly requestId: string | null;
+  /** X-Request-Id. */
+  readonly requestId: string;
   readonly credentialId: string;
   /** Beginning of the key; null where the credential does not exist any more. */
   readonly keyPrefix: string | null;

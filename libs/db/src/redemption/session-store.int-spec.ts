@@ -122,8 +122,11 @@ describe('a session that is made up', () => {
     expect(await made(change)).toBeUndefined();
   });
 
-  it.each<[string, () => Buffer | null]>([
-    ['no MAC, as before there were any', () => null],
+  it('is refused without a MAC', async () => {
+    await expect(made({}, () => null)).rejects.toMatchObject({ code: 'DATABASE_REFUSED' });
+  });
+
+  it.each<[string, () => Buffer]>([
     [
       'a MAC of another key',
       () => EvidenceKeys.parse(Buffer.alloc(32, 1).toString('base64')).mac('x'),

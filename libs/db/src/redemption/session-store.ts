@@ -53,7 +53,7 @@ export class SessionStore {
    */
   private walletOf(row: SessionEntity): Address | undefined {
     const { tokenHash, wallet, domain, expiresAt, mac } = row;
-    if (domain === null || isUnheldAddress(wallet)) return undefined;
+    if (isUnheldAddress(wallet)) return undefined;
     const content = contentOf({ tokenHash, wallet, domain, expiresAtMs: expiresAt.getTime() });
     return this.seal.verify(content, mac) ? wallet : undefined;
   }

@@ -17,11 +17,11 @@ export class SessionEntity {
   @Column('timestamptz', { default: () => 'clock_timestamp()' })
   createdAt!: Date;
 
-  /** The page on which the wallet signed in, which was one of SIWE_DOMAINS; null in rows of older versions. */
-  @Column('text', { nullable: true })
-  domain!: string | null;
+  /** The page on which the wallet signed in, which was one of SIWE_DOMAINS. */
+  @Column('text')
+  domain!: string;
 
   /** MAC under EVIDENCE_KEY over token hash, wallet, domain and expiry. */
-  @Column('bytea', { nullable: true })
-  mac!: Buffer | null;
+  @Column('bytea')
+  mac!: Buffer;
 }

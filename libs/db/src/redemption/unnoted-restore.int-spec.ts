@@ -158,8 +158,8 @@ describe('a restore', () => {
     const query = (text: string) => bench.database.query<{ rows: number }>({ text });
     const hash = "sha256('x')";
     const until = "now() + interval '5 minutes'";
-    await query(`INSERT INTO redemption.session (token_hash, wallet, expires_at)
-      VALUES (${hash}, decode(repeat('ab', 20), 'hex'), ${until})`);
+    await query(`INSERT INTO redemption.session (token_hash, wallet, domain, expires_at, mac)
+      VALUES (${hash}, decode(repeat('ab', 20), 'hex'), 'app.example.com', ${until}, decode(repeat('ab', 36), 'hex'))`);
     await query(`INSERT INTO redemption.nonce VALUES ('nonce-of-before', ${until})`);
     await query(`INSERT INTO console.nonce VALUES ('nonce-of-before', ${until})`);
     await query(`INSERT INTO console.session (token_hash, kind, role, subject, name, created_at, seen_at, authenticated_at, expires_at)

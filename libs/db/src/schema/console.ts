@@ -136,7 +136,7 @@ CREATE TABLE console.approval (
   requested_by console.subject NOT NULL,
   requested_name console.shown_name NOT NULL,
   requested_at timestamptz NOT NULL,
-  reason text CHECK (length(reason) BETWEEN 1 AND 500),
+  reason text NOT NULL CHECK (length(reason) BETWEEN 1 AND 500),
   expires_at timestamptz NOT NULL,
   expiry_noted boolean NOT NULL DEFAULT false,
   decision text CHECK (decision IN ('approved', 'refused', 'withdrawn')),

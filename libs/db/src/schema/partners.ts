@@ -77,7 +77,7 @@ CREATE TABLE partners.request (
   -- No foreign keys: each row would lock its partner's. The function below looks instead.
   partner_id uuid NOT NULL,
   credential_id uuid NOT NULL,
-  request_id text CHECK (request_id ~ '^[A-Za-z0-9._-]{1,64}$'),
+  request_id text NOT NULL CHECK (request_id ~ '^[A-Za-z0-9._-]{1,64}$'),
   at timestamptz NOT NULL,
   method text NOT NULL CHECK (length(method) BETWEEN 1 AND 32),
   path text NOT NULL CHECK (length(path) <= 2048),
@@ -186,7 +186,7 @@ CREATE TABLE partners.corrected_answer (
   correction bigint NOT NULL REFERENCES partners.correction,
   partner_id uuid NOT NULL,
   request bigint NOT NULL,
-  request_id text,
+  request_id text NOT NULL,
   requested_at timestamptz NOT NULL,
   method text NOT NULL,
   path text NOT NULL,

@@ -225,10 +225,10 @@ CREATE INDEX nonce_expires ON redemption.nonce (expires_at);
 CREATE TABLE redemption.session (
   token_hash bytea PRIMARY KEY CHECK (octet_length(token_hash) = 32),
   wallet bytea NOT NULL CHECK (octet_length(wallet) = 20),
-  domain text,
+  domain text NOT NULL,
   expires_at timestamptz NOT NULL,
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-  mac bytea CHECK (octet_length(mac) = 36)
+  mac bytea NOT NULL CHECK (octet_length(mac) = 36)
 );
 COMMENT ON COLUMN redemption.session.token_hash IS 'SHA-256 of the bearer token, which is kept nowhere';
 COMMENT ON COLUMN redemption.session.domain IS 'the page on which the wallet signed in, one of SIWE_DOMAINS then';

@@ -265,14 +265,12 @@ CREATE TABLE staking.audit_run (
   closings_total numeric(90, 0) CHECK (closings_total >= 0 AND closings_total < 'Infinity'),
   balances_total numeric(90, 0) CHECK (balances_total >= 0 AND balances_total < 'Infinity'),
   CHECK ((reason IS NOT NULL) = (result = 'impossible')),
-  CHECK (num_nonnulls(block_number, block_hash, wallets, differences, different, indexed_total)
-    = CASE result WHEN 'impossible' THEN 0 ELSE 6 END),
+  CHECK (num_nonnulls(block_number, block_hash, wallets, differences, different, indexed_total, stored_total, closings_total,
+    balances_total) = CASE result WHEN 'impossible' THEN 0 ELSE 9 END),
   CHECK (result <> 'impossible' OR num_nonnulls(compared, contract_total) = 0),
-  CONSTRAINT sums_are_whole CHECK (num_nonnulls(stored_total, closings_total, balances_total) = 0
-    OR (result <> 'impossible' AND num_nonnulls(stored_total, closings_total, balances_total) = 3)),
   CONSTRAINT result_follows CHECK (result = 'impossible' OR (result = 'ok')
     = (differences = 0 AND (contract_total IS NULL OR contract_total = indexed_total)
-      AND (stored_total IS NULL OR (closings_total = stored_total AND balances_total = stored_total))))
+      AND closings_total = stored_total AND balances_total = stored_total))
 );
 COMMENT ON TABLE staking.audit_run IS 'comparisons of the index with the contract by the indexer, of the last year; totals in the smallest unit of the token';
 COMMENT ON COLUMN staking.audit_run.result IS 'impossible: nothing is known about the balances, and reason says why';

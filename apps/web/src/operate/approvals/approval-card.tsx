@@ -62,7 +62,7 @@ export function ApprovalCard({ approval, onDecided }: CardProps) {
       <Fact name={words.requestedBy}>
         {requestedBy}, <When at={requestedAt} />
       </Fact>
-      {approval.reason !== null && <Fact name={words.reason}>{approval.reason}</Fact>}
+      <Fact name={words.reason}>{approval.reason}</Fact>
       {state === 'open' && (
         <Fact name={words.expires}>
           <When at={expiresAt} />

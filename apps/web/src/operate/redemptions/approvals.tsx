@@ -24,7 +24,7 @@ export function Approvals({ approvals }: { readonly approvals: readonly Approval
           <Text my="xs" className="text-of-others">
             {one.summary}
           </Text>
-          {one.reason !== null && <Fact name={texts.approvals.reason}>{one.reason}</Fact>}
+          <Fact name={texts.approvals.reason}>{one.reason}</Fact>
           <Fact name={words.by}>
             {one.requestedBy}
             {one.decidedBy !== null && `, ${one.decidedBy}`}

@@ -43,16 +43,11 @@ function readsLocalEnvironment({ entrypoint = [], command = [] }: ComposeService
 
 describe('the trial on a local chain', () => {
   it('has bounds around its price, which the redemption service checks whoever wrote the price', () => {
-    expect(local).toMatch(
-      /^PRICE_SOURCE=fixed:0.15\n(.*\n)*PRICE_MIN_USD=0.015\nPRICE_MAX_USD=1.5$/m,
-    );
-    const of = (source: string): unknown[] => [
-      priceVariables(source)['PRICE_MIN_USD'],
-      priceVariables(source)['PRICE_MAX_USD'],
-    ];
-    expect(of('fixed:20')).toEqual(['2', '200']);
+    expect(local).toMatch(/^PRICE_SOURCE=fixed:0.15\n(.*\n)*PRICE_BOUNDS_USD=0.015..1.5$/m);
+    const of = (source: string): unknown => priceVariables(source)['PRICE_BOUNDS_USD'];
+    expect(of('fixed:20')).toBe('2..200');
     // The price of another source is not known in advance.
-    expect(of('http://127.0.0.1/price#/usd')).toEqual([undefined, undefined]);
+    expect(of('http://127.0.0.1/price#/usd')).toBeUndefined();
   });
 });
 

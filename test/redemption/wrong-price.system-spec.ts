@@ -77,8 +77,7 @@ async function readPrice(sources: number): Promise<void> {
       STAKE_START_BLOCK: String(chain.contracts.startBlock),
       TOKEN_CONTRACT: chain.contracts.token,
       PRICE_SOURCE: urls.join(','),
-      PRICE_MIN_USD: '0.05',
-      PRICE_MAX_USD: '5',
+      PRICE_BOUNDS_USD: '0.05..5',
       INDEXER_PORT: String(port),
       LISTEN_HOST: '127.0.0.1',
     },
@@ -155,7 +154,7 @@ describe('0.00015 for 0.15', () => {
 
 describe('a price that the indexer did not write', () => {
   it('is not redeemed at where it is out of the bounds of the redemption service', async () => {
-    const bounded = await startService({ PRICE_MIN_USD: '0.05' });
+    const bounded = await startService({ PRICE_BOUNDS_USD: '0.05..5' });
     try {
       await addPartner(bounded, 'Arena');
       const database = await bounded.database.open();

@@ -12,7 +12,7 @@ describe('ApiSettings', () => {
     expect(readSettings(ApiSettings, NEEDED)).toMatchObject({
       apiPort: 3000,
       indexMaxLagSeconds: 120,
-      priceMaxAgeSeconds: 7200,
+      priceMaxAgeSeconds: undefined,
       trustedProxies: undefined,
     });
   });

@@ -4,6 +4,7 @@ import {
   LISTEN_HOST_SETTING,
   MANAGEMENT_PORT_SETTING,
   NODE_ENV_SETTING,
+  PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
   REPLICAS_SETTING,
   SecretsSettings,
@@ -24,13 +25,8 @@ export class ApiSettings extends SecretsSettings {
   @Setting(INDEX_MAX_LAG_SETTING)
   readonly indexMaxLagSeconds!: number;
 
-  @Setting({
-    description:
-      'A price older than this is left out of answers; of several sources, one with an older price does not count.',
-    default: '7200',
-    min: 1,
-  })
-  readonly priceMaxAgeSeconds!: number;
+  @Setting(PRICE_MAX_AGE_SETTING)
+  readonly priceMaxAgeSeconds?: number;
 
   @Setting(REDIS_URL_SETTING)
   readonly redisUrl?: string;

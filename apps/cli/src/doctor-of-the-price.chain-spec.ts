@@ -48,8 +48,8 @@ describe('price source: a feed on the chain', () => {
   });
 
   it.each([
-    [{ answer: 5n, ago: 8000 }, 'older than PRICE_MAX_AGE_SECONDS (7200)', 'The feed stands still'],
-    [{ answer: 5n, ago: 700 }, 'older than REDEMPTION_PRICE_MAX_AGE_SECONDS', 'Where the rounds'],
+    [{ answer: 5n, ago: 8000 }, 'older than 2h 0m, so it is left out', 'The feed stands still'],
+    [{ answer: 5n, ago: 700 }, 'older than 10m 0s, so nothing is redeemed', 'If the rounds'],
     [{ answer: 0n, ago: 60 }, 'The price is zero', 'Look at the feed'],
     [{ answer: -5n, ago: 60 }, 'The price is negative', 'Look at the feed'],
     [{ answer: 5n, ago: -900 }, 'The price is dated in the future', 'Look at the feed'],
@@ -144,7 +144,7 @@ describe('the stored price', () => {
     await store({ source, observedAt: new Date(Date.now() - 3 * AN_HOUR_MS) });
     const old = await bench.finding('price', ON_CHAIN);
     expect(old).toMatchObject({ state: 'warning', mend: 'Mend `price source`.' });
-    expect(old.found).toContain('older than PRICE_MAX_AGE_SECONDS (7200)');
+    expect(old.found).toContain('older than 2h');
   });
 });
 
@@ -189,8 +189,8 @@ describe('price limits', () => {
     const PRICE_SOURCE = 'fixed:0.1';
     const none = await bench.finding('price limits', { PRICE_SOURCE });
     expect(none).toMatchObject({ state: 'warning' });
-    expect(none.found).toContain('PRICE_MIN_USD and PRICE_MAX_USD not set');
-    const bounds = { PRICE_SOURCE, PRICE_MIN_USD: '0.05', PRICE_MAX_USD: '1' };
+    expect(none.found).toContain('PRICE_BOUNDS_USD is not set');
+    const bounds = { PRICE_SOURCE, PRICE_BOUNDS_USD: '0.05..1' };
     expect(await bench.finding('price limits', bounds)).toMatchObject({ state: 'ok' });
     const database = await bench.test.open();
     const fence = await new IndexStore(database).takeLead();

@@ -116,7 +116,7 @@ describe('settings', () => {
       /^FAULT +production: keys +EVIDENCE_KEY is one of SECRETS_KEY/m,
       /^FAULT +production +CHAIN_ID: 31337 is a chain/m,
       /^FAULT +production +PRICE_SOURCE: a fixed price/m,
-      /^FAULT +production +PRICE_MAX_CHANGE: 1 or more/m,
+      /^FAULT +production +PRICE_MAX_CHANGE: 0\.5 or more/m,
       /^FAULT +production +ALLOW_PRIVATE_PARTNERS: /m,
       /^FAULT +production +SIWE_DOMAINS: names this machine/m,
       /^FAULT +production +VAULT_PAUSER_KEY: the key is published/m,
@@ -126,8 +126,10 @@ describe('settings', () => {
       expect(out).toMatch(line);
     }
     for (const secret of [key, EVIDENCE_KEY]) expect(out).not.toContain(secret);
-    const bounds = await bench.run({ PRICE_MIN_USD: '1', PRICE_MAX_USD: '0.5' });
-    expect(bounds.out).toMatch(/^FAULT +settings +PRICE_MAX_USD must not be below PRICE_MIN_USD/m);
+    const bounds = await bench.run({ PRICE_BOUNDS_USD: '1..0.5' });
+    expect(bounds.out).toMatch(
+      /^FAULT +settings +PRICE_BOUNDS_USD must have the lowest price first/m,
+    );
   });
 
   it('says what the indexer would refuse to start for', async () => {
@@ -232,7 +234,7 @@ describe('the database', () => {
     expect(out).toMatch(/FAULT +database: clock /);
     expect(out).toMatch(/WARNING +indexer +none holds the lead/);
     expect(out).toMatch(/(WARNING|FAULT) +index +block \d+ .* 2h 4\d+m behind/);
-    expect(out).toMatch(/WARNING +price .*older than PRICE_MAX_AGE_SECONDS/);
+    expect(out).toMatch(/WARNING +price .*older than 2h/);
     expect(out).toMatch(/WARNING +rpc \S+: head +block \d+, 2h 4\d+m old/);
   });
 

@@ -41,11 +41,9 @@ describe('the hour of the nightly audit', () => {
 
 describe('the bounds of the price', () => {
   it('are refused where no price is within them', () => {
-    expect(() => read({ PRICE_MIN_USD: '0.5', PRICE_MAX_USD: '0.05' })).toThrow(
-      'PRICE_MAX_USD must not be below PRICE_MIN_USD',
+    expect(() => read({ PRICE_BOUNDS_USD: '0.5..0.05' })).toThrow(
+      'PRICE_BOUNDS_USD must have the lowest price first',
     );
-    read({ PRICE_MIN_USD: '0.05', PRICE_MAX_USD: '0.05' });
-    read({ PRICE_MAX_USD: '0.05' });
-    read({ PRICE_MIN_USD: '0.05' });
+    read({ PRICE_BOUNDS_USD: '0.05..0.05' });
   });
 });

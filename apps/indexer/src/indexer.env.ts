@@ -7,6 +7,7 @@ import {
   MAX_RANGE_BLOCKS,
   NODE_ENV_SETTING,
   oneOf,
+  PRICE_MAX_AGE_SETTING,
   RPC_URLS_SETTING,
   ServiceSettings,
   Setting,
@@ -20,14 +21,10 @@ import { STAKE_VERIFICATION_SETTING, type VerificationSetting } from '#libs/chai
 import { type IndexPart } from '#libs/db';
 import { type Address, type Decimal } from '#libs/domain';
 import {
-  NotBelowMinimum,
-  PRICE_MAX_AGE_SETTING,
-  PRICE_MAX_CHANGE_PER_HOUR_SETTING,
+  PRICE_BOUNDS_SETTING,
   PRICE_MAX_CHANGE_SETTING,
-  PRICE_MAX_SETTING,
-  PRICE_MAX_SPREAD_SETTING,
-  PRICE_MIN_SETTING,
   PRICE_SOURCE_SETTING,
+  type PriceBounds,
   type PriceSource,
 } from '#libs/price';
 
@@ -102,23 +99,13 @@ export class IndexerSettings extends ServiceSettings {
   readonly priceSource!: readonly PriceSource[];
 
   @Setting(PRICE_MAX_AGE_SETTING)
-  readonly priceMaxAgeSeconds!: number;
+  readonly priceMaxAgeSeconds?: number;
 
-  @Setting(PRICE_MIN_SETTING)
-  readonly priceMinUsd?: Decimal;
-
-  @Setting(PRICE_MAX_SETTING)
-  @NotBelowMinimum()
-  readonly priceMaxUsd?: Decimal;
+  @Setting(PRICE_BOUNDS_SETTING)
+  readonly priceBoundsUsd?: PriceBounds;
 
   @Setting(PRICE_MAX_CHANGE_SETTING)
   readonly priceMaxChange!: Decimal;
-
-  @Setting(PRICE_MAX_CHANGE_PER_HOUR_SETTING)
-  readonly priceMaxChangePerHour!: Decimal;
-
-  @Setting(PRICE_MAX_SPREAD_SETTING)
-  readonly priceMaxSpread!: Decimal;
 
   @Setting({ description: 'The port of health and metrics.', default: '3001', min: 0, max: 65_535 })
   readonly indexerPort!: number;

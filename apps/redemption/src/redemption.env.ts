@@ -10,7 +10,7 @@ import {
   naturalBigInt,
   NODE_ENV_SETTING,
   PAYOUT_EXPIRY_MARGIN_SECONDS,
-  REDEMPTION_PRICE_MAX_AGE_SETTING,
+  PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
   REPLICAS_SETTING,
   RPC_URLS_SETTING,
@@ -26,7 +26,7 @@ import {
   VOUCHER_TTL_SETTING,
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
-import { NotBelowMinimum, PRICE_MAX_SETTING, PRICE_MIN_SETTING } from '#libs/price';
+import { PRICE_BOUNDS_SETTING, type PriceBounds } from '#libs/price';
 import { RegistrySettings } from './registry-publishing/registry.env.js';
 import { coins, tokens } from './setting-values.js';
 
@@ -101,15 +101,11 @@ export class RedemptionSettings extends RegistrySettings {
   @Constant()
   readonly payoutPollMs: number = 15_000;
 
-  @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
-  readonly redemptionPriceMaxAgeSeconds!: number;
+  @Setting(PRICE_MAX_AGE_SETTING)
+  readonly priceMaxAgeSeconds?: number;
 
-  @Setting(PRICE_MIN_SETTING)
-  readonly priceMinUsd?: Decimal;
-
-  @Setting(PRICE_MAX_SETTING)
-  @NotBelowMinimum()
-  readonly priceMaxUsd?: Decimal;
+  @Setting(PRICE_BOUNDS_SETTING)
+  readonly priceBoundsUsd?: PriceBounds;
 
   @Setting({
     description:

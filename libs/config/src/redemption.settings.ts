@@ -39,10 +39,13 @@ export const VOUCHER_TTL_SETTING: SettingOptions = {
   max: 86_400,
 };
 
-export const REDEMPTION_PRICE_MAX_AGE_SETTING: SettingOptions = {
-  description:
-    'No redemption is quoted with a price older than this. The source is read once a minute; a feed on the chain may have rounds that are further apart.',
-  default: '600',
+/** Ages of a price if PRICE_MAX_AGE_SECONDS is not set: for answers and among several sources, and for redemptions. */
+export const ANSWERED_PRICE_MAX_AGE_SECONDS = 7200;
+export const REDEEMED_PRICE_MAX_AGE_SECONDS = 600;
+
+export const PRICE_MAX_AGE_SETTING: SettingOptions = {
+  description: `The oldest price that counts: in answers, for redemptions and among several sources. Unset: ${REDEEMED_PRICE_MAX_AGE_SECONDS} for redemptions, else ${ANSWERED_PRICE_MAX_AGE_SECONDS}. For a price feed whose rounds are further apart: its heartbeat and some minutes more.`,
+  optional: true,
   min: 1,
 };
 

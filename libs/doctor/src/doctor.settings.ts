@@ -3,8 +3,8 @@ import {
   EVIDENCE_KEY_SETTING,
   INDEX_MAX_LAG_SETTING,
   NODE_ENV_SETTING,
+  PRICE_MAX_AGE_SETTING,
   readSettings,
-  REDEMPTION_PRICE_MAX_AGE_SETTING,
   REDIS_URL_SETTING,
   REGISTRY_ADDRESS_SETTING,
   REGISTRY_PRIVATE_KEY_SETTING,
@@ -25,14 +25,10 @@ import {
 } from '#libs/config';
 import { type Address, type Decimal } from '#libs/domain';
 import {
-  NotBelowMinimum,
   parsePriceSources,
-  PRICE_MAX_AGE_SETTING,
-  PRICE_MAX_CHANGE_PER_HOUR_SETTING,
+  PRICE_BOUNDS_SETTING,
   PRICE_MAX_CHANGE_SETTING,
-  PRICE_MAX_SETTING,
-  PRICE_MAX_SPREAD_SETTING,
-  PRICE_MIN_SETTING,
+  type PriceBounds,
   type PriceSource,
 } from '#libs/price';
 import { StakingSettings } from '#libs/operations';
@@ -76,26 +72,13 @@ export class DoctorSettings extends StakingSettings {
   readonly priceSource?: readonly PriceSource[];
 
   @Setting(PRICE_MAX_AGE_SETTING)
-  readonly priceMaxAgeSeconds!: number;
+  readonly priceMaxAgeSeconds?: number;
 
-  @Setting(REDEMPTION_PRICE_MAX_AGE_SETTING)
-  readonly redemptionPriceMaxAgeSeconds!: number;
-
-  @Setting(PRICE_MIN_SETTING)
-  readonly priceMinUsd?: Decimal;
-
-  @Setting(PRICE_MAX_SETTING)
-  @NotBelowMinimum()
-  readonly priceMaxUsd?: Decimal;
+  @Setting(PRICE_BOUNDS_SETTING)
+  readonly priceBoundsUsd?: PriceBounds;
 
   @Setting(PRICE_MAX_CHANGE_SETTING)
   readonly priceMaxChange!: Decimal;
-
-  @Setting(PRICE_MAX_CHANGE_PER_HOUR_SETTING)
-  readonly priceMaxChangePerHour!: Decimal;
-
-  @Setting(PRICE_MAX_SPREAD_SETTING)
-  readonly priceMaxSpread!: Decimal;
 
   @Setting({ ...VAULT_CONTRACT_SETTING, optional: true })
   readonly vaultContract?: Address;

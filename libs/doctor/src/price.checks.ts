@@ -1,3 +1,4 @@
+import { ANSWERED_PRICE_MAX_AGE_SECONDS, REDEEMED_PRICE_MAX_AGE_SECONDS } from '#libs/config';
 import { type Price, PriceStore } from '#libs/db';
 import { type LowmarkError } from '#libs/domain';
 import {
@@ -70,19 +71,19 @@ function readAnswer(
   { usd, observedAt }: PriceReading,
   { clock, settings }: Subject,
 ): Answer {
-  const { priceMaxAgeSeconds, redemptionPriceMaxAgeSeconds } = settings;
+  const { answered, redeemed } = maxAgesSeconds(settings);
   const ageMs = Math.max(0, clock.nowMs() - observedAt.getTime());
   const found = `${usd} USD by ${nameOfSources(sources)}, ${duration(ageMs)} old`;
-  if (ageMs > priceMaxAgeSeconds * 1000) {
+  if (ageMs > answered * 1000) {
     return warning(
-      `${found}: older than PRICE_MAX_AGE_SECONDS (${priceMaxAgeSeconds}), so it is left out and nothing is redeemed`,
-      'The feed stands still: use another, or, where its rounds are further apart by design, a longer PRICE_MAX_AGE_SECONDS.',
+      `${found}: older than ${duration(answered * 1000)}, so it is left out and nothing is redeemed`,
+      'The feed stands still: use another, or, if its rounds are further apart by design, a longer PRICE_MAX_AGE_SECONDS.',
     );
   }
-  return ageMs > redemptionPriceMaxAgeSeconds * 1000
+  return ageMs > redeemed * 1000
     ? warning(
-        `${found}: older than REDEMPTION_PRICE_MAX_AGE_SECONDS (${redemptionPriceMaxAgeSeconds}), so nothing is redeemed`,
-        'Where the rounds of the feed are further apart by design, a longer REDEMPTION_PRICE_MAX_AGE_SECONDS, or a source that is asked each minute beside it.',
+        `${found}: older than ${duration(redeemed * 1000)}, so nothing is redeemed`,
+        'If the rounds of the feed are further apart by design: PRICE_MAX_AGE_SECONDS, or a source that is asked each minute in its place.',
       )
     : ok(found);
 }
@@ -94,7 +95,7 @@ function failedAnswer(sources: readonly PriceSource[], error: LowmarkError): Ans
 
 function failedRemedy(sources: readonly PriceSource[], { code, retryable }: LowmarkError): string {
   if (sources.length > 1) {
-    return 'Two sources have to agree within PRICE_MAX_SPREAD. Mend or replace those above that are wrong.';
+    return 'Two sources have to agree within 5 %. Mend or replace those above that are wrong.';
   }
   if (sources[0]?.kind === 'chainlink') {
     if (code === 'NOT_A_PRICE_FEED') {
@@ -143,12 +144,13 @@ async function storedAnswer(subject: Subject): Promise<Answer | undefined> {
 }
 
 function agedAnswer(price: Price, seen: SeenPrice, { clock, settings }: Subject): Answer {
-  const { priceSource, priceMaxAgeSeconds } = settings;
+  const { priceSource } = settings;
+  const { answered } = maxAgesSeconds(settings);
   const ageMs = clock.nowMs() - price.observedAt.getTime();
   const found = `${price.usd} USD by ${price.source}, ${duration(ageMs)} old`;
-  if (ageMs > priceMaxAgeSeconds * 1000) {
+  if (ageMs > answered * 1000) {
     return warning(
-      `${found}: older than PRICE_MAX_AGE_SECONDS (${priceMaxAgeSeconds}), so it is left out and nothing is redeemed`,
+      `${found}: older than ${duration(answered * 1000)}, so it is left out and nothing is redeemed`,
       storedRemedy(seen),
     );
   }
@@ -183,7 +185,7 @@ function storedRemedy(seen: SeenPrice): string {
 }
 
 async function limitAnswers(subject: Subject): Promise<Answer[]> {
-  const { priceSource = [], priceMinUsd, priceMaxUsd } = subject.settings;
+  const { priceSource = [], priceBoundsUsd } = subject.settings;
   const { hold } = await new PriceStore(await subject.stakes()).standing();
   const answers: Answer[] = [];
   if (hold !== undefined) {
@@ -196,17 +198,24 @@ async function limitAnswers(subject: Subject): Promise<Answer[]> {
     );
   }
   if (priceSource.length === 0) return answers;
-  const missing = [
-    ...(priceMinUsd === undefined ? ['PRICE_MIN_USD'] : []),
-    ...(priceMaxUsd === undefined ? ['PRICE_MAX_USD'] : []),
-  ];
-  if (missing.length > 0) {
+  if (priceBoundsUsd === undefined) {
     answers.push(
       warning(
-        `${missing.join(' and ')} not set: a price that drifts slowly enough is followed without end`,
-        'Set both, for the indexer and for the redemption service.',
+        'PRICE_BOUNDS_USD is not set: a price that drifts slowly enough is followed without end',
+        'Set it, for the indexer and for the redemption service.',
       ),
     );
   }
-  return answers.length > 0 ? answers : [ok('both bounds are set, and no price is held')];
+  return answers.length > 0 ? answers : [ok('bounds are set, and no price is held')];
+}
+
+/** The oldest prices that count, in answers and for redemptions. */
+function maxAgesSeconds({ priceMaxAgeSeconds: given }: Subject['settings']): {
+  readonly answered: number;
+  readonly redeemed: number;
+} {
+  return {
+    answered: given ?? ANSWERED_PRICE_MAX_AGE_SECONDS,
+    redeemed: given ?? REDEEMED_PRICE_MAX_AGE_SECONDS,
+  };
 }

@@ -1,4 +1,4 @@
-import { sessionUrl } from '#libs/config';
+import { ANSWERED_PRICE_MAX_AGE_SECONDS, sessionUrl } from '#libs/config';
 import { indexedContracts } from '#libs/verification';
 import { ChainReader, loadStakeEvents, RpcPool, type StakeEventSpec } from '#libs/chain';
 import {
@@ -187,7 +187,7 @@ export class Subject {
   }
 
   private async readPrice(): Promise<SeenPrice> {
-    const { priceSource = [], priceMaxSpread: spread, priceMaxAgeSeconds } = this.settings;
+    const { priceSource = [], priceMaxAgeSeconds = ANSWERED_PRICE_MAX_AGE_SECONDS } = this.settings;
     const isOnChain = priceSource.some(({ kind }) => kind === 'chainlink');
     const pool = isOnChain ? await this.chain() : undefined;
     if (isOnChain && pool === undefined) return { kind: 'no-chain' };
@@ -195,7 +195,6 @@ export class Subject {
     const read = priceReader(priceSource, {
       chain: { latestRound: (feed) => new ChainReader(pool ?? this.pool).latestRound(feed) },
       clock: this.clock,
-      spread,
       maxAgeSeconds: priceMaxAgeSeconds,
       onSource: (reading) => void sources.push(reading),
     });

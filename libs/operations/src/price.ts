@@ -13,11 +13,11 @@ import { audited, type Operator } from './audit/audited.js';
 
 /** Why a price is held, in words for operators, by the reasons of libs/price. */
 export const HELD_BECAUSE: Readonly<Record<string, string>> = {
-  first: 'it is the first price, and PRICE_MIN_USD and PRICE_MAX_USD are not both set',
-  'below-minimum': 'it is below PRICE_MIN_USD',
-  'above-maximum': 'it is above PRICE_MAX_USD',
+  first: 'it is the first price, and PRICE_BOUNDS_USD is not set',
+  'below-minimum': 'it is below the lowest price of PRICE_BOUNDS_USD',
+  'above-maximum': 'it is above the highest price of PRICE_BOUNDS_USD',
   jump: 'it differs from the one before by more than PRICE_MAX_CHANGE',
-  drift: 'it differs from one of the last hour by more than PRICE_MAX_CHANGE_PER_HOUR',
+  drift: 'it differs from one of the last hour by more than twice PRICE_MAX_CHANGE',
 };
 
 export interface ShownPrice {

@@ -1,4 +1,11 @@
-export { boundsBreach, type HoldReason, storeOrHold, type PriceLimits } from './price-limits.js';
+export {
+  boundsBreach,
+  type HoldReason,
+  maxChangePerHour,
+  type PriceBounds,
+  type PriceLimits,
+  storeOrHold,
+} from './price-limits.js';
 export * from './price-reader.js';
 export * from './price.settings.js';
 export { nameOfSources, parsePriceSources, type PriceSource } from './price-source.js';

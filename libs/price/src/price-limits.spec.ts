@@ -7,10 +7,9 @@ import { holdReason, type PriceLimits } from './price-limits.js';
 const d = parseDecimal;
 const LIMITS: PriceLimits = {
   maxChange: d('0.2'),
-  maxChangePerHour: d('0.4'),
   acceptsFirstPrice: false,
 };
-const BOUNDED = { ...LIMITS, min: d('0.1'), max: d('1') };
+const BOUNDED = { ...LIMITS, bounds: { min: d('0.1'), max: d('1') } };
 
 interface Before {
   readonly before?: string;
@@ -45,8 +44,7 @@ describe('holdReason', () => {
     ['an hour to the limit', '0.21', [{ before: '0.19', lowest: '0.15' }, LIMITS], undefined],
     ['the first of all', '0.15', [{}, LIMITS], 'first'],
     ['the first of all, own', '0.15', [{}, { ...LIMITS, acceptsFirstPrice: true }], undefined],
-    ['the first of all with one bound', '0.15', [{}, { ...LIMITS, min: d('0.1') }], 'first'],
-    ['the first of all within both', '0.15', [{}, BOUNDED], undefined],
+    ['the first of all within the bounds', '0.15', [{}, BOUNDED], undefined],
     ['the first of all below', '0.00015', [{}, BOUNDED], 'below-minimum'],
     ['the minimum', '0.1', [{ before: '0.11' }, BOUNDED], undefined],
     ['below the minimum', '0.0999999', [{ before: '0.11' }, BOUNDED], 'below-minimum'],

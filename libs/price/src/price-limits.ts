@@ -3,18 +3,16 @@ import { decimalText, type Price, type PriceStore, type PriceReference } from '#
 import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
 import { isWithinShare } from './plain-price.js';
 
+/** PRICE_BOUNDS_USD: the lowest and the highest price. */
 export interface PriceBounds {
-  /** PRICE_MIN_USD; absent where there is no bound. */
-  readonly min?: Decimal | undefined;
-  /** PRICE_MAX_USD; absent where there is no bound. */
-  readonly max?: Decimal | undefined;
+  readonly min: Decimal;
+  readonly max: Decimal;
 }
 
-export interface PriceLimits extends PriceBounds {
+export interface PriceLimits {
+  readonly bounds?: PriceBounds | undefined;
   /** PRICE_MAX_CHANGE: the largest change from the previous price, as a share of it (0.2 is a fifth). */
   readonly maxChange: Decimal;
-  /** PRICE_MAX_CHANGE_PER_HOUR: the largest change from each price of the last hour, as a share of it. */
-  readonly maxChangePerHour: Decimal;
   /** Whether the first price of all needs no operator, because it is the operator's own figure. */
   readonly acceptsFirstPrice: boolean;
 }
@@ -31,8 +29,8 @@ export interface StandingPrices {
 }
 
 /**
- * `first`: there is no previous price, and PRICE_MIN_USD and PRICE_MAX_USD are not both set. `jump`: too far from the
- * previous price. `drift`: too far from a price of the last hour.
+ * `first`: there is no previous price, and PRICE_BOUNDS_USD is not set. `jump`: too far from the previous price.
+ * `drift`: too far from a price of the last hour.
  */
 export type HoldReason = 'first' | BoundsBreach | 'jump' | 'drift';
 export type BoundsBreach = 'below-minimum' | 'above-maximum';
@@ -43,20 +41,19 @@ export type BoundsBreach = 'below-minimum' | 'above-maximum';
  */
 export function boundsBreach(
   price: Decimal,
-  { min, max }: PriceBounds,
+  bounds: PriceBounds | undefined,
   accepted: Decimal | undefined,
 ): BoundsBreach | undefined {
-  if (isBeyond(-1, price, min) && (accepted === undefined || isBeyond(-1, price, accepted))) {
-    return 'below-minimum';
-  }
-  const isAbove =
-    isBeyond(1, price, max) && (accepted === undefined || isBeyond(1, price, accepted));
-  return isAbove ? 'above-maximum' : undefined;
+  if (bounds === undefined) return undefined;
+  const isBeyond = (side: -1 | 1, bound: Decimal): boolean =>
+    [bound, accepted ?? bound].every((one) => compareDecimals(price, one) === side);
+  if (isBeyond(-1, bounds.min)) return 'below-minimum';
+  return isBeyond(1, bounds.max) ? 'above-maximum' : undefined;
 }
 
-/** @param side -1: below the bound, 1: above it; no price is beyond an absent bound */
-function isBeyond(side: -1 | 1, price: Decimal, bound: Decimal | undefined): boolean {
-  return bound !== undefined && compareDecimals(price, bound) === side;
+/** The largest change from each price of the last hour: twice that from the previous price. */
+export function maxChangePerHour({ maxChange }: PriceLimits): Decimal {
+  return { ...maxChange, digits: maxChange.digits * 2n };
 }
 
 /** Why a price is not used before an operator has accepted it; undefined where it is used. */
@@ -65,16 +62,15 @@ export function holdReason(
   limits: PriceLimits,
   { before, lowest, highest, accepted }: StandingPrices,
 ): HoldReason | undefined {
-  const outside = boundsBreach(price, limits, accepted);
+  const outside = boundsBreach(price, limits.bounds, accepted);
   if (outside !== undefined) return outside;
-  const { min, max, maxChange, maxChangePerHour, acceptsFirstPrice } = limits;
   if (before === undefined) {
-    const isBounded = min !== undefined && max !== undefined;
-    return isBounded || acceptsFirstPrice ? undefined : 'first';
+    return limits.bounds !== undefined || limits.acceptsFirstPrice ? undefined : 'first';
   }
-  if (!isWithinShare(price, before, maxChange)) return 'jump';
+  if (!isWithinShare(price, before, limits.maxChange)) return 'jump';
+  const perHour = maxChangePerHour(limits);
   const drifts = [lowest, highest].some(
-    (other) => other !== undefined && !isWithinShare(price, other, maxChangePerHour),
+    (other) => other !== undefined && !isWithinShare(price, other, perHour),
   );
   return drifts ? 'drift' : undefined;
 }

@@ -1,7 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { parseDecimal } from '#libs/domain';
 import {
   type PriceReaderOptions,
   type PriceReading,
@@ -36,7 +35,7 @@ function read(
   onSource: PriceReaderOptions['onSource'] = () => undefined,
 ): Promise<PriceReading> {
   const chain = { latestRound: () => Promise.resolve({ ...ROUND, ...round }) };
-  const limits = { spread: parseDecimal('0.05'), maxAgeSeconds: 7200 };
+  const limits = { maxAgeSeconds: 7200 };
   const sources = parsePriceSources(source);
   const reader = priceReader(sources, { chain, clock, onSource, ...limits });
   if (reader === undefined) throw new Error('no reader');
@@ -273,7 +272,7 @@ describe('other sources', () => {
   it('a fixed price is observed now; none has no reader', async () => {
     expect(await read('fixed:0.5')).toEqual({ usd: '0.5', observedAt: new Date(NOW_MS) });
     const chain = { latestRound: () => Promise.reject(new Error('not asked')) };
-    const limits = { spread: parseDecimal('0.05'), maxAgeSeconds: 7200 };
+    const limits = { maxAgeSeconds: 7200 };
     expect(priceReader([], { chain, clock, ...limits })).toBeUndefined();
   });
 });

@@ -20,6 +20,9 @@ import {
 /** Milliseconds by which a price may be dated ahead of our clock, because clocks differ. */
 const MAX_AHEAD_MS = 300_000;
 
+/** How far two sources may differ to agree, as a share of the lower one: 5 %. */
+const MAX_SPREAD = parseDecimal('0.05');
+
 /** One reading of one source, or of all sources combined. */
 export interface PriceReading {
   /** A plain decimal above 0. */
@@ -42,8 +45,6 @@ export interface PriceReaderOptions {
   /** Reads price feeds: a ChainReader. */
   readonly chain: { latestRound(feed: Address): Promise<PriceRound> };
   readonly clock: Clock;
-  /** How far two sources may differ to agree, as a share of the lower one: 0.05 is a twentieth. */
-  readonly spread: Decimal;
   /** With several sources, a source whose price is older does not count. */
   readonly maxAgeSeconds: number;
   /** Called for each source after each reading of several sources. */
@@ -71,10 +72,10 @@ export function priceReader(
           `is not enough: ${usable.length} of ${sources.length} tell a price that counts, and two have to`,
         );
       }
-      combined = combinePrices(usable, options.spread);
+      combined = combinePrices(usable);
       return combined;
     } finally {
-      for (const one of tried) options.onSource?.(judged(one, combined, options.spread));
+      for (const one of tried) options.onSource?.(judged(one, combined));
     }
   };
 }
@@ -100,10 +101,10 @@ async function trySource(source: PriceSource, options: PriceReaderOptions): Prom
 }
 
 /** @param combined the combined price; absent where no two sources agree */
-function judged(tried: Tried, combined: PriceReading | undefined, spread: Decimal): SourceReading {
+function judged(tried: Tried, combined: PriceReading | undefined): SourceReading {
   if ('left' in tried) return tried.left;
   const { name, usd } = tried.reading;
-  const isUsed = combined && isNear(parseDecimal(usd), parseDecimal(combined.usd), spread);
+  const isUsed = combined && isNear(parseDecimal(usd), parseDecimal(combined.usd));
   return { name, usd, result: isUsed === true ? 'used' : 'apart' };
 }
 
@@ -146,19 +147,18 @@ function accepted(price: PlainPrice): string {
 /**
  * Combines two or more readings to their median; of an even number, the median is the mean of the two in the middle.
  * The median counts where two readings support it: the two in the middle, or the one in the middle and a neighbour,
- * differ by no more than `spread`. So one wrong source of three changes nothing, and two have to agree. The time is the
+ * differ by no more than MAX_SPREAD. So one wrong source of three changes nothing, and two have to agree. The time is the
  * newest of the readings that agree with the median.
  *
- * @param spread as a share of the lower price: 0.05 is a twentieth
  * @throws PriceRefusedError that names all prices, where no two of them agree in the middle
  */
-function combinePrices(readings: readonly NamedReading[], spread: Decimal): PriceReading {
+function combinePrices(readings: readonly NamedReading[]): PriceReading {
   const sorted = readings
     .map((reading) => ({ ...reading, price: parseDecimal(reading.usd) }))
     .sort((a, b) => compareDecimals(a.price, b.price));
   const agree = (a: number, b: number): boolean => {
     const [low, high] = [sorted[a]?.price, sorted[b]?.price];
-    return low !== undefined && high !== undefined && isWithinShare(high, low, spread);
+    return low !== undefined && high !== undefined && isWithinShare(high, low, MAX_SPREAD);
   };
   const upper = Math.floor(sorted.length / 2);
   const isOdd = sorted.length % 2 === 1;
@@ -169,14 +169,14 @@ function combinePrices(readings: readonly NamedReading[], spread: Decimal): Pric
     throw new PriceRefusedError(`is not the same by its sources: ${figures}`);
   }
   const price = isOdd ? middle.price : meanPrice(below.price, middle.price);
-  const agreeing = sorted.filter((one) => isNear(one.price, price, spread));
+  const agreeing = sorted.filter((one) => isNear(one.price, price));
   const newestMs = Math.max(...agreeing.map(({ observedAt }) => observedAt.getTime()));
   return { usd: textOf(price), observedAt: new Date(newestMs) };
 }
 
-function isNear(a: Decimal, b: Decimal, spread: Decimal): boolean {
+function isNear(a: Decimal, b: Decimal): boolean {
   const [low, high] = compareDecimals(a, b) <= 0 ? [a, b] : [b, a];
-  return isWithinShare(high, low, spread);
+  return isWithinShare(high, low, MAX_SPREAD);
 }
 
 function textOf({ digits, scale }: Decimal): string {

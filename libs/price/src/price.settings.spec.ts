@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { parseDecimal } from '#libs/domain';
 import { parseShare } from './plain-price.js';
-import { looseLimits } from './price.settings.js';
+import { looseLimits, PRICE_BOUNDS_SETTING } from './price.settings.js';
 import { parsePriceSources } from './price-source.js';
 
 const given = (settings: Parameters<typeof looseLimits>[0]): string[] =>
@@ -9,21 +10,47 @@ const given = (settings: Parameters<typeof looseLimits>[0]): string[] =>
     .map(({ variable }) => variable);
 
 describe('looseLimits', () => {
-  it.each([
-    ['priceMaxChange', 'PRICE_MAX_CHANGE'],
-    ['priceMaxChangePerHour', 'PRICE_MAX_CHANGE_PER_HOUR'],
-    ['priceMaxSpread', 'PRICE_MAX_SPREAD'],
-  ])('are %s of 1 or more', (property, variable) => {
-    for (const share of ['1', '1.0', '999']) {
-      expect(given({ [property]: parseShare(share) })).toEqual([variable]);
+  it('are a change of a half or more, which limits no fall within an hour', () => {
+    for (const share of ['0.5', '0.50', '1', '999']) {
+      expect(given({ priceMaxChange: parseShare(share) })).toEqual(['PRICE_MAX_CHANGE']);
     }
-    for (const share of ['0.999999999', '0.2']) {
-      expect(given({ [property]: parseShare(share) })).toEqual([]);
+    for (const share of ['0.499999999', '0.2']) {
+      expect(given({ priceMaxChange: parseShare(share) })).toEqual([]);
     }
   });
 
   it('are a fixed price among the sources', () => {
     expect(given({ priceSource: parsePriceSources('fixed:0.15') })).toEqual(['PRICE_SOURCE']);
     expect(given({ priceSource: [] })).toEqual([]);
+  });
+});
+
+describe('PRICE_BOUNDS_USD', () => {
+  const parse = PRICE_BOUNDS_SETTING.parse as (text: string) => unknown;
+
+  it.each(['0.05..5', ' 0.05 .. 5 ', '0.050..5.0'])(
+    'is the lowest and the highest price: %j',
+    (text) => {
+      expect(parse(text)).toEqual({ min: parseDecimal('0.05'), max: parseDecimal('5') });
+    },
+  );
+
+  it('may be one price', () => {
+    expect(parse('1..1')).toEqual({ min: parseDecimal('1'), max: parseDecimal('1') });
+  });
+
+  it.each([
+    ['0.05', 'must be the lowest and the highest price'],
+    ['0.05..1..5', 'must be the lowest and the highest price'],
+    ['0.05...5', 'the highest price'],
+    ['5..0.05', 'must have the lowest price first'],
+    ['0..5', 'the lowest price'],
+    ['-1..5', 'the lowest price'],
+    ['0.05..', 'the highest price'],
+    ['..5', 'the lowest price'],
+    ['0.05..NaN', 'the highest price'],
+    ['0.05..1e999', 'the highest price'],
+  ])('refuses %s', (text, reason) => {
+    expect(() => parse(text)).toThrow(reason);
   });
 });

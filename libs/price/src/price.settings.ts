@@ -1,112 +1,75 @@
-import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { type DevelopmentSetting, type SettingOptions } from '#libs/config';
 import { compareDecimals, type Decimal, parseDecimal } from '#libs/domain';
 import { parseShare, plainPrice } from './plain-price.js';
+import { type PriceBounds } from './price-limits.js';
 import { parsePriceSources, type PriceSource } from './price-source.js';
 
 export const PRICE_SOURCE_SETTING: SettingOptions = {
   description:
-    'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>, behind another # the JSON pointer of its time. Several, separated by commas: their median counts, where two of them agree within PRICE_MAX_SPREAD.',
+    'Where the token’s price comes from: none, fixed:<decimal>, chainlink:<feed address> or http:<url>#<JSON pointer>, behind another # the JSON pointer of its time. Several, separated by commas: their median counts, if two of them differ by 5 % at most.',
   default: 'none',
   secret: true,
   example: 'none',
   parse: parsePriceSources,
 };
 
-export const PRICE_MAX_AGE_SETTING: SettingOptions = {
+export const PRICE_BOUNDS_SETTING: SettingOptions = {
   description:
-    'A price older than this is left out of answers; of several sources, one with an older price does not count.',
-  default: '7200',
-  min: 1,
-};
-
-export const PRICE_MIN_SETTING: SettingOptions = {
-  description:
-    'US dollars: below this redemptions pause, and snapshots have no price, until an operator accepts it (cli price accept). Unset: no bound.',
+    'The lowest and the highest believable price in US dollars, such as 0.05..5: beyond them redemptions pause, and snapshots have no price, until an operator accepts it (cli price accept). Unset: no bounds, and an operator accepts the first price.',
   optional: true,
-  parse: parseBound,
-};
-
-export const PRICE_MAX_SETTING: SettingOptions = {
-  description:
-    'US dollars: above this redemptions pause, and snapshots have no price, until an operator accepts it. Unset: no bound.',
-  optional: true,
-  parse: parseBound,
+  parse: parseBounds,
 };
 
 export const PRICE_MAX_CHANGE_SETTING: SettingOptions = {
   description:
-    'The most that a price may differ from the one before, as a share of it (0.2 is a fifth); beyond that redemptions pause until an operator accepts it.',
+    'The most that a price may differ from the one before, as a share of it (0.2 is a fifth), and from any price of the last hour by twice as much; beyond that redemptions pause until an operator accepts it.',
   default: '0.2',
   parse: parseShare,
 };
 
-export const PRICE_MAX_CHANGE_PER_HOUR_SETTING: SettingOptions = {
-  description:
-    'The most that a price may differ from each price of the last hour, as a share of it; beyond that redemptions pause until an operator accepts it.',
-  default: '0.4',
-  parse: parseShare,
-};
-
-export const PRICE_MAX_SPREAD_SETTING: SettingOptions = {
-  description:
-    'Of several sources: how far two may differ, as a share of the lower one, to count as agreed.',
-  default: '0.05',
-  parse: parseShare,
-};
-
-function parseBound(text: string): Decimal {
-  const bound = plainPrice(text);
-  if (bound.refused !== undefined) {
-    throw new Error(`must be a decimal above 0; the one that is set ${bound.refused}`);
+function parseBounds(text: string): PriceBounds {
+  const [low, high, ...more] = text.split('..');
+  if (low === undefined || high === undefined || more.length > 0) {
+    throw new Error('must be the lowest and the highest price, such as 0.05..5');
   }
-  return parseDecimal(bound.price);
+  const bounds = { min: parseBound('lowest', low), max: parseBound('highest', high) };
+  if (compareDecimals(bounds.max, bounds.min) < 0) {
+    throw new Error('must have the lowest price first, such as 0.05..5');
+  }
+  return bounds;
 }
 
-/** Validates PRICE_MAX_USD: with a maximum below the minimum, every price would be held. */
-export function NotBelowMinimum(): PropertyDecorator {
-  return ValidateBy({
-    name: 'notBelowMinimum',
-    validator: {
-      validate: (max: Decimal | undefined, args?: ValidationArguments) => {
-        const { priceMinUsd: min } = (args?.object ?? {}) as { readonly priceMinUsd?: Decimal };
-        return min === undefined || max === undefined || compareDecimals(max, min) >= 0;
-      },
-      defaultMessage: () => 'must not be below PRICE_MIN_USD',
-    },
-  });
+function parseBound(which: string, text: string): Decimal {
+  const bound = plainPrice(text.trim());
+  if (bound.refused !== undefined) {
+    throw new Error(
+      `must be two decimals above 0, such as 0.05..5; the ${which} price ${bound.refused}`,
+    );
+  }
+  return parseDecimal(bound.price);
 }
 
 export interface LimitingSettings {
   readonly priceSource?: readonly PriceSource[] | undefined;
   readonly priceMaxChange?: Decimal | undefined;
-  readonly priceMaxChangePerHour?: Decimal | undefined;
-  readonly priceMaxSpread?: Decimal | undefined;
 }
 
-const ALL = parseDecimal('1');
+/** From here on the change of an hour, twice as much, lets a price fall by any share, because it stays above 0. */
+const LOOSE = parseDecimal('0.5');
 
-/**
- * @returns the settings that follow no market or limit nothing. A share of 1 or more never holds a falling price,
- * because the price stays above 0
- */
+/** @returns the settings that follow no market or limit nothing */
 export function looseLimits(settings: LimitingSettings): DevelopmentSetting[] {
-  const { priceSource = [], priceMaxChange, priceMaxChangePerHour, priceMaxSpread } = settings;
-  const shares = [
-    ['PRICE_MAX_CHANGE', priceMaxChange, 'lets a price fall by any share'],
-    ['PRICE_MAX_CHANGE_PER_HOUR', priceMaxChangePerHour, 'lets a price fall by any share'],
-    ['PRICE_MAX_SPREAD', priceMaxSpread, 'lets sources agree of which one says the double'],
-  ] as const;
+  const { priceSource = [], priceMaxChange } = settings;
   return [
     {
       variable: 'PRICE_SOURCE',
       isGiven: priceSource.some(({ kind }) => kind === 'fixed'),
       why: 'a fixed price follows no market',
     },
-    ...shares.map(([variable, share, what]) => ({
-      variable,
-      isGiven: share !== undefined && compareDecimals(share, ALL) >= 0,
-      why: `1 or more ${what}. Set it below 1`,
-    })),
+    {
+      variable: 'PRICE_MAX_CHANGE',
+      isGiven: priceMaxChange !== undefined && compareDecimals(priceMaxChange, LOOSE) >= 0,
+      why: '0.5 or more lets a price fall by any share within an hour. Set it below 0.5',
+    },
   ];
 }

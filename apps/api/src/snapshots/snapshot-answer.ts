@@ -2,6 +2,7 @@
  * Decides whether a state of the index may answer a request for snapshots, and writes the answer, for one wallet or
  * many. Figures are computed exactly and rounded once, by the rules of docs/wire/snapshots.md.
  */
+import { ANSWERED_PRICE_MAX_AGE_SECONDS } from '#libs/config';
 import { type SnapshotState, walletDaysFrom } from '#libs/db';
 import {
   type AccountId,
@@ -69,7 +70,7 @@ export function requireNoFinding({ findings }: SnapshotState, wallets: readonly 
 export function freshPriceOf(
   { price }: SnapshotState,
   nowMs: number,
-  { priceMaxAgeSeconds }: ApiSettings,
+  { priceMaxAgeSeconds = ANSWERED_PRICE_MAX_AGE_SECONDS }: ApiSettings,
 ): string | undefined {
   if (price === undefined) return undefined;
   const ageMs = nowMs - price.observedAt.getTime();

@@ -17,11 +17,8 @@ import { PriceService } from './price.service.js';
 const NOW_MS = 1_700_000_000_000;
 const FEED = `0x${'11'.repeat(20)}`;
 const WIDE: Partial<IndexerSettings> = {
-  priceMinUsd: parseDecimal('1e-9'),
-  priceMaxUsd: parseDecimal('1000'),
+  priceBoundsUsd: { min: parseDecimal('1e-9'), max: parseDecimal('1000') },
   priceMaxChange: parseDecimal('1e9'),
-  priceMaxChangePerHour: parseDecimal('1e9'),
-  priceMaxSpread: parseDecimal('0.05'),
   priceMaxAgeSeconds: 7200,
 };
 let test: TestDatabase;
@@ -167,10 +164,8 @@ describe('PriceService', () => {
 describe('a price beyond the limits', () => {
   const STRICT = {
     isQuick: true,
-    priceMinUsd: parseDecimal('0.05'),
-    priceMaxUsd: parseDecimal('5'),
+    priceBoundsUsd: { min: parseDecimal('0.05'), max: parseDecimal('5') },
     priceMaxChange: parseDecimal('0.2'),
-    priceMaxChangePerHour: parseDecimal('0.4'),
   };
   const usd = (price: number): bigint => BigInt(Math.round(price * 1e8));
   let price: number;
@@ -287,7 +282,7 @@ describe('a price beyond the limits', () => {
 
   it('is every first price where there are no bounds', async () => {
     const { isQuick, priceMaxChange } = STRICT;
-    const without = { isQuick, priceMaxChange, priceMinUsd: undefined, priceMaxUsd: undefined };
+    const without = { isQuick, priceMaxChange, priceBoundsUsd: undefined };
     const answer = () => ({ answer: usd(price), secondsAgo: 1 });
     const { metrics } = await start(`chainlink:${FEED}`, answer, without);
     await next(metrics, 'held');

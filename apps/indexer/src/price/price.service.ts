@@ -12,6 +12,7 @@ import {
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { ChainReader } from '#libs/chain';
+import { ANSWERED_PRICE_MAX_AGE_SECONDS } from '#libs/config';
 import { FencedError, type Price, PriceStore } from '#libs/db';
 import { LowmarkError } from '#libs/domain';
 import { CLOCK, type Clock, inSpan, type Logger, SingleFlight } from '#libs/platform';
@@ -47,18 +48,16 @@ export class PriceService implements OnApplicationBootstrap, OnApplicationShutdo
     @Inject(CLOCK) clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
-    const { priceSource: sources, priceMaxSpread: spread, priceMaxAgeSeconds } = settings;
+    const { priceSource: sources, priceMaxAgeSeconds } = settings;
     const onSource = (reading: SourceReading): void => {
       this.noteSource(reading);
     };
-    const maxAgeSeconds = priceMaxAgeSeconds;
+    const maxAgeSeconds = priceMaxAgeSeconds ?? ANSWERED_PRICE_MAX_AGE_SECONDS;
     this.source = nameOfSources(sources);
-    this.reader = priceReader(sources, { chain, clock, spread, maxAgeSeconds, onSource });
+    this.reader = priceReader(sources, { chain, clock, maxAgeSeconds, onSource });
     this.limits = {
-      min: settings.priceMinUsd,
-      max: settings.priceMaxUsd,
+      bounds: settings.priceBoundsUsd,
       maxChange: settings.priceMaxChange,
-      maxChangePerHour: settings.priceMaxChangePerHour,
       acceptsFirstPrice: sources.every(({ kind }) => kind === 'fixed'),
     };
   }

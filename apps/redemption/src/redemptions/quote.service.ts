@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { REDEEMED_PRICE_MAX_AGE_SECONDS } from '#libs/config';
 import { AttemptStore, PriceStore, RedemptionStore } from '#libs/db';
 import {
   type Address,
@@ -58,12 +59,11 @@ export class RedeemablePrice {
 
   /** @returns undefined where no price is stored. @throws DatabaseUnavailableError, DatabaseRefusedError */
   async read(): Promise<RedeemableQuote | undefined> {
-    const { priceMinUsd: min, priceMaxUsd: max } = this.settings;
     const { price, isHeld, acceptedUsd } = await this.prices.quoted();
     if (price === undefined) return undefined;
     const usd = parseDecimal(price.usd);
     const accepted = acceptedUsd === undefined ? undefined : parseDecimal(acceptedUsd);
-    const breach = boundsBreach(usd, { min, max }, accepted);
+    const breach = boundsBreach(usd, this.settings.priceBoundsUsd, accepted);
     if (breach !== undefined) this.tell(price.usd, breach);
     const observedAtMs = price.observedAt.getTime();
     return { usd, observedAtMs, isHeld: isHeld || breach !== undefined };
@@ -231,7 +231,7 @@ export class QuoteService {
       partnerDailyTokens: dailyTokenBudget && smallestUnits(dailyTokenBudget, tokenDecimals),
       walletDailyTokens: smallestUnits(settings.walletDailyTokenBudget, tokenDecimals),
       maxOpen: 1,
-      priceMaxAgeSeconds: settings.redemptionPriceMaxAgeSeconds,
+      priceMaxAgeSeconds: settings.priceMaxAgeSeconds ?? REDEEMED_PRICE_MAX_AGE_SECONDS,
       coolDown: this.coolDown(),
     };
   }

@@ -8,6 +8,7 @@ import { IndexStore, PriceAcceptanceStore, type Database, PriceStore } from '#li
 import { type Decimal, parseDecimal } from '#libs/domain';
 import { createLogger, Registry } from '#libs/service';
 import {
+  maxChangePerHour,
   storeOrHold,
   type PriceLimits,
   priceReader,
@@ -21,12 +22,10 @@ import { RedeemablePrice, type RedeemableQuote } from '../../src/redemptions/quo
 import { type Dice } from '../world/dice.js';
 
 export const HONEST_USD = 0.15;
-/** Values of PRICE_MIN_USD, PRICE_MAX_USD, PRICE_MAX_CHANGE and PRICE_MAX_CHANGE_PER_HOUR. */
+/** Values of PRICE_BOUNDS_USD and PRICE_MAX_CHANGE. */
 export const PRICE_LIMITS: PriceLimits = {
-  min: parseDecimal('0.1'),
-  max: parseDecimal('0.5'),
+  bounds: { min: parseDecimal('0.1'), max: parseDecimal('0.5') },
   maxChange: parseDecimal('0.2'),
-  maxChangePerHour: parseDecimal('0.4'),
   acceptsFirstPrice: false,
 };
 
@@ -72,17 +71,16 @@ export class PlayedPrice {
     });
     const chain = { latestRound: () => Promise.reject(new Error('no feed is used')) };
     const sources = parsePriceSources(`http:http://127.0.0.1:${port}#/usd`);
-    const spread = parseDecimal('0.05');
     const clock = { nowMs: parts.nowMs };
-    const reader = priceReader(sources, { chain, clock, spread, maxAgeSeconds: 7200 });
+    const reader = priceReader(sources, { chain, clock, maxAgeSeconds: 7200 });
     if (reader === undefined) throw new Error('a source without a reader');
     this.read = reader;
     this.store = new PriceStore(database);
     this.acceptances = new PriceAcceptanceStore(database);
     const logger = createLogger({ app: 'price', level: 'silent' });
     const alerts = new Alerts(new Registry(), logger);
-    const { min: priceMinUsd, max: priceMaxUsd } = PRICE_LIMITS;
-    const settings = Object.assign(new RedemptionSettings(), { priceMinUsd, priceMaxUsd });
+    const { bounds: priceBoundsUsd } = PRICE_LIMITS;
+    const settings = Object.assign(new RedemptionSettings(), { priceBoundsUsd });
     this.redeemable = new RedeemablePrice(this.store, settings, alerts);
   }
 
@@ -158,9 +156,10 @@ export class PlayedPrice {
 }
 
 /** The lowest price that the limits allow: the minimum, or an hour's change from the honest price. */
-export function lowestUsable({ min, maxChangePerHour }: PriceLimits): Decimal {
+export function lowestUsable(limits: PriceLimits): Decimal {
   const honest = parseDecimal(String(HONEST_USD));
-  const { digits, scale } = maxChangePerHour;
+  const { digits, scale } = maxChangePerHour(limits);
+  const min = limits.bounds?.min;
   const changed = {
     digits: honest.digits * (10n ** BigInt(scale) - digits),
     scale: honest.scale + scale,

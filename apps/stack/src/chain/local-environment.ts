@@ -52,8 +52,7 @@ export function priceVariables(source: string = `fixed:${LOCAL_PRICE_USD}`): Var
   return {
     PRICE_SOURCE: source,
     PRICE_MAX_CHANGE: '999',
-    PRICE_MAX_CHANGE_PER_HOUR: '999',
-    ...(usd > 0 && { PRICE_MIN_USD: String(usd / 10), PRICE_MAX_USD: String(usd * 10) }),
+    ...(usd > 0 && { PRICE_BOUNDS_USD: `${usd / 10}..${usd * 10}` }),
   };
 }
 

@@ -155,15 +155,6 @@ export class ConsoleSettings extends ServiceSettings {
   readonly oidcClientSecret?: string;
 
   @Setting({
-    description: 'What the console asks the issuer for, separated by blanks.',
-    default: 'openid profile email',
-  })
-  @Matches(/^openid(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, {
-    message: '$property must begin with openid',
-  })
-  readonly oidcScopes!: string;
-
-  @Setting({
     description: 'The claim that lists the groups of a person.',
     default: 'groups',
   })
@@ -195,7 +186,7 @@ export class ConsoleSettings extends ServiceSettings {
     description:
       'Development only: a local chain whose unlocked accounts the players’ page offers as a test wallet, to try it without an extension. Loopback, or the host chain of the local profile. Refused where NODE_ENV is production.',
     optional: true,
-    trial: true,
+    unlisted: true,
     parse: localChain,
   })
   readonly consoleTestWalletRpcUrl?: string;
@@ -204,7 +195,7 @@ export class ConsoleSettings extends ServiceSettings {
     description:
       'The accounts that the test wallet offers, separated by commas. Unset: all of the local chain.',
     optional: true,
-    trial: true,
+    unlisted: true,
     parse: addresses,
   })
   readonly consoleTestWalletAccounts?: string[];

@@ -40,8 +40,9 @@ export class IndexerSettings extends ServiceSettings {
 
   @Setting({
     description:
-      'Which index is written: current, or next, the new one beside it. For the indexer that the command `index again` starts; leave it unset otherwise.',
+      'Which index is written: current, or next, the new one beside it. For the indexer that the command `index again` starts.',
     default: 'current',
+    unlisted: true,
     parse: oneOf(['current', 'next']),
   })
   readonly indexPart!: Exclude<IndexPart, 'before'>;

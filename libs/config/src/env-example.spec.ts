@@ -38,7 +38,7 @@ class Two {
 }
 
 class Trial {
-  @Setting({ description: 'A wallet of the trial.', optional: true, trial: true })
+  @Setting({ description: 'A wallet of the trial.', optional: true, unlisted: true })
   readonly testWallet?: string;
 }
 
@@ -58,7 +58,7 @@ describe('.env.example', () => {
     expect(known).toBe(renderKnownSettings(await applications(), composeFiles));
   });
 
-  it('leaves out what is for the trial alone', () => {
+  it('leaves out what is not for operators', () => {
     const trial = [appSettings('one', { One, Trial }), appSettings('partner', { Two })];
     for (const text of [renderEnvExample(trial), renderSettingsPage(trial)]) {
       expect(text).toContain('SHARED_NAME');

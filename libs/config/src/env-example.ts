@@ -74,7 +74,7 @@ function groups(applications: readonly AppSettings[]): Map<string, Entry[]> {
   for (const { app, classes } of [...applications].sort((a, b) => (a.app < b.app ? -1 : 1))) {
     if (TRIAL_APPS.includes(app)) continue;
     for (const setting of classes.flatMap(settingsOf)) {
-      if (setting.trial === true) continue;
+      if (setting.unlisted === true) continue;
       const entry = entries.get(setting.variable) ?? { setting, apps: [] };
       if (!entry.apps.includes(app)) entry.apps.push(app);
       if (isRequired(setting) && !isRequired(entry.setting)) entry.setting = setting;

@@ -53,7 +53,6 @@ export const KNOWN_SETTINGS: readonly string[] = [
   'OIDC_GROUPS_CLAIM',
   'OIDC_ISSUER',
   'OIDC_ROLES',
-  'OIDC_SCOPES',
   'OPERATORS',
   'PARTNER_API_KEY',
   'PARTNER_API_KEY_FILE',

@@ -60,6 +60,7 @@ export const ALLOW_PRIVATE_PARTNERS_SETTING: SettingOptions = {
   description:
     'Development only: partners may be called over http and at loopback and private addresses. Refused where NODE_ENV is production.',
   default: 'false',
+  unlisted: true,
 };
 
 function hosts(text: string): string[] {

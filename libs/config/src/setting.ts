@@ -24,8 +24,8 @@ export interface SettingOptions {
   readonly parse?: (text: string) => unknown;
   readonly min?: number;
   readonly max?: number;
-  /** Only for the trial on a local chain: not in the lists for operators. */
-  readonly trial?: boolean;
+  /** Not in the lists for operators: of the trial, of development, or given by a program of ours. */
+  readonly unlisted?: boolean;
 }
 
 export interface SettingMetadata extends SettingOptions {

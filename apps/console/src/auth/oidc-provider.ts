@@ -61,7 +61,7 @@ export class OidcProvider {
     const configuration = await this.discovered();
     const url = oidc.buildAuthorizationUrl(configuration, {
       redirect_uri: `${this.settings.consoleOrigin}${CALLBACK_PATH}`,
-      scope: this.settings.oidcScopes,
+      scope: this.scopesOf(configuration),
       state: expected.state,
       nonce: expected.nonce,
       code_challenge: await oidc.calculatePKCECodeChallenge(expected.codeVerifier),
@@ -94,6 +94,13 @@ export class OidcProvider {
     } catch (error) {
       throw this.problemOf(error);
     }
+  }
+
+  /** Some issuers give the groups for a scope of the claim's name only, and refuse scopes that they do not know. */
+  private scopesOf(configuration: oidc.Configuration): string {
+    const { scopes_supported: known = [] } = configuration.serverMetadata();
+    const { oidcGroupsClaim: groups } = this.settings;
+    return ['openid', 'profile', 'email', ...(known.includes(groups) ? [groups] : [])].join(' ');
   }
 
   /** What the library leaves to its caller. @throws HttpProblem 401 */

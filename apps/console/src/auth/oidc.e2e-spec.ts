@@ -68,6 +68,11 @@ describe('signing in by OpenID Connect', () => {
     });
   });
 
+  it('asks for the groups, as the issuer lists a scope for them', async () => {
+    const { searchParams } = new URL(await begin(bench.visitor()));
+    expect(searchParams.get('scope')).toBe('openid profile email groups');
+  });
+
   it('is refused to who is in no group that has a role', async () => {
     bench.issuer.groups.set('ann', ['players']);
     const visitor = bench.visitor();

@@ -64,7 +64,10 @@ export class OidcIssuer {
           response_types: ['code'],
         },
       ],
-      claims: { openid: ['sub', 'groups'], profile: ['preferred_username'], email: ['email'] },
+      claims: {
+        ...{ openid: ['sub'], groups: ['groups'] },
+        ...{ profile: ['preferred_username'], email: ['email'] },
+      },
       conformIdTokenClaims: false,
       cookies: { keys: ['of the test'] },
       ttl: { Interaction: 600, Grant: 600, Session: 600, AccessToken: 600, IdToken: 600 },
@@ -79,7 +82,7 @@ export class OidcIssuer {
       async loadExistingGrant({ oidc: { client, session } }: Context) {
         const { clientId } = client;
         const grant = new provider.Grant({ clientId, accountId: session.accountId });
-        grant.addOIDCScope('openid profile email');
+        grant.addOIDCScope('openid profile email groups');
         await grant.save();
         return grant;
       },

@@ -81,7 +81,10 @@ describe('DayLows', () => {
         const known = [...new Set(days.map(({ wallet }) => wallet))].sort();
         const lastDay = dayOf(history.at(-1)?.timestampSeconds ?? 0) + 1;
         for (let day = 99; day <= lastDay; day += 1) {
-          const expected = known.map((wallet) => {
+          const before = known.filter((wallet) =>
+            days.some((row) => row.wallet === wallet && row.day <= day),
+          );
+          const expected = before.map((wallet) => {
             const rows = days.filter((row) => row.wallet === wallet && row.day <= day);
             const [low] = dailyMinima(rows, { firstDay: day, endDay: day + 1 });
             const closing = rows.toSorted((a, b) => a.day - b.day).at(-1)?.closing ?? 0n;

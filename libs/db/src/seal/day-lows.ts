@@ -28,20 +28,21 @@ interface LowRow {
 const PAGE_SIZE = 2000;
 
 // Steps from wallet to wallet, and to the newest row of each up to the day, both by the primary key. The time grows
-// with the number of wallets, not with their days.
+// with the number of wallets and of partitions up to the day, not with the wallets' days.
 const PAGE = named<{ after: Buffer; day: number; limit: number }>(
   'day_lows_page',
   `WITH RECURSIVE every AS (
-      (SELECT wallet FROM staking.balance_day WHERE wallet > :after ORDER BY wallet LIMIT 1)
+      (SELECT wallet FROM staking.balance_day WHERE wallet > :after AND day <= :day ORDER BY wallet LIMIT 1)
       UNION ALL
-      SELECT (SELECT d.wallet FROM staking.balance_day d WHERE d.wallet > every.wallet ORDER BY d.wallet LIMIT 1)
+      SELECT (SELECT d.wallet FROM staking.balance_day d
+        WHERE d.wallet > every.wallet AND d.day <= :day ORDER BY d.wallet LIMIT 1)
       FROM every WHERE every.wallet IS NOT NULL
     ), page AS (SELECT wallet FROM every WHERE wallet IS NOT NULL LIMIT :limit)
-    SELECT page.wallet, coalesce(CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END, 0)::text AS low,
-      coalesce(d.closing, 0)::text AS closing
+    SELECT page.wallet, (CASE WHEN d.day = :day THEN least(d.low, d.closing) ELSE d.closing END)::text AS low,
+      d.closing::text AS closing
     FROM page
-    LEFT JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
-      WHERE wallet = page.wallet AND day <= :day ORDER BY day DESC LIMIT 1) AS d ON true
+    CROSS JOIN LATERAL (SELECT day, low, closing FROM staking.balance_day
+      WHERE wallet = page.wallet AND day <= :day ORDER BY day DESC LIMIT 1) AS d
     ORDER BY page.wallet`,
 );
 
@@ -70,8 +71,7 @@ export class DayLows {
   ) {}
 
   /**
-   * All wallets that ever had a change. Low and closing are 0 where the first change is later than the day. Balances of
-   * a final day do not change between two pages.
+   * All wallets with a change up to the day. Balances of a final day do not change between two pages.
    * @throws DatabaseUnavailableError, DatabaseRefusedError
    */
   async *all(day: number): AsyncGenerator<WalletDayBytes> {

@@ -93,6 +93,16 @@ describe('IndexWriter', () => {
     expect(next.stored.total).toBe(10n);
   });
 
+  it('remembers the finalised block after a reload, also the one before the first', async () => {
+    const facts = { finalised: aBlock(0), synced: false };
+    const answer = { ...range(1, 1), headers: [aBlock(1)] };
+    await writer.apply(answer, facts);
+    await writer.settled();
+    expect(writer.rememberedBlocks()).toEqual([aBlock(0), aBlock(1)]);
+    await writer.reload();
+    expect(writer.rememberedBlocks()).toEqual([aBlock(0), aBlock(1)]);
+  });
+
   it('is refused by the database, should it not know that its lead has ended', async () => {
     await IndexWriter.takeLead(new IndexStore(database), OPTIONS, new AbortController().signal);
     await writer.apply(range(1, 1), NO_FACTS);

@@ -88,7 +88,9 @@ export class IndexWriter {
     const state = await this.store.state();
     if (!state) throw new Error('There is no index to open');
     const blocks = await this.store.blocks(state.finalised?.number ?? state.head.number);
-    for (const block of [...blocks, state.head]) this.remembered.set(block.number, block);
+    // The finalised block is not among the stored ones while it is the block before the first one.
+    for (const block of [state.finalised, ...blocks, state.head])
+      if (block) this.remembered.set(block.number, block);
     this.synced = state.syncedAt !== undefined;
     this.pendingState = state;
     this.storedState = state;

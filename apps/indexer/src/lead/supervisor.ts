@@ -132,9 +132,9 @@ export class Supervisor {
         // Without a fencing token this process cannot store a halt, and another process may be able to take over the
         // index.
         if (isPermanent && lead === undefined) throw error;
-        if (isPermanent && lead !== undefined && failures.isConfirmed(error))
-          await this.halt(lead, error);
-        else await this.waitAfter(error, failures.inARow, signal);
+        if (isPermanent && lead !== undefined && failures.isConfirmed(error)) {
+          if (!(await this.halt(lead, error))) return;
+        } else await this.waitAfter(error, failures.inARow, signal);
       }
     }
   }
@@ -149,23 +149,31 @@ export class Supervisor {
   /**
    * Stops writing. If the cause is what the providers answer, the index is read again from time to time; the phase stays
    * `halted` until the index is level with the chain. Otherwise the halt lasts until the process ends.
+   * @returns false if another process leads by now: what an earlier leader finds says nothing about the index
    */
-  private async halt(lead: WritingLead, error: PermanentError): Promise<void> {
+  private async halt(lead: WritingLead, error: PermanentError): Promise<boolean> {
     const { status, clock, logger, loop } = this;
     status.phase = 'halted';
     status.trouble = error.message;
     logger.fatal({ err: error, code: error.code }, 'The indexer stopped: nothing more is written');
     try {
-      await lead.writer.halt(error.message);
+      await this.retry(() => lead.writer.halt(error.message), lead.signal);
     } catch (cause) {
+      if (cause instanceof FencedError) {
+        logger.warn('Another indexer took the lead');
+        return false;
+      }
       logger.error({ err: cause }, 'The reason could not be stored; readers see the lag instead');
     }
+    // A write that had to be retried has reported its own trouble.
+    status.trouble = error.message;
     if (!FINDINGS.has(error.code)) await untilAborted(lead.signal);
     await sleep(this.options.haltedRetryMs, lead.signal);
-    if (isOver(lead.signal)) return;
+    if (isOver(lead.signal)) return true;
     status.progressAtMs = clock.nowMs();
     logger.info('Halted: asking the endpoints again');
     await loop.startAfresh(lead);
+    return true;
   }
 
   private async waitAfter(error: unknown, failures: number, signal: AbortSignal): Promise<void> {

@@ -8,6 +8,7 @@ import { type IndexOptions } from '../src/index-options.js';
 import { type IndexerSettings } from '../src/indexer.env.js';
 import { SealMetrics } from '../src/seal/seal.metrics.js';
 import { SealService } from '../src/seal/seal.service.js';
+import { SealThread } from '../src/seal/seal-thread.js';
 import { NOON_MS } from './audit-bench.js';
 
 export interface SealBenchOptions {
@@ -50,6 +51,7 @@ export class SealBench {
       new SealMetrics(this.registry, this.days, logger),
       this.clock,
       logger,
+      (data, signal) => new SealThread(data, signal),
     );
   }
 

@@ -13,7 +13,7 @@ import { PayoutModule } from './payout/payout.module.js';
 import { VaultConditions } from './payout/vault-conditions.js';
 import { VoucherPayout } from './payout/voucher-payout.js';
 import { RedemptionSettings } from './redemption.env.js';
-import { createEngine } from './worker/create-engine.js';
+import { createEngine, engineHints, engineStores } from './worker/create-engine.js';
 import { Engine, type EngineSettings } from './worker/engine.js';
 
 /** In milliseconds: three times the longest call to a partner. */
@@ -53,7 +53,9 @@ const AT_ONCE = 32;
       ) =>
         createEngine(
           {
-            ...{ database, evidence, directory, caller, conditions, payouts },
+            stores: engineStores(database, evidence),
+            hints: engineHints(sessionUrl(settings)),
+            ...{ directory, caller, conditions, payouts },
             ...{ clock, logger, registry, alerts, ledger },
           },
           optionsOf(settings),
@@ -66,10 +68,6 @@ export class EngineModule {}
 
 function optionsOf(settings: RedemptionSettings): EngineSettings {
   const { payoutPollMs, walletDailyTokenBudget } = settings;
-  const databaseUrl = sessionUrl(settings);
   const pollMs = Math.min(POLL_MS, payoutPollMs);
-  return {
-    ...{ atOnce: AT_ONCE, leaseMs: LEASE_MS, pollMs, payoutPollMs },
-    ...{ databaseUrl, walletDailyTokenBudget },
-  };
+  return { atOnce: AT_ONCE, leaseMs: LEASE_MS, pollMs, payoutPollMs, walletDailyTokenBudget };
 }

@@ -27,6 +27,7 @@ export * from './registry/registry-reader.js';
 export * from './rpc/endpoint-urls.js';
 export { computeUnitsOf, type RpcCall, type RpcResult } from './rpc/rpc-call.js';
 export { type RpcObserver, type RpcWarning } from './rpc/rpc-observer.js';
+export { type PostBody } from './rpc/http-exchange.js';
 export { RpcPool } from './rpc/rpc-pool.js';
 export { headerCall, refOf } from './shape/header.js';
 export { toQuantity, wideQuantity } from './shape/hex.js';

@@ -92,10 +92,14 @@ export {
 } from './partners/callback-store.js';
 export * from './redemption/claim-store.js';
 export { decimalText } from './rows.js';
-export { DeliveryStore, type StoredDelivery } from './redemption/delivery-store.js';
+export {
+  DeliveryStore,
+  type DeliveryWrite,
+  type StoredDelivery,
+} from './redemption/delivery-store.js';
 export * from './redemption/ledger-restore-store.js';
 export * from './redemption/claim-watch-store.js';
-export { CoinStore } from './redemption/coin-store.js';
+export { type CoinRequest, CoinStore } from './redemption/coin-store.js';
 export { type KnownVault, KnownVaults } from './redemption/vault-claims.js';
 export { type Books, type LastRun } from './redemption/reconciliation-books.js';
 export { ReconciliationStore } from './redemption/reconciliation-store.js';
@@ -117,10 +121,16 @@ export { EvidenceAdoption } from './redemption/evidence-adoption.js';
 export {
   type EvidenceSeal,
   type ReadRows,
+  type RowMacs,
   type StoredRedemption,
+  verifiedRow,
 } from './redemption/redemption-row.js';
 export { AttemptStore, type IdempotencyKey } from './redemption/redemption-creation.js';
-export { RedemptionStore } from './redemption/redemption-store.js';
+export {
+  type RedemptionLeaseRequest,
+  type LeaseRequest,
+  RedemptionStore,
+} from './redemption/redemption-store.js';
 export {
   type LoggedCall,
   type LoggedTransition,
@@ -139,6 +149,8 @@ export { StakeSetStore } from './stake-sets/stake-set-store.js';
 export { SessionStore } from './redemption/session-store.js';
 export {
   type CallEnd,
+  committedPlace,
+  macsOf,
   type ReservationLimits,
   type TransitionWrite,
 } from './redemption/transition-write.js';

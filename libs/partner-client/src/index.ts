@@ -16,5 +16,12 @@ export {
   requireUsableCredential,
   ROUTES,
 } from './partner-endpoint.js';
+export { DialFault, ExchangeFault } from './wire/call-fault.js';
+export { type Arrived, type ExchangeLimits, type WireRequest } from './wire/exchange.js';
+export {
+  type ConnectionSource,
+  type Destination,
+  type OpenConnection,
+} from './wire/kept-connections.js';
 export { type AddressPolicy, addressPolicy, policedLookup } from './wire/dial.js';
 export { type WebhookAttempt, WebhookSender } from './webhook-sender.js';

@@ -30,8 +30,12 @@ import {
 } from './partner-gate.js';
 import { callDeadline, DialFault, ExchangeFault } from './wire/call-fault.js';
 import { type DialOptions, type PartnerUrl } from './wire/dial.js';
-import { type Connection, exchange, idleMs } from './wire/exchange.js';
-import { KeptConnections } from './wire/kept-connections.js';
+import { idleMs } from './wire/exchange.js';
+import {
+  type ConnectionSource,
+  KeptConnections,
+  type OpenConnection,
+} from './wire/kept-connections.js';
 
 export interface PartnerTimeouts {
   /** DNS, TCP and TLS together. */
@@ -47,6 +51,8 @@ export interface PartnerClientOptions extends DialOptions {
   readonly random?: () => number;
   readonly timeouts?: Partial<PartnerTimeouts>;
   readonly maxBodyBytes?: number;
+  /** Default: connections of its own over the network. */
+  readonly connections?: ConnectionSource;
   /** Options of each partner's gate. */
   readonly gate?: Partial<Omit<GateOptions, 'clock' | 'random'>>;
 }
@@ -85,12 +91,13 @@ const GATE = {
 
 export class PartnerClient {
   private readonly gates = new Map<string, PartnerGate>();
-  private readonly connections: KeptConnections;
+  private readonly connections: ConnectionSource;
   private readonly timeouts: PartnerTimeouts;
 
   constructor(private readonly options: PartnerClientOptions) {
     this.timeouts = { ...TIMEOUTS, ...options.timeouts };
-    this.connections = new KeptConnections({ ...options, connectMs: this.timeouts.connectMs });
+    const { connectMs } = this.timeouts;
+    this.connections = options.connections ?? new KeptConnections({ ...options, connectMs });
   }
 
   circuitOf(partnerId: PartnerId): CircuitState['kind'] {
@@ -170,14 +177,14 @@ export class PartnerClient {
   }
 
   private async sendOn(
-    connection: Connection,
+    connection: OpenConnection,
     { trace, request, key }: Sending,
     signal: AbortSignal,
   ): Promise<CallResult> {
     const { clock, maxBodyBytes = MAX_BODY_BYTES } = this.options;
     // Up to the exchange below no request exists on the wire; from then on, one may.
     requireFresh(request, clock, trace);
-    const status = await exchange(connection, request, { maxBodyBytes, signal }, trace.arrived);
+    const status = await connection.exchange(request, { maxBodyBytes, signal }, trace.arrived);
     const result = trace.answer(request, status);
     if (healthOf(result) === 'healthy') {
       this.connections.keep(key, connection, idleMs(trace.arrived.headers['keep-alive']));

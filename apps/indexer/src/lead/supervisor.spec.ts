@@ -70,13 +70,14 @@ describe('Supervisor', () => {
   it('tries to store a halt until the database answers, and keeps the lead', async () => {
     let calls = 0;
     const unavailable = new DatabaseUnavailableError(new Error('connection terminated'));
-    const stored = Promise.withResolvers<undefined>();
+    let isStored = drop;
+    const stored = new Promise<void>((resolve) => (isStored = resolve));
     const { seen, stop, status, running } = haltingSupervisor(() => {
       if (++calls < 3) return Promise.reject(unavailable);
-      stored.resolve(undefined);
+      isStored();
       return Promise.resolve();
     });
-    await stored.promise;
+    await stored;
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(status).toMatchObject({ phase: 'halted', trouble: 'out of order' });
     expect(seen).toEqual(['halt', 'halt', 'halt']);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { type SealOutcome } from '#libs/db';
-import { RetryableError } from '#libs/domain';
+import { LowmarkError, RetryableError } from '#libs/domain';
 import { messageOf } from '#libs/platform';
-import { type DayToSeal } from './day-sealer.js';
+import { type DaySealer, type DayToSeal, SealSumError } from './day-sealer.js';
 
 export interface SealThreadData {
   /** URL of the indexer's own database connection. */
@@ -37,14 +37,41 @@ export class SealFailedError extends RetryableError {
   }
 }
 
+/** The reply of a thread to its work. Never rejects. */
+export async function replyOf(sealer: DaySealer, work: DayToSeal): Promise<SealReply> {
+  try {
+    return { outcome: await sealer.seal(work) };
+  } catch (error) {
+    const code = error instanceof LowmarkError ? error.code : 'SEAL_FAILED';
+    const difference = error instanceof SealSumError ? error.difference : undefined;
+    return { failure: { code, message: messageOf(error), difference } };
+  }
+}
+
+/** @throws SealFailedError */
+export function outcomeOf({ day }: DayToSeal, reply: SealReply): SealOutcome {
+  if (reply.failure === undefined) return reply.outcome;
+  throw new SealFailedError(day, reply.failure);
+}
+
 /**
  * Heap limits of the thread. With the default ones its heap grows by some 150 MB of garbage. Buffers come on top: 70 MB
  * for 5 million wallets.
  */
 const HEAP = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 12 };
 
-/** The worker thread of seal.worker.ts. Seals one day at a time. */
-export class SealThread {
+/** Seals one day at a time, beside the loop. */
+export interface DayThread {
+  /** @throws SealFailedError */
+  seal(work: DayToSeal): Promise<SealOutcome>;
+  stop(): Promise<void>;
+}
+
+/** @param signal ends the thread, and with it the current transaction */
+export type StartDayThread = (data: SealThreadData, signal: AbortSignal) => DayThread;
+
+/** The worker thread of seal.worker.ts. */
+export class SealThread implements DayThread {
   private readonly worker: Worker;
   private readonly ended: Promise<SealReply>;
 
@@ -73,15 +100,13 @@ export class SealThread {
     if (signal.aborted) this.end();
   }
 
-  /** @throws SealFailedError */
   async seal(work: DayToSeal): Promise<SealOutcome> {
     const answered = once(this.worker, 'message').then(([reply]) => reply as SealReply);
     // `ended` reports an error of the thread; this handler only keeps the rejection from counting as unhandled.
     answered.catch(() => undefined);
     this.worker.postMessage(work);
     const reply = await Promise.race([answered.catch(() => this.ended), this.ended]);
-    if (reply.failure === undefined) return reply.outcome;
-    throw new SealFailedError(work.day, reply.failure);
+    return outcomeOf(work, reply);
   }
 
   async stop(): Promise<void> {

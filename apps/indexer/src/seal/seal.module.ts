@@ -2,7 +2,10 @@ import { Module } from '@nestjs/common';
 import { Database, IndexStore, SealedDayStore, SealWriter } from '#libs/db';
 import { LOGGER, provide, Registry } from '#libs/service';
 import { SealMetrics } from './seal.metrics.js';
-import { SealService } from './seal.service.js';
+import { SealService, START_DAY_THREAD } from './seal.service.js';
+import { SealThread, type StartDayThread } from './seal-thread.js';
+
+const startThread: StartDayThread = (data, signal) => new SealThread(data, signal);
 
 @Module({
   providers: [
@@ -10,6 +13,7 @@ import { SealService } from './seal.service.js';
     provide(SealedDayStore, Database),
     provide(SealWriter, Database),
     provide(SealMetrics, Registry, SealedDayStore, LOGGER),
+    { provide: START_DAY_THREAD, useValue: startThread },
     SealService,
   ],
 })

@@ -19,7 +19,9 @@ import { BACKGROUND_READER, INDEX_OPTIONS, type IndexOptions } from '../index-op
 import { IndexerSettings } from '../indexer.env.js';
 import { type DueDays, dueDays, findClosingBlock } from './closing-block.js';
 import { SealMetrics } from './seal.metrics.js';
-import { SealFailedError, SealThread } from './seal-thread.js';
+import { type DayThread, SealFailedError, type StartDayThread } from './seal-thread.js';
+
+export const START_DAY_THREAD = Symbol('StartDayThread');
 
 const RETRY_AFTER_MS = 10 * 60_000;
 
@@ -69,6 +71,7 @@ export class SealService implements BeforeApplicationShutdown {
     @Inject(SealMetrics) private readonly metrics: SealMetrics,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(START_DAY_THREAD) private readonly startThread: StartDayThread,
   ) {
     this.work = new LeadingWork(status, clock);
   }
@@ -143,7 +146,7 @@ export class SealService implements BeforeApplicationShutdown {
     const { lead, from, to, keptFrom } = run;
     const { stakeSet } = this.settings;
     const data = { url: sessionUrl(this.settings), stakeSet, applicationName: 'lowmark-indexer' };
-    const thread = new SealThread(data, lead.signal);
+    const thread = this.startThread(data, lead.signal);
     try {
       let before = await this.closingBefore(from, run.newestSettledBlock);
       for (let day = from; day <= to; day += 1) {
@@ -159,7 +162,7 @@ export class SealService implements BeforeApplicationShutdown {
 
   /** @returns the closing block of `day` */
   private async sealDay(
-    thread: SealThread,
+    thread: DayThread,
     { run, day, before }: { run: SealRun; day: number; before: BlockRef },
   ): Promise<BlockRef> {
     const { lead, keptFrom } = run;
@@ -184,7 +187,7 @@ export class SealService implements BeforeApplicationShutdown {
     recheck.from = next;
   }
 
-  private async checkOlderDay(thread: SealThread, run: SealRun): Promise<void> {
+  private async checkOlderDay(thread: DayThread, run: SealRun): Promise<void> {
     const { first } = await this.days.summary();
     if (first === null || first >= run.from) return;
     const day = randomInt(first, run.from);

@@ -6,11 +6,10 @@ import 'reflect-metadata';
 import { tmpdir } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createDatabase, DayLows, SealWriter, StakeSetStore } from '#libs/db';
-import { LowmarkError } from '#libs/domain';
 import { createKeccak256 } from '#libs/keccak';
-import { messageOf, version } from '#libs/platform';
-import { type DayToSeal, DaySealer, SealSumError } from './day-sealer.js';
-import { type SealReply, type SealThreadData } from './seal-thread.js';
+import { version } from '#libs/platform';
+import { DaySealer, type DayToSeal } from './day-sealer.js';
+import { replyOf, type SealThreadData } from './seal-thread.js';
 
 const { url, stakeSet, applicationName } = workerData as SealThreadData;
 const database = await createDatabase({ url, applicationName, poolSize: 1 });
@@ -24,17 +23,7 @@ const sealer = new DaySealer({
 });
 
 parentPort?.on('message', (work: DayToSeal) => {
-  void sealed(work).then((reply) => {
+  void replyOf(sealer, work).then((reply) => {
     parentPort?.postMessage(reply);
   });
 });
-
-async function sealed(work: DayToSeal): Promise<SealReply> {
-  try {
-    return { outcome: await sealer.seal(work) };
-  } catch (error) {
-    const code = error instanceof LowmarkError ? error.code : 'SEAL_FAILED';
-    const difference = error instanceof SealSumError ? error.difference : undefined;
-    return { failure: { code, message: messageOf(error), difference } };
-  }
-}

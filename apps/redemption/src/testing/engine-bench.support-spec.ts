@@ -43,7 +43,7 @@ import { Alerts } from '../observe/alerts.js';
 import { HourlyAlerts } from '../observe/hourly-alerts.js';
 import { PartnerCaller, PartnerDirectory } from '../partner/partners.js';
 import { type VoucherPayout } from '../payout/voucher-payout.js';
-import { createEngine } from '../worker/create-engine.js';
+import { createEngine, engineStores } from '../worker/create-engine.js';
 import { type Engine } from '../worker/engine.js';
 import { aCancelPolicy, vouchersOn } from './cancel-policy.support-spec.js';
 import {
@@ -120,12 +120,11 @@ export class EngineBench {
     });
     this.engine = createEngine(
       {
-        database: served,
+        stores: engineStores(served, testEvidence()),
         directory,
         caller: new PartnerCaller(client, alerts, this.registry),
         conditions,
         payouts,
-        evidence: testEvidence(),
         clock,
         logger,
         registry: this.registry,

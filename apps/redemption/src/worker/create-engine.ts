@@ -28,6 +28,7 @@ import {
   Engine,
   type EngineContext,
   type EngineSettings,
+  type HintSource,
   type PumpObserver,
   QueuePump,
 } from './engine.js';
@@ -36,14 +37,37 @@ import { PayoutQueue } from './payout.queue.js';
 import { RedemptionQueue } from './redemption.queue.js';
 import { RevertStep } from './revert.step.js';
 
+/** The stores of the ledger that the engine works on. */
+export interface EngineStores {
+  readonly redemptions: RedemptionStore;
+  readonly deliveries: DeliveryStore;
+  readonly attempts: AttemptStore;
+  readonly views: RedemptionViews;
+}
+
+/** @param evidence makes and verifies the MAC of rows, under `EVIDENCE_KEY` */
+export function engineStores(database: Database, evidence: EvidenceSeal): EngineStores {
+  return {
+    redemptions: new RedemptionStore(database, evidence),
+    deliveries: new DeliveryStore(database),
+    attempts: new AttemptStore(database),
+    views: new RedemptionViews(database),
+  };
+}
+
+/** @param url to `LISTEN` on, not behind a pooler */
+export function engineHints(url: string): HintSource {
+  return new RedemptionHints({ url, applicationName: `${REDEMPTION_PROGRAM} hints` });
+}
+
 export interface EngineServices {
-  readonly database: Database;
+  readonly stores: EngineStores;
+  /** Absent: only the sweeps find work. */
+  readonly hints?: HintSource | undefined;
   readonly directory: PartnerDirectory;
   readonly caller: PartnerCaller;
   readonly conditions: VaultConditions;
   readonly payouts: VoucherPayout;
-  /** Makes and verifies the MAC of rows, under `EVIDENCE_KEY`. */
-  readonly evidence: EvidenceSeal;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -54,14 +78,12 @@ export interface EngineServices {
 }
 
 export function createEngine(services: EngineServices, settings: EngineSettings): Engine {
-  const { database, directory, caller, conditions, payouts, evidence, registry, ...tools } =
-    services;
+  const { stores, hints, directory, caller, conditions, payouts, registry, ...tools } = services;
+  const { redemptions: store, attempts, deliveries, views } = stores;
   const { clock, logger } = tools;
-  const metrics = new EngineMetrics(registry, new RedemptionViews(database), logger);
+  const metrics = new EngineMetrics(registry, views, logger);
   const context = { random: Math.random, ...tools, metrics, settings };
-  const store = new RedemptionStore(database, evidence);
   const leased = new LeasedRedemptions(store, directory, caller, context);
-  const attempts = new AttemptStore(database);
   const revert = new RevertStep(leased, payouts, context);
   const points = new PointsService(store, caller, clock);
   const redemptions = new RedemptionQueue(
@@ -73,7 +95,6 @@ export function createEngine(services: EngineServices, settings: EngineSettings)
     revert,
     context,
   );
-  const deliveries = new DeliveryStore(database);
   const observer = pumpObserver(context);
   const pumps = [
     new QueuePump(redemptions, observer),
@@ -89,10 +110,7 @@ export function createEngine(services: EngineServices, settings: EngineSettings)
       });
     }
   });
-  const { databaseUrl: url, pollMs } = settings;
-  const applicationName = `${REDEMPTION_PROGRAM} hints`;
-  const hints = url === undefined ? undefined : new RedemptionHints({ url, applicationName });
-  return new Engine(pumps, hints, pollMs, logger);
+  return new Engine(pumps, hints, settings.pollMs, logger);
 }
 
 function pumpObserver({ metrics, clock, logger }: EngineContext): PumpObserver {

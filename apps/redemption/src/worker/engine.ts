@@ -22,9 +22,10 @@ export interface EngineSettings {
   readonly walletDailyTokenBudget?: Decimal | undefined;
   /** Milliseconds until an open payout is polled again. */
   readonly payoutPollMs: number;
-  /** URL to `LISTEN` on for hints, not behind a pooler. Absent: only the sweeps find work. */
-  readonly databaseUrl?: string;
 }
+
+/** Tells that there may be work. */
+export type HintSource = Pick<RedemptionHints, 'start' | 'stop'>;
 
 export interface EngineContext {
   readonly clock: Clock;
@@ -179,7 +180,7 @@ export class Engine {
   constructor(
     // `Omit` and `never` hide the item types, which the engine does not use.
     private readonly pumps: readonly Omit<QueuePump<never>, 'queue'>[],
-    private readonly hints: RedemptionHints | undefined,
+    private readonly hints: HintSource | undefined,
     private readonly pollMs: number,
     private readonly logger: Logger,
   ) {}

@@ -21,7 +21,7 @@ import { Alerts } from '../../src/observe/alerts.js';
 import { HourlyAlerts } from '../../src/observe/hourly-alerts.js';
 import { PartnerCaller, PartnerDirectory } from '../../src/partner/partners.js';
 import { RedemptionSettings } from '../../src/redemption.env.js';
-import { createEngine } from '../../src/worker/create-engine.js';
+import { createEngine, engineHints, engineStores } from '../../src/worker/create-engine.js';
 import { Dice } from './dice.js';
 import { composeVouchers } from './compose-vouchers.js';
 import { deliverWebhooks } from '../webhooks/deliver-webhooks.js';
@@ -91,11 +91,11 @@ async function start(setup: WorkerSetup): Promise<void> {
   const caller = new PartnerCaller(client, alerts, registry);
   createEngine(
     {
-      database,
+      stores: engineStores(database, EvidenceKeys.parse(setup.evidenceKey)),
+      hints: listens ? engineHints(databaseUrl) : undefined,
       directory,
       caller,
       ...vouchers,
-      evidence: EvidenceKeys.parse(setup.evidenceKey),
       clock,
       logger,
       registry,
@@ -105,7 +105,6 @@ async function start(setup: WorkerSetup): Promise<void> {
     },
     {
       ...options,
-      ...(listens && { databaseUrl }),
       walletDailyTokenBudget:
         walletDailyTokens === undefined ? undefined : parseDecimal(walletDailyTokens),
     },

@@ -30,6 +30,8 @@ import { type SuspectBlock, SuspectBlocks } from './suspect-blocks.js';
 export interface LogSourceOptions {
   readonly contracts: readonly Address[];
   readonly events: readonly StakeEventSpec[];
+  /** Final headers to keep for ranges that are read again; half a kilobyte each. Default: 20,000. */
+  readonly keptHeaders?: number;
 }
 
 export interface FetchOptions extends Omit<RunOptions, 'only'> {
@@ -68,11 +70,14 @@ export class LogSource {
 
   constructor(
     private readonly pool: RpcPool,
-    { contracts, events }: LogSourceOptions,
+    { contracts, events, keptHeaders = 20_000 }: LogSourceOptions,
   ) {
     this.filter = new LogFilter(contracts, events);
     const proves = countProviders(pool.endpoints) > 1;
-    this.reader = new RangeReader(this.filter, new EventDecoder(events), proves);
+    this.reader = new RangeReader(this.filter, new EventDecoder(events), {
+      proves,
+      keptHeaders,
+    });
     this.suspects = new SuspectBlocks(pool, this.filter);
   }
 

@@ -36,8 +36,6 @@ interface ReadingOptions {
   readonly total?: TotalCalls | undefined;
 }
 
-/** Size of the cache of final headers, for ranges that are read again; half a kilobyte each. */
-const KEPT_HEADERS = 20_000;
 /**
  * Share of blocks with events in the last range from which on all headers are requested with the logs, which saves a
  * round trip.
@@ -47,16 +45,23 @@ const MOST_AT_ONCE = 500;
 
 export class RangeReader {
   /** Cached headers by endpoint and number: the header of one endpoint does not stand for that of another. */
-  private readonly kept = new LRUCache<string, FullHeader>({ max: KEPT_HEADERS });
+  private readonly kept: LRUCache<string, FullHeader>;
+  private readonly proves: boolean;
   /** Share of blocks with events in the last range. */
   private density = 0;
 
-  /** @param proves whether headers are hashed, for the comparison with another provider */
+  /**
+   * @param options.proves whether headers are hashed, for the comparison with another provider
+   * @param options.keptHeaders size of the cache of final headers, for ranges that are read again; half a kilobyte each
+   */
   constructor(
     readonly filter: LogFilter,
     private readonly decoder: EventDecoder,
-    private readonly proves = false,
-  ) {}
+    { proves, keptHeaders }: { readonly proves: boolean; readonly keptHeaders: number },
+  ) {
+    this.proves = proves;
+    this.kept = new LRUCache({ max: keptHeaders });
+  }
 
   /**
    * Reads the logs in one request with the header of the last block, which proves that this node has the block. With

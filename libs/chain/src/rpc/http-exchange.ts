@@ -4,7 +4,7 @@
  * undici's `request` costs half as much as `fetch`, and follows no redirect. The error of a request may quote its URL,
  * so that only codes and messages leave this file, without the secrets of the URL.
  */
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { deadlineIn } from '#libs/platform';
@@ -24,7 +24,22 @@ import {
   RpcError,
 } from '../errors/rpc.errors.js';
 
+/** Sends a body to a URL. Below it is the network, above it everything that an answer may be wrong about. */
+export type PostBody = (
+  url: string,
+  request: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly signal: AbortSignal;
+  },
+) => Promise<{
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: AsyncIterable<Buffer>;
+}>;
+
 interface HttpExchangeOptions {
+  readonly post: PostBody;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   /** The wall clock, for dates in `Retry-After`. */
@@ -59,11 +74,16 @@ const UNREACHABLE =
 /** The connection broke during the answer, which is how some nodes refuse a request that is too large for them. */
 const CUT = /terminated|ECONNRESET|EPIPE|UND_ERR_SOCKET|other side closed/;
 
+/** Posts over connections of its own. */
+export function postOverHttp(): PostBody {
+  // The signal carries the only timeout.
+  const dispatcher = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
+  return (url, asked) => request(url, { ...asked, method: 'POST', dispatcher });
+}
+
 export class HttpExchange {
   private readonly url: string;
   private readonly headers: Readonly<Record<string, string>>;
-  // The signal carries the only timeout.
-  private readonly dispatcher = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
 
   constructor(
     private readonly at: EndpointUrl,
@@ -114,11 +134,9 @@ export class HttpExchange {
     progress: Progress,
     signal: AbortSignal,
   ): Promise<string> {
-    const { statusCode, headers, body } = await request(this.url, {
-      method: 'POST',
+    const { statusCode, headers, body } = await this.options.post(this.url, {
       headers: this.headers,
       body: JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call }))),
-      dispatcher: this.dispatcher,
       signal,
     });
     progress.status = statusCode;
@@ -204,7 +222,10 @@ function networkReason(error: unknown, secrets: readonly string[]): string {
 const DECODERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
 
 /** Decompresses a body. A body in an encoding that was not requested stays as it is, and fails as invalid JSON. */
-function decoded(body: Readable, encoding: string | string[] | undefined): AsyncIterable<Buffer> {
+function decoded(
+  body: AsyncIterable<Buffer>,
+  encoding: string | string[] | undefined,
+): AsyncIterable<Buffer> {
   const known = Object.entries(DECODERS).find(([name]) => name === encoding);
   // The decoder passes on the end and the errors of the body.
   return known ? pipeline(body, known[1](), () => undefined) : body;

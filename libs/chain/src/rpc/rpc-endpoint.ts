@@ -14,7 +14,7 @@ import {
 import { BatchResults, BatchSize, matchAnswers } from './batch.js';
 import { type BackoffOptions, Delivery, EndpointHealth } from './endpoint-health.js';
 import { type EndpointUrl } from './endpoint-urls.js';
-import { HttpExchange, type WireCall } from './http-exchange.js';
+import { HttpExchange, type PostBody, type WireCall } from './http-exchange.js';
 import { loadOf, type Outcome, outcomeOfAnswer, outcomeOfFailure } from './outcome.js';
 import { type PoolTime, RequestGate } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, type RpcResult } from './rpc-call.js';
@@ -30,6 +30,7 @@ import { type Budget, Throttle } from './throttle.js';
 
 /** What all endpoints of a pool, and the questions to them, share. */
 export interface PoolContext {
+  readonly post: PostBody;
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
   readonly time: PoolTime;

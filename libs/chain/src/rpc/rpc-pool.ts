@@ -12,6 +12,7 @@ import {
 import { quantity } from '../shape/hex.js';
 import { type BackoffOptions } from './endpoint-health.js';
 import { endpointUrls } from './endpoint-urls.js';
+import { type PostBody, postOverHttp } from './http-exchange.js';
 import { PoolTime, type Sleep, sleepFor } from './request-gate.js';
 import { type BatchAnswer, type RpcCall, valueOf } from './rpc-call.js';
 import { type PoolContext, RpcEndpoint } from './rpc-endpoint.js';
@@ -33,6 +34,8 @@ export interface RpcPoolOptions {
   /** Random numbers from 0 to 1, for the jitter. */
   readonly random?: () => number;
   readonly sleep?: Sleep;
+  /** How requests reach the endpoints; by default over HTTP. */
+  readonly post?: PostBody;
 }
 
 /** One endpoint, for the duration of one question. */
@@ -74,6 +77,7 @@ export class RpcPool {
   constructor(private readonly options: RpcPoolOptions) {
     this.patienceMs = options.patienceMs ?? DEFAULT_PATIENCE_MS;
     this.context = {
+      post: options.post ?? postOverHttp(),
       timeoutMs: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
       backoff: options.backoff ?? DEFAULT_BACKOFF,

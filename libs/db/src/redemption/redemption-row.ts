@@ -215,22 +215,37 @@ function placeOf(row: RedemptionRow): PayoutPlace | null {
   return { vault: addressOf(vault), chainId: Number(chainId), fromBlock: BigInt(fromBlock) };
 }
 
+/** The MACs of a row; null where it has none. */
+export interface RowMacs {
+  readonly evidence: Uint8Array | null;
+  readonly names: Uint8Array | null;
+}
+
+/** The redemption of a row, with what its MACs prove. @param seal absent in a program without the keys */
+export function verifiedRow(
+  redemption: Redemption,
+  place: PayoutPlace | null,
+  macs: RowMacs,
+  seal?: EvidenceSeal,
+): StoredRedemption {
+  if (seal === undefined) return { redemption, place };
+  const content = evidenceContent(redemption, place);
+  const isSealed = content !== undefined && seal.verify(content, macs.evidence);
+  const names = transactionIdsContent(redemption);
+  const namesAreOurs = names === undefined || seal.verify(names, macs.names);
+  return {
+    redemption,
+    place,
+    ...(isSealed && { isSealed }),
+    ...(namesAreOurs && { namesAreOurs }),
+  };
+}
+
 /** @throws UnreadableRedemptionError */
 export function storedOf(row: RedemptionRow, seal?: EvidenceSeal): StoredRedemption {
   try {
-    const redemption = redemptionOf(row);
-    const place = placeOf(row);
-    if (seal === undefined) return { redemption, place };
-    const content = evidenceContent(redemption, place);
-    const isSealed = content !== undefined && seal.verify(content, row.evidence_mac);
-    const names = transactionIdsContent(redemption);
-    const namesAreOurs = names === undefined || seal.verify(names, row.names_mac);
-    return {
-      redemption,
-      place,
-      ...(isSealed && { isSealed }),
-      ...(namesAreOurs && { namesAreOurs }),
-    };
+    const macs = { evidence: row.evidence_mac, names: row.names_mac };
+    return verifiedRow(redemptionOf(row), placeOf(row), macs, seal);
   } catch (error) {
     throw new UnreadableRedemptionError(row.id, error);
   }

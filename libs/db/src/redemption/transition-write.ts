@@ -20,6 +20,7 @@ import {
   type EvidenceSeal,
   READ_COLUMNS,
   type RedemptionRow,
+  type RowMacs,
   STATE_COLUMNS,
   stateValues,
   type StoredRedemption,
@@ -204,6 +205,20 @@ function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined 
   return constraint === 'redemption_revert_id' ? new PartnerIdReusedError(id, 'revert') : undefined;
 }
 
+/** The place of the plan that the write commits; undefined where it commits none. @throws PermanentError PLAN_WITHOUT_PLACE */
+export function committedPlace({
+  before,
+  decision,
+  place,
+}: TransitionWrite): PayoutPlace | undefined {
+  if (before.plan !== null || decision.next.plan === null) return undefined;
+  if (place !== undefined) return place;
+  throw new PermanentError(
+    'PLAN_WITHOUT_PLACE',
+    'A payout plan is stored with its vault, chain and first block.',
+  );
+}
+
 /**
  * @param seal absent in a program without the keys, for example for an operator; the row keeps its MACs
  * @throws PermanentError PLAN_WITHOUT_PLACE
@@ -211,14 +226,8 @@ function reusedId(error: unknown, id: UuidV7): PartnerIdReusedError | undefined 
 function transitionStatement(write: TransitionWrite, seal?: EvidenceSeal) {
   const { before, decision, callEnd, audit } = write;
   const { next, command } = decision;
-  const isPlanned = before.plan === null && next.plan !== null;
-  if (isPlanned && write.place === undefined) {
-    throw new PermanentError(
-      'PLAN_WITHOUT_PLACE',
-      'A payout plan is stored with its vault, chain and first block.',
-    );
-  }
-  const place = isPlanned ? write.place : undefined;
+  const place = committedPlace(write);
+  const macs = seal && macsOf(write, seal);
   const isBegun = next.openCall?.requestId !== before.openCall?.requestId;
   const begun = isBegun ? next.openCall : null;
   return APPLY({
@@ -246,13 +255,18 @@ function transitionStatement(write: TransitionWrite, seal?: EvidenceSeal) {
     chainId: place?.chainId ?? null,
     fromBlock: place?.fromBlock ?? null,
     hasKeys: seal !== undefined,
-    evidenceMac: seal === undefined ? null : macOf(write, seal),
-    namesMac: seal === undefined ? null : namesMacOf(write, seal),
+    evidenceMac: macs?.evidence ?? null,
+    namesMac: macs?.names ?? null,
   });
 }
 
+/** The MACs of the row that the write leaves. */
+export function macsOf(write: TransitionWrite, seal: EvidenceSeal): RowMacs {
+  return { evidence: evidenceMacOf(write, seal), names: namesMacOf(write, seal) };
+}
+
 /** Only a row that follows from a row with a valid MAC gets a MAC. A MAC must not confirm what other programs wrote. */
-function macOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
+function evidenceMacOf(write: TransitionWrite, seal: EvidenceSeal): Buffer | null {
   const { before, decision, stored } = write;
   if (stored?.isSealed !== true) return null;
   const place = before.plan === null ? write.place : stored.place;

@@ -59,6 +59,11 @@ export class Connection {
     this.client.dispatch(options, handler);
   }
 
+  /** @see exchange */
+  exchange(request: WireRequest, limits: ExchangeLimits, arrived: Arrived): Promise<number> {
+    return exchange(this, request, limits, arrived);
+  }
+
   /** Where true, proof that no byte of the newest request was given to the connection. */
   get hasNoBytesSent(): boolean {
     return this.socket.bytesWritten === this.writtenBefore;
@@ -118,8 +123,13 @@ export function nothingArrived(): Arrived {
   return { phase: 'sending', headers: {}, chunks: [], bytes: 0 };
 }
 
+export interface ExchangeLimits {
+  readonly maxBodyBytes: number;
+  /** That of a Deadline. */
+  readonly signal: AbortSignal;
+}
+
 /**
- * @param limits `signal` is that of a Deadline
  * @param arrived is filled while the answer arrives
  * @returns the status; the connection may serve another call unless the partner closes it
  * @throws ExchangeFault where no whole answer came; the connection is destroyed then
@@ -127,7 +137,7 @@ export function nothingArrived(): Arrived {
 export async function exchange(
   connection: Connection,
   request: WireRequest,
-  limits: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
+  limits: ExchangeLimits,
   arrived: Arrived,
 ): Promise<number> {
   try {
@@ -141,7 +151,7 @@ export async function exchange(
 function dispatched(
   connection: Connection,
   request: WireRequest,
-  { maxBodyBytes, signal }: { readonly maxBodyBytes: number; readonly signal: AbortSignal },
+  { maxBodyBytes, signal }: ExchangeLimits,
   arrived: Arrived,
 ): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { callDeadline, ExchangeFault } from './call-fault.js';
 import { dial, type DialOptions, type DialProgress, type PartnerUrl } from './dial.js';
-import { Connection } from './exchange.js';
+import { type Arrived, Connection, type ExchangeLimits, type WireRequest } from './exchange.js';
 
 /** Where a request goes, and the progress of the connection to there. */
 export interface Destination {
@@ -9,6 +9,24 @@ export interface Destination {
   readonly key: string;
   readonly url: PartnerUrl;
   readonly dialled: DialProgress;
+}
+
+/** One connection to a partner, as a call uses it. */
+export interface OpenConnection {
+  /** Connection.exchange */
+  exchange(request: WireRequest, limits: ExchangeLimits, arrived: Arrived): Promise<number>;
+  destroy(): void;
+}
+
+/** Where the calls get their connections. Below it is the network. */
+export interface ConnectionSource {
+  /** KeptConnections.use */
+  use<T>(
+    to: Destination,
+    signal: AbortSignal,
+    send: (connection: OpenConnection) => Promise<T>,
+  ): Promise<T>;
+  keep(key: string, connection: OpenConnection, idleMs: number): void;
 }
 
 export interface ConnectionOptions extends DialOptions {
@@ -28,7 +46,7 @@ const LONGEST_LIFE_MS = 60_000;
  * as another's answer. A connection leads to the address that was checked when it was made; after a minute a new one is
  * made, so that a changed name takes effect.
  */
-export class KeptConnections {
+export class KeptConnections implements ConnectionSource {
   private readonly idle = new Map<string, Kept[]>();
   private readonly openedAtMs = new WeakMap<Connection, number>();
 
